@@ -13,4 +13,4 @@ pub mod record;
 
 pub use approvers::{Approver, ApproverKey, Approvers, SealedKey};
 pub use check::{AgentSandbox, ApprovalCheck};
-pub use policy::{ApprovalPolicy, ApprovalRule, Require, Requirement, Risk};
+pub use policy::{ApprovalPolicy, ApprovalRule, Require, Risk};

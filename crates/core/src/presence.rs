@@ -21,9 +21,7 @@ pub enum Presence {
         #[serde(skip)]
         evidence: Evidence,
     },
-    /// A browser whose sign-in a person confirmed at a separate terminal or with a passphrase.
-    Browser,
-    /// A caller of the API, or a browser that signed in with the access token alone.
+    /// A caller of the API, or a browser that signed in, with the access token.
     Token,
     /// An allowed user of a chat service.
     Channel,
@@ -67,7 +65,6 @@ impl Presence {
         match self {
             Self::Verified { .. } => "verified",
             Self::Terminal { .. } => "terminal",
-            Self::Browser => "browser",
             Self::Token => "token",
             Self::Channel => "channel",
             Self::Rule => "rule",
@@ -81,7 +78,6 @@ impl fmt::Display for Presence {
         match self {
             Self::Verified { approver } => write!(f, "verified as {approver}"),
             Self::Terminal { .. } => f.write_str("at a terminal, not verified"),
-            Self::Browser => f.write_str("in a signed-in browser, not verified"),
             Self::Token => f.write_str("with the access token only"),
             Self::Channel => f.write_str("as an allowed user of the chat service"),
             Self::Rule => f.write_str("by a rule, not by a person"),

@@ -18,7 +18,7 @@ use crate::passphrase;
 pub(crate) async fn needs_signature(engine: &Engine, plan: &Plan) -> Result<bool, Failure> {
     let policy = engine.approvals().policy().await?;
     let needed = policy.approval.requirement(plan.session.channel, &plan.risks());
-    Ok(needed.require == Require::Verified)
+    Ok(needed == Require::Verified)
 }
 
 /// Asks for the passphrase of the named approver, or of the only one.

@@ -264,7 +264,7 @@ pub struct ApprovalView {
     pub note: Option<String>,
     /// Whether the execution pauses after each step for a person's look.
     pub step_by_step: bool,
-    /// How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was not
+    /// How the person was recognised: `verified`, `terminal`, `token`, `channel` or `rule`. `null` if it was not
     /// recorded.
     #[schema(required = true)]
     pub presence: Option<&'static str>,

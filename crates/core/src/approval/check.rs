@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::policy::{ApprovalPolicy, Require, Requirement, Risk};
+use super::policy::{ApprovalPolicy, Require, Risk};
 use crate::identity::Channel;
 use crate::presence::{AgentClient, AgentProgram, NotSeparate, Presence};
 use crate::refusal::Refusal;
@@ -29,25 +29,25 @@ pub struct ApprovalCheck<'a> {
     pub presence: Option<&'a Presence>,
 }
 
-const WHAT_TO_DO: &str = "Approve in a terminal that was open before the agent started, in a browser that `planwright dashboard` \
-                          signed in, in an allowed chat, or with a passphrase (`planwright approver add` sets one up)";
+const WHAT_TO_DO: &str = "Approve in a terminal that was open before the agent started, in an allowed chat, or with a \
+                          passphrase (`planwright approver add` sets one up)";
 const HOW_TO_VERIFY: &str = "This store asks for a verified approval. Approve with your passphrase: `planwright plan approve` asks for it in \
-                             a terminal, the dashboard asks for it in the browser. `planwright approver add` sets one up";
+                             a terminal, and the API takes it with the approval. `planwright approver add` sets one up";
 
 impl ApprovalCheck<'_> {
     /// What the decision needs, if the person was recognised well enough.
-    pub fn check(&self) -> Result<Requirement, Refusal> {
+    pub fn check(&self) -> Result<Require, Refusal> {
         let requirement = self.requirement();
-        self.meets(requirement.require)?;
+        self.meets(requirement)?;
         Ok(requirement)
     }
 
     /// The same for a decision about work that was approved before: it comes from outside of the agent's reach.
     pub fn check_separate(&self) -> Result<(), Refusal> {
-        self.meets(self.requirement().require.min(Require::Separate))
+        self.meets(self.requirement().min(Require::Separate))
     }
 
-    fn requirement(&self) -> Requirement {
+    fn requirement(&self) -> Require {
         self.policy.requirement(self.channel, self.risks)
     }
 
@@ -56,7 +56,7 @@ impl ApprovalCheck<'_> {
             (Require::Any, _) | (_, Some(Presence::Verified { .. })) => Ok(()),
             (Require::Verified, _) => Err(Refusal::policy_denied(format!("{HOW_TO_VERIFY}."))),
             (Require::Separate, None) => Err(refused("the surface does not say how it recognised the person")),
-            (Require::Separate, Some(Presence::Browser | Presence::Channel | Presence::Rule)) => Ok(()),
+            (Require::Separate, Some(Presence::Channel | Presence::Rule)) => Ok(()),
             (Require::Separate, Some(Presence::Token)) => match self.agent_reads_token() {
                 false => Ok(()),
                 true => Err(refused("the access token alone was given, and the agent of this session can read it")),

@@ -90,16 +90,6 @@ pub struct ApprovalRule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
     pub require: Require,
-    /// Whether two different approvers have to sign.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub two_person: bool,
-}
-
-/// What one approval needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Requirement {
-    pub require: Require,
-    pub two_person: bool,
 }
 
 impl ApprovalPolicy {
@@ -108,23 +98,16 @@ impl ApprovalPolicy {
     }
 
     /// What a plan with these risks needs in a session of this channel: the most that any of its risks needs.
-    pub fn requirement(&self, channel: Channel, risks: &BTreeSet<Risk>) -> Requirement {
-        let none = BTreeSet::from([Risk::ReadsOnly]);
-        let risks = if risks.is_empty() { &none } else { risks };
+    pub fn requirement(&self, channel: Channel, risks: &BTreeSet<Risk>) -> Require {
         let of_each = risks.iter().map(|risk| self.cell(channel, *risk));
-        of_each.reduce(Requirement::stricter).unwrap_or(Requirement { require: self.require, two_person: false })
+        of_each.max().unwrap_or_else(|| self.cell(channel, Risk::ReadsOnly))
     }
 
-    fn cell(&self, channel: Channel, risk: Risk) -> Requirement {
+    fn cell(&self, channel: Channel, risk: Risk) -> Require {
         let fits = |rule: &&ApprovalRule| {
             rule.channel.is_none_or(|fitting| fitting == channel) && rule.risk.is_none_or(|fitting| fitting == risk)
         };
-        match self.rules.iter().find(fits) {
-            // Two approvers are told apart by their keys.
-            Some(rule) if rule.two_person => Requirement { require: Require::Verified, two_person: true },
-            Some(rule) => Requirement { require: rule.require, two_person: false },
-            None => Requirement { require: self.require, two_person: false },
-        }
+        self.rules.iter().find(fits).map_or(self.require, |rule| rule.require)
     }
 
     fn cells() -> impl Iterator<Item = (Channel, Risk)> {
@@ -133,10 +116,7 @@ impl ApprovalPolicy {
 
     /// Whether it asks for less than `other` anywhere.
     pub fn is_weaker_than(&self, other: &Self) -> bool {
-        let weaker = |(channel, risk)| {
-            let (own, others) = (self.cell(channel, risk), other.cell(channel, risk));
-            own.require < others.require || (others.two_person && !own.two_person)
-        };
+        let weaker = |(channel, risk)| self.cell(channel, risk) < other.cell(channel, risk);
         Self::cells().any(weaker)
             || longer(self.valid_for, other.valid_for)
             || self.remember.unwrap_or(0) > other.remember.unwrap_or(0)
@@ -151,8 +131,8 @@ impl ApprovalPolicy {
             return other.clone();
         }
         let rule = |(channel, risk)| {
-            let Requirement { require, two_person } = self.cell(channel, risk).stricter(other.cell(channel, risk));
-            ApprovalRule { channel: Some(channel), risk: Some(risk), require, two_person }
+            let require = self.cell(channel, risk).max(other.cell(channel, risk));
+            ApprovalRule { channel: Some(channel), risk: Some(risk), require }
         };
         Self {
             require: self.require.max(other.require),
@@ -169,10 +149,4 @@ impl ApprovalPolicy {
 /// Whether an approval is valid for longer. Without a limit it is valid for ever.
 fn longer(own: Option<u64>, other: Option<u64>) -> bool {
     own.unwrap_or(u64::MAX) > other.unwrap_or(u64::MAX)
-}
-
-impl Requirement {
-    fn stricter(self, other: Self) -> Self {
-        Self { require: self.require.max(other.require), two_person: self.two_person || other.two_person }
-    }
 }

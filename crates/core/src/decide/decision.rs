@@ -175,7 +175,7 @@ impl Decider<'_> {
             skipped: selected.skipped,
             note: with_comments(self.remark("note", note)?, additions.comments),
             step_by_step,
-            required: Some(required.require),
+            required: Some(required),
             valid_until: valid_for.and_then(|time| self.context.at.checked_add(time).ok()),
             signatures: Vec::new(),
         };

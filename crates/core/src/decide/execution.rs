@@ -19,7 +19,11 @@ impl Decider<'_> {
     pub(super) fn run(&self, command: &RunCommand) -> Result<Vec<Event>, Refusal> {
         self.snapshot.opened()?;
         match command {
-            RunCommand::Start { plan } => self.start_execution(self.snapshot.named(plan)?),
+            RunCommand::Start { plan } => {
+                let plan = self.snapshot.named(plan)?;
+                check_approved_here(plan)?;
+                self.start_execution(plan)
+            }
             RunCommand::Advance { plan, execution, ended, begun } => self.advance(plan, execution, ended, begun),
             RunCommand::Finish { plan, execution } => self.finish(plan, execution),
             RunCommand::Pause { plan, execution } => {
@@ -177,6 +181,7 @@ impl Decider<'_> {
         let mut execution = match (&plan.execution, plan.status) {
             (Some(execution), PlanStatus::Executing) => execution.clone(),
             _ => {
+                check_approved_here(plan)?;
                 events.extend(self.start_execution(plan)?);
                 self.execution_of(plan)
             }
@@ -235,6 +240,17 @@ impl Decider<'_> {
             (Some(running), PlanStatus::Executing) if running.id == *execution => Ok((plan, running)),
             _ => Err(plan.wrong_status("this execution is over")),
         }
+    }
+}
+
+/// What was approved before it was imported is history: only a person begins it here.
+fn check_approved_here(plan: &Plan) -> Result<(), Refusal> {
+    match (&plan.approval, &plan.origin) {
+        (None, Some(_)) => Err(Refusal::policy_denied(format!(
+            "Plan {} was imported, and no person approved it here; a person begins it with `resume`.",
+            plan.number
+        ))),
+        (Some(_), _) | (None, None) => Ok(()),
     }
 }
 

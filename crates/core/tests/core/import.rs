@@ -1,7 +1,7 @@
 //! The older `plans.json`: what is taken, what is skipped and why, and what the plan looks like afterwards.
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, ImportedPlan, RunCommand};
+use planwright_core::command::{Command, Decision, ImportedPlan, RunCommand};
 use planwright_core::ids::PlanId;
 use planwright_core::legacy::{self, Legacy};
 use planwright_core::plan::execution::StepStatus;
@@ -365,7 +365,10 @@ fn steps_beside_a_document_are_kept_and_do_not_meet_its_own() {
     let first = &plan.execution.as_ref().unwrap().steps[0];
     assert_eq!(first.description, r#"Write it: write_file({"path":"a.txt"})"#);
     assert_eq!((first.status, first.note.as_deref()), (StepStatus::Completed, Some("done")));
-    world.send(Actor::system("executor"), Command::Run(RunCommand::Start { plan: plan.id.clone() })).unwrap();
+    // What was approved elsewhere is history: only a person begins it here.
+    let start = Command::Run(RunCommand::Start { plan: plan.id.clone() });
+    refused(world.send(Actor::system("executor"), start), RefusalCode::PolicyDenied, "no person approved it here");
+    world.person(Command::Decide(Decision::Resume { plan: plan.id.clone(), after_step: None })).unwrap();
     let begun = world.plan(&plan.id).execution.as_ref().unwrap();
     assert!(begun.steps.iter().all(|run| run.status == StepStatus::Pending), "{begun:?}");
 }

@@ -7,6 +7,7 @@ mod world;
 
 mod agents;
 mod approval;
+mod approvers;
 mod asks;
 mod auto;
 mod commands;
@@ -27,6 +28,7 @@ mod memory;
 mod mode;
 mod model_check;
 mod permission;
+mod presence;
 mod prompt;
 mod properties;
 mod reference;

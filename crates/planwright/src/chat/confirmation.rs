@@ -34,7 +34,7 @@ impl Conversation {
             return unchanged(self, input);
         };
         let policy = engine.approvals().policy().await?;
-        let needed = policy.approval.requirement(plan.session.channel, &plan.risks()).require;
+        let needed = policy.approval.requirement(plan.session.channel, &plan.risks());
         if needed == Require::Any || plan.permits(Action::Approve).is_err() {
             return unchanged(self, input);
         }

@@ -105,8 +105,7 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> Outcome {
             let rules = in_force.rules.iter().map(|rule| {
                 let channel = rule.channel.map_or("every channel", |channel| channel.as_str());
                 let risk = rule.risk.map_or("every risk", |risk| risk.as_str());
-                let two = if rule.two_person { ", two approvers" } else { "" };
-                format!("  {channel}, {risk}: {}{two}\n", rule.require)
+                format!("  {channel}, {risk}: {}\n", rule.require)
             });
             format!("In force: {}\n{}", in_force.require, rules.collect::<String>())
         };

@@ -52,8 +52,8 @@ impl SettingValue for Rules {
     }
 
     fn kind() -> String {
-        "tables `[[approval.rules]]` with `channel`, `risk` (`reads_only`, `changes_files`, `commands`, `network`, `upstream`), \
-         `require` and `two_person`"
+        "tables `[[approval.rules]]` with `channel`, `risk` (`reads_only`, `changes_files`, `commands`, `network`, `upstream`) \
+         and `require`"
             .to_owned()
     }
 
@@ -79,8 +79,8 @@ mod tests {
         let policy = toml::from_str::<ApprovalSection>(text).unwrap().policy();
         assert_eq!((policy.require, policy.valid_for, policy.remember), (Require::Verified, Some(600), Some(300)));
         assert_eq!(policy.rules[0].risk, Some(Risk::ReadsOnly));
-        let rules = Rules::parse(r#"[{ channel = "mcp", require = "verified", two_person = true }]"#).unwrap().get();
-        assert_eq!((rules[0].channel, rules[0].two_person), (Some(Channel::Mcp), true));
+        let rules = Rules::parse(r#"[{ channel = "mcp", require = "verified" }]"#).unwrap().get();
+        assert_eq!((rules[0].channel, rules[0].require), (Some(Channel::Mcp), Require::Verified));
         assert!(Rules::parse(r#"[{ chanel = "mcp", require = "any" }]"#).unwrap_err().contains("chanel"));
     }
 

@@ -4,10 +4,11 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
+use planwright_core::approval::Require;
 use serde_json::{Value, json};
 
 use crate::results::AttackResult;
-use crate::stage::{PROGRAM, SESSION, Stage, attack};
+use crate::stage::{PASSPHRASE, PROGRAM, SESSION, Stage, attack, done};
 
 /// A server that the person runs.
 struct Server {
@@ -84,6 +85,28 @@ fn sign_in() {
         approve(stage, &server, &format!("{origin}cookie: {cookie}\r\n"));
         stage.result()
     });
+}
+
+/// The passphrase goes with the approval. It is never kept as part of a request that is sent twice.
+#[test]
+fn a_person_approves_over_the_api_with_their_passphrase() {
+    let mut stage = Stage::new(Require::Verified);
+    let server = Server::start(&stage);
+    let plan = stage.plan();
+    let path = format!("/api/plans/{}/approve", plan["id"].as_str().unwrap());
+    let headers = format!("authorization: Bearer {}\r\n", server.token);
+    let body = |passphrase: &str| json!({ "digest": plan["digest"], "later": true, "passphrase": passphrase });
+    let (head, answer) = server.post(&path, &headers, &body("let me in"));
+    assert!(head.starts_with("HTTP/1.1 401") && answer.contains("not the passphrase"), "{head}\n{answer}");
+    let (head, answer) = server.post(&path, &format!("{headers}idempotency-key: one\r\n"), &body(PASSPHRASE));
+    assert!(head.starts_with("HTTP/1.1 400") && answer.contains("Idempotency-Key"), "{head}\n{answer}");
+    assert_eq!(stage.status(), "READY");
+    let (head, answer) = server.post(&path, &headers, &body(PASSPHRASE));
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}\n{answer}");
+    let approved: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(approved["approval"]["presence"], "verified");
+    assert_eq!(approved["approval"]["signedBy"], json!(["ada"]));
+    done(&stage.verify(""));
 }
 
 /// `/plan approve` as a message is the same decision as the endpoint.

@@ -29,7 +29,7 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use tokio_util::sync::CancellationToken;
 
 use self::allowed_hosts::AllowedHosts;
-use self::client::{Client, SignIn};
+use self::client::Client;
 use self::cookie::CookieScope;
 use self::credentials::{Credential, Credentials, PresentedToken};
 use self::request_rate::RequestRate;
@@ -86,7 +86,7 @@ impl Access {
                     connection.set_authenticated();
                 }
                 self.rate.check_authenticated().map_err(|wait| too_many("there are too many requests", wait))?;
-                let client = Client::new(&credential, SignIn::Token, from, request.headers());
+                let client = Client::new(&credential, from, request.headers());
                 request.extensions_mut().insert(authenticated);
                 request.extensions_mut().insert(client);
             }

@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
+use planwright_core::actor::Actor;
 use planwright_core::ids::RequestId;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
@@ -40,6 +41,8 @@ pub(crate) struct RequestContext {
     pub(crate) id: Option<RequestId>,
     /// The client that sent it.
     pub(crate) client: Client,
+    /// The person, if they unlocked their key in this request.
+    pub(crate) approver: Option<Actor>,
 }
 
 impl RequestContext {
@@ -127,6 +130,9 @@ impl Once {
     async fn run(&self, key: &str, request: Request, next: Next) -> ApiResult<Response> {
         let (parts, body) = request.into_parts();
         let sent = read_body(Request::from_parts(parts.clone(), body)).await?;
+        if has_passphrase(&sent) {
+            return Err(Refusal::invalid("a request with a passphrase takes no Idempotency-Key").into());
+        }
         let claimed = claimed_request(&parts, key, &sent);
         let (lead, name) = loop {
             match self.claim(&claimed).await? {
@@ -167,7 +173,7 @@ impl Once {
             Claim::Other => return Err(used_for_something_else()),
         };
         let id = Some(name(&claimed.key, at)?);
-        Ok(Claimed::Lead(lead, RequestContext { id, client: Client::default() }))
+        Ok(Claimed::Lead(lead, RequestContext { id, ..RequestContext::default() }))
     }
 
     fn lead_or_follow(&self, claimed: &ClaimedRequest) -> Turn {
@@ -187,6 +193,12 @@ impl Once {
     fn underway(&self) -> MutexGuard<'_, HashMap<String, UnderwayRequest>> {
         self.app.underway().requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The store keeps a hash of every request that has a key, and from a hash a passphrase can be guessed.
+fn has_passphrase(body: &[u8]) -> bool {
+    let fields: Option<serde_json::Map<String, serde_json::Value>> = serde_json::from_slice(body).ok();
+    fields.is_some_and(|fields| fields.contains_key("passphrase"))
 }
 
 enum Turn {

@@ -24,7 +24,7 @@ impl App {
     pub(crate) fn submit(&self, session: &SessionIdentity, input: Input, name: &RequestContext) -> ProgressStream {
         // The session knows which version of a plan was shown in it last.
         let place = ChatLocation::new(name.client.transport(), session.clone());
-        let person = self.person().recognised(name.client.presence());
+        let person = name.approver.clone().unwrap_or_else(|| self.person());
         self.agent().submit(input, Request::new(place, person).named(name.id.clone()))
     }
 

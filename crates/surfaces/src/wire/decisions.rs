@@ -21,7 +21,7 @@ pub struct DecisionView {
     /// `person`, or `policy` for a standing rule.
     pub given: &'static str,
     pub through: String,
-    /// How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was not
+    /// How the person was recognised: `verified`, `terminal`, `token`, `channel` or `rule`. `null` if it was not
     /// recorded.
     #[schema(required = true)]
     pub presence: Option<&'static str>,

@@ -18,7 +18,7 @@ use crate::random_conversation::*;
 use crate::world::*;
 
 #[derive(Debug, Clone)]
-pub(super) enum Act {
+pub(crate) enum Act {
     Session(Command),
     Draft(DraftCommand),
     /// A decision on the plan with this number, by an actor.
@@ -30,7 +30,7 @@ pub(super) enum Act {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Deciding {
+pub(crate) enum Deciding {
     Approve(Selection, bool),
     ApproveAnotherText,
     Reject,
@@ -41,7 +41,7 @@ pub(super) enum Deciding {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Running {
+pub(crate) enum Running {
     Start,
     Begin(u8),
     End(u8, StepStatus),
@@ -52,7 +52,7 @@ pub(super) enum Running {
 
 /// About the turn that is under way, if there is one.
 #[derive(Debug, Clone)]
-pub(super) enum Talking {
+pub(crate) enum Talking {
     Say(&'static str),
     Resume,
     /// A reply with this many calls.
@@ -75,7 +75,7 @@ impl Act {
         matches!(self, Self::Draft(DraftCommand::SetContent { .. }))
     }
 
-    pub(super) fn on(&self, world: &World) -> (Actor, Command) {
+    pub(crate) fn on(&self, world: &World) -> (Actor, Command) {
         let agent = Actor::agent("coder", "mcp");
         match self {
             Self::Session(command) => (Actor::person("ada", "cli"), command.clone()),
@@ -285,7 +285,7 @@ fn running() -> impl Strategy<Value = Running> {
     ]
 }
 
-pub(super) fn act() -> impl Strategy<Value = Act> {
+pub(crate) fn act() -> impl Strategy<Value = Act> {
     let plan = || prop_oneof![4 => Just(0_u8), 1 => 1..6_u8];
     let by = prop_oneof![8 => Just(ActorKind::Person), 1 => Just(ActorKind::Policy), 1 => Just(ActorKind::Agent)];
     let older = vec![PlanStatus::Collecting, PlanStatus::Ready, PlanStatus::Approved, PlanStatus::Completed];

@@ -16,7 +16,7 @@ pub(super) async fn check(executions: &Executions, plan: &Plan) -> LedgerResult<
     let policy = engine.approvals().policy().await?;
     let mut permitted = plan.check_approved(&policy.approval, &policy.approvers, engine.now());
     let needed = policy.approval.requirement(plan.session.channel, &plan.risks());
-    if permitted.is_ok() && needed.require == Require::Verified {
+    if permitted.is_ok() && needed == Require::Verified {
         permitted = check_stored(executions, plan).await?;
     }
     let Err(refusal) = permitted else { return Ok(()) };

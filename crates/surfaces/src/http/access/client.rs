@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use planwright_core::presence::Presence;
 use planwright_core::session::TransportChat;
 use sha2::{Digest, Sha256};
 
@@ -16,27 +15,13 @@ use super::credentials::Credential;
 /// With this header, programs that share an address tell themselves apart.
 pub(crate) const CLIENT_HEADER: &str = "planwright-client";
 
-/// The default is a router without the middleware.
+/// A hash: it tells neither the address nor the cookie. The default is a router without the middleware.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Client {
-    /// A hash: it tells neither the address nor the cookie.
-    name: String,
-    sign_in: SignIn,
-}
-
-/// How much is known about the person behind a client.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum SignIn {
-    /// It has the token. Every program of the same user can read that.
-    #[default]
-    Token,
-    /// A person confirmed the sign-in of this browser.
-    Confirmed,
-}
+pub(crate) struct Client(String);
 
 impl Client {
     /// A browser is known by its cookie. A program is known by the name it sends, or else by its address and kind.
-    pub(super) fn new(credential: &Credential, sign_in: SignIn, from: IpAddr, headers: &HeaderMap) -> Self {
+    pub(super) fn new(credential: &Credential, from: IpAddr, headers: &HeaderMap) -> Self {
         let header = |name| headers.get(name).map(axum::http::HeaderValue::as_bytes).unwrap_or_default();
         let mut hash = Sha256::new();
         match credential {
@@ -49,7 +34,7 @@ impl Client {
                 name => hash.update([b"name\0", name].concat()),
             },
         }
-        Self { name: hex::encode(&hash.finalize()[..12]), sign_in }
+        Self(hex::encode(&hash.finalize()[..12]))
     }
 
     /// A WebSocket is a client of its own: two tabs of one browser are two.
@@ -57,21 +42,12 @@ impl Client {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let mut chance = [0; 8];
         let _ = getrandom::fill(&mut chance);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        Self { name: format!("{}-{}-{count:x}", self.name, hex::encode(chance)), sign_in: self.sign_in }
-    }
-
-    /// How the person behind it is recognised.
-    pub(crate) fn presence(&self) -> Presence {
-        match self.sign_in {
-            SignIn::Token => Presence::Token,
-            SignIn::Confirmed => Presence::Browser,
-        }
+        Self(format!("{}-{}-{:x}", self.0, hex::encode(chance), COUNT.fetch_add(1, Ordering::Relaxed)))
     }
 
     /// Where answers to this client are delivered.
     pub(crate) fn transport(&self) -> TransportChat {
-        TransportChat(format!("http:{}", self.name))
+        TransportChat(format!("http:{}", self.0))
     }
 }
 
@@ -89,7 +65,7 @@ mod tests {
 
     fn client(credential: &Credential, from: &str, headers: &[(&'static str, &str)]) -> Client {
         let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-        Client::new(credential, SignIn::Token, from.parse().unwrap(), &headers)
+        Client::new(credential, from.parse().unwrap(), &headers)
     }
 
     #[test]

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Extension, State};
+use axum::http::HeaderMap;
+use planwright_core::actor::Actor;
 use planwright_core::command::StuckChoice;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::review::Review;
 use planwright_core::plan::{Digest, Plan};
+use planwright_core::presence::Presence;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Channel, ConversationKey};
 use planwright_engine::session::input::{Approving, BeginWork, Changes, Input, Worker};
@@ -19,6 +22,8 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::http::access::Peer;
+use crate::http::access::allowed_hosts::came_encrypted;
 use crate::http::api::lookup::SessionQuery;
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
@@ -57,6 +62,12 @@ struct Approval {
     review: Option<bool>,
     /// Only approve; `resume` starts the work.
     later: Option<bool>,
+    /// The approver who signs it; it may be left out if there is one.
+    #[schema(min_length = 1, max_length = 64)]
+    approver: Option<String>,
+    /// The approver's passphrase. It is taken from this machine or over HTTPS only, and without an `Idempotency-Key`.
+    #[schema(value_type = Option<String>, max_length = 4096)]
+    passphrase: Option<Passphrase>,
     /// Pause after each step until a person has looked at it.
     step_by_step: Option<bool>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
@@ -101,6 +112,8 @@ struct ApprovedPlanView {
 async fn approve(
     State(app): State<App>,
     name: RequestContext,
+    Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
     Body(mut approval): Body<Approval>,
@@ -109,7 +122,13 @@ async fn approve(
     let plan = of.plan(&app, &id).await?;
     let approving = approval.approving()?;
     let review = drafted(&app, &plan, approval.review).await?;
-    let approving = Approving { review, ..approving };
+    let mut approving = Approving { review, ..approving };
+    let mut name = name;
+    if let Some(passphrase) = approval.passphrase {
+        check_channel(peer, &headers)?;
+        let approver = approval.approver.as_deref();
+        name.approver = Some(sign(&app, &plan, approval.digest, &mut approving, approver, &passphrase).await?);
+    }
     let begin = if approval.later == Some(true) { BeginWork::Later } else { BeginWork::Now };
     let input = Input::Approve { plan: plan.id.clone(), digest: approval.digest, approving, begin };
     match decided(app.submit(&plan.session, input, &name)).await {
@@ -118,6 +137,46 @@ async fn approve(
             let Decided { plan, left } = approved?;
             Ok(Json(ApprovedPlanView { plan: plan.as_ref().into(), not_carried_out: left }))
         }
+    }
+}
+
+/// A passphrase does not travel through a network in the clear.
+fn check_channel(peer: Peer, headers: &HeaderMap) -> Result<(), Refusal> {
+    if peer.0.ip().to_canonical().is_loopback() || came_encrypted(headers) {
+        return Ok(());
+    }
+    Err(Refusal::policy_denied("A passphrase is taken from this machine or over HTTPS only."))
+}
+
+/// Unlocks the approver's key and signs the approval. The key is forgotten with the request.
+async fn sign(
+    app: &App,
+    plan: &Plan,
+    digest: Digest,
+    approving: &mut Approving,
+    approver: Option<&str>,
+    passphrase: &Passphrase,
+) -> ApiResult<Actor> {
+    let (approvals, person) = (app.engine().approvals(), app.person());
+    let state = approvals.state().await?;
+    let approver = match (approver, state.approvers.names().as_slice()) {
+        (Some(name), _) => name.to_owned(),
+        (None, [only]) => (*only).to_owned(),
+        (None, []) => return Err(Refusal::policy_denied("No approver is enrolled yet.").into()),
+        (None, _) => return Err(Refusal::invalid("There are several approvers: say which one you are.").into()),
+    };
+    let key = approvals.unlock(&person, &approver, &passphrase.0).await?;
+    approving.signature = Some(approvals.sign(&key, plan, digest, approving).await?);
+    Ok(Actor::person(approver.clone(), person.through).recognised(Presence::Verified { approver }))
+}
+
+/// Never shown.
+#[derive(Deserialize)]
+struct Passphrase(String);
+
+impl std::fmt::Debug for Passphrase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Passphrase")
     }
 }
 
