@@ -87,7 +87,8 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         tracing::debug!(event = "upstream_line_not_read", %error, line = %shown);
         if let Some(id) = answered_request(line) {
             let message = format!("{UNREADABLE}: {error}");
-            return Fault::Answer(JsonRpcMessage::error(ErrorData::internal_error(message, None), Some(id)));
+            let answer = JsonRpcMessage::error(ErrorData::internal_error(message, None), Some(id));
+            return Fault::Answer(Box::new(answer));
         }
         if self.faults > MOST_FAULTS {
             self.reason.set(format!("it sends lines that are not messages of the protocol, such as {shown:?}"));
@@ -101,7 +102,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
 pub(crate) const UNREADABLE: &str = "planwright: the answer cannot be read";
 
 enum Fault {
-    Answer(ServerJsonRpcMessage),
+    Answer(Box<ServerJsonRpcMessage>),
     PassedOver,
     End,
 }
@@ -146,7 +147,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for LineTransport<R> {
             match serde_json::from_slice(&line) {
                 Ok(message) => return Some(message),
                 Err(error) => match self.note_fault(&line, &error) {
-                    Fault::Answer(answer) => return Some(answer),
+                    Fault::Answer(answer) => return Some(*answer),
                     Fault::PassedOver => {}
                     Fault::End => return None,
                 },

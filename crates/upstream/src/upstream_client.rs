@@ -66,8 +66,8 @@ impl UpstreamServers for UpstreamClient {
 
     async fn stop(&self) {
         let mut stops = tokio::task::JoinSet::new();
-        for name in self.servers.keys().cloned() {
-            let client = self.clone();
+        for name in self.servers.keys() {
+            let (client, name) = (self.clone(), name.clone());
             stops.spawn(async move {
                 if let Ok(server) = client.get(&name) {
                     server.stop().await;
