@@ -59,8 +59,9 @@ export interface paths {
         };
         /**
          * List the decisions that wait for a person
-         * @description First what agents ask: permission for a call, and questions; `limit` does not count these. Then plans to approve,
-         *     steps to look at, steps with an unknown result, and paused executions; the one that changed last comes first.
+         * @description First what agents ask: permission for a call, and questions; then tools of MCP servers that no person has accepted.
+         *     `limit` does not count these. Then plans to approve, steps to look at, steps with an unknown result, and paused
+         *     executions; the one that changed last comes first.
          */
         get: {
             parameters: {
@@ -113,6 +114,413 @@ export interface paths {
         };
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the MCP servers whose tools the agent uses */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Every configured server */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "servers": [
+                         *         {
+                         *           "name": "files",
+                         *           "reachedBy": "npx -y @modelcontextprotocol/server-filesystem /srv/notes",
+                         *           "state": "not_accepted",
+                         *           "connection": "connected",
+                         *           "tools": 0,
+                         *           "accepted": 0,
+                         *           "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *           "difference": "new `read_file`: Reads a file.\n",
+                         *           "since": "2026-03-01T12:04:00Z"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["McpServers"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask an MCP server what it offers now
+         * @description Starts the server if it has to be started.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The server */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "name": "files",
+                         *       "reachedBy": "npx -y @modelcontextprotocol/server-filesystem /srv/notes",
+                         *       "state": "not_accepted",
+                         *       "connection": "connected",
+                         *       "tools": 0,
+                         *       "accepted": 0,
+                         *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *       "difference": "new `read_file`: Reads a file.\n",
+                         *       "since": "2026-03-01T12:04:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["McpServer"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers/{name}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept the tools of an MCP server
+         * @description Accepts exactly what the person was shown. From then on the agent is offered these tools.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ToolAcceptance"];
+                };
+            };
+            responses: {
+                /** @description The server */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "name": "files",
+                         *       "reachedBy": "npx -y @modelcontextprotocol/server-filesystem /srv/notes",
+                         *       "state": "not_accepted",
+                         *       "connection": "connected",
+                         *       "tools": 0,
+                         *       "accepted": 0,
+                         *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *       "difference": "new `read_file`: Reads a file.\n",
+                         *       "since": "2026-03-01T12:04:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["McpServer"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List or search what a session remembers
+         * @description The memories of the session and the global ones. Those of other sessions are never among them.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The `next` of the page before, for lists. */
+                    before?: number;
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description With `true` each item says how its score is made up. */
+                    explain?: boolean;
+                    limit?: number;
+                    /** @description A question or a few words. Without it all memories are listed, the newest first. */
+                    q?: string;
+                    sessionId: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The memories */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "items": [
+                         *         {
+                         *           "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "scope": "session:web:k3yk3y8x",
+                         *           "kind": "preference",
+                         *           "content": "The person prefers tabs.",
+                         *           "tags": [],
+                         *           "source": {
+                         *             "from": "person"
+                         *           },
+                         *           "author": {
+                         *             "kind": "person",
+                         *             "name": "person",
+                         *             "through": "web"
+                         *           },
+                         *           "trust": "person",
+                         *           "at": "2026-03-01T12:00:00Z",
+                         *           "score": 1.1
+                         *         }
+                         *       ],
+                         *       "next": null
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Memories"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Save a memory */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewMemory"];
+                };
+            };
+            responses: {
+                /** @description The memory */
+                201: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "scope": "session:web:k3yk3y8x",
+                         *       "kind": "preference",
+                         *       "content": "The person prefers tabs.",
+                         *       "tags": [],
+                         *       "source": {
+                         *         "from": "person"
+                         *       },
+                         *       "author": {
+                         *         "kind": "person",
+                         *         "name": "person",
+                         *         "through": "web"
+                         *       },
+                         *       "trust": "person",
+                         *       "at": "2026-03-01T12:00:00Z",
+                         *       "score": 1.1
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Memory"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Forget a memory
+         * @description It is not found any more. `/memory undo` brings it back.
+         */
+        delete: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It is forgotten */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/{id}/promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let every session read a memory
+         * @description Makes a global copy. `/memory undo`, or deleting the copy, takes it back.
+         */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The global copy */
+                201: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "scope": "session:web:k3yk3y8x",
+                         *       "kind": "preference",
+                         *       "content": "The person prefers tabs.",
+                         *       "tags": [],
+                         *       "source": {
+                         *         "from": "person"
+                         *       },
+                         *       "author": {
+                         *         "kind": "person",
+                         *         "name": "person",
+                         *         "through": "web"
+                         *       },
+                         *       "trust": "person",
+                         *       "at": "2026-03-01T12:00:00Z",
+                         *       "score": 1.1
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Memory"];
+                    };
+                };
+            };
+        };
         delete?: never;
         options?: never;
         head?: never;
@@ -2507,11 +2915,23 @@ export interface components {
             /** @description `person`, or `policy` for a standing rule. */
             given: string;
             note: string | null;
+            /**
+             * @description How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was not
+             *     recorded.
+             */
+            presence: string | null;
+            /** @description The approvers who signed it. */
+            signedBy?: string[];
             skipped: components["schemas"]["SkippedView"][];
             /** @description Whether the execution pauses after each step for a person's look. */
             stepByStep: boolean;
             steps: string[];
             through: string;
+            /**
+             * Format: date-time
+             * @description When it can no longer begin or continue work.
+             */
+            validUntil?: string;
         };
         ApprovedPlanView: components["schemas"]["PlanView"] & {
             /** @description Why the server does not carry the plan out now, although it was asked to. */
@@ -2713,6 +3133,11 @@ export interface components {
             given: string;
             /** @description The note, the reason or what is to be changed. */
             note: string | null;
+            /**
+             * @description How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was not
+             *     recorded.
+             */
+            presence: string | null;
             /** Format: int64 */
             seq: number;
             skipped?: components["schemas"]["SkippedView"][];
@@ -2876,6 +3301,90 @@ export interface components {
         };
         /** @enum {string} */
         ListName: "assumptions" | "risks" | "verification" | "files";
+        McpServer: {
+            /** @description How many tools a person accepted. */
+            accepted: number;
+            connection: components["schemas"]["McpServerConnection"];
+            /** @description What is new since a person accepted its tools, as text. */
+            difference?: string;
+            /** @description What an acceptance has to name. Absent if there is nothing to accept. */
+            digest?: string;
+            name: string;
+            /** @description Why the last connection failed. */
+            problem?: string;
+            /** @description The command or the address, without secrets. */
+            reachedBy: string;
+            /** Format: date-time */
+            since?: string;
+            state: components["schemas"]["McpServerState"];
+            /** @description How many tools the agent is offered. */
+            tools: number;
+        };
+        /** @enum {string} */
+        McpServerConnection: "not_started" | "connected" | "failed";
+        McpServers: {
+            servers: components["schemas"]["McpServer"][];
+        };
+        /** @enum {string} */
+        McpServerState: "not_accepted" | "accepted" | "changed";
+        Memories: {
+            damaged?: components["schemas"]["DamagedView"][];
+            /** @description The best first, or in a list the newest first. */
+            items: components["schemas"]["Memory"][];
+            /**
+             * Format: int64
+             * @description Where the next page of a list begins, if there is one.
+             */
+            next: number | null;
+        };
+        Memory: {
+            /** Format: date-time */
+            at: string;
+            /** @description Who wrote it. */
+            author: components["schemas"]["Actor"];
+            content: string;
+            /**
+             * Format: date-time
+             * @description From then on it is not found any more.
+             */
+            expiresAt?: string;
+            id: string;
+            kind: components["schemas"]["MemoryKind"];
+            /** @description `global`, `session:CHANNEL:KEY`, `goal:CHANNEL:KEY:GOAL` or `task:TASK` */
+            scope: string;
+            /**
+             * Format: double
+             * @description How well it answers the question; 0 in a list.
+             */
+            score: number;
+            /** @description The share of each factor in the score, if that was asked for. */
+            shares?: components["schemas"]["MemoryShare"][];
+            source: components["schemas"]["MemorySource"];
+            tags: string[];
+            trust: components["schemas"]["MemoryTrust"];
+        };
+        /** @enum {string} */
+        MemoryKind: "fact" | "preference" | "decision" | "constraint" | "result";
+        MemoryShare: {
+            /** @description `text`, `before`, `after`, `answer`, `author`, `sitting`, `date`, `recency` or `scope` */
+            factor: string;
+            /** Format: double */
+            share: number;
+        };
+        /** @description Where a memory came from. */
+        MemorySource: {
+            /** @description `person`, `turn`, `tool`, `plan` or `promotion` */
+            from: string;
+            /** @description The person who promoted it. */
+            promotedBy?: string;
+            /** @description The session that it was promoted from. */
+            session?: string;
+        };
+        /**
+         * @description Who wrote it.
+         * @enum {string}
+         */
+        MemoryTrust: "person" | "agent" | "system";
         MessageCallView: {
             /** @description As the model wrote them, usually a JSON object. At most 4 KiB of them. */
             arguments: string;
@@ -2933,6 +3442,21 @@ export interface components {
          * @enum {string}
          */
         NewChannel: "web" | "telegram" | "cli" | "mcp" | "acp";
+        /**
+         * @example {
+         *       "sessionId": "k3yk3y8x",
+         *       "content": "The person prefers tabs."
+         *     }
+         */
+        NewMemory: {
+            channel?: components["schemas"]["Channel"] | null;
+            content: string;
+            kind?: components["schemas"]["MemoryKind"] | null;
+            /** @description The session if it is not said. Nothing is saved as `global` directly. */
+            scope?: string | null;
+            sessionId: string;
+            tags?: string[];
+        };
         /**
          * @example {
          *       "text": "move the blog to a new host"
@@ -3437,6 +3961,21 @@ export interface components {
         };
         /** @enum {string} */
         StuckChoice: "retry" | "skip" | "stop";
+        /**
+         * @example {
+         *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+         *     }
+         */
+        ToolAcceptance: {
+            /** @description The digest of the tools that the person was shown. */
+            digest: string;
+        };
+        /** @description Tools of an MCP server that a person has not accepted. */
+        ToolChange: {
+            /** @description What is new, as text. */
+            difference: string;
+            server: string;
+        };
         /** @enum {string} */
         ToolStatus: "done" | "planned" | "settled" | "refused" | "failed" | "timed_out" | "uncertain";
         TurnChangesView: {
@@ -3462,7 +4001,12 @@ export interface components {
              */
             step?: number | null;
         };
-        /** @description It may be empty. */
+        /**
+         * @description It may be empty.
+         * @example {
+         *       "channel": "web"
+         *     }
+         */
         UndoingTurn: {
             channel?: components["schemas"]["Channel"] | null;
         };
@@ -3495,7 +4039,7 @@ export interface components {
             version: number;
         };
         /** @enum {string} */
-        WaitingKind: "plan" | "permission" | "question" | "step" | "uncertain" | "run";
+        WaitingKind: "plan" | "permission" | "question" | "step" | "uncertain" | "run" | "tool_change";
         WaitingStepView: {
             description: string;
             /** @description What is known about it. */
@@ -3515,7 +4059,10 @@ export interface components {
             choices: string[];
             /** @description What an approval or an answer has to name. */
             digest: string;
-            /** @description The id of the plan, or of what the agent asks. For a step to look at, the position of the step follows a colon. */
+            /**
+             * @description The id of the plan, of what the agent asks, or of the MCP server whose tools changed. For a step to look at, the
+             *     position of the step follows a colon.
+             */
             id: string;
             kind: components["schemas"]["WaitingKind"];
             /** Format: int32 */
@@ -3524,6 +4071,7 @@ export interface components {
             planId?: string;
             /** @description What the agent wants to know. */
             questions?: components["schemas"]["Question"][];
+            /** @description Empty for a change of tools, which concerns all sessions. */
             sessionId: string;
             /** Format: date-time */
             since: string;
@@ -3531,6 +4079,8 @@ export interface components {
             /** @description The step whose result is unknown, or that a person looks at. */
             step?: components["schemas"]["WaitingStepView"];
             title: string;
+            /** @description The tools that a person is to accept. */
+            toolChange?: components["schemas"]["ToolChange"];
         };
         WorkbookView: {
             /** @description Archived workbooks, the oldest first. */

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
 use planwright_engine::server_ledger::Change;
+use planwright_surfaces::wire::WaitingView;
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -34,6 +35,15 @@ pub(crate) async fn run(mut context: Context, arguments: InboxArgs) -> Outcome {
         None => list(&context, session.as_ref(), arguments.wait).await,
         Some(InboxCommand::List { wait }) => list(&context, session.as_ref(), wait || arguments.wait).await,
         Some(InboxCommand::Show { id }) => {
+            if let Some(view) = tool_changes(&context).await?.into_iter().find(|view| view.id == id.trim()) {
+                let text = format!(
+                    "{}{}",
+                    view::asked(&view, context.screen.width),
+                    view::choices(&view, &context.invocation, context.screen.width)
+                );
+                context.screen.answer(|| json!(view), || text)?;
+                return Ok(Exit::Done);
+            }
             let item = items::find(&context, session.as_ref(), &id).await?;
             context.invocation.name_session(item.session());
             let text = item.whole(&context).await?;
@@ -54,7 +64,10 @@ pub(crate) async fn run(mut context: Context, arguments: InboxArgs) -> Outcome {
 
 async fn list(context: &Context, session: Option<&SessionIdentity>, wait: bool) -> Outcome {
     let Some(inbox) = read(context, session, wait).await? else { return Ok(Exit::Refused) };
-    let views: Vec<_> = inbox.items.iter().map(items::InboxItem::view).collect();
+    let mut views: Vec<_> = inbox.items.iter().map(items::InboxItem::view).collect();
+    if session.is_none() {
+        views.extend(tool_changes(context).await?);
+    }
     let damaged: Vec<_> = inbox.damaged.iter().map(|row| json!({ "what": row.what, "reason": row.reason })).collect();
     context.screen.answer(
         || json!({ "items": views, "damaged": damaged }),
@@ -68,6 +81,12 @@ async fn list(context: &Context, session: Option<&SessionIdentity>, wait: bool) 
         },
     )?;
     Ok(Exit::Done)
+}
+
+/// Tools of upstream MCP servers that no person has accepted, as far as a process looked at them. No server is started.
+async fn tool_changes(context: &Context) -> Result<Vec<WaitingView>, Failure> {
+    let Some(upstream) = context.upstream(context.files(), usize::MAX) else { return Ok(Vec::new()) };
+    Ok(upstream.statuses().await?.iter().filter_map(WaitingView::of_server).collect())
 }
 
 /// What waits now. With `wait` it is not empty; `None` if Ctrl+C ended the wait.

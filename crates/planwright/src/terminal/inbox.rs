@@ -20,7 +20,11 @@ pub(crate) fn list(items: &[WaitingView], invocation: &Invocation, width: usize)
             &[Span::new(&format!("{:<11}", kind(item.kind)), BOLD), Span::plain(&shown_line(&item.title))],
             width,
         ));
-        let place = format!("{}:{}", item.channel, item.session_id);
+        // A change of tools concerns all sessions.
+        let place = match &item.tool_change {
+            Some(_) => "all sessions".to_owned(),
+            None => format!("{}:{}", item.channel, item.session_id),
+        };
         text.push_str(&indented(&format!("{plan}{place}, {}{}", time::ago(item.since), about_step(item)), width));
         text.push_str(&indented(&format!("{}  {}", item.id, item.choices.join(", ")), width));
     }
@@ -42,6 +46,9 @@ pub(crate) fn asked(item: &WaitingView, width: usize) -> String {
         text.extend(shown(&arguments).lines().map(|line| format!("    {}\n", paint(line, PLAIN))));
         text.push_str(&spans(&[Span::new(&shown_line(&call.reason), DIM)], width));
         text.push_str(&spans(&[Span::new(&format!("digest {}", item.digest), DIM)], width));
+    }
+    if let Some(change) = &item.tool_change {
+        text.extend(shown(&change.difference).lines().map(|line| format!("    {}\n", paint(line, PLAIN))));
     }
     for (number, question) in (1..).zip(item.questions.iter().flatten()) {
         text.push_str(&spans(&[Span::plain(&format!("{number}. {}", shown_line(&question.text)))], width));
@@ -91,7 +98,8 @@ pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize)
             vec![line(&["resume"], "to continue it:"), line(&["cancel"], "to end it:")]
         }
         WaitingKind::ToolChange => {
-            let command = invocation.command(["mcp-server", "accept", id]);
+            let server = item.tool_change.as_ref().map_or(id, |change| change.server.as_str());
+            let command = invocation.command(["mcp-server", "accept", server]);
             vec![format!(
                 "{}{}",
                 spans(&[Span::new("to look at them and accept them:", DIM)], width),

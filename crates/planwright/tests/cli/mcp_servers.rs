@@ -29,14 +29,14 @@ fn a_server_is_added_accepted_looked_at_and_removed() {
     let world = World::new();
     let file = world.write("planwright.toml", "# mine\n[plan]\ntools = \"read_only\"\n");
     // Without a terminal no person has seen the tools, so they are not accepted.
-    let added = add(&world, "files", &["--trust-annotations", "--tool", "*e*", "--env", "KEY=it's ${HOME}"]);
+    let added = add(&world, "files", &["--trust-annotations", "--tool", "*e*", "--env", "KEY=it's ${USER}"]);
     assert_eq!(added.code, 2, "{added:?}");
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(
         text.starts_with("# mine\n[plan]\ntools = \"read_only\"\n\n[mcp.servers.files]\ncommand = \"python3\"\n"),
         "{text}"
     );
-    assert!(text.contains("trust_annotations = true") && text.contains("it's ${HOME}"), "{text}");
+    assert!(text.contains("trust_annotations = true") && text.contains("it's ${USER}"), "{text}");
     let listed = world.json("mcp-server list");
     assert_eq!((&listed["servers"][0]["state"], &listed["servers"][0]["tools"]), (&"not_accepted".into(), &0.into()));
     let digest = details(&added)["digest"].as_str().unwrap().to_owned();

@@ -13,6 +13,12 @@ use crate::memory_rows::{
     MemoryRowChange, RowChange, ScopeRow, VisibleScopes, item_from_text, item_to_text, may_name, record,
 };
 
+/// The scopes of one name, each with its session.
+const SCOPES: &str = "SELECT c.id, c.scope, c.session_id, s.channel || ':' || s.conversation, c.items, c.words
+    FROM memory_scope c LEFT JOIN session s ON s.id = c.session_id WHERE c.scope = ?1";
+const POSTINGS: &str = "SELECT position, frequency, length FROM memory_posting WHERE scope_id = ?1 AND term = ?2";
+const ITEM: &str = "SELECT id, body FROM memory_item WHERE scope_id = ?1 AND position = ?2 AND NOT forgotten";
+
 /// Adds, forgets or restores one memory, with its terms.
 pub(super) fn write(connection: &Connection, session_id: i64, row: &MemoryRowChange) -> Result<(), TransactionError> {
     let terms = row.text();
@@ -96,9 +102,7 @@ pub(super) fn load(
 }
 
 fn visible(connection: &Connection, chain: &ScopeChain) -> Result<VisibleScopes, TransactionError> {
-    let sql = "SELECT c.id, c.scope, c.session_id, s.channel || ':' || s.conversation, c.items, c.words
-               FROM memory_scope c LEFT JOIN session s ON s.id = c.session_id WHERE c.scope = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
+    let mut statement = connection.prepare_cached(SCOPES)?;
     let mut found = Vec::new();
     for scope in chain.scopes() {
         let read = |row: &Row<'_>| {
@@ -124,8 +128,7 @@ pub(super) fn matches(
 ) -> Result<MemoryMatches, TransactionError> {
     let visible = visible(connection, chain)?;
     let mut matches = visible.matches();
-    let sql = "SELECT position, frequency, length FROM memory_posting WHERE scope_id = ?1 AND term = ?2";
-    let mut statement = connection.prepare_cached(sql)?;
+    let mut statement = connection.prepare_cached(POSTINGS)?;
     for (scope, row_id) in &visible.rows {
         for (term, text) in lookups.iter().enumerate() {
             let mut rows = statement.query(params![row_id, text])?;
@@ -145,8 +148,7 @@ pub(super) fn items(
 ) -> Result<FoundMemories, TransactionError> {
     let visible = visible(connection, chain)?;
     let mut found = visible.items();
-    let sql = "SELECT id, body FROM memory_item WHERE scope_id = ?1 AND position = ?2 AND NOT forgotten";
-    let mut statement = connection.prepare_cached(sql)?;
+    let mut statement = connection.prepare_cached(ITEM)?;
     for place in places {
         let Some(row_id) = visible.rows.get(&place.scope) else { continue };
         let mut rows = statement.query(params![row_id, place.position as i64])?;
@@ -204,4 +206,29 @@ pub(super) fn named(
         }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
+mod tests {
+    use super::*;
+    use crate::sqlite::connection;
+
+    /// A search reads rows of its own scopes by their keys, so what other sessions remember does not make it slower.
+    #[test]
+    fn a_search_reads_only_rows_of_its_own_scopes() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = connection::open(&folder.path().join("planwright.db")).unwrap();
+        for (sql, values, search) in [
+            (SCOPES, 1, "SEARCH c USING INDEX sqlite_autoindex_memory_scope_1 (scope=?)"),
+            (POSTINGS, 2, "SEARCH memory_posting USING PRIMARY KEY (scope_id=? AND term=?)"),
+            (ITEM, 2, "SEARCH memory_item USING INDEX sqlite_autoindex_memory_item_2 (scope_id=? AND position=?)"),
+        ] {
+            let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let steps = statement.query_map(rusqlite::params_from_iter(vec!["1"; values]), |row| row.get::<_, String>(3));
+            let steps: Vec<_> = steps.unwrap().map(Result::unwrap).collect();
+            assert_eq!(steps[0], search, "{steps:#?}");
+            assert!(steps.iter().all(|step| !step.starts_with("SCAN")), "{steps:#?}");
+        }
+    }
 }

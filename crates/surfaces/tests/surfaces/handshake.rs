@@ -74,7 +74,7 @@ async fn tools_carry_a_schema_and_hints_and_no_output_schema() {
             assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
             assert!(tool["inputSchema"]["properties"].is_object(), "{tool}");
             assert!(tool.get("outputSchema").is_none(), "{tool}");
-            let reads = matches!(name, "plan_get" | "plan_list");
+            let reads = matches!(name, "plan_get" | "plan_list" | "memory_search");
             let hints = json!({ "readOnlyHint": reads, "destructiveHint": false, "openWorldHint": false });
             assert_eq!(tool["annotations"], hints, "{name}");
             assert!(!name.contains("approve") && !name.contains("reject"), "deciding is not a tool");

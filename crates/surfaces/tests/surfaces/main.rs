@@ -7,6 +7,7 @@ mod changes;
 mod collect;
 mod document;
 mod handshake;
+mod memory;
 mod newer_clients;
 mod sessions;
 mod store_trouble;

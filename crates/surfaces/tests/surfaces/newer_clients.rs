@@ -21,7 +21,7 @@ async fn requests_that_carry_their_own_context_are_answered() {
     let world = World::new().await;
     let mut client = Client::connect(world.options(DOCUMENT));
     let list = client.ask("tools/list", with_meta(json!({}))).await;
-    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 2, "{list}");
+    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 4, "{list}");
     assert_eq!(list["result"]["resultType"], "complete");
     let call = with_meta(json!({ "name": "plan_set_content", "arguments": { "plan_markdown": "# A" } }));
     let answer = client.ask("tools/call", call).await;
@@ -68,7 +68,7 @@ async fn rmcps_own_client_gets_along() {
     let server = tokio::spawn(mcp::serve(world.options(DOCUMENT), input, output, std::future::pending()));
     let client = ().serve(ours).await.unwrap();
     let tools = client.list_all_tools().await.unwrap();
-    assert_eq!(tools.len(), 2);
+    assert_eq!(tools.len(), 4);
     let Value::Object(arguments) = json!({ "plan_markdown": "# A" }) else { unreachable!() };
     let set = client.call_tool(CallToolRequestParams::new("plan_set_content").with_arguments(arguments)).await.unwrap();
     assert_eq!(set.structured_content.unwrap()["status"], "READY");

@@ -106,7 +106,7 @@ async fn what_a_tool_takes_is_said_in_its_schema() {
     assert!(read["inputSchema"].to_string().contains("task_plan"), "{read}");
     for tool in tools {
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
-        let reads = ["read_plan", "list_plans"].contains(&tool["name"].as_str().unwrap());
+        let reads = ["read_plan", "list_plans", "memory_search"].contains(&tool["name"].as_str().unwrap());
         assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{tool}");
     }
     client.leave().await;

@@ -215,10 +215,14 @@ impl Client {
         self.notifications.remove(0)
     }
 
+    /// The tools that are listed, without those of the memory, which are always last and always there.
     pub(crate) async fn tool_names(&mut self) -> Vec<String> {
         let answer = self.ask("tools/list", json!({})).await;
         let tools = answer["result"]["tools"].as_array().expect("a list of tools");
-        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+        let mut names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+        let memory = names.split_off(names.len() - 2);
+        assert_eq!(memory, ["memory_search", "memory_save"]);
+        names
     }
 
     /// The result of a call, after checking that its text and its structure say the same.

@@ -2,7 +2,7 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::upstream::{ServerName, UpstreamAnnotations, UpstreamTool};
-use planwright_engine::upstream::{OfferedTools, ToolPins as _};
+use planwright_engine::upstream::OfferedTools;
 use serde_json::json;
 
 use crate::commands::at;

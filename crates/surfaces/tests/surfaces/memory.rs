@@ -1,0 +1,25 @@
+//! What an agent of another program remembers, over MCP.
+
+use planwright_core::event::{Event, MemoryEvent};
+use planwright_core::memory::MemorySource;
+use serde_json::json;
+
+use crate::world::{DOCUMENT, World};
+
+#[tokio::test]
+async fn what_is_saved_is_found_again_and_never_promoted() {
+    let world = World::new().await;
+    let mut client = world.client(DOCUMENT).await;
+    let saved = client.succeed("memory_save", json!({ "content": "The till is red.", "kind": "preference" })).await;
+    assert_eq!(saved["scope"], format!("session:{}", world.session));
+    let found = client.succeed("memory_search", json!({ "query": "which till" })).await;
+    assert_eq!((&found["items"][0]["id"], &found["items"][0]["trust"]), (&saved["id"], &json!("agent")));
+    client.refused_with("memory_save", json!({ "content": "For all.", "scope": "global" }), "INVALID_ARGUMENT").await;
+    client.refused_with("memory_save", json!({ "content": " " }), "INVALID_ARGUMENT").await;
+    let entries = world.engine.ledger().conversation(&world.session, 0, 100).await.unwrap();
+    let saved: Vec<_> = entries.iter().filter_map(|entry| entry.event.memory_event()).collect();
+    let [MemoryEvent::Saved { item }] = saved.as_slice() else { panic!("{saved:?}") };
+    assert_eq!(item.source, MemorySource::Tool);
+    assert!(entries.iter().all(|entry| !matches!(entry.event, Event::Memory(MemoryEvent::Promoted { .. }))));
+    client.leave().await;
+}
