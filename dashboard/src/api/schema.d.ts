@@ -2891,6 +2891,8 @@ export interface components {
          *     }
          */
         Approval: {
+            /** @description The approver who signs it; it may be left out if there is one. */
+            approver?: string | null;
             channel?: components["schemas"]["Channel"] | null;
             /** @description The digest of the version that the person was shown. */
             digest: string;
@@ -2899,6 +2901,8 @@ export interface components {
             note?: string | null;
             /** @description The positions of the steps to be done, from 1; the others are not. */
             only?: number[] | null;
+            /** @description The approver's passphrase. It is taken from this machine or over HTTPS only, and without an `Idempotency-Key`. */
+            passphrase?: string | null;
             /** @description Whether the comments of the draft go with it, as notes. */
             review?: boolean | null;
             sessionId?: string | null;
@@ -2916,7 +2920,7 @@ export interface components {
             given: string;
             note: string | null;
             /**
-             * @description How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was not
+             * @description How the person was recognised: `verified`, `terminal`, `token`, `channel` or `rule`. `null` if it was not
              *     recorded.
              */
             presence: string | null;
@@ -3134,7 +3138,7 @@ export interface components {
             /** @description The note, the reason or what is to be changed. */
             note: string | null;
             /**
-             * @description How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was not
+             * @description How the person was recognised: `verified`, `terminal`, `token`, `channel` or `rule`. `null` if it was not
              *     recorded.
              */
             presence: string | null;

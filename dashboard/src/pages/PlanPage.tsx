@@ -280,6 +280,7 @@ function Approved({ plan }: { plan: Plan }): ReactNode {
           by: approval.by,
           given: approval.given,
           through: approval.through,
+          presence: approval.presence,
           digest: approval.digest,
           steps,
           skipped: approval.skipped,

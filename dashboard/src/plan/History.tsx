@@ -80,7 +80,7 @@ export function DecisionItem({ decision }: { decision: Decision }): ReactNode {
         <strong>{t(`history.decision.${decision.decision as "approved"}`, { by: decision.by })}</strong>
       </p>
       <p className="secondary">
-        {how} · {t("history.through", { through: decision.through })} · <Time at={decision.at} /> ({clockTime(decision.at)})
+        {how} · {t("history.through", { through: decision.through })} · {t(`history.presence.${(decision.presence ?? "unknown") as "verified"}`)} · <Time at={decision.at} /> ({clockTime(decision.at)})
         {decision.digest !== undefined && (
           <>
             {" "}
