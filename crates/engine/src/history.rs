@@ -75,7 +75,7 @@ pub struct PlanDecision {
 pub enum DecisionMade {
     /// `steps` are the 1-based indexes of the approved steps.
     Approved {
-        approval: Approval,
+        approval: Box<Approval>,
         steps: Vec<usize>,
     },
     Rejected {

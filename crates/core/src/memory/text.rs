@@ -144,7 +144,7 @@ pub(super) fn month_named(word: &str) -> Option<i8> {
         "december",
     ];
     let whole = |month: &&str| *month == word || (word.len() == 3 && word != "may" && month.starts_with(word));
-    let index = MONTHS.iter().position(|month| whole(&month))?;
+    let index = MONTHS.iter().position(whole)?;
     i8::try_from(index + 1).ok()
 }
 

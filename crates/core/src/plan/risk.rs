@@ -17,12 +17,10 @@ impl Plan {
         if !self.content.commands(|_| true).is_empty() {
             risks.insert(Risk::Commands);
         }
-        match (self.session.channel, &self.content) {
-            // The client's agent has tools of its own.
-            (Channel::Mcp | Channel::Acp, PlanContent::Document(_) | PlanContent::Build(_)) => {
-                risks.extend([Risk::Commands, Risk::Network]);
-            }
-            _ => {}
+        // The client's agent has tools of its own.
+        let is_external = matches!(self.session.channel, Channel::Mcp | Channel::Acp);
+        if is_external && matches!(self.content, PlanContent::Document(_) | PlanContent::Build(_)) {
+            risks.extend([Risk::Commands, Risk::Network]);
         }
         if risks.len() > 1 {
             risks.remove(&Risk::ReadsOnly);

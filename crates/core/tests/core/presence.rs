@@ -48,7 +48,10 @@ fn checked(
     let (sandbox, presence) = (AgentSandbox::Restricted, presence.as_ref());
     let check = ApprovalCheck { policy: &policy, sandbox, channel, clients, risks: &risks, presence };
     match check.check() {
-        Ok(required) => Ok(assert_eq!(required, require)),
+        Ok(required) => {
+            assert_eq!(required, require);
+            Ok(())
+        }
         Err(refusal) => {
             assert_eq!(refusal.code, RefusalCode::PolicyDenied);
             Err(refusal.message)

@@ -77,7 +77,7 @@ impl InputHandler for InputDispatcher {
 
     async fn interrupt(&self, input: Input, context: &InputContext, running: &Running) -> LedgerResult<Interruption> {
         let session = context.session();
-        let waits = |input| Ok(Interruption::Continues(input, context.request.id.clone()));
+        let waits = |input| Ok(Interruption::Continues(Box::new(input), context.request.id.clone()));
         match input {
             Input::Stop => Ok(Interruption::Finished(self.stop_running(context, running).await?)),
             Input::StopHere => {
@@ -100,7 +100,8 @@ impl InputHandler for InputDispatcher {
             Input::Revise { plan, changes, begin } => match (self.runs(&plan, context, running).await, begin) {
                 (true, BeginWork::Now) => {
                     let message = self.commands.decisions.ask_for_changes(&plan, changes, context, running).await?;
-                    Ok(Interruption::Continues(Input::Message(message), context.request.part(REVISION)))
+                    let message = Box::new(Input::Message(message));
+                    Ok(Interruption::Continues(message, context.request.part(REVISION)))
                 }
                 (true, BeginWork::Later) => {
                     Ok(finished(self.commands.decisions.note_changes(&plan, changes, context, running).await?))
@@ -185,7 +186,8 @@ impl InputDispatcher {
                     .decisions
                     .ask_for_changes(&plan.id, feedback.clone().into(), context, running)
                     .await?;
-                Some(Interruption::Continues(Input::Message(message), context.request.part(REVISION)))
+                let message = Box::new(Input::Message(message));
+                Some(Interruption::Continues(message, context.request.part(REVISION)))
             }
             _ => None,
         })

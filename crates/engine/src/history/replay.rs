@@ -146,7 +146,7 @@ fn decision(plan: &Plan, event: &PlanEvent, positions: &mut StepPositions) -> Op
     match event {
         PlanEvent::Approved { approval } => {
             let steps = approval.approved.iter().filter_map(|step| positions.of(plan, step)).collect();
-            Some(DecisionMade::Approved { approval: approval.clone(), steps })
+            Some(DecisionMade::Approved { approval: Box::new(approval.clone()), steps })
         }
         PlanEvent::Rejected { reason } => Some(DecisionMade::Rejected { reason: reason.clone() }),
         PlanEvent::RevisionRequested { feedback } => {

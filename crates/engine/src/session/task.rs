@@ -39,7 +39,7 @@ pub(crate) trait InputHandler: Send + Sync + std::fmt::Debug + 'static {
 pub(crate) enum Interruption {
     Finished(Outcome),
     /// The rest of the input goes into the queue, under this name.
-    Continues(Input, Option<RequestId>),
+    Continues(Box<Input>, Option<RequestId>),
 }
 
 /// An input on its way into its session.
@@ -292,7 +292,7 @@ impl SessionTask {
             let InputContext { request, progress, .. } = context;
             let rest = match interruption.unwrap_or_else(|| Err(panicked())) {
                 Ok(Interruption::Continues(input, id)) => {
-                    Some(QueuedInput { input, request: request.named(id), progress })
+                    Some(QueuedInput { input: *input, request: request.named(id), progress })
                 }
                 Ok(Interruption::Finished(outcome)) => {
                     progress.finish(Ok(outcome));

@@ -37,7 +37,7 @@ pub(crate) struct Conversation {
 #[derive(Debug)]
 pub(super) enum Asker {
     /// A person reads the screen: they are asked for their passphrase. It is remembered as long as the policy says.
-    Terminal(Option<(UnlockedKey, Instant)>),
+    Terminal(Option<(Box<UnlockedKey>, Instant)>),
     /// No person reads the output: an approval names the digest of what it approves.
     Pipe,
 }
@@ -212,14 +212,14 @@ impl Conversation {
     /// The key that the person unlocked a moment ago.
     pub(super) fn remembered(&self) -> Option<UnlockedKey> {
         match &self.asker {
-            Asker::Terminal(Some((key, until))) if *until > Instant::now() => Some(key.clone()),
+            Asker::Terminal(Some((key, until))) if *until > Instant::now() => Some(key.as_ref().clone()),
             Asker::Terminal(_) | Asker::Pipe => None,
         }
     }
 
     pub(super) fn remember(&mut self, key: UnlockedKey, until: Instant) {
         if let Asker::Terminal(remembered) = &mut self.asker {
-            *remembered = Some((key, until));
+            *remembered = Some((Box::new(key), until));
         }
     }
 

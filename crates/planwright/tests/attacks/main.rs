@@ -1,6 +1,8 @@
 //! Attacks on the promise that only a person approves: an agent on the same machine, as the same user, with a shell, tries to
 //! approve its own plan. Every attack runs on the real program under each policy, and `docs/approval.md` has the results.
+
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
 mod page;
 mod processes;

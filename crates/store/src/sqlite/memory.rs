@@ -225,7 +225,8 @@ mod tests {
             (ITEM, 2, "SEARCH memory_item USING INDEX sqlite_autoindex_memory_item_2 (scope_id=? AND position=?)"),
         ] {
             let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-            let steps = statement.query_map(rusqlite::params_from_iter(vec!["1"; values]), |row| row.get::<_, String>(3));
+            let steps =
+                statement.query_map(rusqlite::params_from_iter(vec!["1"; values]), |row| row.get::<_, String>(3));
             let steps: Vec<_> = steps.unwrap().map(Result::unwrap).collect();
             assert_eq!(steps[0], search, "{steps:#?}");
             assert!(steps.iter().all(|step| !step.starts_with("SCAN")), "{steps:#?}");

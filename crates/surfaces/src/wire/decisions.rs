@@ -60,7 +60,7 @@ impl From<&PlanDecision> for DecisionView {
         };
         match &decided.what {
             DecisionMade::Approved { approval, steps } => {
-                let approval = ApprovalView::from(approval);
+                let approval = ApprovalView::from(approval.as_ref());
                 view.steps.clone_from(steps);
                 (view.skipped, view.note, view.digest) = (approval.skipped, approval.note, Some(approval.digest));
             }
