@@ -437,6 +437,7 @@ export interface paths {
                 };
                 header?: never;
                 path: {
+                    /** @description The id of the memory */
                     id: string;
                 };
                 cookie?: never;
@@ -482,6 +483,7 @@ export interface paths {
                     "Idempotency-Key"?: string;
                 };
                 path: {
+                    /** @description The id of the memory */
                     id: string;
                 };
                 cookie?: never;
@@ -549,6 +551,7 @@ export interface paths {
                     "Idempotency-Key"?: string;
                 };
                 path: {
+                    /** @description The id of what the agent asks */
                     id: string;
                 };
                 cookie?: never;
@@ -1957,6 +1960,7 @@ export interface paths {
                     "Idempotency-Key"?: string;
                 };
                 path: {
+                    /** @description The id of what the agent asks */
                     id: string;
                 };
                 cookie?: never;

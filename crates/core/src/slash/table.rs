@@ -226,10 +226,8 @@ static TABLE: [CommandSpec; 37] = {
             .says("this session at a glance", "/status"),
         row(Memory, LookingAround, "memory", "[list|search|save|forget|promote|undo] [words]", memory)
             .says("what is remembered here; save, forget, or let every session read it", "/memory search invoices"),
-        row(Conversation, LookingAround, "tools", "[accept <server> [code]]", tools).says(
-            "the tools the agent has now; or accept those of an MCP server, which you see without the code",
-            "/tools accept github 3f2a91c0",
-        ),
+        row(Conversation, LookingAround, "tools", "[accept <server> [code]]", tools)
+            .says("the tools the agent has now; or accept those of an MCP server", "/tools accept github 3f2a91c0"),
         row(Conversation, LookingAround, "help", "[command]", |rest| Ok(SlashCommand::Help { topic: some_text(rest) }))
             .says("the commands, or one of them with an example", "/help plan"),
     ]

@@ -123,7 +123,7 @@ async fn only_reading_tools_are_there_and_pass() {
     let asked = world.model.requests_of("asked tester");
     let mut names = tool_names(&asked[0]);
     names.sort_unstable();
-    assert_eq!(names, ["glob_files", "grep_files", "list_files", "look", "read_file"]);
+    assert_eq!(names, ["glob_files", "grep_files", "list_files", "look", "memory_search", "read_file"]);
     let sent = script(&asked[1]);
     for ((tool, _), answer) in refused.iter().zip(&sent[2..]) {
         assert!(answer.starts_with(&format!("failed {tool}:")) && answer.contains("POLICY_DENIED"), "{answer}");

@@ -68,7 +68,7 @@ async fn mistakes_are_told_and_nothing_is_done() {
         ("/fly", "`/help` lists"),
         ("/goals", "not in this version"),
         ("/auto on", "not in this version"),
-        ("/memory invoices", "not in this version"),
+        ("/memory invoices", "is none of `list`"),
         ("/plan files", "Say `on` or `off`"),
         ("/plan show 9", "no plan"),
         ("/plan diff 1 9", "no plan"),

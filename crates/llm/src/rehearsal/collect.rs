@@ -44,13 +44,14 @@ fn collect(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
     }
 }
 
-/// The familiar tools, or else the first one that is not about plans.
+/// The familiar tools, or else the first one that is not about plans, memories or questions.
 fn usable<'a>(turn: &TurnView<'a>) -> Vec<&'a ToolSpec> {
     let familiar: Vec<_> = FAMILIAR.iter().filter_map(|name| turn.tool(name)).collect();
     if !familiar.is_empty() {
         return familiar;
     }
-    let foreign = |tool: &&ToolSpec| !tool.name.contains("plan") && tool.name != "ask_agent";
+    let is_ours = |name: &str| name.contains("plan") || name.starts_with("ask_") || name.starts_with("memory_");
+    let foreign = |tool: &&ToolSpec| !is_ours(&tool.name);
     turn.request.tools.iter().find(foreign).into_iter().collect()
 }
 

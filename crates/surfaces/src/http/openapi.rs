@@ -174,7 +174,9 @@ fn path_parameters(path: &str) -> Vec<Value> {
         "description": "The id of the plan or, with `sessionId`, its number or a piece of its id",
         "schema": { "type": "string", "pattern": "^[a-zA-Z0-9._:-]{1,128}$", "minLength": 1, "maxLength": 128 },
     });
-    let has = |name: &str| path.contains(&format!("{{{name}}}"));
+    // What is not a plan describes its own id.
+    let is_plan = path.starts_with("/api/plans/");
+    let has = |name: &str| path.contains(&format!("{{{name}}}")) && (name != "id" || is_plan);
     [("sessionId", session), ("id", plan)]
         .into_iter()
         .filter(|(name, _)| has(name))

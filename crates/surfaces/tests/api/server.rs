@@ -27,7 +27,7 @@ async fn it_lists_the_commands_that_it_carries_out() {
     let answer = world.get("/api/commands").await.with(200);
     let commands = answer["commands"].as_array().unwrap();
     let approve = commands.iter().find(|command| command["name"] == "/plan approve").unwrap();
-    assert_eq!(approve["usage"], "/plan approve [plan] [only 1,3|skip 2] [-- note]");
+    assert_eq!(approve["usage"], "/plan approve [plan] [only 1,3|skip 2] [step by step] [-- note]");
     assert_eq!(commands.len(), planwright_core::slash::offered().count());
     // Every example is one of them.
     for command in commands {

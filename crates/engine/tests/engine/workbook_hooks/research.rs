@@ -61,15 +61,15 @@ async fn the_settings_say_how_often_and_how_much() {
 
 #[tokio::test]
 async fn whatever_only_reads_is_research_and_nothing_else_is() {
-    let looks = Prop::new("memory_search", ToolEffect::ReadsOnly, Act::Answer(json!({"items": ["tea"]})));
+    let looks = Prop::new("shop_search", ToolEffect::ReadsOnly, Act::Answer(json!({"items": ["tea"]})));
     let sets = Prop::new("set_flag", ToolEffect::Repeatable, Act::Answer(json!({"content": "set"})));
     let rings = Prop::changing("ring_bell");
     let model = ScriptedModel::new([
-        Reply::call("memory_search", json!({"q": "x"})),
+        Reply::call("shop_search", json!({"q": "x"})),
         Reply::call("set_flag", json!({})).and_call("ring_bell", json!({})),
         Reply::call("write_file", json!({"path": "n.txt", "content": "n"})),
         Reply::call("read_plan", json!({})).and_call("list_plans", json!({})).and_call("plan_get", json!({})),
-        Reply::call("memory_search", json!({"q": "y"})),
+        Reply::call("shop_search", json!({"q": "y"})),
         done(),
     ]);
     let world = working_with(model, |setup| {
@@ -83,7 +83,7 @@ async fn whatever_only_reads_is_research_and_nothing_else_is() {
     let findings = world.reads(DocumentKind::Findings).await;
     assert_eq!(entries(&findings), 1, "{findings}");
     assert!(
-        findings.contains("from `memory_search {\"q\":\"y\"}`.")
+        findings.contains("from `shop_search {\"q\":\"y\"}`.")
             && findings.contains("> {\n>   \"items\": [\n>     \"tea\"\n"),
         "{findings}"
     );

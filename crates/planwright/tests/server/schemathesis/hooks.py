@@ -22,6 +22,12 @@ def map_case(context, case):
     give_key_of_its_own(case, chance)
     if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
         return case
+    # Which approvers there are is not described, nor that a passphrase excludes a name for the request.
+    for name in ("approver", "passphrase"):
+        body.pop(name, None)
+    if case.path.startswith("/api/memory"):
+        about_memory(PLANS[chance % len(PLANS)], in_query, body)
+        return case
     # What is deleted stays away from the others.
     if chance % 4 != 0 and case.method != "DELETE":
         decision = case.path.rsplit("/", 1)[-1]
@@ -34,6 +40,19 @@ def map_case(context, case):
     if case.path.endswith("/revise") and isinstance(case.body, dict) and not re.search(r"\S", str(body.get("feedback") or "")):
         body["feedback"] = "shorter"
     return case
+
+
+def about_memory(plan, in_query, body):
+    # Which sessions, scopes and memories there are is not described, nor that a tag has to say something.
+    for named in (in_query, body):
+        if "sessionId" in named:
+            named["sessionId"] = plan["sessionId"]
+        named.pop("channel", None)
+    body.pop("scope", None)
+    if isinstance(body.get("tags"), list):
+        body["tags"] = [f"tag{number}" for number, _ in enumerate(body["tags"])]
+    if "content" in body and not re.search(r"\S", str(body["content"])):
+        body["content"] = "tea"
 
 
 def about_something_there(plan, in_path, in_query, body):

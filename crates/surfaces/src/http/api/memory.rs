@@ -70,7 +70,8 @@ struct MemoryPage {
 /// The memories of the session and the global ones. Those of other sessions are never among them.
 #[utoipa::path(get, path = "/api/memory", tag = "memory", params(MemoryQueryParameters),
     responses((status = 200, description = "The memories", body = MemoryPage, example = json!(example())),
-        (status = 404, description = "There is no such session", body = ProblemBody)))]
+        (status = 404, description = "There is no such session", body = ProblemBody),
+        (status = 413, description = "`q` is too long", body = ProblemBody)))]
 async fn list(State(app): State<App>, Query(query): Query<MemoryQueryParameters>) -> ApiResult<Json<MemoryPage>> {
     let chain = existing(&app, query.session_id, query.channel).await?;
     let limit = pagination::limit(query.limit, PAGE)?;
@@ -156,7 +157,7 @@ impl MemorySessionQuery {
 ///
 /// Makes a global copy. `/memory undo`, or deleting the copy, takes it back.
 #[utoipa::path(post, path = "/api/memory/{id}/promote", tag = "memory",
-    params(("id" = String, Path), MemorySessionQuery),
+    params(("id" = String, Path, description = "The id of the memory", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), MemorySessionQuery),
     responses((status = 201, description = "The global copy", body = MemoryView, example = json!(item_example())),
         (status = 404, description = "There is no such memory in this session", body = ProblemBody),
         (status = 409, description = "It is global already", body = ProblemBody)))]
@@ -173,7 +174,7 @@ async fn promote(
 /// Forget a memory
 ///
 /// It is not found any more. `/memory undo` brings it back.
-#[utoipa::path(delete, path = "/api/memory/{id}", tag = "memory", params(("id" = String, Path), MemorySessionQuery),
+#[utoipa::path(delete, path = "/api/memory/{id}", tag = "memory", params(("id" = String, Path, description = "The id of the memory", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), MemorySessionQuery),
     responses((status = 204, description = "It is forgotten"),
         (status = 404, description = "There is no such memory in this session", body = ProblemBody)))]
 async fn forget(
