@@ -9,8 +9,18 @@ use serde_json::{Value, json};
 use crate::server_process::{Running, logged, serve};
 use crate::world::World;
 
-/// The rehearsal asks nothing and changes no file, so no answer can be valid and nothing can be undone.
-const NEVER_POSSIBLE: [&str; 3] = ["/api/permissions/{id}", "/api/questions/{id}", "/api/plans/{id}/undo"];
+/// The rehearsal asks nothing and changes no file, so no answer can be valid and nothing can be undone. No MCP server is
+/// configured, and the ids of memories cannot be guessed.
+const NEVER_POSSIBLE: [&str; 8] = [
+    "/api/permissions/{id}",
+    "/api/questions/{id}",
+    "/api/plans/{id}/undo",
+    "/api/sessions/{sessionId}/undo",
+    "/api/mcp-servers/{name}",
+    "/api/mcp-servers/{name}/accept",
+    "/api/memory/{id}",
+    "/api/memory/{id}/promote",
+];
 
 /// The same requests every time.
 const SEED: &str = "20261115";
