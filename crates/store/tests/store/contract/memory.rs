@@ -191,8 +191,8 @@ pub(crate) async fn many_save_at_once_and_every_position_is_taken_once(store: &S
     let other = store.engine().await;
     let content = |n: usize| NewMemory::by_person(format!("fact number {n}"));
     let save = |n: usize| {
-        let engine = if n % 2 == 0 { &engine } else { &other };
-        let name = if n % 3 == 0 { ONE } else { TWO };
+        let engine = if n.is_multiple_of(2) { &engine } else { &other };
+        let name = if n.is_multiple_of(3) { ONE } else { TWO };
         async move { engine.memories().save(&session(name), &person(), content(n)).await.unwrap() }
     };
     let items = join_all((0..60).map(save)).await;
