@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, Decision, RunCommand, TurnCommand};
 use planwright_core::ids::{RequestId, TurnId};
+use planwright_core::memory::MemoryCommand;
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::CommandContext;
@@ -205,12 +206,8 @@ fn needs_policy_in_force(command: &Command) -> bool {
         },
         Command::Run(run) => matches!(run, RunCommand::Start { .. } | RunCommand::Report(_)),
         Command::Answer(_) => true,
-        Command::Session(_)
-        | Command::Draft(_)
-        | Command::Turn(_)
-        | Command::Workbook(_)
-        | Command::Memory(_)
-        | Command::Import(_) => false,
+        Command::Session(_) | Command::Draft(_) | Command::Turn(_) | Command::Workbook(_) | Command::Import(_) => false,
+        Command::Memory(memory) => matches!(memory, MemoryCommand::Promote { .. }),
     }
 }
 

@@ -312,7 +312,7 @@ async fn explain(reason: Option<&str>, program: Option<&ServerProgram>) -> Strin
     }
 }
 
-/// Tells the server when nobody waits for a call any more. A server that then does not answer a ping hangs, and is ended.
+/// Tells the server when the agent no longer waits for a call. The connection ends a server that then does not answer a ping.
 struct CancelOnDrop {
     connection: Arc<Connection>,
     request: RequestId,

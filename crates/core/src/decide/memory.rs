@@ -1,6 +1,9 @@
 //! The memory: what is saved, and what a person forgets, promotes and takes back.
 
+use std::collections::BTreeSet;
+
 use crate::actor::ActorKind;
+use crate::approval::Risk;
 use crate::decide::Decider;
 use crate::event::{Event, MemoryEvent};
 use crate::ids::MemoryId;
@@ -73,6 +76,8 @@ impl Decider<'_> {
 
     fn promote_memory(&self, memory: &MemoryId) -> Result<MemoryEvent, Refusal> {
         self.check_person("promotes")?;
+        // Every session reads the copy, so the agent must not make one from within its own reach.
+        self.approval_check(&BTreeSet::from([Risk::ChangesFiles])).check_separate()?;
         let item = &self.snapshot.remembered(memory)?.item;
         match item.scope {
             MemoryScope::Global => return Err(Refusal::wrong_status(format!("Memory {memory} is global already."))),

@@ -130,7 +130,7 @@ pub(crate) fn configure(folder: &Path, require: Require) {
     std::fs::write(folder.join("planwright.toml"), text).unwrap();
 }
 
-/// Runs an attack under each policy and compares what it came to with the list.
+/// Runs an attack under each policy and compares its result with the list.
 #[track_caller]
 pub(crate) fn attack(name: &str, mut attempt: impl FnMut(&mut Stage) -> AttackResult) {
     let results = Require::ALL.map(|require| {

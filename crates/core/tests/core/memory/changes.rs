@@ -1,12 +1,14 @@
 //! Who may change what is remembered, and what the session knows afterwards.
 
 use planwright_core::actor::Actor;
+use planwright_core::approval::{ApprovalPolicy, Require};
 use planwright_core::command::Command;
 use planwright_core::event::{Event, MemoryEvent};
 use planwright_core::ids::MemoryId;
 use planwright_core::memory::{
     MemoryChange, MemoryCommand, MemoryItem, MemoryKind, MemoryScope, MemorySource, MemoryTrust, NewMemory,
 };
+use planwright_core::presence::Presence;
 use planwright_core::refusal::RefusalCode;
 
 use super::{goal_run, session, task_run};
@@ -100,6 +102,19 @@ fn only_a_person_promotes_forgets_and_takes_back() {
         }
     }
     assert!(!is_forgotten(&world, &memory));
+}
+
+#[test]
+fn a_promotion_is_refused_to_whom_the_policy_does_not_recognise() {
+    let mut world = World::new();
+    let memory = saved(&mut world, "Ada likes tabs.").id;
+    world.policy.approval = ApprovalPolicy::requiring(Require::Separate);
+    let promote = || command(MemoryCommand::Promote { memory: memory.clone() });
+    // The surface does not say how it recognised the person.
+    let refusal = world.send(Actor::person("ada", "cli"), promote()).unwrap_err();
+    assert_eq!(refusal.code, RefusalCode::PolicyDenied);
+    let ada = Actor::person("ada", "cli").recognised(Presence::Verified { approver: "ada".to_owned() });
+    world.send(ada, promote()).unwrap();
 }
 
 #[test]
