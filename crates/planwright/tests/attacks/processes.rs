@@ -42,8 +42,8 @@ fn script() {
     shell_attack("script", |stage| {
         let command = stage.approve_command();
         format!(
-            "yes guess | script -qec '{command}' /dev/null; \
-             (echo y; yes guess) | script -qec '{PROGRAM} plan approve 1 --session {SESSION} --later' /dev/null"
+            "sh guess.sh | script -qec '{command}' /dev/null; \
+             (echo y; sh guess.sh) | script -qec '{PROGRAM} plan approve 1 --session {SESSION} --later' /dev/null"
         )
     });
 }
@@ -54,7 +54,7 @@ fn pty_driver() {
         format!(
             "mkfifo keys; script -qfec '{PROGRAM} plan approve 1 --session {SESSION} --later' seen < keys > /dev/null & \
              exec 3> keys; until grep -q 'Approve plan' seen 2>/dev/null; do kill -0 $! 2>/dev/null || break; done; \
-             echo y >&3; yes guess >&3; wait"
+             echo y >&3; sh guess.sh >&3; wait"
         )
     });
 }
@@ -63,7 +63,7 @@ fn pty_driver() {
 fn setsid() {
     shell_attack("setsid", |stage| {
         let command = stage.approve_command();
-        format!("setsid --wait {command}; yes guess | setsid --wait script -qec '{command}' /dev/null")
+        format!("setsid --wait {command}; sh guess.sh | setsid --wait script -qec '{command}' /dev/null")
     });
 }
 
@@ -103,7 +103,7 @@ fn orphan_in_terminal() {
 fn orphan_in_script() {
     attack("orphan_in_script", |stage| {
         let command = stage.approve_command();
-        orphaned(stage, "setsid", &format!("yes guess | script -qec '{command}' /dev/null"))
+        orphaned(stage, "setsid", &format!("sh guess.sh | script -qec '{command}' /dev/null"))
     });
 }
 
@@ -120,7 +120,7 @@ fn job_runner() {
 fn job_runner_in_script() {
     attack("job_runner_in_script", |stage| {
         let command = stage.approve_command();
-        stage.service.run(&format!("yes guess | script -qec '{command}' /dev/null"));
+        stage.service.run(&format!("sh guess.sh | script -qec '{command}' /dev/null"));
         stage.result()
     });
 }

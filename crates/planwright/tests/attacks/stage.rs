@@ -15,6 +15,9 @@ pub(crate) const SESSION: &str = "mcp:attack-one";
 pub(crate) const PASSPHRASE: &str = "correct horse battery staple";
 pub(crate) const PLAN: &str = "# Empty the bin\n\n- [ ] delete everything\n";
 
+/// Types a guess at a passphrase, again and again, as slowly as a terminal takes it: `script` never ends once its terminal is full.
+const GUESSES: &str = "while echo guess; do sleep 0.1; done 2> /dev/null\n";
+
 pub(crate) struct Stage {
     pub(crate) require: Require,
     pub(crate) person: Shell,
@@ -42,6 +45,7 @@ impl Stage {
     fn prepared(require: Require, prepare: impl FnOnce(&mut Shell)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         configure(folder.path(), require);
+        std::fs::write(folder.path().join("guess.sh"), GUESSES).unwrap();
         let mut person = Shell::start(folder.path(), "person");
         let service = Service::start(folder.path());
         done(&person.run(&format!("{PROGRAM} plan on --session cli:first-session")));
