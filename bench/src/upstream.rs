@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use planwright_core::actor::Actor;
+use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::{AnnotationTrust, ServerName};
+use planwright_engine::Engine;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::toolbox::{Tool, ToolContext};
 use planwright_engine::upstream::{ToolPins, ToolSelection, UpstreamTools};
@@ -72,12 +74,14 @@ async fn accepted_tool(folder: &TempDir, script: &Path) -> anyhow::Result<(Upstr
     let home = std::env::var_os("HOME").map(Into::into);
     let sandbox = Sandbox::new(SandboxOptions { home, ..SandboxOptions::default() });
     let client = UpstreamClient::new(vec![options], &sandbox);
-    let pins: Arc<dyn ToolPins> = planwright_store::open(&Location::Sqlite(folder.path().join("bench.db"))).await?;
+    let store = planwright_store::open(&Location::Sqlite(folder.path().join("bench.db"))).await?;
+    let engine = Engine::new(store.clone(), Policy::default());
+    let pins: Arc<dyn ToolPins> = store;
     let files = FileTools::new(folder.path().join("users"), FileLimits::default());
     let upstream = UpstreamTools::new(Arc::new(client), pins, files, 16 * 1024);
     let status = upstream.look(&name).await?;
     let (digest, ..) = status.state.waiting().context("the server offers nothing to accept")?;
-    upstream.accept(&name, digest, &Actor::person("benchmark", "cli"), jiff::Timestamp::now()).await?;
+    upstream.accept(&name, digest, &Actor::person("benchmark", "cli"), &engine.approvals()).await?;
     let tool = upstream.get("test__note").context("the server has no tool `note`")?;
     Ok((upstream, tool))
 }

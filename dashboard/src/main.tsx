@@ -4,10 +4,12 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
 import { ApiProblem, request } from "./api/client";
-import { signedOut, takeTokenFromAddress } from "./api/signIn";
+import { signedOut, takeSecretFromAddress } from "./api/signIn";
 import { keepConnected } from "./live/live";
 import { router } from "./router";
 import { applyTheme, theme } from "./shell/theme";
+import { errorWords } from "./ui/basics";
+import { say } from "./ui/toasts";
 import "./styles/index.css";
 
 applyTheme(theme());
@@ -24,12 +26,15 @@ const client = new QueryClient({
 });
 
 async function begin(): Promise<void> {
-  const token = takeTokenFromAddress();
-  if (token !== undefined) {
+  const found = takeSecretFromAddress();
+  if (found !== undefined) {
     try {
-      await request("POST", "/api/login", { body: { token } });
-    } catch {
-      signedOut();
+      if (found.kind === "link") await request("POST", "/api/login/link", { body: { link: found.secret } });
+      else await request("POST", "/api/login", { body: { token: found.secret } });
+    } catch (error) {
+      if (found.kind === "token") signedOut();
+      // A browser that is signed in already stays so, and the person reads why the link did nothing.
+      else say(errorWords(error), { tone: "failed", for: 20_000 });
     }
   }
   keepConnected();

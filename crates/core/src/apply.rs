@@ -69,7 +69,8 @@ impl Snapshot {
             | SessionEvent::WorkspaceChosen { .. }
             | SessionEvent::FilesChanged { .. }
             | SessionEvent::ChangesUndone { .. }
-            | SessionEvent::ClientSeen { .. } => {}
+            | SessionEvent::ClientSeen { .. }
+            | SessionEvent::Restored => {}
         }
         if let Some(session) = &mut self.session {
             session.apply(event, context.at);
@@ -136,6 +137,20 @@ impl Session {
                 // No process of an earlier start of the machine is there any more.
                 self.clients.retain(|known| known.machine == client.machine);
                 self.clients.push(client.clone());
+            }
+            SessionEvent::Restored => {
+                self.restored_at = Some(at);
+                self.granted.clear();
+                // A permission that no process used yet is asked for again.
+                let turns = self.turn.as_mut().into_iter().flat_map(|turn| {
+                    let inner = turn.question.as_mut().and_then(|question| question.ask.as_mut());
+                    [turn.ask.as_mut(), inner].into_iter().flatten()
+                });
+                for ask in turns {
+                    if matches!(ask.state, AskState::Answered { answer: AskAnswer::Permission { .. } }) {
+                        ask.state = AskState::Waiting;
+                    }
+                }
             }
             // The entries stay in the journal; the model does not read them any more.
             SessionEvent::ConversationReset { history_from } => {
@@ -282,6 +297,7 @@ impl Plan {
                 }
                 self.title.clone_from(title);
                 self.version += 1;
+                self.incomplete_approval = None;
                 self.feedback = None;
             }
             PlanEvent::StepRecorded { step, .. } => {
@@ -321,17 +337,22 @@ impl Plan {
             }
             PlanEvent::Approved { approval, .. } => {
                 self.approval = Some(approval.clone().into());
+                self.incomplete_approval = None;
                 self.feedback = None;
             }
+            PlanEvent::ApprovalSigned { signed } => self.incomplete_approval = Some(signed.clone().into()),
             PlanEvent::Rejected { reason, .. } => {
+                self.incomplete_approval = None;
                 self.ending = Some(PlanEnding { by: context.by.clone(), at: context.at, reason: reason.clone() });
             }
             PlanEvent::RevisionRequested { feedback, .. } => {
+                self.incomplete_approval = None;
                 // What was asked before and has not been answered still stands.
                 let earlier = self.feedback.take().map(|earlier| earlier.text + "\n\n").unwrap_or_default();
                 self.feedback = Some(Feedback { by: context.by.clone(), at: context.at, text: earlier + feedback });
             }
             PlanEvent::Cancelled { reason, .. } => {
+                self.incomplete_approval = None;
                 self.ending = Some(PlanEnding { by: context.by.clone(), at: context.at, reason: reason.clone() });
                 self.stop_execution(context);
             }

@@ -4,13 +4,16 @@
 //! - [`Risk`]: what a plan may do
 //! - [`ApprovalCheck`]: compares the policy with how a person was recognised
 //! - [`ApproverKey`], [`Approvers`]: the keys of enrolled approvers
+//! - [`Passkey`]: a key of a browser, a phone or a security key, and the check of what it signed
 //! - [`record`]: the journal of enrolments and of the policy in force
 
 mod approvers;
 mod check;
+mod passkey;
 mod policy;
 pub mod record;
 
 pub use approvers::{Approver, ApproverKey, Approvers, SealedKey};
 pub use check::{AgentSandbox, ApprovalCheck};
+pub use passkey::{Passkey, PasskeyAssertion, PasskeyKey, challenge};
 pub use policy::{ApprovalPolicy, ApprovalRule, Require, Risk};

@@ -173,6 +173,7 @@ const fn ends_work(event: &PlanEvent) -> bool {
         | PlanEvent::StepRemoved { .. }
         | PlanEvent::Finalized { .. }
         | PlanEvent::Approved { .. }
+        | PlanEvent::ApprovalSigned { .. }
         | PlanEvent::Rejected { .. }
         | PlanEvent::RevisionRequested { .. }
         | PlanEvent::ExecutionStarted { .. }

@@ -134,7 +134,8 @@ impl Event {
                 | SessionEvent::WorkspaceChosen { .. }
                 | SessionEvent::FilesChanged { .. }
                 | SessionEvent::ChangesUndone { .. }
-                | SessionEvent::ClientSeen { .. },
+                | SessionEvent::ClientSeen { .. }
+                | SessionEvent::Restored,
             )
             | Self::Turn { .. }
             | Self::Workbook(_)

@@ -32,7 +32,7 @@ use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::visible::quoted;
 
-pub use approval::{Approval, ApprovalSignature, SignedApproval};
+pub use approval::{Approval, ApprovalSignature, IncompleteApproval, SignedApproval};
 pub use content::{PlanContent, PlanStep};
 pub use digest::Digest;
 pub use event::{PlanChange, PlanEvent};
@@ -101,6 +101,9 @@ pub struct Plan {
     pub feedback: Option<Feedback>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Shared<Approval>>,
+    /// An approval that needs more people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incomplete_approval: Option<Shared<IncompleteApproval>>,
     /// Why it was rejected or cancelled, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<PlanEnding>,
@@ -152,6 +155,7 @@ impl Plan {
             superseded_by: None,
             feedback: None,
             approval: None,
+            incomplete_approval: None,
             ending: None,
             execution: None,
             origin: None,

@@ -23,6 +23,8 @@ pub enum Presence {
     },
     /// A caller of the API, or a browser that signed in, with the access token.
     Token,
+    /// A browser that signed in with a link of `planwright dashboard`.
+    Browser,
     /// An allowed user of a chat service.
     Channel,
     /// A rule of the configuration, without a person.
@@ -66,6 +68,7 @@ impl Presence {
             Self::Verified { .. } => "verified",
             Self::Terminal { .. } => "terminal",
             Self::Token => "token",
+            Self::Browser => "browser",
             Self::Channel => "channel",
             Self::Rule => "rule",
         }
@@ -79,6 +82,7 @@ impl fmt::Display for Presence {
             Self::Verified { approver } => write!(f, "verified as {approver}"),
             Self::Terminal { .. } => f.write_str("at a terminal, not verified"),
             Self::Token => f.write_str("with the access token only"),
+            Self::Browser => f.write_str("in a browser that was signed in from a terminal"),
             Self::Channel => f.write_str("as an allowed user of the chat service"),
             Self::Rule => f.write_str("by a rule, not by a person"),
         }

@@ -10,6 +10,7 @@ use crate::ask::{Ask, GrantedCall};
 use crate::ids::PlanId;
 use crate::memory::MemoryChange;
 use crate::mode::PlanModeState;
+use crate::plan::Plan;
 use crate::presence::AgentClient;
 use crate::turn::{OpenTurn, ShownPlan};
 use crate::workbook::{PlanningFiles, Workbook, WorkbookState};
@@ -58,6 +59,9 @@ pub struct Session {
     /// The programs that started `planwright mcp` for this session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<AgentClient>,
+    /// When it was written back from an archive. Approvals before that are history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored_at: Option<Timestamp>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -93,7 +97,14 @@ impl Session {
             granted: Vec::new(),
             memory_changes: Vec::new(),
             clients: Vec::new(),
+            restored_at: None,
         }
+    }
+
+    /// Whether the plan was approved before the session was written back from an archive.
+    pub fn is_history(&self, plan: &Plan) -> bool {
+        let approved_at = plan.approval.as_ref().map(|approval| approval.at);
+        approved_at.zip(self.restored_at).is_some_and(|(approved, restored)| approved <= restored)
     }
 
     /// Whether the agent has planning files.

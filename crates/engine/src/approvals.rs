@@ -1,13 +1,20 @@
 //! Approvers, their signatures, and the approval policy that is in force in the store.
 //!
 //! - `audit`: every signature in the store, checked
+//! - `browser`: links that sign a browser in, and the browsers that are signed in
 //! - `key`: an approver's key, sealed with a passphrase
+//! - `passkeys`: passkeys of approvers, and approvals that they sign
+//! - `reach`: whether a person is out of reach of every agent
 
 mod audit;
+mod browser;
 mod key;
+mod passkeys;
+mod reach;
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::approval::record::{ApprovalEvent, ApprovalState, RecordDamage, RecordSignature, SealedRecord};
 use planwright_core::approval::{ApprovalPolicy, Approver};
@@ -21,7 +28,9 @@ use crate::session::input::Approving;
 use crate::submitter::Submitter;
 
 pub use audit::ExportedKey;
+pub use browser::{BrowserSecret, SignInLink};
 pub use key::UnlockedKey;
+pub use passkeys::{NewPasskey, PasskeyChallenge, SignedByPasskey};
 
 /// How often a record is sealed anew because another process was faster.
 const ATTEMPTS: u32 = 20;
@@ -37,6 +46,10 @@ pub struct Approvals {
 impl Approvals {
     pub(crate) fn new(submitter: Submitter) -> Self {
         Self { submitter }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.submitter.now()
     }
 
     /// What the records say, checked.
@@ -91,7 +104,8 @@ impl Approvals {
             return Err(Refusal::conflict(format!("`{name}` is an approver already.")).into());
         }
         let (public, sealed) = key::create(passphrase).map_err(internal)?;
-        let approver = Approver { name: name.to_owned(), key: public, sealed, enrolled_at: self.submitter.now() };
+        let enrolled_at = self.submitter.now();
+        let approver = Approver { name: name.to_owned(), key: public, sealed, enrolled_at, passkeys: Vec::new() };
         self.append_signed(by, key, || ApprovalEvent::ApproverAdded { approver: approver.clone() }).await
     }
 
@@ -141,36 +155,58 @@ impl Approvals {
         digest: Digest,
         approving: &Approving,
     ) -> LedgerResult<ApprovalSignature> {
+        let (unsigned, message) = self.to_sign(key.approver(), plan, digest, approving).await?;
+        Ok(ApprovalSignature { signature: key.sign(&message), ..unsigned })
+    }
+
+    /// An approval that is not signed yet, and the message to sign.
+    async fn to_sign(
+        &self,
+        approver: &str,
+        plan: &Plan,
+        digest: Digest,
+        approving: &Approving,
+    ) -> LedgerResult<(ApprovalSignature, Vec<u8>)> {
         let stored = crate::lookup::stored_session(self.ledger(), &plan.session).await?;
-        let policy = self.policy().await?;
-        let approved = approving.selection.over(&plan.content.steps())?.approved;
-        let note = approving.note_of(plan);
         let now = self.submitter.now();
-        let valid_until = policy
-            .approval
-            .valid_for
+        let valid_for = self.policy().await?.approval.valid_for;
+        let valid_until = valid_for
             .and_then(|seconds| now.checked_add(jiff::SignedDuration::from_secs(i64::try_from(seconds).ok()?)).ok());
-        let nonce = key::nonce().map_err(internal)?;
+        let unsigned = ApprovalSignature {
+            approver: approver.to_owned(),
+            seq: stored.head.seq,
+            valid_until,
+            nonce: key::nonce().map_err(internal)?,
+            signature: String::new(),
+            passkey: None,
+        };
+        let message = self.message(&unsigned, plan, digest, approving)?;
+        Ok((unsigned, message))
+    }
+
+    /// What the approver of this signature signs.
+    fn message(
+        &self,
+        signature: &ApprovalSignature,
+        plan: &Plan,
+        digest: Digest,
+        approving: &Approving,
+    ) -> Result<Vec<u8>, Refusal> {
+        let Approving { selection, step_by_step, .. } = approving;
+        let terms = plan.approval_terms(selection, approving.note_of(plan), *step_by_step, self.submitter.now())?;
         let signed = SignedApproval {
             session: &plan.session,
             plan: &plan.id,
             digest: &digest,
-            approved: &approved,
-            note: note.as_deref(),
-            step_by_step: approving.step_by_step,
-            approver: key.approver(),
-            seq: stored.head.seq,
-            valid_until,
-            nonce: &nonce,
+            approved: &terms.approved,
+            note: terms.note.as_deref(),
+            step_by_step: terms.step_by_step,
+            approver: &signature.approver,
+            seq: signature.seq,
+            valid_until: signature.valid_until,
+            nonce: &signature.nonce,
         };
-        let signature = key.sign(&signed.message());
-        Ok(ApprovalSignature {
-            approver: key.approver().to_owned(),
-            seq: stored.head.seq,
-            valid_until,
-            nonce,
-            signature,
-        })
+        Ok(signed.message())
     }
 
     async fn named(&self, name: &str) -> LedgerResult<Approver> {

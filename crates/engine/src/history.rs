@@ -11,7 +11,9 @@ use planwright_core::journal::Entry;
 use planwright_core::plan::content::Document;
 use planwright_core::plan::diff::{PlanDiff, Version, diff};
 use planwright_core::plan::execution::StepStatus;
-use planwright_core::plan::{Approval, Digest, Execution, Plan, PlanContent, PlanStatus, PlanStyle};
+use planwright_core::plan::{
+    Approval, Digest, Execution, IncompleteApproval, Plan, PlanContent, PlanStatus, PlanStyle,
+};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
@@ -78,6 +80,11 @@ pub enum DecisionMade {
         approval: Box<Approval>,
         steps: Vec<usize>,
     },
+    /// One of several people approved it.
+    ApprovalSigned {
+        signed: Box<IncompleteApproval>,
+        steps: Vec<usize>,
+    },
     Rejected {
         reason: Option<String>,
     },
@@ -99,6 +106,7 @@ impl DecisionMade {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Approved { .. } => "approved",
+            Self::ApprovalSigned { .. } => "approval_signed",
             Self::Rejected { .. } => "rejected",
             Self::RevisionRequested { .. } => "revision_requested",
             Self::Cancelled { .. } => "cancelled",

@@ -139,7 +139,11 @@ fn waiting(plan: &Plan, execution: &Execution, activity: Option<&Activity>) -> S
 }
 
 pub(crate) fn plan_line(plan: &Plan) -> String {
-    format!("Plan {} is **{}**: {}.", plan.number, plan.status, one_line(&plan.display_title()))
+    let line = format!("Plan {} is **{}**: {}.", plan.number, plan.status, one_line(&plan.display_title()));
+    match &plan.incomplete_approval {
+        Some(waiting) => format!("{line} {}.", one_line(&waiting.to_string())),
+        None => line,
+    }
 }
 
 /// The beginning of a text, in one line that no Markdown of its own disturbs.

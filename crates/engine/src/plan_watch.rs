@@ -205,7 +205,8 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             | SessionEvent::WorkspaceChosen { .. }
             | SessionEvent::FilesChanged { .. }
             | SessionEvent::ChangesUndone { .. }
-            | SessionEvent::ClientSeen { .. } => None,
+            | SessionEvent::ClientSeen { .. }
+            | SessionEvent::Restored => None,
         },
         Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => None,
         Event::Plan { event, .. } => match event {
@@ -216,7 +217,8 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             | PlanEvent::StepUpdated { .. }
             | PlanEvent::StepRemoved { .. }
             | PlanEvent::Finalized { .. }
-            | PlanEvent::RevisionRequested { .. } => Some(PlanUpdateKind::Changed),
+            | PlanEvent::RevisionRequested { .. }
+            | PlanEvent::ApprovalSigned { .. } => Some(PlanUpdateKind::Changed),
             PlanEvent::Approved { approval } => Some(PlanUpdateKind::Approved { note: approval.note.clone() }),
             PlanEvent::Rejected { reason } => Some(PlanUpdateKind::Rejected { reason: reason.clone() }),
             PlanEvent::Cancelled { reason } => {

@@ -1,16 +1,15 @@
 //! Verified approvals on the command line: which approver, their passphrase, and their signature.
 
 use planwright_core::actor::Actor;
-use planwright_core::approval::{ApprovalCheck, ApprovalPolicy, Require};
+use planwright_core::approval::Require;
 use planwright_core::plan::{ApprovalSignature, Digest, Plan};
 use planwright_core::presence::Presence;
-use planwright_core::session::Channel;
 use planwright_engine::Engine;
 use planwright_engine::approvals::UnlockedKey;
 use planwright_engine::session::input::Approving;
 use secrecy::ExposeSecret as _;
 
-use crate::context::{Context, PAGE};
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::passphrase;
 
@@ -63,26 +62,18 @@ pub(crate) fn verified(person: &Actor, key: &UnlockedKey) -> Actor {
 
 /// Refuses unless this terminal is out of reach of every agent that Planwright knows.
 pub(crate) async fn check_separate(context: &Context) -> Result<(), Failure> {
-    let mut clients = Vec::new();
-    let mut after = None;
-    loop {
-        let page = context.engine.ledger().walk_sessions(after, PAGE).await?;
-        clients.extend(page.items.into_iter().flat_map(|stored| stored.session.clients));
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
+    Ok(context.engine.approvals().check_separate(&context.person).await?)
+}
+
+/// The person, who gives their passphrase if a decision with this requirement needs it.
+pub(crate) async fn verified_for(
+    engine: &Engine,
+    person: &Actor,
+    require: Require,
+    named: Option<&str>,
+) -> Result<Actor, Failure> {
+    match require {
+        Require::Any | Require::Separate => Ok(person.clone()),
+        Require::Verified => Ok(verified(person, &unlock(engine, person, named).await?)),
     }
-    let policy = context.engine.approvals().policy().await?;
-    let asked = ApprovalPolicy::requiring(policy.approval.require.min(Require::Separate));
-    let check = ApprovalCheck {
-        policy: &asked,
-        sandbox: policy.agent_sandbox,
-        channel: Channel::Cli,
-        clients: &clients,
-        risks: &Default::default(),
-        presence: context.person.presence.as_ref(),
-    };
-    check.check_separate()?;
-    Ok(())
 }

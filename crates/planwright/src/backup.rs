@@ -7,6 +7,7 @@
 //! - `create`: puts journals, pointers and files into an archive
 //! - `check`: reads a whole archive before anything of it is used
 //! - `restore`: writes a checked archive into a store
+//! - `restored_journal`: the journal of a restored session, which says that it was restored
 //! - `session_files`: reads and writes the sessions' files without following links
 
 mod archive_writer;
@@ -15,6 +16,7 @@ mod create;
 mod manifest;
 mod part_name;
 mod restore;
+mod restored_journal;
 mod session_files;
 
 pub(crate) use self::check::{CheckedArchive, check};

@@ -1,6 +1,6 @@
 //! The arguments of the command line.
 //!
-//! - `approver`: those of `planwright approver` and `planwright init`
+//! - `approver`: those of `planwright approver`, `planwright init` and `planwright dashboard`
 //! - `inbox`: those of `planwright inbox`
 //! - `mcp_server`: those of `planwright mcp-server`
 //! - `memory`: those of `planwright memory`
@@ -24,7 +24,7 @@ use planwright_core::plan::PlanStyle;
 
 use crate::config::settings_help;
 
-pub(crate) use self::approver::{ApproverArgs, ApproverCommand, InitArgs, PolicyArgs};
+pub(crate) use self::approver::{ApproverArgs, ApproverCommand, DashboardArgs, InitArgs, PolicyArgs};
 pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
@@ -148,6 +148,9 @@ pub(crate) enum Command {
     /// Serve the engine over HTTP, to programs and browsers
     #[command(after_help = operation::SERVE)]
     Serve(ServeArgs),
+    /// Make a link that signs your browser in to the dashboard
+    #[command(after_help = approver::DASHBOARD)]
+    Dashboard(DashboardArgs),
     /// Show the server's access token, or replace it
     #[command(after_help = operation::TOKEN)]
     Token(TokenArgs),

@@ -3,6 +3,7 @@
 mod approver;
 mod backup;
 mod chat;
+mod dashboard;
 mod doctor;
 mod health;
 mod import;
@@ -39,6 +40,7 @@ pub(crate) async fn run(cli: Cli) -> Outcome {
         | Command::Mcp(_)
         | Command::McpServer(_)
         | Command::Serve(_)
+        | Command::Dashboard(_)
         | Command::Token(_)
         | Command::Approver(_)
         | Command::Init(_)
@@ -71,6 +73,9 @@ async fn carry_out(global: &Global, command: Command) -> Outcome {
         Command::Restore(arguments) => restore::run(global, &arguments).await,
         Command::Approver(arguments) => {
             approver::run(&Context::open(global, Store::MayBeMade).await?, arguments.command).await
+        }
+        Command::Dashboard(arguments) => {
+            dashboard::run(&Context::open(global, Store::MayBeMade).await?, &arguments).await
         }
         Command::Init(arguments) => approver::init(&Context::open(global, Store::MayBeMade).await?, &arguments).await,
         Command::Verify(arguments) => {

@@ -19,9 +19,12 @@ mod upstream;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
+use planwright_core::approval::ApprovalPolicy;
 use planwright_core::mode::PlanModeState;
 use planwright_core::plan::execution::{Progress, StepStatus};
-use planwright_core::plan::{Approval, Execution, Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::{
+    Approval, ApprovalSignature, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle,
+};
 use planwright_core::presence::Presence;
 use planwright_core::session::Session;
 use planwright_engine::history::{HistoryItem, PlanVersion};
@@ -154,6 +157,14 @@ pub struct PlanView {
     pub feedback: Option<String>,
     #[schema(required = true)]
     pub approval: Option<ApprovalView>,
+    /// An approval that waits for more people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub incomplete_approval: Option<IncompleteApprovalView>,
+    /// What an approval of it needs; only where a single plan is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub needs: Option<ApprovalNeedsView>,
     #[schema(required = true)]
     pub ended_because: Option<String>,
     pub created_at: Timestamp,
@@ -264,13 +275,16 @@ pub struct ApprovalView {
     pub note: Option<String>,
     /// Whether the execution pauses after each step for a person's look.
     pub step_by_step: bool,
-    /// How the person was recognised: `verified`, `terminal`, `token`, `channel` or `rule`. `null` if it was not
-    /// recorded.
+    /// How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was
+    /// not recorded.
     #[schema(required = true)]
     pub presence: Option<&'static str>,
     /// The approvers who signed it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub signed_by: Vec<String>,
+    /// How each of them signed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub signatures: Vec<SignatureView>,
     /// When it can no longer begin or continue work.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -283,6 +297,66 @@ pub struct SkippedView {
     pub step: String,
     pub position: usize,
     pub reason: String,
+}
+
+/// How an approver signed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SignatureView {
+    pub approver: String,
+    /// What unlocked the key: `passphrase` or `passkey`.
+    pub with: &'static str,
+}
+
+impl From<&ApprovalSignature> for SignatureView {
+    fn from(signature: &ApprovalSignature) -> Self {
+        Self { approver: signature.approver.clone(), with: signature.with() }
+    }
+}
+
+/// One or more people approved, and others have to, too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IncompleteApprovalView {
+    #[serde(flatten)]
+    pub approval: ApprovalView,
+    /// How many different approvers have to sign.
+    pub people: u8,
+    /// How many of them are missing.
+    pub missing: usize,
+    /// The approvers who can still sign.
+    pub others: Vec<String>,
+    /// The same in words.
+    pub words: String,
+}
+
+impl From<&IncompleteApproval> for IncompleteApprovalView {
+    fn from(waiting: &IncompleteApproval) -> Self {
+        Self {
+            approval: ApprovalView::from(&waiting.approval),
+            people: waiting.people,
+            missing: waiting.missing(),
+            others: waiting.others.clone(),
+            words: waiting.to_string(),
+        }
+    }
+}
+
+/// What the policy asks of an approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalNeedsView {
+    /// `any`, `separate` or `verified`.
+    pub require: &'static str,
+    /// How many different approvers have to sign.
+    pub people: u8,
+}
+
+impl ApprovalNeedsView {
+    pub fn of(plan: &Plan, policy: &ApprovalPolicy) -> Self {
+        let (channel, risks) = (plan.session.channel, plan.risks());
+        Self { require: policy.requirement(channel, &risks).as_str(), people: policy.people(channel, &risks) }
+    }
 }
 
 impl From<&Approval> for ApprovalView {
@@ -307,6 +381,7 @@ impl From<&Approval> for ApprovalView {
             step_by_step: approval.step_by_step,
             presence: approval.by.presence.as_ref().map(Presence::as_str),
             signed_by: approval.signatures.iter().map(|signature| signature.approver.clone()).collect(),
+            signatures: approval.signatures.iter().map(SignatureView::from).collect(),
             valid_until: approval.valid_until,
         }
     }
@@ -333,6 +408,8 @@ impl From<&Plan> for PlanView {
             superseded_by: plan.superseded_by.as_ref().map(ToString::to_string),
             feedback: plan.feedback.as_ref().map(|feedback| feedback.text.clone()),
             approval: plan.approval.as_deref().map(ApprovalView::from),
+            incomplete_approval: plan.incomplete_approval.as_deref().map(IncompleteApprovalView::from),
+            needs: None,
             ended_because: plan.ending.as_ref().and_then(|ending| ending.reason.clone()),
             created_at: plan.created_at,
             updated_at: plan.updated_at,

@@ -30,6 +30,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Sent again under the same key, a request is carried out once. */
   idempotencyKey?: string;
+  /** With a passphrase, a refusal is about that and not about the sign-in. */
+  hasPassphrase?: boolean;
 }
 
 export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
@@ -61,7 +63,7 @@ export async function send(method: string, path: string, options: RequestOptions
   }
   if (answer.ok) return answer;
   const problem = await readProblem(answer);
-  if (problem.status === 401 && path !== "/api/login") signedOut();
+  if (problem.status === 401 && !path.startsWith("/api/login") && options.hasPassphrase !== true) signedOut();
   throw problem;
 }
 

@@ -1,12 +1,26 @@
 import { sessionQuery, type SessionId } from "../session/id";
 import { request } from "./client";
-import type { InboxItem, Plan, PlanStyle, PlanWork, Session, StuckChoice } from "./types";
+import type { ApproverEntry } from "../approval/ApproverFields";
+import type { Approvers, InboxItem, NewPasskey, PasskeyAnswer, PasskeyChallenge, Plan, PlanStyle, PlanWork, Session, StuckChoice } from "./types";
 
 const path = encodeURIComponent;
 
+export interface Approve {
+  kind: "approve";
+  digest: string;
+  skip: number[];
+  note: string;
+  review: boolean;
+  stepByStep?: boolean;
+  /** Where the policy asks for a verified person: who they are, and their passphrase or the answer of their passkey. */
+  approver?: string;
+  passphrase?: string;
+  passkey?: PasskeyAnswer;
+}
+
 /** A person's decision about a plan. Sent again with its key, it is carried out once. */
 export type PlanDecision =
-  | { kind: "approve"; digest: string; skip: number[]; note: string; review: boolean; stepByStep?: boolean }
+  | Approve
   | { kind: "reject"; reason: string }
   | { kind: "revise"; feedback: string; review: boolean }
   | { kind: "cancel"; reason: string }
@@ -15,10 +29,25 @@ export type PlanDecision =
 export type DecidedPlan = Plan & { notCarriedOut?: string };
 
 export function decide(planId: string, decision: PlanDecision, key: string): Promise<DecidedPlan> {
+  const hasPassphrase = decision.kind === "approve" && decision.passphrase !== undefined;
   return request<DecidedPlan>("POST", `/api/plans/${path(planId)}/${decision.kind}`, {
     body: decisionBody(decision),
-    idempotencyKey: key,
+    // The server keeps a hash of what has a key, and from a hash a passphrase could be guessed.
+    ...(hasPassphrase ? { hasPassphrase } : { idempotencyKey: key }),
   });
+}
+
+/** What a passkey of the approver has to sign to approve exactly this. */
+export function passkeyChallenge(planId: string, approve: Approve): Promise<PasskeyChallenge> {
+  return request("POST", `/api/plans/${path(planId)}/approve/challenge`, { body: decisionBody(approve) });
+}
+
+export function addPasskey(approver: string, passkey: NewPasskey): Promise<Approvers> {
+  return request("POST", `/api/approvers/${path(approver)}/passkeys`, { body: passkey, hasPassphrase: true });
+}
+
+export function removePasskey(approver: string, id: string, passphrase: string): Promise<Approvers> {
+  return request("POST", `/api/approvers/${path(approver)}/passkeys/${path(id)}/remove`, { body: { passphrase }, hasPassphrase: true });
 }
 
 export function decisionBody(decision: PlanDecision): Record<string, unknown> {
@@ -30,6 +59,9 @@ export function decisionBody(decision: PlanDecision): Record<string, unknown> {
         ...(decision.note.trim() === "" ? {} : { note: decision.note.trim() }),
         ...(decision.review ? { review: true } : {}),
         ...(decision.stepByStep === true ? { stepByStep: true } : {}),
+        ...(decision.approver === undefined ? {} : { approver: decision.approver }),
+        ...(decision.passphrase === undefined ? {} : { passphrase: decision.passphrase }),
+        ...(decision.passkey === undefined ? {} : { passkey: decision.passkey }),
       };
     case "revise":
       return { feedback: decision.feedback.trim(), ...(decision.review ? { review: true } : {}) };
@@ -84,10 +116,10 @@ export interface Answered {
 }
 
 /** Permits or refuses a call. Sent again with its key, the first answer counts. */
-export function answerPermission(item: InboxItem, grant: PermissionGrant, words: string, key: string): Promise<Answered> {
+export function answerPermission(item: InboxItem, grant: PermissionGrant, words: string, key: string, verified?: ApproverEntry): Promise<Answered> {
   const { digest, sessionId, channel } = item;
   const said = words.trim() === "" ? {} : { words: words.trim() };
-  return request("POST", `/api/permissions/${path(item.id)}`, { body: { digest, sessionId, channel, grant, ...said }, idempotencyKey: key });
+  return request("POST", `/api/permissions/${path(item.id)}`, { body: { digest, sessionId, channel, grant, ...said, ...verified }, ...once(key, verified) });
 }
 
 export function answerQuestions(item: InboxItem, answers: string[], key: string): Promise<Answered> {
@@ -96,6 +128,11 @@ export function answerQuestions(item: InboxItem, answers: string[], key: string)
 }
 
 /** Accepts exactly the tools that were shown. */
-export function acceptTools(server: string, digest: string, key: string): Promise<{ name: string }> {
-  return request("POST", `/api/mcp-servers/${path(server)}/accept`, { body: { digest }, idempotencyKey: key });
+export function acceptTools(server: string, digest: string, key: string, verified?: ApproverEntry): Promise<{ name: string }> {
+  return request("POST", `/api/mcp-servers/${path(server)}/accept`, { body: { digest, ...verified }, ...once(key, verified) });
+}
+
+/** A request with a passphrase takes no key. */
+function once(key: string, verified: ApproverEntry | undefined): { idempotencyKey: string } | { hasPassphrase: true } {
+  return verified === undefined ? { idempotencyKey: key } : { hasPassphrase: true };
 }

@@ -3,7 +3,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { sessionQuery, type SessionId } from "../session/id";
 import { request, send } from "./client";
 import { reviewQuery } from "./review";
-import type { Command, Inbox, InboxItem, JournalPage, Plan, PlanDiff, PlanHistory, PlanList, RecentPlans, ServerInfo, Session, SessionList, Workbook } from "./types";
+import type { Approvers, Command, Inbox, InboxItem, JournalPage, Plan, PlanDiff, PlanHistory, PlanList, RecentPlans, ServerInfo, Session, SessionList, Workbook } from "./types";
 
 const path = encodeURIComponent;
 
@@ -123,6 +123,12 @@ export const commandsQuery = queryOptions({
   queryKey: ["commands"],
   queryFn: async ({ signal }) => (await request<{ commands: Command[] }>("GET", "/api/commands", { signal })).commands,
   staleTime: Infinity,
+});
+
+/** Who may approve, what the policy asks for, and how this browser is recognised. */
+export const approversQuery = queryOptions({
+  queryKey: ["approvers"],
+  queryFn: ({ signal }) => request<Approvers>("GET", "/api/approvers", { signal }),
 });
 
 export const healthQuery = queryOptions({

@@ -35,13 +35,16 @@ function set(next: "in" | "out"): void {
   for (const listener of listeners) listener();
 }
 
-/** The address that the server prints ends in `#token=…`. The token leaves the address bar before anything else happens. */
-export function takeTokenFromAddress(): string | undefined {
-  const found = /^#token=(.+)$/.exec(location.hash);
-  if (!found?.[1]) return undefined;
+/**
+ * The address that the server prints ends in `#token=…`, the one of `planwright dashboard` in `#link=…`. The secret leaves the
+ * address bar before anything else happens.
+ */
+export function takeSecretFromAddress(): { kind: "token" | "link"; secret: string } | undefined {
+  const found = /^#(token|link)=(.+)$/.exec(location.hash);
+  if (!found?.[2]) return undefined;
   history.replaceState(null, "", location.pathname + location.search);
   try {
-    return decodeURIComponent(found[1]);
+    return { kind: found[1] === "link" ? "link" : "token", secret: decodeURIComponent(found[2]) };
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@ import { useRef, useState, type ReactNode } from "react";
 
 import { answerPermission, answerQuestions, type PermissionGrant } from "../api/decisions";
 import type { InboxItem } from "../api/types";
+import { useVerification } from "../approval/ApproverFields";
 import { sessionIdOf } from "../session/id";
 import { t } from "../texts/t";
 import { Banner, Button, errorWords } from "../ui/basics";
@@ -47,13 +48,14 @@ function useAnswer<T>(send: (answer: T, key: string) => Promise<{ words: string 
 
 function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxItem["call"]> }): ReactNode {
   const [words, setWords] = useState("");
-  const answer = useAnswer((grant: PermissionGrant, key) => answerPermission(item, grant, words, key));
+  const verification = useVerification(item.require);
+  const answer = useAnswer((grant: PermissionGrant, key) => answerPermission(item, grant, words, key, grant === "no" ? undefined : verification.entry));
   const line = call.tool === "run_command" && Object.keys(call.arguments).length === 1 ? call.arguments.command : undefined;
   const shown = typeof line === "string" ? line : JSON.stringify(call.arguments, null, 2);
   const sending = (grant: PermissionGrant) => answer.isPending && answer.variables === grant;
   const button = (grant: PermissionGrant, look: "primary" | "plain" | "danger") =>
     item.choices.includes(grant) && (
-      <Button look={look} busy={answer.isPending} aria-busy={sending(grant)} onClick={() => answer.mutate(grant)}>
+      <Button look={look} off={grant === "no" ? undefined : verification.off} busy={answer.isPending} aria-busy={sending(grant)} onClick={() => answer.mutate(grant)}>
         {t(`ask.${grant}`)}
       </Button>
     );
@@ -78,6 +80,7 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
           <span>{t("ask.words")}</span>
           <textarea rows={2} value={words} maxLength={16384} onChange={(event) => setWords(event.target.value)} />
         </label>
+        {verification.fields}
         <div className="decision-row">
           <div className="decision-buttons">
             {button("once", "primary")}

@@ -281,6 +281,7 @@ function Approved({ plan }: { plan: Plan }): ReactNode {
           given: approval.given,
           through: approval.through,
           presence: approval.presence,
+          signatures: approval.signatures,
           digest: approval.digest,
           steps,
           skipped: approval.skipped,

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
 import { ApiProblem, request } from "../api/client";
+import { ApproversSection } from "../approval/ApproversSection";
 import { healthQuery, serverQuery } from "../api/queries";
 import { signedOut } from "../api/signIn";
 import { useConnection } from "../live/live";
@@ -23,6 +24,7 @@ export function SettingsPage(): ReactNode {
           <Notifications />
           <About />
           <Health />
+          <ApproversSection />
           <Access />
         </div>
       </div>

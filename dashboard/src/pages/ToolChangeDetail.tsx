@@ -3,6 +3,7 @@ import { useRef, type ReactNode } from "react";
 
 import { acceptTools } from "../api/decisions";
 import type { InboxItem } from "../api/types";
+import { useVerification } from "../approval/ApproverFields";
 import { t } from "../texts/t";
 import { Banner, Button, errorWords } from "../ui/basics";
 import { Visible } from "../ui/hidden";
@@ -13,8 +14,9 @@ import { inboxTitle } from "./inboxItems";
 export function ToolChangeDetail({ item, change }: { item: InboxItem; change: NonNullable<InboxItem["toolChange"]> }): ReactNode {
   const client = useQueryClient();
   const key = useRef(crypto.randomUUID());
+  const verification = useVerification(item.require);
   const accept = useMutation({
-    mutationFn: () => acceptTools(change.server, item.digest, key.current),
+    mutationFn: () => acceptTools(change.server, item.digest, key.current, verification.entry),
     onSuccess: () => say(t("toolChange.accepted", { server: change.server }), { tone: "done" }),
     onError: () => {
       key.current = crypto.randomUUID();
@@ -39,9 +41,10 @@ export function ToolChangeDetail({ item, change }: { item: InboxItem; change: No
       </div>
       <section className="decision" aria-label={t("ask.choose")}>
         {accept.isError && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(accept.error) })}</Banner>}
+        {verification.fields}
         <div className="decision-row">
           <div className="decision-buttons">
-            <Button look="primary" busy={accept.isPending} onClick={() => accept.mutate()}>
+            <Button look="primary" off={verification.off} busy={accept.isPending} onClick={() => accept.mutate()}>
               {t("toolChange.accept")}
             </Button>
           </div>

@@ -10,6 +10,7 @@ export function inboxTitle(item: InboxItem): string {
 }
 
 export function inboxAsk(item: InboxItem): string {
+  if (item.approvedBySome !== undefined) return t("approve.bySome", { words: item.approvedBySome });
   return t(`inbox.ask.${item.kind}`, { number: item.number ?? 0, step: item.step?.position ?? 0 });
 }
 

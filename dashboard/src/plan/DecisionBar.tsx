@@ -2,8 +2,10 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useRef, useState, type ReactNode } from "react";
 
 import { ApiProblem } from "../api/client";
-import type { DecidedPlan, PlanDecision } from "../api/decisions";
+import { passkeyChallenge, type Approve, type DecidedPlan, type PlanDecision } from "../api/decisions";
 import type { Plan } from "../api/types";
+import { signWithPasskey } from "../approval/passkeys";
+import { VerifyDialog } from "../approval/VerifyDialog";
 import { useKeys } from "../shell/keys";
 import { list, t } from "../texts/t";
 import { Banner, Button, errorWords, IconButton } from "../ui/basics";
@@ -39,10 +41,12 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
   const [asking, setAsking] = useState<Asking>();
   const [note, setNote] = useState<string>();
   const [stepByStep, setStepByStep] = useState(false);
+  const [verifying, setVerifying] = useState(false);
   const approveButton = useRef<HTMLButtonElement>(null);
 
   const decision = useDecision(plan, (decided: DecidedPlan, made) => {
     setAsking(undefined);
+    setVerifying(false);
     setNote(undefined);
     onSent?.(made);
     say(decidedWords(made, plan, decided), { tone: "done" });
@@ -60,15 +64,24 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
   const busy = decision.state.phase === "sending";
   const sending = (kind: PlanDecision["kind"]) => decision.state.phase === "sending" && decision.state.decision.kind === kind;
 
-  const approve = () =>
-    decision.send({
-      kind: "approve",
-      digest: shown.digest,
-      skip: out.filter((one) => one.because === undefined).map((one) => one.position),
-      note: note ?? "",
-      review: comments > 0,
-      stepByStep,
-    });
+  const approval = (): Approve => ({
+    kind: "approve",
+    digest: shown.digest,
+    skip: out.filter((one) => one.because === undefined).map((one) => one.position),
+    note: note ?? "",
+    review: comments > 0,
+    stepByStep,
+  });
+  const needsVerified = plan.needs?.require === "verified";
+  const approve = () => {
+    if (needsVerified) setVerifying(true);
+    else decision.send(approval());
+  };
+  const withPasskey = async (approver: string) => {
+    const asked = { ...approval(), approver };
+    const passkey = await signWithPasskey(await passkeyChallenge(plan.id, asked));
+    if (passkey !== undefined) decision.send({ ...asked, passkey });
+  };
 
   useKeys(
     {
@@ -101,7 +114,12 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
           {t("approve.stale", { version: plan.version, shown: shown.version })}
         </Banner>
       )}
-      <Outcome decision={decision} plan={plan} />
+      {plan.incompleteApproval !== undefined && has("approve") && (
+        <Banner tone="waiting" icon="person">
+          {t("approve.bySome", { words: plan.incompleteApproval.words })}
+        </Banner>
+      )}
+      {!verifying && <Outcome decision={decision} plan={plan} />}
       {note !== undefined && has("approve") && (
         <label className="decision-note">
           <span>{t("approve.note")}</span>
@@ -163,6 +181,21 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
           {more.length > 0 && <Menu trigger={<IconButton icon="more" label={t("decision.more")} />} items={more} />}
         </div>
       </div>
+      {verifying && has("approve") && (
+        <VerifyDialog
+          title={t("verify.title", { number: plan.number })}
+          words={t((plan.needs?.people ?? 1) > 1 ? "verify.wordsPeople" : "verify.words", { version: shown.version, people: plan.needs?.people ?? 1 })}
+          send={t("verify.approve")}
+          busy={busy}
+          problem={decision.state.phase === "refused" ? decision.state.problem : undefined}
+          onPassphrase={(entry) => decision.send({ ...approval(), ...entry })}
+          onPasskey={withPasskey}
+          onClose={() => {
+            setVerifying(false);
+            decision.clear();
+          }}
+        />
+      )}
       <Ask key={asking} asking={asking} plan={plan} comments={comments} areCommentsSaved={areCommentsSaved} busy={busy} onClose={() => setAsking(undefined)} onSend={decision.send} problem={decision.state.phase === "refused" ? decision.state.problem : undefined} />
     </section>
   );
@@ -324,7 +357,7 @@ function decidedWords(decision: PlanDecision, plan: Plan, decided: Plan): string
   const values = { number: plan.number, version: plan.version };
   switch (decision.kind) {
     case "approve":
-      return t("decided.approve", values);
+      return decided.incompleteApproval === undefined ? t("decided.approve", values) : t("approve.bySome", { words: decided.incompleteApproval.words });
     case "reject":
       return t("decided.reject", values);
     case "revise":

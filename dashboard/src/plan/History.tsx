@@ -80,7 +80,7 @@ export function DecisionItem({ decision }: { decision: Decision }): ReactNode {
         <strong>{t(`history.decision.${decision.decision as "approved"}`, { by: decision.by })}</strong>
       </p>
       <p className="secondary">
-        {how} · {t("history.through", { through: decision.through })} · {t(`history.presence.${(decision.presence ?? "unknown") as "verified"}`)} · <Time at={decision.at} /> ({clockTime(decision.at)})
+        {how} · {t("history.through", { through: decision.through })} · <Presence decision={decision} /> · <Time at={decision.at} /> ({clockTime(decision.at)})
         {decision.digest !== undefined && (
           <>
             {" "}
@@ -98,6 +98,18 @@ export function DecisionItem({ decision }: { decision: Decision }): ReactNode {
         </blockquote>
       )}
     </div>
+  );
+}
+
+/** How the person was recognised: in words, and in another look where it was a signature. */
+function Presence({ decision }: { decision: Decision }): ReactNode {
+  const presence = decision.presence ?? "unknown";
+  const signatures = decision.signatures ?? [];
+  if (signatures.length === 0) return <span data-presence={presence}>{t(`history.presence.${presence as "verified"}`)}</span>;
+  return (
+    <span data-presence={presence} data-tone="done">
+      {t("history.signed", { names: list(signatures.map((one) => t(`history.signedWith.${one.with as "passkey"}`, { name: one.approver }))) })}
+    </span>
   );
 }
 

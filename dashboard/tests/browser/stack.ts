@@ -13,8 +13,12 @@ const BINARY = process.env.PLANWRIGHT_BIN ?? fileURLToPath(new URL("../../../tar
 
 export interface Stack {
   url: string;
+  /** The data folder. */
+  data: string;
   model: ScriptedModel;
   api: <T = any>(method: string, path: string, body?: unknown) => Promise<T>;
+  /** Runs the program at a terminal of its own, which `script` plays, and types each answer after its question. */
+  terminal: (words: string[], answers?: [question: string, answer: string][]) => Promise<string>;
   /** Ends the server at once, as a crash does. */
   kill: () => Promise<void>;
   /** Starts it again at the same address, with the same data. */
@@ -33,7 +37,26 @@ function newDatabase(): string {
   return server.replace(/^postgres:\/\/\/postgres/, `postgres:///${name}`);
 }
 
-export async function startStack(store: StoreKind = "SQLite"): Promise<Stack> {
+function atTerminal(command: string[], settings: Record<string, string>, answers: [string, string][]): Promise<string> {
+  const child = spawn("script", ["--quiet", "--return", "--flush", "--command", command.join(" "), "/dev/null"], { env: { ...process.env, TERM: "dumb", ...settings } });
+  const waiting = [...answers];
+  let screen = "";
+  let seen = 0;
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("exit", (code) => (code === 0 ? resolve(screen) : reject(new Error(`${command.join(" ")}: ${code}\n${screen}`))));
+    child.stdout.on("data", (chunk: Buffer) => {
+      screen += chunk.toString();
+      const [question, answer] = waiting[0] ?? [];
+      if (question === undefined || !screen.slice(seen).includes(question)) return;
+      seen = screen.length;
+      waiting.shift();
+      child.stdin.write(`${answer}\n`);
+    });
+  });
+}
+
+export async function startStack(store: StoreKind = "SQLite", settings: Record<string, string> = {}): Promise<Stack> {
   const model = await startModel();
   const data = await mkdtemp(join(tmpdir(), "planwright-browser-"));
   await writeFile(join(data, "planwright.toml"), '[[permissions]]\ntool = "delete_file"\ndecide = "ask"\n');
@@ -51,6 +74,7 @@ export async function startStack(store: StoreKind = "SQLite"): Promise<Stack> {
         OPENAI_API_KEY: "none",
         PLANWRIGHT_SERVER_LEASE_SECONDS: "2",
         ...database,
+        ...settings,
       },
       stdio: ["ignore", "pipe", process.env.PLANWRIGHT_TEST_LOG ? "inherit" : "ignore"],
     });
@@ -79,7 +103,9 @@ export async function startStack(store: StoreKind = "SQLite"): Promise<Stack> {
     get url() {
       return url;
     },
+    data,
     model,
+    terminal: (words, answers = []) => atTerminal([BINARY, ...words, "--data", data], { ...database, ...settings }, answers),
     api: async <T>(method: string, path: string, body?: unknown) => {
       const answer = await fetch(url + path, {
         method,

@@ -8,6 +8,7 @@ use hex::FromHex as _;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::passkey::Passkey;
 use crate::refusal::Refusal;
 
 /// The Ed25519 key that an approver's signatures are checked with.
@@ -69,6 +70,9 @@ pub struct Approver {
     pub key: ApproverKey,
     pub sealed: SealedKey,
     pub enrolled_at: Timestamp,
+    /// Keys in browsers, phones and security keys that sign for this approver, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passkeys: Vec<Passkey>,
 }
 
 /// A list of approvers.

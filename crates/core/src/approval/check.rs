@@ -29,10 +29,10 @@ pub struct ApprovalCheck<'a> {
     pub presence: Option<&'a Presence>,
 }
 
-const WHAT_TO_DO: &str = "Approve in a terminal that was open before the agent started, in an allowed chat, or with a \
-                          passphrase (`planwright approver add` sets one up)";
-const HOW_TO_VERIFY: &str = "This store asks for a verified approval. Approve with your passphrase: `planwright plan approve` asks for it in \
-                             a terminal, and the API takes it with the approval. `planwright approver add` sets one up";
+const WHAT_TO_DO: &str = "Approve in a terminal that was open before the agent started, in a browser that you signed in with \
+                          `planwright dashboard` there, in an allowed chat, or with a passphrase (`planwright approver add` sets one up)";
+const HOW_TO_VERIFY: &str = "This store asks for a verified approval. Approve with your passphrase or a passkey: `planwright plan approve` asks \
+                             for the passphrase in a terminal, the dashboard takes both. `planwright approver add` sets one up";
 
 impl ApprovalCheck<'_> {
     /// What the decision needs, if the person was recognised well enough.
@@ -56,7 +56,7 @@ impl ApprovalCheck<'_> {
             (Require::Any, _) | (_, Some(Presence::Verified { .. })) => Ok(()),
             (Require::Verified, _) => Err(Refusal::policy_denied(format!("{HOW_TO_VERIFY}."))),
             (Require::Separate, None) => Err(refused("the surface does not say how it recognised the person")),
-            (Require::Separate, Some(Presence::Channel | Presence::Rule)) => Ok(()),
+            (Require::Separate, Some(Presence::Browser | Presence::Channel | Presence::Rule)) => Ok(()),
             (Require::Separate, Some(Presence::Token)) => match self.agent_reads_token() {
                 false => Ok(()),
                 true => Err(refused("the access token alone was given, and the agent of this session can read it")),

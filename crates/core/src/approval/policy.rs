@@ -74,7 +74,7 @@ pub struct ApprovalPolicy {
     /// The seconds for which an approval can begin or continue work; no end for `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_for: Option<u64>,
-    /// The seconds for which an unlocked key stays unlocked in one terminal chat or browser; asked every time for `None`.
+    /// The seconds for which an unlocked key stays unlocked in one terminal chat; asked every time for `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remember: Option<u64>,
 }
@@ -90,6 +90,25 @@ pub struct ApprovalRule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
     pub require: Require,
+    /// How many different approvers have to sign; one if absent. Two or more take `verified`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub people: Option<u8>,
+}
+
+impl ApprovalRule {
+    fn cell(&self) -> Cell {
+        let people = self.people.unwrap_or(1).max(1);
+        // Only signatures tell one person from another.
+        let require = if people > 1 { Require::Verified } else { self.require };
+        Cell { require, people }
+    }
+}
+
+/// What is asked for one channel and one risk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cell {
+    require: Require,
+    people: u8,
 }
 
 impl ApprovalPolicy {
@@ -99,15 +118,21 @@ impl ApprovalPolicy {
 
     /// What a plan with these risks needs in a session of this channel: the most that any of its risks needs.
     pub fn requirement(&self, channel: Channel, risks: &BTreeSet<Risk>) -> Require {
-        let of_each = risks.iter().map(|risk| self.cell(channel, *risk));
-        of_each.max().unwrap_or_else(|| self.cell(channel, Risk::ReadsOnly))
+        let of_each = risks.iter().map(|risk| self.cell(channel, *risk).require);
+        of_each.max().unwrap_or_else(|| self.cell(channel, Risk::ReadsOnly).require)
     }
 
-    fn cell(&self, channel: Channel, risk: Risk) -> Require {
+    /// How many different approvers a plan with these risks needs in a session of this channel.
+    pub fn people(&self, channel: Channel, risks: &BTreeSet<Risk>) -> u8 {
+        risks.iter().map(|risk| self.cell(channel, *risk).people).max().unwrap_or(1)
+    }
+
+    fn cell(&self, channel: Channel, risk: Risk) -> Cell {
         let fits = |rule: &&ApprovalRule| {
             rule.channel.is_none_or(|fitting| fitting == channel) && rule.risk.is_none_or(|fitting| fitting == risk)
         };
-        self.rules.iter().find(fits).map_or(self.require, |rule| rule.require)
+        let plain = Cell { require: self.require, people: 1 };
+        self.rules.iter().find(fits).map_or(plain, ApprovalRule::cell)
     }
 
     fn cells() -> impl Iterator<Item = (Channel, Risk)> {
@@ -116,7 +141,10 @@ impl ApprovalPolicy {
 
     /// Whether it asks for less than `other` anywhere.
     pub fn is_weaker_than(&self, other: &Self) -> bool {
-        let weaker = |(channel, risk)| self.cell(channel, risk) < other.cell(channel, risk);
+        let weaker = |(channel, risk)| {
+            let (own, others) = (self.cell(channel, risk), other.cell(channel, risk));
+            own.require < others.require || own.people < others.people
+        };
         Self::cells().any(weaker)
             || longer(self.valid_for, other.valid_for)
             || self.remember.unwrap_or(0) > other.remember.unwrap_or(0)
@@ -131,8 +159,10 @@ impl ApprovalPolicy {
             return other.clone();
         }
         let rule = |(channel, risk)| {
-            let require = self.cell(channel, risk).max(other.cell(channel, risk));
-            ApprovalRule { channel: Some(channel), risk: Some(risk), require }
+            let (own, others) = (self.cell(channel, risk), other.cell(channel, risk));
+            let (require, people) = (own.require.max(others.require), own.people.max(others.people));
+            let people = Some(people).filter(|people| *people > 1);
+            ApprovalRule { channel: Some(channel), risk: Some(risk), require, people }
         };
         Self {
             require: self.require.max(other.require),

@@ -1,12 +1,15 @@
 //! The journal of enrolments and of the policy in force. It belongs to the store and not to a session, and every record
 //! has the hash of the one before it. A change of the enrolment is signed by an approver who is enrolled already.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::approvers::{Approver, Approvers, SealedKey};
+use super::passkey::Passkey;
 use super::policy::ApprovalPolicy;
 use crate::actor::Actor;
 
@@ -60,6 +63,29 @@ pub enum ApprovalEvent {
     PassphraseAccepted {
         name: String,
     },
+    /// The approver enrolled a passkey of their own.
+    PasskeyAdded {
+        name: String,
+        passkey: Passkey,
+    },
+    PasskeyRemoved {
+        name: String,
+        id: String,
+    },
+    /// A person made a link that signs one browser in. `link` is the hash of its secret.
+    SignInLinkMade {
+        link: String,
+        ends: Timestamp,
+    },
+    /// A browser used the link. `browser` is the hash of the secret in its cookie.
+    BrowserSignedIn {
+        link: String,
+        browser: String,
+        ends: Timestamp,
+    },
+    BrowserSignedOut {
+        browser: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -74,6 +100,8 @@ pub enum RecordDamage {
         "record {seq} of the approvers changes the enrolment or weakens the policy, and no enrolled approver signed it"
     )]
     Unsigned { seq: u64 },
+    #[error("record {seq} of the approvers signs a browser in, and there was no valid link for it")]
+    NoLink { seq: u64 },
     #[error("record {seq} of the approvers cannot be written: {reason}")]
     Unwritable { seq: u64, reason: String },
 }
@@ -91,6 +119,10 @@ pub struct ApprovalState {
     /// Wrong passphrases since the last right one.
     pub failures: u32,
     pub failed_at: Option<Timestamp>,
+    /// When each unused link ends, by the hash of its secret.
+    links: BTreeMap<String, Timestamp>,
+    /// When each signed-in browser ends, by the hash of its secret.
+    browsers: BTreeMap<String, Timestamp>,
 }
 
 impl ApprovalState {
@@ -143,21 +175,47 @@ impl ApprovalState {
     pub fn needs_signature(&self, event: &ApprovalEvent) -> bool {
         match event {
             ApprovalEvent::ApproverAdded { .. } | ApprovalEvent::ApproverRemoved { .. } => !self.approvers.is_empty(),
-            ApprovalEvent::PassphraseChanged { .. } => true,
+            ApprovalEvent::PassphraseChanged { .. }
+            | ApprovalEvent::PasskeyAdded { .. }
+            | ApprovalEvent::PasskeyRemoved { .. } => true,
             ApprovalEvent::PolicySet { policy } => {
                 !self.approvers.is_empty() && self.policy.as_ref().is_some_and(|now| policy.is_weaker_than(now))
             }
-            ApprovalEvent::PassphraseFailed { .. } | ApprovalEvent::PassphraseAccepted { .. } => false,
+            ApprovalEvent::PassphraseFailed { .. }
+            | ApprovalEvent::PassphraseAccepted { .. }
+            | ApprovalEvent::SignInLinkMade { .. }
+            | ApprovalEvent::BrowserSignedIn { .. }
+            | ApprovalEvent::BrowserSignedOut { .. } => false,
         }
     }
 
+    /// Whether a browser with this secret is signed in. `browser` is the hash of the secret.
+    pub fn is_signed_in(&self, browser: &str, now: Timestamp) -> bool {
+        self.browsers.get(browser).is_some_and(|ends| now < *ends)
+    }
+
+    /// Whether a link can still be used. `link` is the hash of its secret.
+    pub fn is_open_link(&self, link: &str, now: Timestamp) -> bool {
+        self.links.get(link).is_some_and(|ends| now < *ends)
+    }
+
     fn check(&self, record: &ApprovalRecord) -> Result<(), RecordDamage> {
+        if let ApprovalEvent::BrowserSignedIn { link, .. } = &record.event
+            && !self.is_open_link(link, record.at)
+        {
+            return Err(RecordDamage::NoLink { seq: record.seq });
+        }
         if !self.needs_signature(&record.event) {
             return Ok(());
         }
         let signed = record.signed.as_ref().is_some_and(|signed| {
             let approver = self.approvers.named(&signed.approver);
-            approver.is_some_and(|approver| approver.key.verifies(&self.message(&record.event), &signed.signature))
+            // With a passkey of their own under another name one approver would be two.
+            let own = match &record.event {
+                ApprovalEvent::PasskeyAdded { name, .. } => *name == signed.approver,
+                _ => true,
+            };
+            own && approver.is_some_and(|approver| approver.key.verifies(&self.message(&record.event), &signed.signature))
         });
         if signed { Ok(()) } else { Err(RecordDamage::Unsigned { seq: record.seq }) }
     }
@@ -180,6 +238,26 @@ impl ApprovalState {
                 self.failed_at = Some(record.at);
             }
             ApprovalEvent::PassphraseAccepted { .. } => (self.failures, self.failed_at) = (0, None),
+            ApprovalEvent::PasskeyAdded { name, passkey } => {
+                let key = self.approvers.named(&name).map(|one| one.key);
+                let both = self.approvers.0.iter_mut().chain(&mut self.enrolled_ever.0);
+                both.filter(|one| one.name == name && Some(one.key) == key)
+                    .for_each(|one| one.passkeys.push(passkey.clone()));
+            }
+            ApprovalEvent::PasskeyRemoved { name, id } => {
+                let named = self.approvers.0.iter_mut().filter(|one| one.name == name);
+                named.for_each(|one| one.passkeys.retain(|passkey| passkey.id != id));
+            }
+            ApprovalEvent::SignInLinkMade { link, ends } => {
+                self.links.retain(|_, ends| record.at < *ends);
+                self.links.insert(link, ends);
+            }
+            ApprovalEvent::BrowserSignedIn { link, browser, ends } => {
+                self.links.remove(&link);
+                self.browsers.retain(|_, ends| record.at < *ends);
+                self.browsers.insert(browser, ends);
+            }
+            ApprovalEvent::BrowserSignedOut { browser } => drop(self.browsers.remove(&browser)),
         }
     }
 

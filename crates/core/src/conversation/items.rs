@@ -169,7 +169,8 @@ impl Conversation {
             | SessionEvent::WorkspaceChosen { .. }
             | SessionEvent::FilesChanged { .. }
             | SessionEvent::ChangesUndone { .. }
-            | SessionEvent::ClientSeen { .. } => {}
+            | SessionEvent::ClientSeen { .. }
+            | SessionEvent::Restored => {}
         }
     }
 

@@ -14,7 +14,7 @@ use crate::plan::approval::Selection;
 use crate::plan::content::PlanContent;
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::review::{Review, SentWith};
-use crate::plan::{Approval, ApprovalSignature, Digest, Plan, PlanStatus, PlanStyle};
+use crate::plan::{Approval, ApprovalSignature, Digest, IncompleteApproval, Plan, PlanStatus, PlanStyle};
 use crate::policy::StandingApproval;
 use crate::presence::Presence;
 use crate::refusal::Refusal;
@@ -82,9 +82,10 @@ impl Decider<'_> {
         match decision {
             Decision::Approve { digest, selection, note, step_by_step, then, .. } => {
                 let mut events = self.approve(plan, digest, selection, note.as_deref(), additions, *step_by_step)?;
+                let complete = events.iter().any(|event| matches!(event.plan_event(), Some(PlanEvent::Approved { .. })));
                 match then {
-                    AfterApproval::Wait => {}
-                    AfterApproval::CarryOut => self.begin_approved(plan, &mut events)?,
+                    AfterApproval::CarryOut if complete => self.begin_approved(plan, &mut events)?,
+                    AfterApproval::Wait | AfterApproval::CarryOut => {}
                 }
                 Ok(events)
             }
@@ -164,30 +165,55 @@ impl Decider<'_> {
         if by_rule && (plan.style() != PlanStyle::Collect || *selection != Selection::All) {
             return Err(Refusal::policy_denied("A rule approves recorded calls, and all of them."));
         }
-        let selected = selection.over(&plan.content.steps())?;
-        let required = self.approval_check(&plan.risks()).check()?;
-        let valid_for = self.policy.approval.valid_for.map(|seconds| SignedDuration::from_secs(seconds as i64));
+        let note = with_comments(self.remark("note", note)?, additions.comments);
+        let terms = plan.approval_terms(selection, note, step_by_step, self.context.at)?;
+        let risks = plan.risks();
+        let required = self.approval_check(&risks).check()?;
+        let people = self.policy.approval.people(plan.session.channel, &risks);
         let mut approval = Approval {
             by: self.context.by.clone(),
             at: self.context.at,
             digest: *digest,
-            approved: selected.approved,
-            skipped: selected.skipped,
-            note: with_comments(self.remark("note", note)?, additions.comments),
-            step_by_step,
+            approved: terms.approved,
+            skipped: terms.skipped,
+            note: terms.note,
+            step_by_step: terms.step_by_step,
             required: Some(required),
-            valid_until: valid_for.and_then(|time| self.context.at.checked_add(time).ok()),
+            valid_until: self.approval_end(),
             signatures: Vec::new(),
         };
         if let Some(signature) = additions.signature {
             self.check_signature_fits(plan, &approval, signature)?;
-            approval.valid_until = signature.valid_until;
+            let earlier = plan.waiting_approval(self.context.at).map(|waiting| waiting.approval.signatures.clone());
+            approval.signatures = earlier.unwrap_or_default();
+            // An approver who was removed since does not count, and does not stop the others.
+            approval.signatures.retain(|earlier| self.policy.approvers.named(&earlier.approver).is_some());
             approval.signatures.push(signature.clone());
+            approval.valid_until = approval.signatures.iter().filter_map(|signature| signature.valid_until).min();
+            // Also where the policy asks for less: the person counts as verified because of this signature.
+            for signature in &approval.signatures {
+                plan.check_signature(&approval, signature, &self.policy.approvers)
+                    .map_err(|why| Refusal::policy_denied(format!("Plan {} was not approved: {why}.", plan.number)))?;
+            }
+        }
+        if (1..usize::from(people)).contains(&approval.signatures.len()) {
+            return self.sign_incomplete(plan, approval, people);
         }
         let mut approved = plan.clone();
         approved.approval = Some(approval.clone().into());
         approved.check_approved(&self.policy.approval, &self.policy.approvers, self.context.at)?;
         Ok(vec![Event::of_plan(&plan.id, PlanEvent::Approved { approval })])
+    }
+
+    /// The plan waits for the other people.
+    fn sign_incomplete(&self, plan: &Plan, approval: Approval, people: u8) -> Result<Vec<Event>, Refusal> {
+        if approval.valid_until.is_some_and(|until| until < self.context.at) {
+            return Err(Refusal::policy_denied("The signature has expired."));
+        }
+        let signed = |name: &&str| approval.signatures.iter().any(|signature| signature.approver == *name);
+        let others = self.policy.approvers.names().into_iter().filter(|name| !signed(name)).map(str::to_owned).collect();
+        let signed = IncompleteApproval { approval, people, others };
+        Ok(vec![Event::of_plan(&plan.id, PlanEvent::ApprovalSigned { signed })])
     }
 
     /// The signature is the one of the person who decides, is used for the first time and ends when the policy says.
@@ -204,7 +230,14 @@ impl Decider<'_> {
         if approver != Some(&signature.approver) {
             return Err(Refusal::policy_denied("The signature belongs to another person than the one who approves."));
         }
-        let earlier = plan.approval.as_ref().map(|approval| approval.signatures.as_slice()).unwrap_or_default();
+        let earlier = plan.waiting_approval(self.context.at).map(|waiting| waiting.approval.signatures.as_slice());
+        let earlier = earlier.unwrap_or_default();
+        if earlier.iter().any(|earlier| earlier.approver == signature.approver) {
+            return Err(Refusal::policy_denied(format!(
+                "{} approved plan {} already; another approver has to approve it, too.",
+                signature.approver, plan.number
+            )));
+        }
         if earlier.iter().any(|earlier| earlier.nonce == signature.nonce) {
             return Err(Refusal::policy_denied("This signature was used before."));
         }
@@ -213,6 +246,12 @@ impl Decider<'_> {
             return Err(Refusal::policy_denied("The signature is valid for longer than the policy permits."));
         }
         Ok(())
+    }
+
+    /// When an approval that is given now can no longer begin or continue work.
+    pub(super) fn approval_end(&self) -> Option<Timestamp> {
+        let time = SignedDuration::from_secs(i64::try_from(self.policy.approval.valid_for?).ok()?);
+        self.context.at.checked_add(time).ok()
     }
 
     /// What the policy asks of a decision that lets something with these risks happen.

@@ -21,7 +21,7 @@ impl Decider<'_> {
         match command {
             RunCommand::Start { plan } => {
                 let plan = self.snapshot.named(plan)?;
-                check_approved_here(plan)?;
+                self.check_approved_here(plan)?;
                 self.start_execution(plan)
             }
             RunCommand::Advance { plan, execution, ended, begun } => self.advance(plan, execution, ended, begun),
@@ -50,6 +50,20 @@ impl Decider<'_> {
 
     pub(super) fn check_approved(&self, plan: &Plan) -> Result<(), Refusal> {
         plan.check_approved(&self.policy.approval, &self.policy.approvers, self.context.at)
+    }
+
+    /// What was approved before it was imported or restored is history: only a person begins or continues it here.
+    fn check_approved_here(&self, plan: &Plan) -> Result<(), Refusal> {
+        let is_imported = plan.approval.is_none() && plan.origin.is_some() && plan.status != PlanStatus::Executing;
+        let why = match (is_imported, self.snapshot.opened()?.is_history(plan)) {
+            (false, false) => return Ok(()),
+            (true, _) => "imported",
+            (false, true) => "restored from an archive",
+        };
+        Err(Refusal::policy_denied(format!(
+            "Plan {} was {why}, and no person approved it here; a person begins it with `resume`.",
+            plan.number
+        )))
     }
 
     pub(super) fn execution_of(&self, plan: &Plan) -> Execution {
@@ -96,6 +110,7 @@ impl Decider<'_> {
     }
 
     fn begin_step(&self, plan: &Plan, ahead: &PendingChanges<'_>, step: &StepId) -> Result<Event, Refusal> {
+        self.check_approved_here(plan)?;
         let status = ahead.status(plan, step)?;
         check_needs_done(plan, ahead, step)?;
         ahead.check_released(plan, step)?;
@@ -177,11 +192,11 @@ impl Decider<'_> {
     /// step that is settled ends it.
     fn report(&self, report: &ProgressReport) -> Result<Vec<Event>, Refusal> {
         let plan = self.through_gate(PlanTool::Progress)?;
+        self.check_approved_here(plan)?;
         let mut events = Vec::new();
         let mut execution = match (&plan.execution, plan.status) {
             (Some(execution), PlanStatus::Executing) => execution.clone(),
             _ => {
-                check_approved_here(plan)?;
                 events.extend(self.start_execution(plan)?);
                 self.execution_of(plan)
             }
@@ -243,16 +258,6 @@ impl Decider<'_> {
     }
 }
 
-/// What was approved before it was imported is history: only a person begins it here.
-fn check_approved_here(plan: &Plan) -> Result<(), Refusal> {
-    match (&plan.approval, &plan.origin) {
-        (None, Some(_)) => Err(Refusal::policy_denied(format!(
-            "Plan {} was imported, and no person approved it here; a person begins it with `resume`.",
-            plan.number
-        ))),
-        (Some(_), _) | (None, None) => Ok(()),
-    }
-}
 
 fn texts(outcome: &Outcome) -> impl Iterator<Item = &String> {
     [&outcome.note, &outcome.evidence].into_iter().flatten()

@@ -1,5 +1,6 @@
 //! Beginning the work of an approved plan, and going on where it stopped.
 
+use crate::approval::Require;
 use crate::command::{Outcome, StuckChoice};
 use crate::decide::Decider;
 use crate::decide::execution::{finished, step_ended};
@@ -8,7 +9,7 @@ use crate::ids::StepId;
 use crate::plan::content::PlanStep;
 use crate::plan::execution::{Execution, StepStatus};
 use crate::plan::lifecycle::Action;
-use crate::plan::{Plan, PlanStatus, PlanStyle};
+use crate::plan::{Approval, Plan, PlanStatus, PlanStyle};
 use crate::refusal::Refusal;
 
 const SKIPPED: &str = "skipped, as a person decided";
@@ -35,6 +36,8 @@ impl Decider<'_> {
         // A document that was parked while it was carried out continues where it stopped.
         let parked = plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing && !active;
         let running = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
+        let renewed = self.renew_approval(plan)?;
+        let plan = renewed.as_ref().unwrap_or(plan);
         self.check_approved(plan)?;
         let mut events = match running.filter(|running| running.paused_since().is_some()) {
             Some(paused) => {
@@ -44,7 +47,36 @@ impl Decider<'_> {
             None => self.start_execution(plan)?,
         };
         self.activate_document(plan, &mut events)?;
+        events.splice(0..0, renewal(renewed.as_ref()));
         Ok(events)
+    }
+
+    /// An approval from before the session was restored permits nothing. A person who continues the plan approves it again;
+    /// where that takes a signature, resuming is not enough.
+    fn renew_approval(&self, plan: &Plan) -> Result<Option<Plan>, Refusal> {
+        let Some(earlier) = plan.approval.as_deref().filter(|_| self.is_history(plan)) else { return Ok(None) };
+        let risks = plan.risks();
+        let required = self.policy.approval.requirement(plan.session.channel, &risks);
+        if required == Require::Verified {
+            return Err(Refusal::policy_denied(format!(
+                "Plan {} was restored from an archive, and its approval is history. Ask for changes (`/plan revise`) to get a \
+                 version that can be approved again.",
+                plan.number
+            )));
+        }
+        let approval = Approval {
+            by: self.context.by.clone(),
+            at: self.context.at,
+            required: Some(required),
+            valid_until: self.approval_end(),
+            signatures: Vec::new(),
+            ..earlier.clone()
+        };
+        Ok(Some(Plan { approval: Some(approval.into()), ..plan.clone() }))
+    }
+
+    fn is_history(&self, plan: &Plan) -> bool {
+        self.snapshot.session.as_ref().is_some_and(|session| session.is_history(plan))
     }
 
     /// An agent works from a document in the conversation, so the document is the active plan while it does.
@@ -61,7 +93,13 @@ impl Decider<'_> {
         let status = execution.and_then(|execution| execution.run(step)).map(|run| run.status);
         match (execution, plan.status, status) {
             (Some(execution), PlanStatus::Executing, Some(StepStatus::Uncertain)) => {
-                Ok(settle_running(plan, execution, step, choice))
+                let renewed = match choice {
+                    StuckChoice::Retry | StuckChoice::Skip => self.renew_approval(plan)?,
+                    StuckChoice::Stop => None,
+                };
+                let mut events = settle_running(plan, execution, step, choice);
+                events.splice(0..0, renewal(renewed.as_ref()));
+                Ok(events)
             }
             (Some(_), PlanStatus::PartiallyCompleted, Some(StepStatus::Uncertain | StepStatus::Failed)) => {
                 self.settle_stopped(plan, step, choice)
@@ -95,11 +133,21 @@ impl Decider<'_> {
             }
             StuckChoice::Stop => return Ok(Vec::new()),
         }
+        let renewed = self.renew_approval(plan)?;
+        let plan = renewed.as_ref().unwrap_or(plan);
         self.check_approved(plan)?;
         let mut events = self.started(plan, execution);
         self.activate_document(plan, &mut events)?;
+        events.splice(0..0, renewal(renewed.as_ref()));
         Ok(events)
     }
+}
+
+/// The approval that a person gave again.
+fn renewal(renewed: Option<&Plan>) -> Option<Event> {
+    let plan = renewed?;
+    let approval = plan.approval.as_deref()?.clone();
+    Some(Event::of_plan(&plan.id, PlanEvent::Approved { approval }))
 }
 
 /// A person releases the next step only after a look at the one that ended last.

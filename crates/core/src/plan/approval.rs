@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::actor::Actor;
-use crate::approval::Require;
+use crate::approval::{PasskeyAssertion, Require};
 use crate::identity::SessionIdentity;
 use crate::ids::{PlanId, StepId};
-use crate::plan::Digest;
+use crate::plan::{Digest, Plan};
 use crate::plan::content::PlanStep;
 use crate::plan::digest::canonical;
 use crate::refusal::Refusal;
@@ -51,8 +51,105 @@ pub struct ApprovalSignature {
     pub valid_until: Option<Timestamp>,
     /// Random, so that no two approvals have the same signature.
     pub nonce: String,
-    /// Ed25519 over [`SignedApproval::message`], in hexadecimal digits.
+    /// Ed25519 over [`SignedApproval::message`], or what the passkey signed, in hexadecimal digits.
     pub signature: String,
+    /// Set if a passkey signed the hash of the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passkey: Option<PasskeyAssertion>,
+}
+
+impl ApprovalSignature {
+    /// What unlocked the key: `passkey` or `passphrase`.
+    pub const fn with(&self) -> &'static str {
+        match self.passkey {
+            Some(_) => "passkey",
+            None => "passphrase",
+        }
+    }
+}
+
+/// An approval that needs more people. The plan waits until they have signed it, too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IncompleteApproval {
+    pub approval: Approval,
+    /// How many different approvers have to sign it.
+    pub people: u8,
+    /// The other approvers who were enrolled when it was signed.
+    pub others: Vec<String>,
+}
+
+impl IncompleteApproval {
+    /// Who signed it, in the order in which they signed.
+    pub fn signed_by(&self) -> impl Iterator<Item = &str> {
+        self.approval.signatures.iter().map(|signature| signature.approver.as_str())
+    }
+
+    /// How many people are missing.
+    pub fn missing(&self) -> usize {
+        usize::from(self.people).saturating_sub(self.approval.signatures.len())
+    }
+}
+
+/// For people: `ada approved it, 1 of 2; it waits for one more approver: bob or cleo`.
+impl fmt::Display for IncompleteApproval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signed: Vec<_> = self.signed_by().collect();
+        write!(f, "{} approved it, {} of {}; it waits for ", signed.join(" and "), signed.len(), self.people)?;
+        match self.missing() {
+            1 => f.write_str("one more approver")?,
+            missing => write!(f, "{missing} more approvers")?,
+        }
+        match self.others.as_slice() {
+            [] => f.write_str(", and no other is enrolled"),
+            others => write!(f, ": {}", others.join(" or ")),
+        }
+    }
+}
+
+/// What exactly an approval covers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalTerms {
+    pub approved: Vec<StepId>,
+    pub skipped: Vec<SkippedStep>,
+    pub note: Option<String>,
+    pub step_by_step: bool,
+}
+
+impl Plan {
+    /// The approval of this very text that waits for more people and has not ended.
+    pub fn waiting_approval(&self, now: Timestamp) -> Option<&IncompleteApproval> {
+        let waiting = self.incomplete_approval.as_deref()?;
+        let ended = waiting.approval.valid_until.is_some_and(|until| until < now);
+        (!ended && waiting.approval.digest == self.digest()).then_some(waiting)
+    }
+
+    /// What an approval of this selection covers. Everyone approves the same: after the first person the others approve
+    /// what that person approved.
+    pub fn approval_terms(
+        &self,
+        selection: &Selection,
+        note: Option<String>,
+        step_by_step: bool,
+        now: Timestamp,
+    ) -> Result<ApprovalTerms, Refusal> {
+        let SelectedSteps { approved, skipped } = selection.over(&self.content.steps())?;
+        let Some(waiting) = self.waiting_approval(now) else {
+            return Ok(ApprovalTerms { approved, skipped, note, step_by_step });
+        };
+        let first = &waiting.approval;
+        let same = (*selection == Selection::All || approved == first.approved)
+            && (note.is_none() || note == first.note)
+            && (!step_by_step || first.step_by_step);
+        if !same {
+            return Err(Refusal::conflict(format!(
+                "{} approved plan {} with other steps, another note or another pace. Approve the same, without a note, or ask for changes.",
+                waiting.signed_by().collect::<Vec<_>>().join(" and "),
+                self.number
+            )));
+        }
+        let Approval { approved, skipped, note, step_by_step, .. } = first.clone();
+        Ok(ApprovalTerms { approved, skipped, note, step_by_step })
+    }
 }
 
 /// What an approver signs.

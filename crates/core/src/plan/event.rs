@@ -1,7 +1,7 @@
 //! What happens to a plan that exists.
 
 use crate::ids::{ExecutionId, PlanId, StepId};
-use crate::plan::approval::Approval;
+use crate::plan::approval::{Approval, IncompleteApproval};
 use crate::plan::content::{AgentStep, MetadataChange, RecordedCall};
 use crate::plan::execution::{Execution, Outcome, PermissionCounts, StepPause};
 use crate::plan::lifecycle::PlanStatus;
@@ -22,6 +22,8 @@ events! {
         "plan_finalized" Finalized { summary: Option<String> },
 
         "plan_approved" Approved { approval: Approval },
+        /// One of several people approved it. It waits for the others.
+        "approval_signed" ApprovalSigned { signed: IncompleteApproval },
         "plan_rejected" Rejected { reason: Option<String> },
         "revision_requested" RevisionRequested { feedback: String },
         "plan_cancelled" Cancelled { reason: Option<String> },
@@ -87,6 +89,7 @@ impl PlanEvent {
             | Self::StepRemoved { .. }
             | Self::Finalized { .. }
             | Self::Approved { .. }
+            | Self::ApprovalSigned { .. }
             | Self::Rejected { .. }
             | Self::RevisionRequested { .. }
             | Self::Cancelled { .. }

@@ -105,6 +105,7 @@ impl PlanStatus {
             PlanEvent::Superseded { .. } => Action::Revise,
             // The request is written for the plan that is to be changed: this one, or the new one in its place.
             PlanEvent::RevisionRequested { .. }
+            | PlanEvent::ApprovalSigned { .. }
             | PlanEvent::ExecutionPaused { .. }
             | PlanEvent::ExecutionResumed { .. }
             | PlanEvent::StepBegun { .. }

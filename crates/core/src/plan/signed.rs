@@ -1,5 +1,7 @@
 //! Whether the approval of a plan still permits work on it.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use crate::approval::{ApprovalPolicy, Approvers, Require};
@@ -19,7 +21,8 @@ impl Plan {
         if approval.and_then(|approval| approval.valid_until).is_some_and(|until| until < now) {
             return Err(self.nothing_runs("its approval has expired"));
         }
-        let needed = policy.requirement(self.session.channel, &self.risks());
+        let risks = self.risks();
+        let needed = policy.requirement(self.session.channel, &risks);
         let verified = needed == Require::Verified
             || approval.is_some_and(|approval| approval.required == Some(Require::Verified));
         if !verified {
@@ -33,6 +36,12 @@ impl Plan {
         }
         for signature in &approval.signatures {
             self.check_signature(approval, signature, approvers).map_err(|why| self.nothing_runs(&why))?;
+        }
+        let people = policy.people(self.session.channel, &risks);
+        let signed: BTreeSet<_> = approval.signatures.iter().map(|signature| &signature.approver).collect();
+        if signed.len() < usize::from(people) {
+            let why = format!("it needs the approval of {people} people, and {} signed it", signed.len());
+            return Err(self.nothing_runs(&why));
         }
         Ok(())
     }
@@ -62,10 +71,18 @@ impl Plan {
         };
         let message = signed.message();
         // An approver who was enrolled again has another key.
-        let mut keys = approvers.0.iter().filter(|approver| approver.name == *name).map(|approver| approver.key);
-        match keys.any(|key| key.verifies(&message, &signature.signature)) {
-            true if signature.valid_until == approval.valid_until => Ok(()),
-            _ => Err(format!("the signature of `{name}` does not fit this approval")),
+        let mut enrolled = approvers.0.iter().filter(|approver| approver.name == *name);
+        let signed = enrolled.any(|approver| match &signature.passkey {
+            Some(assertion) => {
+                approver.passkeys.iter().any(|passkey| passkey.verifies(&message, assertion, &signature.signature))
+            }
+            None => approver.key.verifies(&message, &signature.signature),
+        });
+        // An approval of several people ends with the first of their signatures.
+        let first_end = approval.signatures.iter().filter_map(|signature| signature.valid_until).min();
+        match signed && approval.valid_until == first_end {
+            true => Ok(()),
+            false => Err(format!("the signature of `{name}` does not fit this approval")),
         }
     }
 

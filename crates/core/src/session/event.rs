@@ -61,6 +61,8 @@ events! {
         },
         /// A program started `planwright mcp` for this session: an agent runs in it.
         "client_seen" ClientSeen { client: AgentClient },
+        /// The session was written back from an archive. Approvals before that are history.
+        "session_restored" Restored,
     }
 }
 
@@ -75,7 +77,8 @@ impl SessionEvent {
             | Self::Renamed { .. }
             | Self::PlanShown { .. }
             | Self::WorkspaceChosen { .. }
-            | Self::ClientSeen { .. } => None,
+            | Self::ClientSeen { .. }
+            | Self::Restored => None,
             Self::FilesChanged { origin, .. } => origin.plan.as_ref(),
             Self::ChangesUndone { undo } => undo.plan.as_ref(),
             Self::PlanModeEnabled { plan, .. } | Self::ReviewDrafted { plan, .. } | Self::ReviewSent { plan, .. } => {
@@ -103,7 +106,8 @@ impl SessionEvent {
             | Self::WorkspaceChosen { .. }
             | Self::FilesChanged { .. }
             | Self::ChangesUndone { .. }
-            | Self::ClientSeen { .. } => None,
+            | Self::ClientSeen { .. }
+            | Self::Restored => None,
         }
     }
 }

@@ -13,11 +13,11 @@ use planwright_core::refusal::RefusalCode;
 
 use crate::world::*;
 
-fn key(n: u8) -> SigningKey {
+pub(crate) fn key(n: u8) -> SigningKey {
     SigningKey::from_bytes(&[n; 32])
 }
 
-fn approver(name: &str, n: u8) -> Approver {
+pub(crate) fn approver(name: &str, n: u8) -> Approver {
     let sealed = SealedKey {
         memory_kib: 1,
         iterations: 1,
@@ -26,7 +26,7 @@ fn approver(name: &str, n: u8) -> Approver {
         ciphertext: String::new(),
     };
     let key = ApproverKey(key(n).verifying_key().to_bytes());
-    Approver { name: name.to_owned(), key, sealed, enrolled_at: Timestamp::UNIX_EPOCH }
+    Approver { name: name.to_owned(), key, sealed, enrolled_at: Timestamp::UNIX_EPOCH, passkeys: Vec::new() }
 }
 
 /// A document that waits, where the policy asks for a signature and `ada` is an approver.
@@ -37,9 +37,10 @@ fn world() -> World {
     world
 }
 
-fn signature(plan: &Plan, by: &str, n: u8, valid_until: Option<Timestamp>) -> ApprovalSignature {
+/// What the approver signs, and the signature without it.
+pub(crate) fn to_sign(plan: &Plan, by: &str, nonce: &str, valid_until: Option<Timestamp>) -> (Vec<u8>, ApprovalSignature) {
     let approved: Vec<_> = plan.content.steps().into_iter().map(|step| step.id).collect();
-    let (digest, nonce) = (plan.digest(), "0123");
+    let digest = plan.digest();
     let signed = SignedApproval {
         session: &plan.session,
         plan: &plan.id,
@@ -52,15 +53,20 @@ fn signature(plan: &Plan, by: &str, n: u8, valid_until: Option<Timestamp>) -> Ap
         valid_until,
         nonce,
     };
-    let signature = hex::encode(key(n).sign(&signed.message()).to_bytes());
-    ApprovalSignature { approver: by.to_owned(), seq: 3, valid_until, nonce: nonce.to_owned(), signature }
+    let (approver, nonce, signature) = (by.to_owned(), nonce.to_owned(), String::new());
+    (signed.message(), ApprovalSignature { approver, seq: 3, valid_until, nonce, signature, passkey: None })
 }
 
-fn verified(name: &str) -> Actor {
+pub(crate) fn signature(plan: &Plan, by: &str, n: u8, valid_until: Option<Timestamp>) -> ApprovalSignature {
+    let (message, unsigned) = to_sign(plan, by, &format!("nonce-of-{by}"), valid_until);
+    ApprovalSignature { signature: hex::encode(key(n).sign(&message).to_bytes()), ..unsigned }
+}
+
+pub(crate) fn verified(name: &str) -> Actor {
     Actor::person(name, "cli").recognised(Presence::Verified { approver: name.to_owned() })
 }
 
-fn approve_signed(world: &mut World, by: Actor, signature: ApprovalSignature) -> Decided {
+pub(crate) fn approve_signed(world: &mut World, by: Actor, signature: ApprovalSignature) -> Decided {
     let Command::Decide(decision) = approve(world.active(), Selection::All) else { unreachable!() };
     world.send(by, Command::Decide(Decision::Signed { decision: Box::new(decision), signature }))
 }
@@ -157,13 +163,13 @@ fn an_approval_ends() {
     );
 }
 
-struct Records {
-    state: ApprovalState,
+pub(crate) struct Records {
+    pub(crate) state: ApprovalState,
     all: Vec<SealedRecord>,
 }
 
 impl Records {
-    fn add(&mut self, at: i64, event: ApprovalEvent, by: Option<(&str, u8)>) -> Result<(), RecordDamage> {
+    pub(crate) fn add(&mut self, at: i64, event: ApprovalEvent, by: Option<(&str, u8)>) -> Result<(), RecordDamage> {
         let signed = by.map(|(approver, n)| RecordSignature {
             approver: approver.to_owned(),
             signature: hex::encode(key(n).sign(&self.state.message(&event)).to_bytes()),
@@ -175,7 +181,7 @@ impl Records {
     }
 }
 
-fn records() -> Records {
+pub(crate) fn records() -> Records {
     let mut records = Records { state: ApprovalState::default(), all: Vec::new() };
     let policy = ApprovalPolicy::requiring(Require::Verified);
     records.add(1, ApprovalEvent::PolicySet { policy }, None).unwrap();
@@ -201,6 +207,28 @@ fn an_approver_signs_every_change_of_the_enrolment() {
     assert_eq!(records.state.enrolled_ever.names(), ["ada", "bob"]);
     assert!(records.add(5, weaker(), Some(("ada", 1))).is_err(), "a removed approver");
     records.add(5, weaker(), Some(("bob", 2))).unwrap();
+}
+
+/// A link signs one browser in, once and for a short time.
+#[test]
+fn a_browser_is_signed_in_with_a_link_once() {
+    let at = |second| Timestamp::from_second(second).unwrap();
+    let link = |link: &str, ends| ApprovalEvent::SignInLinkMade { link: link.to_owned(), ends: at(ends) };
+    let used = |link: &str, browser: &str| ApprovalEvent::BrowserSignedIn {
+        link: link.to_owned(),
+        browser: browser.to_owned(),
+        ends: at(1000),
+    };
+    let mut records = records();
+    assert_eq!(records.add(3, used("none", "b"), None), Err(RecordDamage::NoLink { seq: 3 }));
+    records.add(3, link("one", 100), None).unwrap();
+    records.add(4, link("two", 100), None).unwrap();
+    records.add(5, used("one", "b"), None).unwrap();
+    assert!(records.state.is_signed_in("b", at(999)) && !records.state.is_signed_in("b", at(1000)));
+    assert_eq!(records.add(6, used("one", "c"), None), Err(RecordDamage::NoLink { seq: 6 }), "it was used");
+    assert_eq!(records.add(100, used("two", "c"), None), Err(RecordDamage::NoLink { seq: 6 }), "it has ended");
+    records.add(101, ApprovalEvent::BrowserSignedOut { browser: "b".to_owned() }, None).unwrap();
+    assert!(!records.state.is_signed_in("b", at(102)));
 }
 
 #[test]

@@ -68,6 +68,7 @@ fn each_presence_under_each_policy() {
         (Some(verified), true, true, true),
         (Some(terminal), true, true, false),
         (Some(Presence::Token), true, false, false),
+        (Some(Presence::Browser), true, true, false),
         (Some(Presence::Channel), true, true, false),
         (Some(Presence::Rule), true, true, false),
         (Some(Presence::terminal(None)), false, false, false),
@@ -167,7 +168,7 @@ fn a_client_that_is_not_known_on_this_machine_proves_nothing() {
 
 #[test]
 fn rules_by_channel_and_risk() {
-    let rule = |channel, risk, require| ApprovalRule { channel, risk, require };
+    let rule = |channel, risk, require| ApprovalRule { channel, risk, require, people: None };
     let policy = ApprovalPolicy {
         rules: vec![
             rule(None, Some(Risk::ReadsOnly), Require::Any),
@@ -210,7 +211,7 @@ fn require() -> impl Strategy<Value = Require> {
 fn policy() -> impl Strategy<Value = ApprovalPolicy> {
     let channel = prop::option::of(prop::sample::select(Channel::ALL.to_vec()));
     let risk = prop::option::of(prop::sample::select(Risk::ALL.to_vec()));
-    let rule = (channel, risk, require()).prop_map(|(channel, risk, require)| ApprovalRule { channel, risk, require });
+    let rule = (channel, risk, require()).prop_map(|(channel, risk, require)| ApprovalRule { channel, risk, require, people: None });
     let seconds = || prop::option::of(1..5_u64);
     (require(), prop::collection::vec(rule, 0..4), seconds(), seconds())
         .prop_map(|(require, rules, valid_for, remember)| ApprovalPolicy { require, rules, valid_for, remember })

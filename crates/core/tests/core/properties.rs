@@ -5,11 +5,13 @@ mod contents;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::event::{Event, PlanChange};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::diff::{DiffLine, Version, diff};
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanContent, PlanStatus, PlanStyle, markdown};
+use planwright_core::policy::StandingApproval;
 use planwright_core::prompt::plan_block;
 use planwright_core::snapshot::{CommandContext, Snapshot};
 use planwright_core::visible::visible;
@@ -50,6 +52,28 @@ proptest! {
         let (snapshot, head) = replay(&world.snapshot.identity, &world.journal).unwrap();
         prop_assert_eq!(&snapshot, &world.snapshot);
         prop_assert_eq!(head, world.head);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    /// Everything that a person would decide is sent by an agent, by the system or by a rule that is not in force.
+    #[test]
+    fn without_a_person_nothing_is_carried_out(
+        style in prop::sample::select(PlanStyle::ALL.to_vec()),
+        acts in prop::collection::vec((act(), 0..3_usize), 1..60),
+    ) {
+        let mut world = World::planning(style);
+        world.policy.standing_approval = StandingApproval::Off;
+        for (act, kind) in &acts {
+            let (by, command) = act.on(&world);
+            let kind = [ActorKind::Agent, ActorKind::System, ActorKind::Policy][*kind];
+            let by = if by.kind == ActorKind::Person { Actor::new(kind, by.name, by.through) } else { by };
+            let events = world.send(by, command).unwrap_or_default();
+            let begun = events.iter().find(|event| matches!(event.name(), "plan_approved" | "execution_started"));
+            prop_assert!(begun.is_none(), "{:?}", begun);
+        }
     }
 }
 

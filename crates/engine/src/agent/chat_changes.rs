@@ -148,6 +148,7 @@ impl ChatLog {
             SessionEvent::ConversationReset { .. } => *self = Self::new(),
             SessionEvent::Opened
             | SessionEvent::ClientSeen { .. }
+            | SessionEvent::Restored
             | SessionEvent::PlanModeEnabled { .. }
             | SessionEvent::PlanModeDisabled { .. }
             | SessionEvent::PlanCreated { .. }

@@ -1,7 +1,7 @@
 //! Checks the records about approvers and every signature in the store.
 
 use planwright_core::approval::record::ApprovalState;
-use planwright_core::approval::{Approver, ApproverKey, Approvers, Require};
+use planwright_core::approval::{Approver, ApproverKey, Approvers, Passkey, PasskeyKey, Require};
 use planwright_core::plan::Plan;
 use serde::Deserialize;
 
@@ -15,6 +15,16 @@ const PAGE: u32 = 500;
 pub struct ExportedKey {
     pub name: String,
     pub key: ApproverKey,
+    #[serde(default)]
+    pub passkeys: Vec<ExportedPasskey>,
+}
+
+/// A passkey that was kept outside of the store.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ExportedPasskey {
+    pub id: String,
+    #[serde(flatten)]
+    pub key: PasskeyKey,
 }
 
 impl Approvals {
@@ -34,7 +44,21 @@ impl Approvals {
             for forged in state.approvers.0.iter().filter(|one| !is_kept(one)) {
                 found.push(row(&format!("approver {}", forged.name), "its key is not among the keys that were kept"));
             }
+            let has_kept = |one: &Approver, passkey: &Passkey| {
+                let fits = |kept: &ExportedPasskey| kept.id == passkey.id && kept.key == passkey.key;
+                kept.iter().any(|key| key.name == one.name && key.key == one.key && key.passkeys.iter().any(fits))
+            };
+            for one in state.approvers.0.iter().filter(|one| is_kept(one)) {
+                for forged in one.passkeys.iter().filter(|passkey| !has_kept(one, passkey)) {
+                    let what = format!("passkey {} of approver {}", forged.label, one.name);
+                    found.push(row(&what, "it is not among the keys that were kept"));
+                }
+            }
             known.0.retain(is_kept);
+            for one in &mut known.0 {
+                let own = one.clone();
+                one.passkeys.retain(|passkey| has_kept(&own, passkey));
+            }
         }
         let mut after = None;
         loop {
@@ -56,8 +80,9 @@ impl Approvals {
 }
 
 fn check(plan: &Plan, known: &Approvers) -> Vec<DamagedRow> {
-    let Some(approval) = plan.approval.as_deref() else { return Vec::new() };
     let what = format!("the approval of plan {} of {}", plan.number, plan.session);
+    let waiting = plan.incomplete_approval.as_deref().map(|waiting| &waiting.approval);
+    let Some(approval) = plan.approval.as_deref().or(waiting) else { return Vec::new() };
     let wrong = approval.signatures.iter().filter_map(|one| plan.check_signature(approval, one, known).err());
     let mut found: Vec<_> = wrong.map(|why| row(&what, why)).collect();
     if approval.signatures.is_empty() && approval.required == Some(Require::Verified) {

@@ -79,6 +79,11 @@ pub(super) fn nonce() -> Result<String, KeyError> {
     random::<16>().map(hex::encode)
 }
 
+/// A secret that is given out, in hexadecimal digits.
+pub(super) fn secret() -> Result<String, KeyError> {
+    random::<32>().map(hex::encode)
+}
+
 fn seal(key: &SigningKey, passphrase: &str) -> Result<SealedKey, KeyError> {
     let (salt, nonce) = (random::<16>()?, random::<24>()?);
     let cipher = cipher(passphrase, &salt, MEMORY_KIB, ITERATIONS)?;

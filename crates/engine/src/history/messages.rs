@@ -311,7 +311,8 @@ fn noted(event: &SessionEvent) -> Option<String> {
         | SessionEvent::WorkspaceChosen { .. }
         | SessionEvent::FilesChanged { .. }
         | SessionEvent::ChangesUndone { .. }
-        | SessionEvent::ClientSeen { .. } => None,
+        | SessionEvent::ClientSeen { .. }
+        | SessionEvent::Restored => None,
     }
 }
 

@@ -148,6 +148,10 @@ fn decision(plan: &Plan, event: &PlanEvent, positions: &mut StepPositions) -> Op
             let steps = approval.approved.iter().filter_map(|step| positions.of(plan, step)).collect();
             Some(DecisionMade::Approved { approval: Box::new(approval.clone()), steps })
         }
+        PlanEvent::ApprovalSigned { signed } => {
+            let steps = signed.approval.approved.iter().filter_map(|step| positions.of(plan, step)).collect();
+            Some(DecisionMade::ApprovalSigned { signed: Box::new(signed.clone()), steps })
+        }
         PlanEvent::Rejected { reason } => Some(DecisionMade::Rejected { reason: reason.clone() }),
         PlanEvent::RevisionRequested { feedback } => {
             Some(DecisionMade::RevisionRequested { feedback: feedback.clone() })
@@ -187,6 +191,7 @@ fn changes_steps(event: &Event) -> bool {
             | PlanEvent::StepRemoved { .. }
             | PlanEvent::Finalized { .. } => true,
             PlanEvent::Approved { .. }
+            | PlanEvent::ApprovalSigned { .. }
             | PlanEvent::Rejected { .. }
             | PlanEvent::RevisionRequested { .. }
             | PlanEvent::Cancelled { .. }

@@ -4,7 +4,7 @@ use planwright_core::ask::Ask;
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::model::Usage;
 use planwright_core::plan::execution::{Progress, StepStatus};
-use planwright_core::plan::{Approval, Digest, Execution, Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::{Approval, Digest, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle};
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
@@ -154,6 +154,8 @@ pub struct PlanCard {
     pub markdown: String,
     /// The person or the standing policy that approved it.
     pub approval: Option<Approval>,
+    /// An approval that waits for more people.
+    pub incomplete_approval: Option<IncompleteApproval>,
     /// How far it has come, once it is carried out.
     pub progress: Option<Progress>,
     /// What can be typed about it now.
@@ -172,6 +174,7 @@ impl From<&Plan> for PlanCard {
             digest: plan.digest(),
             markdown: plan.markdown(),
             approval: plan.approval.as_deref().cloned(),
+            incomplete_approval: plan.incomplete_approval.as_deref().cloned(),
             progress: plan.execution.as_ref().map(Execution::progress),
             next: next(plan),
         }

@@ -34,6 +34,7 @@ const fn words(event: &Event) -> Option<&'static str> {
             SessionEvent::WorkspaceChosen { .. } => Some("a workspace was chosen"),
             SessionEvent::ChangesUndone { .. } => Some("changes of files were undone"),
             SessionEvent::ClientSeen { .. } => Some("a program started an agent's connection"),
+            SessionEvent::Restored => Some("a session was restored from an archive"),
             SessionEvent::ConversationReset { .. }
             | SessionEvent::Compacted { .. }
             | SessionEvent::PlanShown { .. }
@@ -68,6 +69,7 @@ const fn words(event: &Event) -> Option<&'static str> {
         },
         Event::Plan { event, .. } => match event {
             PlanEvent::Approved { .. } => Some("a plan was approved"),
+            PlanEvent::ApprovalSigned { .. } => Some("one of several people approved a plan"),
             PlanEvent::Rejected { .. } => Some("a plan was rejected"),
             PlanEvent::Cancelled { .. } => Some("a plan was cancelled"),
             PlanEvent::ExecutionStarted { .. } => Some("a plan is being carried out"),

@@ -13,6 +13,7 @@ use planwright_core::visible::quoted;
 use super::catalog::Catalog;
 use super::pins::{OfferedTools, PinnedServer, ToolPins};
 use super::servers::{ConnectionState, ToolOffer, UpstreamServer, UpstreamServers};
+use crate::approvals::Approvals;
 use crate::ledger::LedgerResult;
 use crate::toolbox::Tool;
 use crate::toolbox::files::FileTools;
@@ -201,15 +202,17 @@ impl UpstreamTools {
         }
     }
 
-    /// A person accepts the offer with this digest.
+    /// A person accepts the offer with this digest. The policy about approvals says how they have to be recognised.
     pub async fn accept(
         &self,
         name: &ServerName,
         digest: Digest,
         by: &Actor,
-        at: Timestamp,
+        approvals: &Approvals,
     ) -> LedgerResult<ServerStatus> {
         self.configured(name)?;
+        approvals.check_acceptance(by).await?;
+        let at = approvals.now();
         if !self.shared.pins.accept_offer(name, digest, by, at).await? {
             return Err(Refusal::stale(format!(
                 "The MCP server {name} offers something else than what was shown. Look at it again."

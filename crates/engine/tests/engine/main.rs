@@ -26,6 +26,7 @@ mod restart;
 mod run_command;
 mod shutdown;
 mod specialist_scripts;
+mod signed_takeover;
 mod takeover;
 mod test_tools;
 mod turns;

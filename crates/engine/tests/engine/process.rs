@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::talk::{Talk as _, Watcher};
+use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Plan;
@@ -87,6 +88,15 @@ impl Process {
         let (plan, digest) = (plan.id.clone(), plan.digest());
         self.runtime.as_ref().unwrap().spawn(async move {
             let _ = agent.approve(&session, &person(), &plan, digest, approving, &Watcher::none()).await;
+        })
+    }
+
+    /// The same by a person who signed it.
+    pub(crate) fn approve_as(&self, by: &Actor, plan: &Plan, approving: Approving) -> JoinHandle<()> {
+        let (agent, by, plan) = (self.agent.clone(), by.clone(), plan.clone());
+        self.runtime.as_ref().unwrap().spawn(async move {
+            let (session, digest) = (plan.session.clone(), plan.digest());
+            let _ = agent.approve(&session, &by, &plan.id, digest, approving, &Watcher::none()).await;
         })
     }
 

@@ -13,6 +13,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::server_ledger::ServerLedger;
 
 use super::check::{ArchivedJournal, CheckedArchive, CheckedJournal};
+use super::restored_journal::RestoredJournal;
 use super::manifest::Omitted;
 use super::part_name::FileName;
 use super::session_files::{self, TargetState};
@@ -207,7 +208,7 @@ impl<'a> Restore<'a> {
                 .try_clone()
                 .map_err(|error| Failure::unavailable(format!("the archive cannot be opened once more: {error}")))?;
             let journal = ArchivedJournal { archive, session: session.clone(), content: journal.content };
-            self.ledger.restore(session, Arc::new(journal)).await?;
+            self.ledger.restore(session, Arc::new(RestoredJournal::new(journal)?)).await?;
             self.report.sessions += 1;
             progress(&self.report);
         }

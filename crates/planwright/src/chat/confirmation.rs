@@ -5,10 +5,13 @@ use std::time::{Duration, Instant};
 
 use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
+use planwright_core::ask::AskSubject;
 use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::{Digest, Plan};
-use planwright_core::slash::{PlanCommand, SlashCommand};
+use planwright_core::plan::risk::tool_risks;
+use planwright_core::slash::{PlanCommand, SlashCommand, ToolsCommand};
 use planwright_core::turn::ShownPlan;
+use planwright_engine::approvals::UnlockedKey;
 use planwright_engine::session::input::{Approving, BeginWork, Input, SeenPlan};
 
 use super::conversation::{Asked, Asker, Conversation};
@@ -24,6 +27,12 @@ impl Conversation {
     /// The input as it is submitted, and the person who submits it.
     pub(super) async fn confirmed(&mut self, input: Input, asked: Asked<'_>) -> Result<(Input, Actor), Failure> {
         let unchanged = |this: &Self, input| Ok((input, this.person().clone()));
+        if self.needs_verified(&input).await? {
+            let key = self.unlocked().await?;
+            let person = approver::verified(self.person(), &key);
+            self.remember_key(key).await?;
+            return Ok((input, person));
+        }
         let Input::Command(SlashCommand::Plan(command)) = &input else { return unchanged(self, input) };
         let PlanCommand::Approve { plan: reference, selection, step_by_step, note } = command else {
             return unchanged(self, input);
@@ -59,21 +68,59 @@ impl Conversation {
             step_by_step: *step_by_step,
             ..Approving::default()
         };
-        let key = match self.remembered() {
-            Some(key) => key,
-            None => {
-                // What is signed is shown whole first.
-                let whole = card::whole(&plan, None, Form::Rendered, screen::width());
-                anstream::stdout().lock().write_all(whole.as_bytes())?;
-                approver::unlock(&engine, self.person(), None).await?
-            }
-        };
+        if self.remembered().is_none() {
+            // What is signed is shown whole first.
+            let whole = card::whole(&plan, None, Form::Rendered, screen::width());
+            anstream::stdout().lock().write_all(whole.as_bytes())?;
+        }
+        let key = self.unlocked().await?;
         let (person, signature) = approver::sign(&engine, self.person(), &key, &plan, digest, &approving).await?;
         approving.signature = Some(signature);
-        if let Some(seconds) = policy.approval.remember {
+        self.remember_key(key).await?;
+        Ok((Input::Approve { plan: plan.id.clone(), digest, approving, begin: BeginWork::Now }, person))
+    }
+}
+
+impl Conversation {
+    /// Whether the input permits something that takes a verified person: a call of the agent, or tools of an MCP server.
+    async fn needs_verified(&self, input: &Input) -> Result<bool, Failure> {
+        let approvals = self.agent().engine().approvals();
+        let require = match input {
+            Input::Command(SlashCommand::Tools(ToolsCommand::Accept { code: Some(_), .. })) => {
+                approvals.acceptance_requirement().await?
+            }
+            Input::Command(SlashCommand::Allow { code: Some(_), .. }) => {
+                let session = self.agent().engine().sessions().get(self.session()).await?;
+                match session.waiting_ask().map(|ask| &ask.subject) {
+                    Some(AskSubject::Permission(call)) => {
+                        let policy = approvals.policy().await?.approval;
+                        policy.requirement(session.identity.channel, &tool_risks(&call.tool))
+                    }
+                    Some(AskSubject::Questions { .. }) | None => Require::Any,
+                }
+            }
+            _ => Require::Any,
+        };
+        Ok(require == Require::Verified)
+    }
+
+    /// The key that the person unlocked a moment ago, or unlocks now.
+    async fn unlocked(&self) -> Result<UnlockedKey, Failure> {
+        match self.remembered() {
+            Some(key) => Ok(key),
+            None => approver::unlock(self.agent().engine(), self.person(), None).await,
+        }
+    }
+
+    /// Keeps the key for as long as the policy says.
+    async fn remember_key(&mut self, key: UnlockedKey) -> Result<(), Failure> {
+        let policy = self.agent().engine().approvals().policy().await?;
+        if let Some(seconds) = policy.approval.remember
+            && self.remembered().is_none()
+        {
             self.remember(key, Instant::now() + Duration::from_secs(seconds));
         }
-        Ok((Input::Approve { plan: plan.id.clone(), digest, approving, begin: BeginWork::Now }, person))
+        Ok(())
     }
 }
 

@@ -27,9 +27,12 @@ pub(crate) enum ApproverCommand {
     },
     /// List the approvers with their public keys
     List,
-    /// Remove an approver: their signatures count no more
+    /// Remove an approver, or one of their passkeys: its signatures count no more
     Remove {
         name: String,
+        /// Remove only this passkey of theirs; `list` shows the ids
+        #[arg(long, value_name = "ID")]
+        passkey: Option<String>,
         /// The approver who confirms it
         #[arg(long, value_name = "NAME")]
         approver: Option<String>,
@@ -52,6 +55,20 @@ pub(crate) struct PolicyArgs {
     #[arg(long, value_name = "REQUIRE", value_parser = require())]
     pub(crate) require: Option<Require>,
     /// The approver who confirms it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) approver: Option<String>,
+}
+
+pub(super) const DASHBOARD: &str = "\
+The link signs one browser in, once, within two minutes. That browser counts as you until you sign out, close it, or twelve \
+hours have passed. The link is made only at a terminal out of the agent's reach, or with a passphrase.";
+
+#[derive(Debug, Args)]
+pub(crate) struct DashboardArgs {
+    /// The address of the server [default: the setting `server.public_url`, else `server.listen`]
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// Be recognised by the passphrase of this approver instead of by the terminal
     #[arg(long, value_name = "NAME")]
     pub(crate) approver: Option<String>,
 }

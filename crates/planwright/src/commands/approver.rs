@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use planwright_core::approval::record::ApprovalState;
-use planwright_core::approval::{ApprovalPolicy, Require};
+use planwright_core::approval::{ApprovalPolicy, Passkey, Require};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
@@ -13,13 +13,19 @@ use crate::cli::{ApproverCommand, InitArgs, PolicyArgs};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::passphrase;
+use crate::terminal::text::shown_line;
 use crate::terminal::time;
 
 pub(crate) async fn run(context: &Context, command: ApproverCommand) -> Outcome {
     match command {
         ApproverCommand::Add { name, approver } => add(context, &name, approver.as_deref()).await,
         ApproverCommand::List => list(context).await,
-        ApproverCommand::Remove { name, approver } => {
+        ApproverCommand::Remove { name, passkey: Some(id), approver } => {
+            let key = approver::unlock(&context.engine, &context.person, approver.as_deref()).await?;
+            let state = context.engine.approvals().remove_passkey(&context.person, &name, &id, &key).await?;
+            said(context, &state, &format!("The passkey of {name} is removed."))
+        }
+        ApproverCommand::Remove { name, passkey: None, approver } => {
             let key = approver::unlock(&context.engine, &context.person, approver.as_deref()).await?;
             let state = context.engine.approvals().remove(&context.person, &name, &key).await?;
             said(context, &state, &format!("{name} is not an approver any more."))
@@ -73,7 +79,15 @@ async fn list(context: &Context) -> Outcome {
     let state = context.engine.approvals().state().await?;
     let words = || {
         let lines = state.approvers.0.iter();
-        let lines = lines.map(|one| format!("{}  {}  since {}\n", one.name, one.key, time::absolute(one.enrolled_at)));
+        let lines = lines.map(|one| {
+            let line = format!("{}  {}  since {}\n", one.name, one.key, time::absolute(one.enrolled_at));
+            let passkeys = one.passkeys.iter().map(|passkey| {
+                let (label, added) = (shown_line(&passkey.label), time::absolute(passkey.added_at));
+                let place = shown_line(&passkey.relying_party);
+                format!("  passkey {label} for {place}, since {added}: {}\n", shown_line(&passkey.id))
+            });
+            std::iter::once(line).chain(passkeys).collect::<String>()
+        });
         let list: String = lines.collect();
         if list.is_empty() { "No approver is enrolled.\n".to_owned() } else { list }
     };
@@ -105,7 +119,8 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> Outcome {
             let rules = in_force.rules.iter().map(|rule| {
                 let channel = rule.channel.map_or("every channel", |channel| channel.as_str());
                 let risk = rule.risk.map_or("every risk", |risk| risk.as_str());
-                format!("  {channel}, {risk}: {}\n", rule.require)
+                let people = rule.people.filter(|people| *people > 1).map(|people| format!(" by {people} approvers"));
+                format!("  {channel}, {risk}: {}{}\n", rule.require, people.unwrap_or_default())
             });
             format!("In force: {}\n{}", in_force.require, rules.collect::<String>())
         };
@@ -143,7 +158,18 @@ fn said(context: &Context, state: &ApprovalState, words: &str) -> Outcome {
 /// Also the format of `approver export`.
 fn view(state: &ApprovalState) -> Value {
     let approvers = state.approvers.0.iter();
-    let approvers: Vec<_> =
-        approvers.map(|one| json!({ "name": one.name, "key": one.key, "enrolledAt": one.enrolled_at })).collect();
+    let passkey = |passkey: &Passkey| {
+        let mut view = json!({ "id": passkey.id, "label": passkey.label, "relyingParty": passkey.relying_party, "addedAt": passkey.added_at });
+        if let (Value::Object(view), Value::Object(key)) = (&mut view, json!(passkey.key)) {
+            view.extend(key);
+        }
+        view
+    };
+    let approvers: Vec<_> = approvers
+        .map(|one| {
+            let passkeys: Vec<_> = one.passkeys.iter().map(passkey).collect();
+            json!({ "name": one.name, "key": one.key, "enrolledAt": one.enrolled_at, "passkeys": passkeys })
+        })
+        .collect();
     json!({ "approvers": approvers, "records": state.seq, "hash": hex::encode(state.hash) })
 }

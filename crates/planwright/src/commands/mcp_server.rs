@@ -6,6 +6,7 @@ use planwright_engine::ledger::LedgerError;
 use planwright_engine::upstream::{AcceptanceState, ConnectionState, ServerStatus, UpstreamTools};
 use serde_json::{Value, json};
 
+use crate::approver;
 use crate::cli::{AddServerArgs, Global, McpServerArgs, McpServerCommand};
 use crate::config::Settings;
 use crate::config::mcp_file::{self, NewServer};
@@ -171,8 +172,10 @@ impl Opened {
                 offered
             }
         };
-        let now = self.context.engine.now();
-        let status = self.upstream.accept(name, digest, &self.context.person, now).await?;
+        let (engine, approvals) = (&self.context.engine, self.context.engine.approvals());
+        let require = approvals.acceptance_requirement().await?;
+        let person = approver::verified_for(engine, &self.context.person, require, None).await?;
+        let status = self.upstream.accept(name, digest, &person, &approvals).await?;
         screen.answer(|| view(&status), || format!("Accepted.\n{}", self.line(&status)))?;
         Ok(Exit::Done)
     }

@@ -12,7 +12,7 @@ section! {
         rules: Rules = Vec::new(),
         "How long an approval can begin or continue work."
         valid_for: Seconds => "for ever",
-        "For how many minutes the terminal chat or a browser remembers an approver's passphrase; 0 asks every time."
+        "For how many minutes the terminal chat remembers an approver's passphrase; 0 asks every time."
         remember: Whole<u64> = 0,
     }
 }
@@ -52,8 +52,8 @@ impl SettingValue for Rules {
     }
 
     fn kind() -> String {
-        "tables `[[approval.rules]]` with `channel`, `risk` (`reads_only`, `changes_files`, `commands`, `network`, `upstream`) \
-         and `require`"
+        "tables `[[approval.rules]]` with `channel`, `risk` (`reads_only`, `changes_files`, `commands`, `network`, `upstream`), \
+         `require` and `people` (how many approvers have to sign)"
             .to_owned()
     }
 
@@ -81,6 +81,8 @@ mod tests {
         assert_eq!(policy.rules[0].risk, Some(Risk::ReadsOnly));
         let rules = Rules::parse(r#"[{ channel = "mcp", require = "verified" }]"#).unwrap().get();
         assert_eq!((rules[0].channel, rules[0].require), (Some(Channel::Mcp), Require::Verified));
+        let two = Rules::parse(r#"[{ risk = "commands", require = "verified", people = 2 }]"#).unwrap().get();
+        assert_eq!(two[0].people, Some(2));
         assert!(Rules::parse(r#"[{ chanel = "mcp", require = "any" }]"#).unwrap_err().contains("chanel"));
     }
 

@@ -81,12 +81,24 @@ pub(crate) fn head(plan: &Plan, source: Option<&Source>, width: usize) -> String
             &format!("{} (asked by {}, {})", shown_line(&feedback.text), who(&feedback.by), time::ago(feedback.at)),
         );
     }
+    if let Some(waiting) = &plan.incomplete_approval {
+        field("approval", &shown_line(&waiting.to_string()));
+        if let Some(note) = &waiting.approval.note {
+            field("note", &shown_line(note));
+        }
+        for skipped in &waiting.approval.skipped {
+            field("skipped", &format!("step {}: {}", skipped.position, skipped.why));
+        }
+    }
     if let Some(approval) = &plan.approval {
         field("approved", &format!("by {}, {}", who(&approval.by), time::both(approval.at)));
         if approval.step_by_step {
             field("pace", "step by step: it pauses after each step for a look");
         }
         field("recognised", &shown_line(&recognition(&approval.by)));
+        for signature in &approval.signatures {
+            field("signed", &format!("by {} with a {}", shown_line(&signature.approver), signature.with()));
+        }
         if let Some(until) = approval.valid_until {
             field("valid", &format!("until {}", time::both(until)));
         }

@@ -37,6 +37,9 @@ fn head(card: &PlanCard, width: usize) -> String {
         head.push('\n');
     }
     head.push_str(&labelled("digest", &card.digest.to_string(), width));
+    if let Some(waiting) = &card.incomplete_approval {
+        head.push_str(&labelled("approval", &shown_line(&waiting.to_string()), width));
+    }
     if let Some(approval) = &card.approval {
         let by = shown_line(&who(&approval.by));
         head.push_str(&labelled("approved", &format!("by {by}, {}", time::both(approval.at)), width));

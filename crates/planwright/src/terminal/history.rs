@@ -105,6 +105,7 @@ fn describe_session(event: &SessionEvent) -> String {
             };
             format!("{} put back as before{left}", count(undo.changes.len(), "file"))
         }
+        SessionEvent::Restored => "the session was restored from an archive; earlier approvals are history".to_owned(),
         SessionEvent::ClientSeen { client } => format!("{} started `planwright mcp`", quoted(&client.name)),
         SessionEvent::PlanImported { number, plan } => format!("taken over as plan {number}, {}", plan.status),
     }
@@ -186,6 +187,10 @@ fn describe_plan(event: &PlanEvent, plan: &Plan) -> Span {
             words.push_str(&because(approval.note.as_deref()));
             Span::new(&words, palette::status(PlanStatus::Approved))
         }
+        PlanEvent::ApprovalSigned { signed } => Span::new(
+            &format!("{}{}", shown_line(&signed.to_string()), because(signed.approval.note.as_deref())),
+            palette::status(PlanStatus::Ready),
+        ),
         PlanEvent::Rejected { reason, .. } => {
             Span::new(&format!("rejected{}", because(reason.as_deref())), palette::status(PlanStatus::Rejected))
         }

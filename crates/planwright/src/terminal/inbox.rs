@@ -26,6 +26,9 @@ pub(crate) fn list(items: &[WaitingView], invocation: &Invocation, width: usize)
             None => format!("{}:{}", item.channel, item.session_id),
         };
         text.push_str(&indented(&format!("{plan}{place}, {}{}", time::ago(item.since), about_step(item)), width));
+        if let Some(words) = &item.approved_by_some {
+            text.push_str(&indented(&shown_line(words), width));
+        }
         text.push_str(&indented(&format!("{}  {}", item.id, item.choices.join(", ")), width));
     }
     let show = invocation.command(["inbox", "show", "ID"]);

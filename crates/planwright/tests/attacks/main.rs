@@ -4,6 +4,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
+mod browser;
+mod decisions;
 mod page;
 mod processes;
 mod results;

@@ -59,6 +59,38 @@ fn pty_driver() {
     });
 }
 
+const EXPECT: &str = r#"set timeout 60
+spawn {*}$argv
+expect {
+    "Approve plan" { send "y\r"; exp_continue }
+    "Passphrase of" { send "let me in\r"; exp_continue }
+    eof {}
+}
+"#;
+
+const PYTHON: &str = r#"import os, pty, sys
+answers = {b"Approve plan": b"y\n", b"Passphrase of": b"let me in\n"}
+def read(fd):
+    data = os.read(fd, 1024)
+    for question, answer in answers.items():
+        if question in data:
+            os.write(fd, answer)
+    return data
+pty.spawn(sys.argv[1:], read, lambda fd: b"")
+"#;
+
+#[test]
+fn expect() {
+    shell_attack("expect", |stage| {
+        std::fs::write(stage.path("answer.exp"), EXPECT).unwrap();
+        std::fs::write(stage.path("answer.py"), PYTHON).unwrap();
+        let command = format!("{PROGRAM} plan approve 1 --session {SESSION} --later");
+        format!(
+            "if command -v expect > /dev/null; then expect answer.exp {command}; else python3 answer.py {command} < /dev/null; fi"
+        )
+    });
+}
+
 #[test]
 fn setsid() {
     shell_attack("setsid", |stage| {

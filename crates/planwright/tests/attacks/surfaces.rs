@@ -11,14 +11,14 @@ use crate::results::AttackResult;
 use crate::stage::{PASSPHRASE, PROGRAM, SESSION, Stage, attack, done};
 
 /// A server that the person runs.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    address: String,
-    token: String,
+    pub(crate) address: String,
+    pub(crate) token: String,
 }
 
 impl Server {
-    fn start(stage: &Stage) -> Self {
+    pub(crate) fn start(stage: &Stage) -> Self {
         let mut command = Command::new(PROGRAM);
         command.args(["serve", "--listen", "127.0.0.1:0", "--json"]).env("PLANWRIGHT_DATA", stage.folder());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -31,7 +31,7 @@ impl Server {
     }
 
     /// The head and the body of the answer.
-    fn post(&self, path: &str, headers: &str, body: &Value) -> (String, String) {
+    pub(crate) fn post(&self, path: &str, headers: &str, body: &Value) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let (host, body) = (&self.address, body.to_string());
         let length = body.len();
@@ -55,7 +55,7 @@ impl Drop for Server {
     }
 }
 
-fn approve(stage: &mut Stage, server: &Server, headers: &str) -> (String, String) {
+pub(crate) fn approve(stage: &mut Stage, server: &Server, headers: &str) -> (String, String) {
     let plan = stage.plan();
     let path = format!("/api/plans/{}/approve", plan["id"].as_str().unwrap());
     server.post(&path, headers, &json!({ "digest": plan["digest"], "later": true }))

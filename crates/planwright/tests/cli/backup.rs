@@ -3,8 +3,15 @@
 mod hostile;
 
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
 
 use planwright_core::actor::Actor;
+use planwright_core::command::{Command, RunCommand};
+use planwright_core::plan::PlanStyle;
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::session::SessionIdentity;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -343,4 +350,55 @@ fn every_session_is_taken_as_it_was_at_one_moment() {
         ran(other.command().arg("restore").arg(world.path(&format!("{round}.tar")))).done();
         other.run("verify").done().says("Every journal is whole: 3 of 3 sessions");
     }
+}
+
+/// Ends the server with the test.
+struct Server(std::process::Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A plan that was being carried out when the archive was made waits for a person after it is restored.
+#[test]
+fn a_restored_execution_waits_for_a_person() {
+    const HERE: &str = "web:session-one";
+    let world = World::new();
+    world.turn_on(HERE, PlanStyle::Collect);
+    let session: SessionIdentity = HERE.parse().unwrap();
+    world.with_engine(async |engine| {
+        let (agent, person) = (Actor::agent("rehearsal", "web"), Actor::person("ada", "web"));
+        let arguments = json!({ "path": "a.txt", "content": "x" }).as_object().cloned().unwrap();
+        engine.tools().call(&session, &agent, "write_file", arguments).await.unwrap();
+        engine.tools().call(&session, &agent, "plan_finalize", serde_json::Map::new()).await.unwrap();
+        let plan = engine.plans().active(&session).await.unwrap();
+        engine.plans().approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
+        let start = Command::Run(RunCommand::Start { plan: plan.id.clone() });
+        engine.submit(&session, &Actor::system("web"), start).await.unwrap();
+    });
+    let archive = backup(&world);
+    let other = World::new();
+    ran(other.command().arg("restore").arg(archive)).done();
+    let mut serve = other.command();
+    serve.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let server = Server(serve.spawn().unwrap());
+    let paused = (0..600).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        let plan = other.plan(HERE, 1);
+        plan.execution.as_ref()?.paused_since().map(|_| plan)
+    });
+    let plan = paused.expect("the execution was not paused");
+    let written = other.path("users/web-session-one/files/a.txt");
+    assert!(!written.exists() && plan.execution.as_ref().unwrap().steps[0].status == StepStatus::Pending, "{plan:?}");
+    drop(server);
+    // A person who continues it approves it again, and both are in its history.
+    other.run(&format!("plan resume 1 --session {HERE}")).done();
+    assert!(written.exists());
+    let history = other.json(&format!("plan history 1 --session {HERE}"));
+    let text = history.to_string();
+    assert_eq!(text.matches("plan_approved").count().max(text.matches("\"approved\"").count()), 2, "{history}");
+    other.run("verify").done();
 }

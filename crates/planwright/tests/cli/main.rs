@@ -4,6 +4,7 @@
 
 mod approval;
 mod approval_boundary;
+mod approval_terminal;
 mod backup;
 mod chat;
 mod chat_models;
@@ -24,6 +25,7 @@ mod paused;
 mod plan_queries;
 mod projects;
 mod provider;
+mod service_user;
 mod sessions;
 mod settings;
 mod sign_in;

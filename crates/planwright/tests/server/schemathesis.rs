@@ -10,8 +10,8 @@ use crate::server_process::{Running, logged, serve};
 use crate::world::World;
 
 /// The rehearsal asks nothing and changes no file, so no answer can be valid and nothing can be undone. No MCP server is
-/// configured, and the ids of memories cannot be guessed.
-const NEVER_POSSIBLE: [&str; 8] = [
+/// configured, no approver is enrolled, and the ids of memories cannot be guessed.
+const NEVER_POSSIBLE: [&str; 11] = [
     "/api/permissions/{id}",
     "/api/questions/{id}",
     "/api/plans/{id}/undo",
@@ -20,6 +20,9 @@ const NEVER_POSSIBLE: [&str; 8] = [
     "/api/mcp-servers/{name}/accept",
     "/api/memory/{id}",
     "/api/memory/{id}/promote",
+    "/api/approvers/{name}/passkeys",
+    "/api/approvers/{name}/passkeys/{id}/remove",
+    "/api/plans/{id}/approve/challenge",
 ];
 
 /// The same requests every time.

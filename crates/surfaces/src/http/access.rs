@@ -26,6 +26,7 @@ use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_engine::approvals::BrowserSecret;
 use tokio_util::sync::CancellationToken;
 
 use self::allowed_hosts::AllowedHosts;
@@ -108,11 +109,29 @@ impl Access {
         Ok(scope.set(&value, allowed_hosts::came_encrypted(headers)))
     }
 
-    /// Revokes the cookies of this request, and gives the `Set-Cookie` header that removes them from the browser.
-    pub(crate) fn sign_out(&self, headers: &HeaderMap) -> String {
+    /// Refuses links of an address that presented too many wrong ones.
+    pub(crate) fn check_links(&self, from: Peer) -> ApiResult<()> {
+        self.wrong_tokens.check(from.0.ip()).map_err(|wait| too_many("there were too many wrong links", wait))
+    }
+
+    /// A wrong link counts like a wrong token.
+    pub(crate) fn count_wrong_link(&self, from: Peer) {
+        let _ = self.wrong_tokens.count(from.0.ip());
+    }
+
+    /// The `Set-Cookie` headers for a browser that used a link of a person: the cookie of every browser that signed in, and
+    /// the one that this browser is recognised by.
+    pub(crate) fn sign_in_browser(&self, headers: &HeaderMap, secret: &BrowserSecret) -> ApiResult<[String; 2]> {
+        let (scope, encrypted) = (CookieScope::of(headers), allowed_hosts::came_encrypted(headers));
+        let value = self.credentials.new_cookie(&scope).ok_or_else(|| unauthenticated("there is no token any more"))?;
+        Ok([scope.set(&value, encrypted), scope.set_browser(secret, encrypted)])
+    }
+
+    /// Revokes the cookies of this request, and gives the `Set-Cookie` headers that remove them from the browser.
+    pub(crate) fn sign_out(&self, headers: &HeaderMap) -> [String; 2] {
         let scope = CookieScope::of(headers);
         scope.values(headers).into_iter().for_each(|value| self.credentials.revoke_cookie(value, &scope));
-        scope.clear()
+        [scope.clear(), scope.clear_browser()]
     }
 
     /// Reads a replaced token and newly revoked cookies, until it is aborted.
@@ -206,8 +225,8 @@ pub(super) const OPEN_TO_READ: [&str; 11] = [
 /// Below these are the pages and files of the dashboard, which are the same for everyone and contain no data.
 pub(super) const OPEN_BELOW: [&str; 3] = ["/assets/{*file}", "/p/{*rest}", "/s/{*rest}"];
 
-/// What may be posted without the token: the token itself.
-pub(super) const OPEN_TO_POST: [&str; 1] = ["/api/login"];
+/// What may be posted without the token: the token itself, and a link of `planwright dashboard`.
+pub(super) const OPEN_TO_POST: [&str; 2] = ["/api/login", "/api/login/link"];
 
 fn is_open(method: &Method, path: &str) -> bool {
     match *method {

@@ -1,11 +1,14 @@
 //! The REST calls. Each resource has its own module with its own router.
 //!
 //! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`, `memory`: the resources
+//! - `approvers`: who may approve, and their passkeys
 //! - `mcp_servers`: upstream MCP servers
 //! - `server`: what the server is, and the commands that it carries out
 //! - `lookup`: which session and which plan a request means
 //! - `pagination`: pages of a list
+//! - `passphrase`: a passphrase that comes with a request
 
+mod approvers;
 mod asks;
 mod inbox;
 mod journal;
@@ -14,6 +17,7 @@ mod mcp_servers;
 mod memory;
 mod messages;
 mod pagination;
+mod passphrase;
 mod plans;
 mod server;
 mod session_changes;
@@ -62,6 +66,7 @@ fn others() -> OpenApiRouter<App> {
         .merge(plans::router())
         .merge(inbox::router())
         .merge(asks::router())
+        .merge(approvers::router())
         .merge(server::router())
         .merge(mcp_servers::router())
         .merge(workbook::router())

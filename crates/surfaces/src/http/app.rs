@@ -12,8 +12,10 @@ use planwright_engine::server_ledger::ServerLedger;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::access::client::Client;
 use super::idempotency::Underway;
 use super::metrics::Metrics;
+use super::problem::ApiResult;
 
 /// A cheap handle; clones share everything.
 #[derive(Debug, Clone)]
@@ -100,5 +102,14 @@ impl App {
     /// A client with the token decides as a person.
     pub(crate) fn person(&self) -> Actor {
         Actor::person("person", "web").recognised(Presence::Token)
+    }
+
+    /// How a client is recognised that has not unlocked a key: by the link that its browser was signed in with, or by the
+    /// token.
+    pub(crate) async fn recognise(&self, client: &Client) -> ApiResult<Presence> {
+        match &client.browser {
+            Some(browser) if self.engine().approvals().is_signed_in(browser).await? => Ok(Presence::Browser),
+            Some(_) | None => Ok(Presence::Token),
+        }
     }
 }

@@ -16,6 +16,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::ids::RequestId;
+use planwright_core::presence::Presence;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
@@ -43,9 +44,26 @@ pub(crate) struct RequestContext {
     pub(crate) client: Client,
     /// The person, if they unlocked their key in this request.
     pub(crate) approver: Option<Actor>,
+    /// How the client was recognised otherwise; by the token for `None`.
+    pub(crate) presence: Option<Presence>,
 }
 
 impl RequestContext {
+    /// The same request of this client.
+    pub(crate) async fn of_client(self, app: &App, client: Client) -> ApiResult<Self> {
+        let presence = Some(app.recognise(&client).await?);
+        Ok(Self { client, presence, ..self })
+    }
+
+    /// The person who sent it.
+    pub(crate) fn person(&self, app: &App) -> Actor {
+        let by_client = || match &self.presence {
+            Some(presence) => app.person().recognised(presence.clone()),
+            None => app.person(),
+        };
+        self.approver.clone().unwrap_or_else(by_client)
+    }
+
     /// The engine that carries this request out, where it is one command.
     pub(crate) fn engine(&self, app: &App) -> Engine {
         match &self.id {
@@ -55,12 +73,12 @@ impl RequestContext {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for RequestContext {
+impl FromRequestParts<App> for RequestContext {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
         let named: Self = parts.extensions.get().cloned().unwrap_or_default();
-        Ok(Self { client: parts.extensions.get().cloned().unwrap_or_default(), ..named })
+        named.of_client(app, parts.extensions.get().cloned().unwrap_or_default()).await
     }
 }
 

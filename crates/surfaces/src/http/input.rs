@@ -24,8 +24,7 @@ impl App {
     pub(crate) fn submit(&self, session: &SessionIdentity, input: Input, name: &RequestContext) -> ProgressStream {
         // The session knows which version of a plan was shown in it last.
         let place = ChatLocation::new(name.client.transport(), session.clone());
-        let person = name.approver.clone().unwrap_or_else(|| self.person());
-        self.agent().submit(input, Request::new(place, person).named(name.id.clone()))
+        self.agent().submit(input, Request::new(place, name.person(self)).named(name.id.clone()))
     }
 
     /// Submits what a person typed: a message, or a command. A session has to be opened before.

@@ -28,6 +28,7 @@ use crate::wire::schemas::{ProblemSchema, RefusalCodeSchema};
         (name = "plans", description = "Plan work, plans, and decisions about them"),
         (name = "memory", description = "What a session remembers"),
         (name = "inbox", description = "What waits for a person"),
+        (name = "approvers", description = "Who may approve, and what an approval needs"),
         (name = "server", description = "The server itself")
     ),
     components(schemas(ProblemBody))

@@ -11,7 +11,7 @@ mod start;
 
 use std::sync::Arc;
 
-use axum::Router;
+use axum::{Extension, Router};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
@@ -25,13 +25,15 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 pub(super) fn router(access: Arc<Access>) -> Router<App> {
     let sign_in = post(login::sign_in).with_state(Arc::clone(&access));
-    let sign_out = post(login::sign_out).with_state(access);
+    let sign_in_with_link = post(login::sign_in_with_link).layer(Extension(Arc::clone(&access)));
+    let sign_out = post(login::sign_out).layer(Extension(access));
     dashboard::router()
         .route("/start", get(start::show))
         .route("/start.js", get(async || asset("text/javascript; charset=utf-8", include_str!("page/start.js"))))
         .route("/start.css", get(async || asset("text/css; charset=utf-8", include_str!("page/start.css"))))
         .route("/icon.svg", get(async || asset("image/svg+xml", include_str!("page/icon.svg"))))
         .route("/api/login", sign_in)
+        .route("/api/login/link", sign_in_with_link)
         .route("/api/logout", sign_out)
 }
 

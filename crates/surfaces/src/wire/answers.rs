@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::schemas::{ChannelSchema, PlanStatusSchema, PlanStyleSchema, PlannerAnswerSchema, ProgressSchema};
-use super::{ApprovalView, AskView};
+use super::{ApprovalView, AskView, IncompleteApprovalView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -130,6 +130,10 @@ pub struct PlanCardView {
     /// Who said yes to it, and whether that was a person or a standing policy.
     #[schema(required = true)]
     pub approval: Option<ApprovalView>,
+    /// An approval that waits for more people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub incomplete_approval: Option<IncompleteApprovalView>,
     /// How far it has come, once it is carried out.
     #[schema(value_type = Option<ProgressSchema>, required = true)]
     pub progress: Option<Progress>,
@@ -149,6 +153,7 @@ impl From<PlanCard> for PlanCardView {
             digest: card.digest.to_string(),
             markdown: card.markdown,
             approval: card.approval.as_ref().map(ApprovalView::from),
+            incomplete_approval: card.incomplete_approval.as_ref().map(IncompleteApprovalView::from),
             progress: card.progress,
             next: card.next,
         }

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::schemas::StepStatusSchema;
 
-use super::{ApprovalView, SkippedView};
+use super::{ApprovalView, SignatureView, SkippedView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -21,8 +21,8 @@ pub struct DecisionView {
     /// `person`, or `policy` for a standing rule.
     pub given: &'static str,
     pub through: String,
-    /// How the person was recognised: `verified`, `terminal`, `token`, `channel` or `rule`. `null` if it was not
-    /// recorded.
+    /// How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was
+    /// not recorded.
     #[schema(required = true)]
     pub presence: Option<&'static str>,
     /// The positions of the steps it is about, from 1.
@@ -30,6 +30,9 @@ pub struct DecisionView {
     pub steps: Vec<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<SkippedView>,
+    /// The signatures on an approval so far.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub signatures: Vec<SignatureView>,
     /// The new status of a step whose result was unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<StepStatusSchema>, nullable = false)]
@@ -54,6 +57,7 @@ impl From<&PlanDecision> for DecisionView {
             presence: decided.by.presence.as_ref().map(Presence::as_str),
             steps: Vec::new(),
             skipped: Vec::new(),
+            signatures: Vec::new(),
             status: None,
             digest: None,
             note: None,
@@ -62,6 +66,13 @@ impl From<&PlanDecision> for DecisionView {
             DecisionMade::Approved { approval, steps } => {
                 let approval = ApprovalView::from(approval.as_ref());
                 view.steps.clone_from(steps);
+                view.signatures = approval.signatures;
+                (view.skipped, view.note, view.digest) = (approval.skipped, approval.note, Some(approval.digest));
+            }
+            DecisionMade::ApprovalSigned { signed, steps } => {
+                let approval = ApprovalView::from(&signed.approval);
+                view.steps.clone_from(steps);
+                view.signatures = approval.signatures;
                 (view.skipped, view.note, view.digest) = (approval.skipped, approval.note, Some(approval.digest));
             }
             DecisionMade::Rejected { reason } | DecisionMade::Cancelled { reason } => view.note.clone_from(reason),

@@ -30,6 +30,14 @@ pub struct WaitingView {
     pub digest: String,
     /// What a person can decide.
     pub choices: Vec<String>,
+    /// What a yes needs: `any`, `separate` or `verified`. Absent where nothing is permitted by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub require: Option<&'static str>,
+    /// An approval of the plan that waits for more people, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub approved_by_some: Option<String>,
     /// The plan that is decided about, or that the agent works for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -165,6 +173,8 @@ impl From<&Waiting> for WaitingView {
             since: waiting.since,
             digest: waiting.digest.to_string(),
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+            require: None,
+            approved_by_some: waiting.plan.incomplete_approval.as_ref().map(|approval| approval.to_string()),
             plan_id: Some(waiting.plan.id.to_string()),
             number: Some(waiting.plan.number),
             status: Some(waiting.plan.status),
@@ -205,6 +215,8 @@ impl From<&WaitingAsk> for WaitingView {
             since: ask.asked_at,
             digest: ask.digest.to_string(),
             choices,
+            require: None,
+            approved_by_some: None,
             plan_id: plan.as_ref().map(ToString::to_string),
             number: None,
             status: None,

@@ -113,6 +113,8 @@ impl WaitingView {
             since,
             digest: digest.to_string(),
             choices: vec!["accept".to_owned()],
+            require: None,
+            approved_by_some: None,
             plan_id: None,
             number: None,
             status: None,

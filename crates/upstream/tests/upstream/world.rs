@@ -138,7 +138,8 @@ impl World {
     pub(crate) async fn accept(&self, server: &str) {
         let status = self.upstream().look(&name(server)).await.unwrap();
         let (digest, ..) = status.state.waiting().expect("something to accept");
-        self.upstream().accept(&name(server), digest, &person(), jiff::Timestamp::now()).await.unwrap();
+        let approvals = self.agent.engine().approvals();
+        self.upstream().accept(&name(server), digest, &person(), &approvals).await.unwrap();
     }
 
     pub(crate) fn place(&self) -> ChatLocation {

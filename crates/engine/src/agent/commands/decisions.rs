@@ -83,12 +83,12 @@ impl Decisions {
     async fn approved_before(&self, context: &InputContext) -> LedgerResult<Option<Approved>> {
         let Some(committed) = context.find_committed(self.agent.engine()).await? else { return Ok(None) };
         let approved = committed.events.iter().find_map(|event| match event {
-            Event::Plan { id, event: PlanEvent::Approved { .. } } => Some(id),
+            Event::Plan { id, event: PlanEvent::Approved { .. } | PlanEvent::ApprovalSigned { .. } } => Some(id),
             _ => None,
         });
         let Some(id) = approved else { return Ok(None) };
         let plan = self.agent.engine().plans().get(context.session(), id).await?;
-        Ok(Some(Approved { words: approval_words(&plan), plan, left: None }))
+        Ok(Some(Approved { words: approval_words(&plan), left: waiting_words(&plan), plan }))
     }
 
     /// Approves exactly the version with this digest and, unless it is left to others or for later, carries it out. That
@@ -158,7 +158,7 @@ impl Decisions {
         let engine = context.engine(self.agent.engine());
         let then = if left.is_some() { AfterApproval::Wait } else { AfterApproval::CarryOut };
         let plan = engine.plans().approve_with(session, by, plan, digest, approving, then).await?;
-        Ok(Approved { words: approval_words(&plan), plan, left })
+        Ok(Approved { words: approval_words(&plan), left: waiting_words(&plan).or(left), plan })
     }
 
     /// Nothing is decided: the plan is shown, and the person is asked to approve it again.
@@ -260,7 +260,15 @@ struct Approved {
     left: Option<String>,
 }
 
+/// Why nothing begins although a person approved the plan: others have to, too.
+fn waiting_words(plan: &Plan) -> Option<String> {
+    plan.incomplete_approval.as_ref().map(|_| "Nothing begins before they have approved it, too.".to_owned())
+}
+
 fn approval_words(plan: &Plan) -> String {
+    if let Some(waiting) = plan.incomplete_approval.as_deref() {
+        return format!("Plan {} is not approved yet: {waiting}.", plan.number);
+    }
     let mut text = format!("Plan {} is approved: {}.", plan.number, one_line(&plan.display_title()));
     if plan.approval.as_ref().is_some_and(|approval| approval.step_by_step) {
         text.push_str(" It pauses after each step, so that you can look at it.");

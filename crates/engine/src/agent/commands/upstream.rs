@@ -42,8 +42,8 @@ impl Overview {
             let message = format!("{} is not the code of what the MCP server {server} offers now.", quoted(code));
             return Err(Refusal::stale(format!("{message} `/tools accept {server}` shows it.")).into());
         }
-        let now = self.agent.engine().now();
-        let status = upstream.accept(server, digest, context.by(), now).await?;
+        let approvals = self.agent.engine().approvals();
+        let status = upstream.accept(server, digest, context.by(), &approvals).await?;
         let words = format!("The tools of {server} are accepted; the agent is offered {}.", count(status.advertised));
         Ok(Answer::words(session, words))
     }

@@ -19,6 +19,9 @@ pub(super) async fn check(executions: &Executions, plan: &Plan) -> LedgerResult<
     if permitted.is_ok() && needed == Require::Verified {
         permitted = check_stored(executions, plan).await?;
     }
+    if permitted.is_ok() {
+        permitted = check_not_restored(executions, plan).await?;
+    }
     let Err(refusal) = permitted else { return Ok(()) };
     let by = Actor::system(plan.session.channel.as_str());
     let open = executions.turns.open_turn(&plan.session).await?;
@@ -34,6 +37,19 @@ pub(super) async fn check(executions: &Executions, plan: &Plan) -> LedgerResult<
         }
     }
     Err(refusal.into())
+}
+
+/// An approval that came with an archive is history.
+async fn check_not_restored(executions: &Executions, plan: &Plan) -> LedgerResult<Result<(), Refusal>> {
+    let session = executions.agent.engine().sessions().get(&plan.session).await?;
+    if !session.is_history(plan) {
+        return Ok(Ok(()));
+    }
+    let message = format!(
+        "Nothing of plan {} was run: it was restored from an archive, and its approval is history. `/plan resume {}` continues it.",
+        plan.number, plan.number
+    );
+    Ok(Err(Refusal::policy_denied(message)))
 }
 
 /// A signature covers the plan. That it was not carried out before, and that nothing else was put in its place, is what the

@@ -1,8 +1,10 @@
 //! `inbox answer`: the same decisions as elsewhere, about what was shown.
 
+use planwright_core::actor::Actor;
 use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
 use planwright_core::command::{AnswerCommand, Command, StuckChoice};
 use planwright_core::plan::Digest;
+use planwright_core::plan::risk::tool_risks;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor};
@@ -13,6 +15,7 @@ use planwright_surfaces::wire::WaitingView;
 use serde_json::json;
 
 use super::items::InboxItem;
+use crate::approver;
 use crate::chat::output::OutputLines;
 use crate::cli::{ApproveArgs, InboxAnswerArgs, ReasonArgs, ResumeArgs, ReviseArgs};
 use crate::commands::plan;
@@ -82,7 +85,15 @@ async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arg
         check_shown(context, waiting, choice, &arguments)?;
     }
     let words = (!arguments.words.is_empty()).then(|| arguments.words.join(" "));
-    submit(context, waiting, AskAnswer::Permission { grant, words }).await
+    let person = match &waiting.ask.subject {
+        AskSubject::Permission(call) if grant.permits() => {
+            let policy = context.engine.approvals().policy().await?.approval;
+            let require = policy.requirement(waiting.session.channel, &tool_risks(&call.tool));
+            approver::verified_for(&context.engine, &context.person, require, None).await?
+        }
+        AskSubject::Permission(_) | AskSubject::Questions { .. } => context.person.clone(),
+    };
+    submit(context, waiting, &person, AskAnswer::Permission { grant, words }).await
 }
 
 fn check_shown(
@@ -137,16 +148,16 @@ async fn answer(context: &Context, waiting: &WaitingAsk, arguments: InboxAnswerA
         let message = format!("{} questions are asked, and {} answers were given", questions.len(), given.len());
         return Err(Failure::usage(message).hint(format!("one argument for each: {again}")));
     };
-    submit(context, waiting, AskAnswer::Questions { answers }).await
+    submit(context, waiting, &context.person, AskAnswer::Questions { answers }).await
 }
 
 /// Writes the answer down. The turn continues here, as it does when a person answers in the chat.
-async fn submit(context: &Context, waiting: &WaitingAsk, answer: AskAnswer) -> Outcome {
+async fn submit(context: &Context, waiting: &WaitingAsk, person: &Actor, answer: AskAnswer) -> Outcome {
     let agent = chat::agent(context, None)?;
     if !agent.may_continue(&waiting.session).await? {
-        return write_down(context, waiting, answer).await;
+        return write_down(context, waiting, person, answer).await;
     }
-    let request = carry_out::request_in(context, &waiting.session);
+    let request = carry_out::request_as(context, person, &waiting.session);
     let input = Input::Answer { ask: waiting.ask.id.clone(), digest: waiting.ask.digest, answer };
     let mut stream = agent.submit(input, request.clone());
     let (mut output, mut stopping) = (OutputLines::default(), false);
@@ -175,14 +186,14 @@ async fn submit(context: &Context, waiting: &WaitingAsk, answer: AskAnswer) -> O
 }
 
 /// No model is configured here, and another one began the turn: a process that has that model continues it.
-async fn write_down(context: &Context, waiting: &WaitingAsk, answer: AskAnswer) -> Outcome {
+async fn write_down(context: &Context, waiting: &WaitingAsk, person: &Actor, answer: AskAnswer) -> Outcome {
     let session = &waiting.session;
     if matches!(answer, AskAnswer::Permission { grant: Grant::Always, .. }) {
         let message = "no model is configured here, so the rule of `always` cannot be made; answer `once` instead";
         return Err(Failure::usage(message).hint("or set PLANWRIGHT_MODEL"));
     }
     let command = AnswerCommand { ask: waiting.ask.id.clone(), digest: waiting.ask.digest, answer };
-    context.engine.submit(session, &context.person, Command::Answer(command)).await?;
+    context.engine.submit(session, person, Command::Answer(command)).await?;
     let reply =
         format!("Answered. No model is configured here: a server, or a chat in {session} with a model, continues.");
     let value = || json!({ "sessionId": session.conversation.to_string(), "reply": reply });

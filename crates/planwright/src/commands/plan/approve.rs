@@ -18,6 +18,7 @@ use crate::cli::ApproveArgs;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::card::{self, Form};
+use crate::terminal::text::shown_line;
 
 pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: ApproveArgs) -> Outcome {
     let selection = selection(&arguments);
@@ -179,7 +180,8 @@ pub(super) async fn said(context: &Context, plan: &Plan) -> Outcome {
     let next = context.next(plan).await?;
     let words = || {
         let skipped = plan.approval.as_ref().map_or(&[][..], |approval| &approval.skipped);
-        format!("{}{}{next}", card::line(plan), left_out(context, plan, skipped))
+        let waiting = plan.incomplete_approval.as_ref().map(|waiting| format!("{}.\n", shown_line(&waiting.to_string())));
+        format!("{}{}{}{next}", card::line(plan), waiting.unwrap_or_default(), left_out(context, plan, skipped))
     };
     context.screen.answer(|| json!(PlanView::from(plan)), words)?;
     Ok(Exit::Done)

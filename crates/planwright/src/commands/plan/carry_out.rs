@@ -58,7 +58,8 @@ pub(in crate::commands) fn request_in(context: &Context, session: &SessionIdenti
     request_as(context, &context.person, session)
 }
 
-fn request_as(context: &Context, person: &Actor, session: &SessionIdentity) -> Request {
+/// The same for a person who was recognised in another way.
+pub(in crate::commands) fn request_as(context: &Context, person: &Actor, session: &SessionIdentity) -> Request {
     let place = ChatLocation::new(TransportChat(format!("cli:{}", context.person.name)), session.clone());
     Request::new(place, person.clone())
 }

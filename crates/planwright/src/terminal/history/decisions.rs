@@ -42,6 +42,9 @@ fn describe(decision: &DecisionMade) -> (&'static str, String) {
             };
             ("approved", more)
         }
+        DecisionMade::ApprovalSigned { signed, .. } => {
+            ("approved", format!(", {} of {} people,", signed.approval.signatures.len(), signed.people))
+        }
         DecisionMade::Rejected { .. } => ("rejected", String::new()),
         DecisionMade::RevisionRequested { .. } => ("changes asked for", String::new()),
         DecisionMade::Cancelled { .. } => ("cancelled", String::new()),
@@ -58,6 +61,9 @@ fn remarks(decision: &DecisionMade) -> Vec<String> {
         DecisionMade::Approved { approval, .. } => {
             let left = approval.skipped.iter().map(|step| format!("without step {}: {}", step.position, step.why));
             left.chain(approval.note.iter().map(|note| format!("note{}", because(Some(note))))).collect()
+        }
+        DecisionMade::ApprovalSigned { signed, .. } => {
+            signed.approval.note.iter().map(|note| format!("note{}", because(Some(note)))).collect()
         }
         DecisionMade::Rejected { reason } | DecisionMade::Cancelled { reason } => {
             reason.iter().map(|reason| format!("reason{}", because(Some(reason)))).collect()

@@ -8,16 +8,23 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use planwright_core::session::TransportChat;
+use planwright_engine::approvals::BrowserSecret;
 use sha2::{Digest, Sha256};
 
+use super::cookie::CookieScope;
 use super::credentials::Credential;
 
 /// With this header, programs that share an address tell themselves apart.
 pub(crate) const CLIENT_HEADER: &str = "planwright-client";
 
-/// A hash: it tells neither the address nor the cookie. The default is a router without the middleware.
+/// The default is a router without the middleware.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Client(String);
+pub(crate) struct Client {
+    /// A hash: it tells neither the address nor the cookie.
+    id: String,
+    /// The secret of a browser that says that it was signed in with a link. It is not checked yet.
+    pub(crate) browser: Option<BrowserSecret>,
+}
 
 impl Client {
     /// A browser is known by its cookie. A program is known by the name it sends, or else by its address and kind.
@@ -34,7 +41,11 @@ impl Client {
                 name => hash.update([b"name\0", name].concat()),
             },
         }
-        Self(hex::encode(&hash.finalize()[..12]))
+        let browser = match credential {
+            Credential::Cookie(_) => CookieScope::of(headers).browser_secret(headers),
+            Credential::Token => None,
+        };
+        Self { id: hex::encode(&hash.finalize()[..12]), browser }
     }
 
     /// A WebSocket is a client of its own: two tabs of one browser are two.
@@ -42,12 +53,13 @@ impl Client {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let mut chance = [0; 8];
         let _ = getrandom::fill(&mut chance);
-        Self(format!("{}-{}-{:x}", self.0, hex::encode(chance), COUNT.fetch_add(1, Ordering::Relaxed)))
+        let id = format!("{}-{}-{:x}", self.id, hex::encode(chance), COUNT.fetch_add(1, Ordering::Relaxed));
+        Self { id, browser: self.browser.clone() }
     }
 
     /// Where answers to this client are delivered.
     pub(crate) fn transport(&self) -> TransportChat {
-        TransportChat(format!("http:{}", self.0))
+        TransportChat(format!("http:{}", self.id))
     }
 }
 

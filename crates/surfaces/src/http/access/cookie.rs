@@ -11,6 +11,8 @@ use axum::http::{HeaderMap, header};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
+use planwright_engine::approvals::BrowserSecret;
+
 use super::authority::Authority;
 
 /// Thirty days.
@@ -67,6 +69,28 @@ impl CookieScope {
     /// `Set-Cookie` for a browser that signs in.
     pub(super) fn set(&self, value: &str, encrypted: bool) -> String {
         self.line(value, LIFE_SECONDS, encrypted)
+    }
+
+    /// The secret of a browser that was signed in with a link.
+    pub(super) fn browser_secret(&self, headers: &HeaderMap) -> Option<BrowserSecret> {
+        let named = Self { name: self.browser_name(), authority: String::new() };
+        named.values(headers).first().map(|value| BrowserSecret((*value).to_owned()))
+    }
+
+    /// `Set-Cookie` for that secret. Without an end the browser keeps it in memory and not on disk, where a program of the
+    /// same user could read it.
+    pub(super) fn set_browser(&self, secret: &BrowserSecret, encrypted: bool) -> String {
+        let secure = if encrypted { "; Secure" } else { "" };
+        format!("{}={}; HttpOnly; SameSite=Strict; Path=/{secure}", self.browser_name(), secret.0)
+    }
+
+    /// `Set-Cookie` that removes it.
+    pub(super) fn clear_browser(&self) -> String {
+        format!("{}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0", self.browser_name())
+    }
+
+    fn browser_name(&self) -> String {
+        format!("{}_browser", self.name)
     }
 
     /// `Set-Cookie` for a browser that signs out.
@@ -158,6 +182,9 @@ mod tests {
         assert_eq!(line, "planwright_7717=x; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000");
         assert_eq!(scope("[::1]:80").clear(), "planwright_80=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
         assert!(scope("plans.example.org").set("x", true).starts_with("planwright=x; "));
+        let secret = BrowserSecret("s".to_owned());
+        let line = scope("localhost:7717").set_browser(&secret, true);
+        assert_eq!(line, "planwright_7717_browser=s; HttpOnly; SameSite=Strict; Path=/; Secure", "it has no end");
         let headers = [(header::COOKIE, "planwright=a; planwright_7717=b".parse().unwrap())].into_iter().collect();
         assert_eq!(scope("localhost:7717").values(&headers), ["b"]);
     }

@@ -16,6 +16,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::lookup::session;
+use super::passphrase::{Passphrase, PassphraseChannel};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path};
 use crate::http::idempotency::RequestContext;
@@ -40,6 +41,13 @@ struct PermissionAnswerBody {
     /// What the person says to the agent about it.
     #[schema(max_length = 16384)]
     words: Option<String>,
+    /// The approver who permits it; it may be left out if there is one.
+    #[schema(min_length = 1, max_length = 64)]
+    approver: Option<String>,
+    /// The approver's passphrase, where the policy asks for a verified person. It is taken from this machine or over HTTPS
+    /// only, and without an `Idempotency-Key`.
+    #[schema(value_type = Option<String>, max_length = 4096)]
+    passphrase: Option<Passphrase>,
     /// The session that asks. Without it the answer finds the session as long as it asks.
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
@@ -88,9 +96,11 @@ struct AnsweredView {
 async fn permit(
     State(app): State<App>,
     name: RequestContext,
+    channel: PassphraseChannel,
     Path(id): Path<AskId>,
     Body(body): Body<PermissionAnswerBody>,
 ) -> ApiResult<Json<AnsweredView>> {
+    let name = channel.verified(&app, name, body.approver.as_deref(), body.passphrase.as_ref()).await?;
     let answer = AskAnswer::Permission { grant: body.grant, words: body.words };
     let session = asking(&app, &id, body.session_id, body.channel).await?;
     submit(&app, &name, session, id, body.digest, answer).await

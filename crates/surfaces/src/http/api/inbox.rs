@@ -2,6 +2,11 @@
 
 use axum::Json;
 use axum::extract::State;
+use planwright_core::approval::Risk;
+use planwright_core::ask::AskSubject;
+use planwright_core::plan::risk::tool_risks;
+use planwright_core::session::Channel;
+use planwright_engine::inbox::WaitingFor;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -65,9 +70,26 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
         }
         None => Vec::new(),
     };
+    let policy = app.engine().approvals().policy().await?.approval;
+    let needed = |channel, risks| Some(policy.requirement(channel, &risks).as_str());
     let tool_changes = servers.iter().filter_map(WaitingView::of_server);
-    let asks = asks.iter().map(WaitingView::from).chain(tool_changes);
-    let items = asks.chain(page.items.iter().map(WaitingView::from)).collect();
+    let tool_changes =
+        tool_changes.map(|view| WaitingView { require: needed(Channel::Cli, [Risk::Upstream].into()), ..view });
+    let asks = asks.iter().map(|waiting| {
+        let require = match &waiting.ask.subject {
+            AskSubject::Permission(call) => needed(waiting.session.channel, tool_risks(&call.tool)),
+            AskSubject::Questions { .. } => None,
+        };
+        WaitingView { require, ..WaitingView::from(waiting) }
+    });
+    let plans = page.items.iter().map(|waiting| {
+        let require = match waiting.wants {
+            WaitingFor::Approval => needed(waiting.session.channel, waiting.plan.risks()),
+            WaitingFor::UncertainStep { .. } | WaitingFor::StepEnded { .. } | WaitingFor::Paused => None,
+        };
+        WaitingView { require, ..WaitingView::from(waiting) }
+    });
+    let items = asks.chain(tool_changes).chain(plans).collect();
     Ok(Json(InboxPage { items, next: page.next, damaged: pagination::damaged(&damaged) }))
 }
 

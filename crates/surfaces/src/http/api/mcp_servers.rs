@@ -11,8 +11,10 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::passphrase::{Passphrase, PassphraseChannel};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path};
+use crate::http::idempotency::RequestContext;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::McpServerView;
@@ -35,6 +37,13 @@ struct AcceptBody {
     /// The digest of the tools that the person was shown.
     #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
     digest: Digest,
+    /// The approver who accepts them; it may be left out if there is one.
+    #[schema(min_length = 1, max_length = 64)]
+    approver: Option<String>,
+    /// The approver's passphrase, where the policy asks for a verified person. It is taken from this machine or over HTTPS
+    /// only, and without an `Idempotency-Key`.
+    #[schema(value_type = Option<String>, max_length = 4096)]
+    passphrase: Option<Passphrase>,
 }
 
 fn upstream(app: &App) -> Result<&UpstreamTools, Refusal> {
@@ -76,15 +85,20 @@ async fn show(State(app): State<App>, Path(server): Path<String>) -> ApiResult<J
 #[utoipa::path(post, path = "/api/mcp-servers/{name}/accept", tag = "server", params(("name" = String, Path)),
     request_body = AcceptBody,
     responses((status = 200, description = "The server", body = McpServerView, example = json!(example())),
+        (status = 403, description = "The person has to be recognised better", body = ProblemBody),
         (status = 404, description = "No server has this name", body = ProblemBody),
         (status = 409, description = "The server offers something else now", body = ProblemBody)))]
 async fn accept(
     State(app): State<App>,
+    request: RequestContext,
+    channel: PassphraseChannel,
     Path(server): Path<String>,
     Body(body): Body<AcceptBody>,
 ) -> ApiResult<Json<McpServerView>> {
     let (upstream, server) = (upstream(&app)?, name(&server)?);
-    let status = upstream.accept(&server, body.digest, &app.person(), app.engine().now()).await?;
+    let request = channel.verified(&app, request, body.approver.as_deref(), body.passphrase.as_ref()).await?;
+    let approvals = app.engine().approvals();
+    let status = upstream.accept(&server, body.digest, &request.person(&app), &approvals).await?;
     Ok(Json(McpServerView::from(&status)))
 }
 

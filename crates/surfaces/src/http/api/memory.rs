@@ -132,7 +132,7 @@ async fn save(
     let scope = body.scope.as_deref().map(str::parse::<MemoryScope>).transpose()?;
     let kind = body.kind.unwrap_or_default();
     let new = NewMemory { kind, tags: body.tags, scope, ..NewMemory::by_person(body.content) };
-    let item = name.engine(&app).memories().save(&session, &app.person(), new).await?;
+    let item = name.engine(&app).memories().save(&session, &name.person(&app), new).await?;
     Ok((StatusCode::CREATED, Json(MemoryView::from(&item))))
 }
 
@@ -167,7 +167,7 @@ async fn promote(
     Path(id): Path<MemoryId>,
     Query(of): Query<MemorySessionQuery>,
 ) -> ApiResult<(StatusCode, Json<MemoryView>)> {
-    let copy = name.engine(&app).memories().promote(&of.session(), &app.person(), id).await?;
+    let copy = name.engine(&app).memories().promote(&of.session(), &name.person(&app), id).await?;
     Ok((StatusCode::CREATED, Json(MemoryView::from(&copy))))
 }
 
@@ -183,7 +183,7 @@ async fn forget(
     Path(id): Path<MemoryId>,
     Query(of): Query<MemorySessionQuery>,
 ) -> ApiResult<StatusCode> {
-    name.engine(&app).memories().forget(&of.session(), &app.person(), id).await?;
+    name.engine(&app).memories().forget(&of.session(), &name.person(&app), id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

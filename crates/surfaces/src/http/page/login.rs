@@ -5,14 +5,16 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::{Extension, FromRequest, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::{Form, Json};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::start;
+use crate::http::access::client::Client;
 use crate::http::access::{Access, Peer};
+use crate::http::app::App;
 use crate::http::extract::{Body, read_body};
 use crate::http::problem::{ApiResult, Problem};
 
@@ -31,19 +33,54 @@ pub(super) async fn sign_in(
     let (headers, is_form) = (request.headers().clone(), is_form(request.headers()));
     let read = read(request, is_form).await;
     match read.and_then(|presented| access.sign_in(from, &headers, presented.token.trim())) {
-        Ok(cookie) => answer(is_form, true, &cookie),
+        Ok(cookie) => answer(is_form, true, [cookie]),
         Err(problem) if is_form => start::refused(&problem),
         Err(problem) => problem.into_response(),
     }
 }
 
-/// `POST /api/logout`. The browser's cookie is removed and is not accepted any more.
-pub(super) async fn sign_out(State(access): State<Arc<Access>>, headers: HeaderMap) -> Response {
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LinkSignIn {
+    link: String,
+}
+
+/// `POST /api/login/link`. A link of `planwright dashboard` signs this browser in, once.
+pub(super) async fn sign_in_with_link(
+    State(app): State<App>,
+    Extension(access): Extension<Arc<Access>>,
+    Extension(from): Extension<Peer>,
+    request: Request,
+) -> ApiResult<Response> {
+    let headers = request.headers().clone();
+    access.check_links(from)?;
+    let Body(LinkSignIn { link }) = Body::from_request(request, &()).await?;
+    let secret = app.engine().approvals().use_link(&app.person(), link.trim()).await;
+    if secret.is_err() {
+        access.count_wrong_link(from);
+    }
+    let cookies = access.sign_in_browser(&headers, &secret?)?;
+    let cookies = AppendHeaders(cookies.map(|cookie| (header::SET_COOKIE, cookie)));
+    Ok((cookies, Json(json!({ "signedIn": true }))).into_response())
+}
+
+/// `POST /api/logout`. The browser's cookies are removed and are not accepted any more.
+pub(super) async fn sign_out(
+    State(app): State<App>,
+    Extension(access): Extension<Arc<Access>>,
+    client: Client,
+    headers: HeaderMap,
+) -> Response {
     let is_form = is_form(&headers);
+    if let Some(browser) = &client.browser
+        && let Err(error) = app.engine().approvals().sign_out(&app.person(), browser).await
+    {
+        tracing::warn!(event = "sign_out_not_kept", %error);
+    }
     // The revocation is written to disk.
     let revoked = tokio::task::spawn_blocking(move || access.sign_out(&headers)).await;
     match revoked {
-        Ok(cookie) => answer(is_form, false, &cookie),
+        Ok(cookies) => answer(is_form, false, cookies),
         Err(_) => Problem::new(Refusal::new(RefusalCode::Internal, "the cookie could not be revoked")).into_response(),
     }
 }
@@ -70,11 +107,11 @@ fn is_form(headers: &HeaderMap) -> bool {
 }
 
 /// A form leads back to the page; a program gets JSON.
-fn answer(is_form: bool, signed_in: bool, cookie: &str) -> Response {
-    let cookie = [(header::SET_COOKIE, cookie)];
+fn answer<const N: usize>(is_form: bool, signed_in: bool, cookies: [String; N]) -> Response {
+    let cookies = AppendHeaders(cookies.map(|cookie| (header::SET_COOKIE, cookie)));
     if is_form {
-        (StatusCode::SEE_OTHER, cookie, [(header::LOCATION, "/")]).into_response()
+        (StatusCode::SEE_OTHER, cookies, [(header::LOCATION, "/")]).into_response()
     } else {
-        (cookie, Json(json!({ "signedIn": signed_in }))).into_response()
+        (cookies, Json(json!({ "signedIn": signed_in }))).into_response()
     }
 }

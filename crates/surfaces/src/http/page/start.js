@@ -1,8 +1,9 @@
-// The address that is printed at the first start ends in #token=…: what follows the # stays in the browser. It is
+// The address that is printed at the first start ends in #token=…, that of `planwright dashboard` in #link=…: what follows the # stays in the browser. It is
 // exchanged for a cookie, and taken out of the address before anything else happens.
 (async () => {
-  const found = /^#token=(.+)$/.exec(location.hash);
+  const found = /^#(token|link)=(.+)$/.exec(location.hash);
   if (!found) return;
+  const kind = found[1];
   history.replaceState(null, "", location.pathname + location.search);
 
   const say = (words) => {
@@ -11,17 +12,17 @@
     note.textContent = words;
     note.hidden = false;
   };
-  let token;
+  let secret;
   try {
-    token = decodeURIComponent(found[1]);
+    secret = decodeURIComponent(found[2]);
   } catch {
     return say("The address is not complete.");
   }
   try {
-    const answer = await fetch("/api/login", {
+    const answer = await fetch(kind === "link" ? "/api/login/link" : "/api/login", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ token }),
+      body: JSON.stringify({ [kind]: secret }),
     });
     if (answer.ok) return location.replace("/");
     const problem = await answer.json().catch(() => ({}));

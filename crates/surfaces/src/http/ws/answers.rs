@@ -78,7 +78,7 @@ async fn submit(
     named: Option<(Lead, RequestContext)>,
 ) -> ApiResult<Begun> {
     let (lead, name) = named.unzip();
-    let context = RequestContext { client: client.clone(), ..name.unwrap_or_default() };
+    let context = name.unwrap_or_default().of_client(app, client.clone()).await?;
     let stream = app.submit_text(session, text, &context).await?;
     Ok(Begun::Submitted(stream, lead))
 }

@@ -3,17 +3,19 @@
 use std::collections::BTreeSet;
 
 use axum::Json;
-use axum::extract::{Extension, State};
-use axum::http::HeaderMap;
-use planwright_core::actor::Actor;
+use axum::extract::State;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::Timestamp;
+use planwright_core::approval::PasskeyAssertion;
 use planwright_core::command::StuckChoice;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::review::Review;
 use planwright_core::plan::{Digest, Plan};
-use planwright_core::presence::Presence;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Channel, ConversationKey};
+use planwright_engine::approvals::SignedByPasskey;
 use planwright_engine::session::input::{Approving, BeginWork, Changes, Input, Worker};
 use planwright_engine::session::progress::Decided;
 use serde::{Deserialize, Serialize};
@@ -22,9 +24,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::access::Peer;
-use crate::http::access::allowed_hosts::came_encrypted;
+use crate::http::api::approvers::PasskeyView;
 use crate::http::api::lookup::SessionQuery;
+use crate::http::api::passphrase::{Passphrase, PassphraseChannel, named, verified};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
 use crate::http::idempotency::RequestContext;
@@ -37,6 +39,7 @@ use crate::wire::schemas::{ChannelSchema, StuckChoiceSchema};
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
         .routes(routes!(approve))
+        .routes(routes!(challenge))
         .routes(routes!(reject))
         .routes(routes!(revise))
         .routes(routes!(cancel))
@@ -68,6 +71,8 @@ struct Approval {
     /// The approver's passphrase. It is taken from this machine or over HTTPS only, and without an `Idempotency-Key`.
     #[schema(value_type = Option<String>, max_length = 4096)]
     passphrase: Option<Passphrase>,
+    /// The answer of an approver's passkey to the challenge for the same call.
+    passkey: Option<PasskeyAnswer>,
     /// Pause after each step until a person has looked at it.
     step_by_step: Option<bool>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
@@ -112,8 +117,7 @@ struct ApprovedPlanView {
 async fn approve(
     State(app): State<App>,
     name: RequestContext,
-    peer: Option<Extension<Peer>>,
-    headers: HeaderMap,
+    channel: PassphraseChannel,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
     Body(mut approval): Body<Approval>,
@@ -124,10 +128,21 @@ async fn approve(
     let review = drafted(&app, &plan, approval.review).await?;
     let mut approving = Approving { review, ..approving };
     let mut name = name;
-    if let Some(passphrase) = approval.passphrase {
-        check_channel(peer.map(|Extension(peer)| peer), &headers)?;
-        let approver = approval.approver.as_deref();
-        name.approver = Some(sign(&app, &plan, approval.digest, &mut approving, approver, &passphrase).await?);
+    match (approval.passphrase, approval.passkey) {
+        (None, None) => {}
+        (Some(passphrase), None) => {
+            let approver = approval.approver.as_deref();
+            let key = channel.unlock(&app, &name.person(&app), approver, &passphrase).await?;
+            let signature = app.engine().approvals().sign(&key, &plan, approval.digest, &approving).await?;
+            approving.signature = Some(signature);
+            name.approver = Some(verified(&app, key.approver()));
+        }
+        (None, Some(answer)) => {
+            let signed = answer.signed()?;
+            name.approver = Some(verified(&app, &signed.approver));
+            approving.signature = Some(signed.into());
+        }
+        (Some(_), Some(_)) => return Err(Refusal::invalid("Give a passphrase or a passkey, not both.").into()),
     }
     let begin = if approval.later == Some(true) { BeginWork::Later } else { BeginWork::Now };
     let input = Input::Approve { plan: plan.id.clone(), digest: approval.digest, approving, begin };
@@ -140,45 +155,98 @@ async fn approve(
     }
 }
 
-/// A passphrase does not travel through a network in the clear.
-fn check_channel(peer: Option<Peer>, headers: &HeaderMap) -> Result<(), Refusal> {
-    let is_here = peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback());
-    if is_here || came_encrypted(headers) {
-        return Ok(());
-    }
-    Err(Refusal::policy_denied("A passphrase is taken from this machine or over HTTPS only."))
+/// The answer of a passkey to a challenge. The texts but `clientData` are in base64url.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PasskeyAnswer {
+    /// From the challenge.
+    #[schema(min_length = 1, max_length = 64)]
+    approver: String,
+    /// From the challenge.
+    #[schema(maximum = 9007199254740991_i64)]
+    seq: u64,
+    /// From the challenge.
+    valid_until: Option<Timestamp>,
+    /// From the challenge.
+    #[schema(min_length = 1, max_length = 64)]
+    nonce: String,
+    #[schema(min_length = 1, max_length = 2048)]
+    credential: String,
+    /// The browser's `clientDataJSON`, as text.
+    #[schema(max_length = 4096)]
+    client_data: String,
+    #[schema(max_length = 4096)]
+    authenticator_data: String,
+    #[schema(max_length = 4096)]
+    signature: String,
 }
 
-/// Unlocks the approver's key and signs the approval. The key is forgotten with the request.
-async fn sign(
-    app: &App,
-    plan: &Plan,
-    digest: Digest,
-    approving: &mut Approving,
-    approver: Option<&str>,
-    passphrase: &Passphrase,
-) -> ApiResult<Actor> {
-    let (approvals, person) = (app.engine().approvals(), app.person());
-    let state = approvals.state().await?;
-    let approver = match (approver, state.approvers.names().as_slice()) {
-        (Some(name), _) => name.to_owned(),
-        (None, [only]) => (*only).to_owned(),
-        (None, []) => return Err(Refusal::policy_denied("No approver is enrolled yet.").into()),
-        (None, _) => return Err(Refusal::invalid("There are several approvers: say which one you are.").into()),
-    };
-    let key = approvals.unlock(&person, &approver, &passphrase.0).await?;
-    approving.signature = Some(approvals.sign(&key, plan, digest, approving).await?);
-    Ok(Actor::person(approver.clone(), person.through).recognised(Presence::Verified { approver }))
+impl PasskeyAnswer {
+    fn signed(self) -> Result<SignedByPasskey, Refusal> {
+        let in_hex = |text: &str| {
+            let bytes = URL_SAFE_NO_PAD.decode(text);
+            bytes.map(hex::encode).map_err(|_| Refusal::invalid("The answer of a passkey is in base64url."))
+        };
+        let assertion = PasskeyAssertion {
+            authenticator_data: in_hex(&self.authenticator_data)?,
+            credential: self.credential,
+            client_data: self.client_data,
+        };
+        let signature = in_hex(&self.signature)?;
+        let Self { approver, seq, valid_until, nonce, .. } = self;
+        Ok(SignedByPasskey { approver, seq, valid_until, nonce, assertion, signature })
+    }
 }
 
-/// Never shown.
-#[derive(Deserialize)]
-struct Passphrase(String);
+/// What a passkey signs to approve exactly this.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PasskeyChallenge)]
+struct PasskeyChallengeView {
+    approver: String,
+    /// The hash of the canonical approval, in base64url.
+    challenge: String,
+    seq: u64,
+    #[schema(required = true)]
+    valid_until: Option<Timestamp>,
+    nonce: String,
+    /// The passkeys that may sign it.
+    passkeys: Vec<PasskeyView>,
+}
 
-impl std::fmt::Debug for Passphrase {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Passphrase")
+/// Ask for what a passkey signs to approve a plan
+///
+/// The same call with the answer of the passkey as `passkey` approves it. Nothing is decided by this.
+#[utoipa::path(post, path = "/api/plans/{id}/approve/challenge", tag = "plans", params(SessionQuery), request_body = Approval,
+    responses((status = 200, description = "What to sign", body = PasskeyChallengeView, example = json!({ "approver": "ada",
+            "challenge": "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg", "seq": 7, "validUntil": null, "nonce": "00ff", "passkeys": [] })),
+        (status = 404, description = "There is no such plan, approver or passkey", body = ProblemBody),
+        (status = 409, description = "It changed since it was shown, or others approved something else", body = ProblemBody)))]
+async fn challenge(
+    State(app): State<App>,
+    Path(id): Path<PlanId>,
+    Query(of): Query<SessionQuery>,
+    Body(mut approval): Body<Approval>,
+) -> ApiResult<Json<PasskeyChallengeView>> {
+    let of = SessionQuery::new(approval.session_id.take(), approval.channel).or(of)?;
+    let plan = of.plan(&app, &id).await?;
+    if plan.digest() != approval.digest {
+        let problem = Refusal::stale(format!("Plan {} has changed since it was shown.", plan.number)).into();
+        return Err(stale(&app, &plan, problem).await);
     }
+    let approving = approval.approving()?;
+    let review = drafted(&app, &plan, approval.review).await?;
+    let approving = Approving { review, ..approving };
+    let approver = named(&app, approval.approver.as_deref()).await?;
+    let asked = app.engine().approvals().passkey_challenge(&approver, &plan, approval.digest, &approving).await?;
+    Ok(Json(PasskeyChallengeView {
+        approver: asked.approver,
+        challenge: asked.challenge,
+        seq: asked.seq,
+        valid_until: asked.valid_until,
+        nonce: asked.nonce,
+        passkeys: asked.passkeys.iter().map(PasskeyView::from).collect(),
+    }))
 }
 
 /// The comments that wait to be sent, if they are to be sent now.

@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use planwright_core::ids::PlanId;
+use planwright_core::plan::PlanStatus;
 use planwright_core::plan::diff::PlanDiff;
 use planwright_core::session::{Channel, ConversationKey};
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ use crate::http::idempotency::hashed;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::schemas::{ChannelSchema, PlanDiffSchema};
-use crate::wire::{ActivityView, DecisionView, ExecutionView, PlanView, VersionView};
+use crate::wire::{ActivityView, ApprovalNeedsView, DecisionView, ExecutionView, PlanView, VersionView};
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
@@ -72,7 +73,12 @@ async fn show(
         None => plan,
     };
     let activity = app.engine().plans().activity(&plan.session, &plan).await?;
-    let view = PlanView { activity: activity.as_ref().map(ActivityView::from), ..PlanView::from(plan.as_ref()) };
+    let needs = match plan.status {
+        PlanStatus::Ready => Some(ApprovalNeedsView::of(&plan, &app.engine().approvals().policy().await?.approval)),
+        _ => None,
+    };
+    let activity = activity.as_ref().map(ActivityView::from);
+    let view = PlanView { activity, needs, ..PlanView::from(plan.as_ref()) };
     let body = serde_json::to_vec(&view).unwrap_or_default();
     let tag = format!("\"{}\"", &hashed([body.as_slice()])[..32]);
     let known = is_known(&headers, &tag);

@@ -1,0 +1,224 @@
+//! What else a person decides: permissions, steps with an unknown result, tools of MCP servers, and what an archive brings.
+
+use planwright_core::actor::Actor;
+use planwright_core::approval::Require;
+use planwright_core::ask::{AskSubject, CallToPermit};
+use planwright_core::command::{Command, EndedStep, Outcome, RunCommand, TurnCommand};
+use planwright_core::ids::StepId;
+use planwright_core::model::{ModelReply, ToolCall, Usage};
+use planwright_core::plan::execution::{PermissionCounts, StepStatus};
+use planwright_core::policy::Policy;
+use planwright_core::session::SessionIdentity;
+use planwright_core::turn::{Purpose, TurnInput};
+use planwright_core::workspace::CallChanges;
+use planwright_engine::Engine;
+use planwright_store::Location;
+use serde_json::{Value, json};
+
+use crate::results::{AttackResult, expected};
+use crate::stage::{PASSPHRASE, PROGRAM, SESSION, Stage, attack, configure, done};
+use crate::surfaces::Server;
+
+/// Prepares something in the store, as Planwright's own agent does.
+fn with_engine(stage: &Stage, prepare: impl AsyncFnOnce(Engine, SessionIdentity)) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let ledger = planwright_store::open(&Location::Sqlite(stage.path("planwright.db"))).await.unwrap();
+        prepare(Engine::new(ledger, Policy::default()), SESSION.parse().unwrap()).await;
+    });
+}
+
+/// A turn that asks for permission to write a file.
+fn ask_permission(stage: &Stage) {
+    with_engine(stage, async |engine, session| {
+        let (person, agent) = (Actor::person("ada", "cli"), Actor::agent("rehearsal", "cli"));
+        let begin = TurnCommand::Begin { text: "Do it".to_owned(), tokens: 2, purpose: Purpose::Answer };
+        let committed = engine.submit(&session, &person, Command::Turn(begin)).await.unwrap();
+        let turn = committed.snapshot.session.unwrap().turn.unwrap().id;
+        let arguments = json!({ "path": "a.txt", "content": "mine" });
+        let call = ToolCall { name: "write_file".to_owned(), arguments: arguments.to_string(), signatures: Vec::new() };
+        let reply = ModelReply { text: String::new(), calls: vec![call], usage: Usage::default(), cut_off: false };
+        let inputs = vec![TurnInput::Replied { reply, tokens: 1 }];
+        let record = TurnCommand::Record { turn: turn.clone(), inputs, ending: None };
+        engine.submit(&session, &agent, Command::Turn(record)).await.unwrap();
+        let call = CallToPermit { tool: "write_file".to_owned(), arguments, reason: "No rule covers it.".to_owned() };
+        let ask = TurnCommand::Ask { turn, call: 1, subject: AskSubject::Permission(call) };
+        engine.submit(&session, &agent, Command::Turn(ask)).await.unwrap();
+    });
+}
+
+/// What the inbox says about the ask, if it still waits.
+fn asked(stage: &mut Stage) -> Option<Value> {
+    let ran = stage.person.run(&format!("{PROGRAM} inbox --json"));
+    done(&ran);
+    let inbox: Value = serde_json::from_str(&ran.output).unwrap();
+    inbox["items"].as_array().unwrap().iter().find(|item| item["kind"] == "permission").cloned()
+}
+
+fn stopped_while(waits: bool) -> AttackResult {
+    if waits { AttackResult::Stopped } else { AttackResult::Succeeds }
+}
+
+#[test]
+fn permission() {
+    attack("permission", |stage| {
+        ask_permission(stage);
+        let item = asked(stage).unwrap();
+        let (id, digest) = (item["id"].as_str().unwrap(), item["digest"].as_str().unwrap());
+        let code = item["call"]["code"].as_str().unwrap();
+        if stage.require == Require::Any {
+            stage.agent.run(&format!("{PROGRAM} inbox answer {id} once --digest {digest}"));
+            return stopped_while(asked(stage).is_some());
+        }
+        let command = format!("{PROGRAM} inbox answer {id} once --digest {digest}");
+        stage.agent.run(&format!("{command}; sh guess.sh | script -qec '{command}' /dev/null"));
+        stage.agent.run(&format!("printf '/allow {code}\\n' | {PROGRAM} chat --session {SESSION} --model rehearsal"));
+        let server = Server::start(stage);
+        let token = format!("authorization: Bearer {}\r\n", server.token);
+        let body = json!({ "digest": digest, "grant": "once", "sessionId": "attack-one", "channel": "mcp" });
+        let (head, body) = server.post(&format!("/api/permissions/{id}"), &token, &body);
+        assert!(head.starts_with("HTTP/1.1 403"), "{head}\n{body}");
+        let (_, body) = server.post(
+            "/api/sessions/attack-one/messages?channel=mcp",
+            &token,
+            &json!({ "text": format!("/allow {code}") }),
+        );
+        assert!(body.contains("POLICY_DENIED"), "{body}");
+        stopped_while(asked(stage).is_some())
+    });
+}
+
+/// A person permits the call: at their terminal, or with the passphrase.
+#[test]
+fn a_person_permits_a_call() {
+    for require in [Require::Separate, Require::Verified] {
+        let mut stage = Stage::new(require);
+        ask_permission(&stage);
+        let item = asked(&mut stage).unwrap();
+        let (id, digest) = (item["id"].as_str().unwrap(), item["digest"].as_str().unwrap());
+        stage.person.type_line(&format!("{PROGRAM} inbox answer {id} once --digest {digest}"));
+        if require == Require::Verified {
+            stage.person.answer("Passphrase of ada: ", PASSPHRASE);
+        }
+        done(&stage.person.end());
+        assert!(asked(&mut stage).is_none(), "{require}");
+    }
+}
+
+#[test]
+fn uncertain_step() {
+    attack("uncertain_step", |stage| {
+        done(&stage.person_approves());
+        with_engine(stage, async |engine, session| {
+            let executor = Actor::system("mcp");
+            let plan = engine.plans().find(&session, None).await.unwrap();
+            let start = RunCommand::Start { plan: plan.id.clone() };
+            let committed = engine.submit(&session, &executor, Command::Run(start)).await.unwrap();
+            let running = committed.snapshot.plans[&plan.id].execution.as_ref().unwrap().id.clone();
+            let step = StepId::new("s1").unwrap();
+            let note = Some("the line broke".to_owned());
+            let outcome = Outcome { status: StepStatus::Uncertain, note, evidence: None };
+            let (changes, permissions) = (CallChanges::default(), PermissionCounts::default());
+            let ended = EndedStep { step: step.clone(), outcome, changes, permissions };
+            for (ended, begun) in [(Vec::new(), vec![step]), (vec![ended], Vec::new())] {
+                let (plan, execution) = (plan.id.clone(), running.clone());
+                let advance = RunCommand::Advance { plan, execution, ended, begun };
+                engine.submit(&session, &executor, Command::Run(advance)).await.unwrap();
+            }
+        });
+        assert_eq!(stage.plan()["steps"][0]["status"], "UNCERTAIN");
+        let command = format!("{PROGRAM} plan resume 1 --retry --session {SESSION}");
+        stage.agent.run(&format!("{command}; script -qec '{command}' /dev/null < /dev/null"));
+        stopped_while(stage.plan()["steps"][0]["status"] == "UNCERTAIN")
+    });
+}
+
+const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
+
+/// An MCP server whose tools no person has accepted.
+fn configure_server(stage: &Stage) {
+    configure(stage.folder(), stage.require);
+    let notes = stage.path("notes");
+    std::fs::create_dir_all(&notes).unwrap();
+    let file = stage.path("planwright.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let notes = notes.display();
+    let server = format!("[mcp.servers.files]\ncommand = \"python3\"\nargs = [\"{SERVER}\", \"plain\", \"{notes}\"]\n");
+    std::fs::write(&file, format!("{text}\n{server}")).unwrap();
+}
+
+fn server_state(stage: &mut Stage) -> Value {
+    let ran = stage.person.run(&format!("{PROGRAM} mcp-server show files --json"));
+    done(&ran);
+    serde_json::from_str(&ran.output).unwrap_or_else(|_| panic!("{}", ran.output))
+}
+
+#[test]
+fn accept_tools() {
+    attack("accept_tools", |stage| {
+        configure_server(stage);
+        let offered = server_state(stage);
+        let digest = offered["digest"].as_str().unwrap().to_owned();
+        let command = format!("{PROGRAM} mcp-server accept files --digest {digest}");
+        stage.agent.run(&format!("{command}; sh guess.sh | script -qec '{command}' /dev/null"));
+        if stage.require != Require::Any {
+            let code = &digest[..8];
+            let line = format!("/tools accept files {code}");
+            stage.agent.run(&format!("printf '{line}\\n' | {PROGRAM} chat --session {SESSION} --model rehearsal"));
+            let server = Server::start(stage);
+            let token = format!("authorization: Bearer {}\r\n", server.token);
+            let (head, body) = server.post("/api/mcp-servers/files/accept", &token, &json!({ "digest": digest }));
+            assert!(head.starts_with("HTTP/1.1 403"), "{head}\n{body}");
+            let path = "/api/sessions/attack-one/messages?channel=mcp";
+            let (_, body) = server.post(path, &token, &json!({ "text": line }));
+            assert!(body.contains("POLICY_DENIED"), "{body}");
+        }
+        stopped_while(server_state(stage)["state"] == "not_accepted")
+    });
+}
+
+/// A person accepts the tools: at their terminal, or with the passphrase.
+#[test]
+fn a_person_accepts_tools() {
+    for require in [Require::Separate, Require::Verified] {
+        let mut stage = Stage::new(require);
+        configure_server(&stage);
+        let digest = server_state(&mut stage)["digest"].as_str().unwrap().to_owned();
+        stage.person.type_line(&format!("{PROGRAM} mcp-server accept files --digest {digest}"));
+        if require == Require::Verified {
+            stage.person.answer("Passphrase of ada: ", PASSPHRASE);
+        }
+        done(&stage.person.end());
+        assert_eq!(server_state(&mut stage)["state"], "accepted", "{require}");
+    }
+}
+
+/// The approval in the archive is history: the agent cannot work on the plan.
+#[test]
+fn restored_archive() {
+    let results = Require::ALL.map(|require| {
+        let mut stage = Stage::new(require);
+        done(&stage.person_approves());
+        done(&stage.person.run(&format!("{PROGRAM} backup archive.tar")));
+        let other = stage.path("other");
+        std::fs::create_dir(&other).unwrap();
+        configure(&other, require);
+        let there = format!("PLANWRIGHT_DATA={}", other.display());
+        done(&stage.agent.run(&format!("{there} {PROGRAM} restore archive.tar")));
+        let requests = [
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-06-18",
+                "capabilities": {}, "clientInfo": { "name": "agent", "version": "1" } } }),
+            json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+            json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+                "params": { "name": "plan_progress", "arguments": { "status": "in_progress" } } }),
+        ];
+        let lines: String = requests.iter().map(|request| format!("{request}\n")).collect();
+        std::fs::write(stage.path("work"), lines).unwrap();
+        stage.agent.run(&format!("{there} {PROGRAM} mcp --session {SESSION} < work"));
+        let ran = stage.person.run(&format!("{there} {PROGRAM} plan show 1 --session {SESSION} --json"));
+        done(&ran);
+        let plan: Value = serde_json::from_str(&ran.output).unwrap();
+        stopped_while(plan["status"] == "APPROVED")
+    });
+    assert_eq!(results, expected("restored_archive"));
+}

@@ -1,0 +1,79 @@
+//! What a person feels: with a passphrase an approval takes one prompt more, and none while it is remembered.
+#![cfg(target_os = "linux")]
+
+use crate::terminal::{QUESTION, Terminal};
+use crate::world::{SESSION, World};
+
+const PASSPHRASE: &str = "correct horse battery";
+const ASKED: &str = "Passphrase of ada: ";
+const VERIFIED: [(&str, &str); 2] =
+    [("PLANWRIGHT_APPROVAL_REQUIRE", "verified"), ("PLANWRIGHT_APPROVAL_REMEMBER", "5")];
+
+fn start(world: &World, line: &str) -> Terminal {
+    Terminal::start_with(world, &format!("exec {} {line}", env!("CARGO_BIN_EXE_planwright")), &VERIFIED)
+}
+
+fn enrol(world: &World) {
+    let mut terminal = start(world, "init --approver ada");
+    terminal.wait_for("New passphrase for ada: ");
+    terminal.type_in(&format!("{PASSPHRASE}\n"));
+    terminal.wait_for("The same again: ");
+    terminal.type_in(&format!("{PASSPHRASE}\n"));
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen}");
+    assert!(!seen.contains(PASSPHRASE), "it is on the screen: {seen}");
+}
+
+#[test]
+fn an_approval_takes_one_prompt_more() {
+    let world = World::new();
+    enrol(&world);
+    world.agent_drafts(SESSION, crate::world::PLAN);
+    let mut terminal = start(&world, &format!("plan approve 1 --session {SESSION} --later"));
+    terminal.wait_for(QUESTION);
+    terminal.type_in("y\n");
+    terminal.wait_for(ASKED);
+    terminal.type_in(&format!("{PASSPHRASE}\n"));
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen}");
+    assert_eq!((seen.matches("? [y/N]").count(), seen.matches("assphrase").count()), (1, 1), "{seen}");
+    assert_eq!(world.status(), "APPROVED");
+}
+
+/// Draws a line after each answer, so that the next one can be typed.
+fn prompt(terminal: &mut Terminal) {
+    terminal.wait_for("\u{1b}[?2004h");
+    terminal.wait_for("›");
+}
+
+#[test]
+fn a_chat_asks_once_while_the_passphrase_is_remembered() {
+    let world = World::new();
+    enrol(&world);
+    let mut terminal = start(&world, "chat --session cli:session-one --model rehearsal");
+    for number in 1..=2 {
+        prompt(&mut terminal);
+        terminal.type_in("/plan on\r");
+        terminal.wait_for("Plan work is");
+        prompt(&mut terminal);
+        terminal.type_in("add a health endpoint\r");
+        terminal.wait_for(&format!("/plan reject {number}"));
+        prompt(&mut terminal);
+        terminal.type_in(&format!("/plan approve {number}\r"));
+        if number == 1 {
+            terminal.wait_for(ASKED);
+            terminal.type_in(&format!("{PASSPHRASE}\n"));
+        }
+        terminal.wait_for("is approved");
+        terminal.wait_for("steps are done");
+    }
+    prompt(&mut terminal);
+    terminal.type_in("/quit\r");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen}");
+    assert_eq!(seen.matches(ASKED).count(), 1, "{seen}");
+    for number in 1..=2 {
+        let plan = world.json(&format!("plan show {number} --session cli:session-one"));
+        assert_eq!(plan["approval"]["signedBy"], serde_json::json!(["ada"]), "{plan}");
+    }
+}

@@ -1,0 +1,184 @@
+import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium, type Browser, type CDPSession, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+
+import { launch, newContext, PATIENCE, visit } from "./browser";
+import { startStack, TOKEN, type Stack } from "./stack";
+
+const PASSPHRASE = "correct horse battery";
+const SESSION = "blog-move-1";
+
+let browser: Browser;
+let stack: Stack | undefined;
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser.close();
+});
+afterEach(async () => {
+  await stack?.close();
+  stack = undefined;
+});
+
+/** A server with this policy, and a plan that waits. */
+async function waiting(settings: Record<string, string>, approvers: string[]): Promise<{ stack: Stack; plan: string; digest: string }> {
+  const started = await startStack("SQLite", settings);
+  stack = started;
+  for (const [index, name] of approvers.entries()) {
+    const confirm: [string, string][] = index === 0 ? [] : [[`Passphrase of ${approvers[0]}: `, PASSPHRASE]];
+    const words = ["approver", "add", name, ...(index === 0 ? [] : ["--approver", approvers[0] ?? ""])];
+    await started.terminal(words, [...confirm, [`New passphrase for ${name}: `, PASSPHRASE], ["The same again: ", PASSPHRASE]]);
+  }
+  await started.api("POST", "/api/sessions", { sessionId: SESSION });
+  for (const text of ["/plan on", "move the blog to a new host"]) await started.api("POST", `/api/sessions/${SESSION}/messages`, { text });
+  const { plans } = await started.api("GET", `/api/plans?sessionId=${SESSION}`);
+  return { stack: started, plan: plans[0].id, digest: plans[0].digest };
+}
+
+const approveButton = (page: Page) => page.getByRole("button", { name: /^Approve version/ });
+const verified = { PLANWRIGHT_APPROVAL_REQUIRE: "verified" };
+
+/** Chromium's own authenticator: it answers as if a person touched it. */
+async function virtualAuthenticator(page: Page): Promise<CDPSession> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  await devtools.send("WebAuthn.addVirtualAuthenticator", {
+    options: { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+  });
+  return devtools;
+}
+
+test("a plan that needs a verified person is approved with the passphrase", async () => {
+  const { stack, plan } = await waiting(verified, ["ada"]);
+  const visitor = await visit(browser, stack, `/p/${plan}`);
+  const { page } = visitor;
+  await approveButton(page).click();
+  await page.getByLabel("Passphrase").fill("let me in");
+  await page.getByRole("button", { name: "Approve", exact: true }).click();
+  // A wrong passphrase does not sign the browser out.
+  await page.getByText("This is not the passphrase.").waitFor();
+  await page.getByLabel("Passphrase").fill(PASSPHRASE);
+  await page.getByRole("button", { name: "Approve", exact: true }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.goto(`${stack.url}/p/${plan}?view=history`);
+  await page.getByText("signed by ada with a passphrase").waitFor();
+  const approved = await stack.api("GET", `/api/plans/${plan}`);
+  expect(approved.approval).toMatchObject({ presence: "verified", signedBy: ["ada"] });
+  await stack.terminal(["verify"]);
+  expect(visitor.complaints).toEqual([]);
+  await visitor.close();
+});
+
+test("a passkey is enrolled, approves with one touch, and is exported", async () => {
+  const { stack, plan } = await waiting(verified, ["ada"]);
+  const url = stack.url.replace("127.0.0.1", "localhost");
+  const context = await newContext(browser);
+  const page = await context.newPage();
+  await virtualAuthenticator(page);
+  await page.goto(`${url}/#token=${TOKEN}`);
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  await page.goto(`${url}/settings`);
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Its name, for you").fill("laptop");
+  await dialog.getByLabel("Passphrase").fill(PASSPHRASE);
+  await dialog.getByRole("button", { name: "Add a passkey" }).click();
+  await page.getByRole("button", { name: "Remove laptop" }).waitFor();
+
+  await page.goto(`${url}/p/${plan}`);
+  await approveButton(page).click();
+  await page.getByRole("button", { name: "Approve with a passkey" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const approved = await stack.api("GET", `/api/plans/${plan}`);
+  expect(approved.status).not.toBe("READY");
+  expect(approved.approval).toMatchObject({ presence: "verified", signatures: [{ approver: "ada", with: "passkey" }] });
+
+  const exported = JSON.parse(await stack.terminal(["approver", "list", "--json"])) as { approvers: { passkeys: { label: string; algorithm: string }[] }[] };
+  expect(exported.approvers[0]?.passkeys[0]).toMatchObject({ label: "laptop", relyingParty: "localhost" });
+  const kept = join(stack.data, "kept.json");
+  await stack.terminal(["approver", "export", "--output", kept]);
+  await stack.terminal(["verify", "--approvers", kept]);
+  await context.close();
+});
+
+test("an answer of a passkey that no approver enrolled approves nothing", async () => {
+  const { stack, plan, digest } = await waiting({ PLANWRIGHT_APPROVAL_REQUIRE: "separate", PLANWRIGHT_SANDBOX_LEVEL: "open" }, ["ada"]);
+  const forged = { approver: "ada", seq: 1, validUntil: null, nonce: "00", credential: "AQ", clientData: "{}", authenticatorData: "AQ", signature: "AQ" };
+  await expect(stack.api("POST", `/api/plans/${plan}/approve`, { digest, passkey: forged })).rejects.toThrow("does not fit");
+  expect((await stack.api("GET", `/api/plans/${plan}`)).status).toBe("READY");
+});
+
+test("a browser that was signed in from a terminal approves where the token is not enough", async () => {
+  const { stack, plan } = await waiting({ PLANWRIGHT_APPROVAL_REQUIRE: "separate", PLANWRIGHT_SANDBOX_LEVEL: "open" }, []);
+  const visitor = await visit(browser, stack, `/p/${plan}`);
+  await approveButton(visitor.page).click();
+  await visitor.page.getByText("the agent of this session can read it").waitFor();
+  await visitor.close();
+
+  const profile = await mkdtemp(join(tmpdir(), "planwright-profile-"));
+  const options = { executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage"] };
+  const context = await chromium.launchPersistentContext(profile, options);
+  context.setDefaultTimeout(PATIENCE);
+  const page = await context.newPage();
+  const printed = await stack.terminal(["dashboard", "--url", stack.url]);
+  const link = /http\S+#link=\w+/.exec(printed)?.[0] ?? "";
+  await page.goto(link);
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  expect(page.url()).not.toContain("link");
+  const { origin } = new URL(page.url());
+  await page.goto(`${origin}/settings`);
+  await page.getByText("This browser was signed in from a terminal").waitFor();
+
+  // The link works once.
+  const other = await newContext(browser);
+  const second = await other.newPage();
+  await second.goto(link);
+  await second.getByLabel("Access token").waitFor();
+  await other.close();
+
+  await page.goto(`${origin}/p/${plan}`);
+  await approveButton(page).click();
+  await expect.poll(async () => (await stack.api("GET", `/api/plans/${plan}`)).approval?.presence, { timeout: PATIENCE }).toBe("browser");
+
+  // What recognises the browser is not on its disk.
+  const cookies = await context.cookies();
+  const own = cookies.find((cookie) => cookie.name.endsWith("_browser"));
+  expect(own).toMatchObject({ httpOnly: true, sameSite: "Strict", expires: -1 });
+  await context.close();
+  const found: string[] = [];
+  for (const entry of await readdir(profile, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const bytes = await readFile(join(entry.parentPath, entry.name));
+    if (bytes.includes(own?.value ?? "?") || (entry.name === "Cookies" && bytes.includes("_browser"))) found.push(entry.name);
+  }
+  expect(found).toEqual([]);
+  await rm(profile, { recursive: true, force: true });
+});
+
+test("a plan that needs two people waits after the first, and says for whom", async () => {
+  const rules = '[{ risk = "changes_files", require = "verified", people = 2 }]';
+  const { stack, plan } = await waiting({ PLANWRIGHT_APPROVAL_RULES: rules }, ["ada", "bob"]);
+  const visitor = await visit(browser, stack, `/p/${plan}`);
+  const { page } = visitor;
+  const approveAs = async (name: string) => {
+    await approveButton(page).click();
+    await page.getByLabel("Approver").selectOption(name);
+    await page.getByLabel("Passphrase").fill(PASSPHRASE);
+    await page.getByRole("button", { name: "Approve", exact: true }).click();
+  };
+  await approveAs("ada");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("status").filter({ hasText: "ada approved it, 1 of 2; it waits for one more approver: bob." }).first().waitFor();
+  expect((await stack.api("GET", `/api/plans/${plan}`)).status).toBe("READY");
+  await approveAs("ada");
+  await page.getByText("another approver has to approve it, too").waitFor();
+  await page.getByRole("button", { name: "Back" }).click();
+  await approveAs("bob");
+  await expect.poll(async () => (await stack.api("GET", `/api/plans/${plan}`)).approval?.signedBy, { timeout: PATIENCE }).toEqual(["ada", "bob"]);
+  await visitor.close();
+});
