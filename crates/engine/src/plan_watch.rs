@@ -207,7 +207,7 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             | SessionEvent::ChangesUndone { .. }
             | SessionEvent::ClientSeen { .. } => None,
         },
-        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => None,
+        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) => None,
         Event::Plan { event, .. } => match event {
             PlanEvent::ContentSet { .. }
             | PlanEvent::StepRecorded { .. }

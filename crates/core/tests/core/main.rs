@@ -10,6 +10,7 @@ mod approval;
 mod approvers;
 mod asks;
 mod auto;
+mod auto_runs;
 mod commands;
 mod compaction;
 mod conversation;

@@ -1,12 +1,13 @@
 //! The REST calls. Each resource has its own module with its own router.
 //!
-//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`, `memory`: the resources
+//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`, `memory`, `auto`: the resources
 //! - `mcp_servers`: upstream MCP servers
 //! - `server`: what the server is, and the commands that it carries out
 //! - `lookup`: which session and which plan a request means
 //! - `pagination`: pages of a list
 
 mod asks;
+mod auto;
 mod inbox;
 mod journal;
 mod lookup;
@@ -66,4 +67,5 @@ fn others() -> OpenApiRouter<App> {
         .merge(mcp_servers::router())
         .merge(workbook::router())
         .merge(memory::router())
+        .merge(auto::router())
 }
