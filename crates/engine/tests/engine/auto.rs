@@ -13,7 +13,7 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Purpose, TurnEnd};
 use planwright_engine::Engine;
-use planwright_engine::server_ledger::{RunsFilter, ServerLedger as _};
+use planwright_engine::server_ledger::RunsFilter;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::talk::{Talk as _, Watcher};
 use serde_json::json;
@@ -102,7 +102,7 @@ async fn a_task_is_worked_on_until_it_is_done() {
     assert!(newest(&first).starts_with("[TASK_RUN 1] Begin with task 1: Renew the certificate."), "{}", newest(&first));
     assert!(first.system.contains("- task 1: Renew the certificate\n"), "{}", first.system);
     for tool in ["goal_add", "goal_list", "goal_update", "task_add", "task_list", "task_update", "diary_write"] {
-        assert!(tool_names(&first).contains(&tool.to_owned()), "{tool}");
+        assert!(tool_names(&first).contains(&tool), "{tool}");
     }
     // Nothing of it is in the prompt of a session without goals and tasks.
     let other = session("session-two");
@@ -161,7 +161,7 @@ async fn two_tasks_under_same_goal_share_goal_scope_but_keep_task_private_detail
     let goal = MemoryScope::of_goal(&world.session, &state.goals[0].id);
     let tasks: Vec<_> = state.tasks.iter().map(|task| MemoryScope::of_task(&task.id)).collect();
     let saved: Vec<_> = world.events().await.iter().filter_map(Event::memory_event).cloned().collect();
-    let scopes: Vec<_> = saved.iter().map(|event| match event {
+    let scopes = saved.iter().map(|event| match event {
         MemoryEvent::Saved { item } => item.scope.clone(),
         other => panic!("{other:?}"),
     });

@@ -124,9 +124,10 @@ async fn a_poisoned_memory_changes_no_budget_and_starts_nothing() {
     assert_eq!(waiting(&world).await, [(1, "the budget of turns of this run is spent".to_owned())]);
     assert_eq!(world.auto().await.runs.len(), 1);
     // No tool lets a run continue, starts one or makes a schedule.
-    let names = crate::world::tool_names(&world.model.last_request());
+    let last = world.model.last_request();
+    let names = crate::world::tool_names(&last);
     let begins =
-        |name: &String| ["auto", "schedule", "run_resume", "run_start"].iter().any(|word| name.starts_with(word));
+        |name: &&str| ["auto", "schedule", "run_resume", "run_start"].iter().any(|word| name.starts_with(word));
     assert!(!names.iter().any(begins), "{names:?}");
 }
 
