@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::ask::{Ask, AskAnswer, AskState, AskSubject, CallToPermit, GrantedCall};
-use crate::event::{Event, PlanEvent, SessionEvent, TurnEvent};
+use crate::event::{AutoEvent, Event, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
 use crate::identity::SessionIdentity;
 use crate::ids::{AskId, MemoryId, PlanId, StepId, TurnId};
 use crate::memory::{MemoryChange, MemoryEvent, MemoryRecord};
@@ -17,12 +17,16 @@ use crate::plan::execution::{Execution, Pause, StepRun, StepStatus};
 use crate::plan::{Digest, Feedback, Plan, PlanEnding};
 use crate::session::Session;
 use crate::snapshot::{CommandContext, Snapshot};
-use crate::turn::{OpenTurn, Purpose};
+use crate::turn::{OpenTurn, Purpose, TickProgress};
+use crate::workbook::WriteOrigin;
 use crate::workspace::Workspace;
 
 impl Snapshot {
     /// `seq` is the sequence number of the event's entry in the journal.
     pub fn apply(&mut self, event: &Event, context: &CommandContext, seq: u64) {
+        if let Some(tick) = self.session.as_mut().and_then(|session| session.turn.as_mut()?.tick.as_mut()) {
+            tick.changed |= is_progress(event);
+        }
         match event {
             Event::Session(event) => self.apply_session(event, context),
             Event::Turn { id, event } => {
@@ -39,6 +43,11 @@ impl Snapshot {
                 apply_memory(&mut self.memories, event);
                 if let Some(session) = &mut self.session {
                     session.note_memory_change(event);
+                }
+            }
+            Event::Auto(event) => {
+                if let Some(session) = &mut self.session {
+                    session.auto.get_or_insert_default().apply(event, context);
                 }
             }
             Event::Plan { id, event } => {
@@ -79,6 +88,27 @@ impl Snapshot {
 
     fn add_plan(&mut self, plan: Plan) {
         self.plans.insert(plan.id.clone(), Arc::new(plan));
+    }
+}
+
+/// Whether the event changes something that a run works on. Its own diary and notes along the way are no progress.
+fn is_progress(event: &Event) -> bool {
+    match event {
+        Event::Session(event) => matches!(event, SessionEvent::FilesChanged { .. } | SessionEvent::PlanCreated { .. }),
+        Event::Plan { .. } | Event::Memory(_) => true,
+        Event::Workbook(WorkbookEvent::Written { why, .. }) => match why {
+            WriteOrigin::Tool => true,
+            WriteOrigin::User | WriteOrigin::Conflict | WriteOrigin::Middleware => false,
+        },
+        Event::Workbook(WorkbookEvent::Begun { .. }) => true,
+        Event::Workbook(_) | Event::Turn { .. } => false,
+        Event::Auto(event) => matches!(
+            event,
+            AutoEvent::GoalAdded { .. }
+                | AutoEvent::GoalChanged { .. }
+                | AutoEvent::TaskAdded { .. }
+                | AutoEvent::TaskChanged { .. }
+        ),
     }
 }
 
@@ -176,10 +206,13 @@ impl Session {
                         self.turn = Some(begun);
                         self.topic.get_or_insert_with(|| topic(text));
                     }
-                    (Purpose::Document { .. } | Purpose::Step { .. }, _) => self.turn = Some(begun),
+                    (Purpose::Document { .. } | Purpose::Step { .. } | Purpose::Run(_), _) => self.turn = Some(begun),
                 }
             }
             TurnEvent::Resumed => {
+                if let Some(tick) = self.tick_mut() {
+                    tick.resume(at);
+                }
                 if let Some(open) = self.open_turn_mut(id) {
                     match &mut open.ask {
                         // No process ended in the middle of it: it waited.
@@ -208,8 +241,12 @@ impl Session {
                 self.take_answer(id, AskAnswer::Questions { answers: answers.clone() });
             }
             TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => {
-                if let (Some(open), Some(input)) = (self.open_turn_mut(id), event.input()) {
+                let Some(input) = event.input() else { return };
+                if let Some(open) = self.open_turn_mut(id) {
                     open.take_in(&input);
+                    if let Some(tick) = self.tick_mut() {
+                        tick.take_in(&input);
+                    }
                 }
             }
             TurnEvent::Ended { ending } => {
@@ -225,6 +262,9 @@ impl Session {
     }
 
     fn ask(&mut self, turn: &TurnId, id: &AskId, call: u32, digest: Digest, subject: AskSubject, at: Timestamp) {
+        if let Some(tick) = self.tick_mut() {
+            tick.wait(at);
+        }
         if let Some(open) = self.open_turn_mut(turn) {
             let state = AskState::Waiting;
             open.ask = Some(Ask { id: id.clone(), call, asked_at: at, subject, digest, state });
@@ -235,6 +275,10 @@ impl Session {
         if let Some(ask) = self.open_turn_mut(turn).and_then(|open| open.ask.as_mut()) {
             ask.take_answer(answer);
         }
+    }
+
+    fn tick_mut(&mut self) -> Option<&mut TickProgress> {
+        self.turn.as_mut()?.tick.as_deref_mut()
     }
 
     fn open_turn_mut(&mut self, id: &TurnId) -> Option<&mut OpenTurn> {

@@ -1,7 +1,28 @@
-//! What the agent does by itself: the context that every tick and every command of a run carries.
+//! What the agent does by itself: goals and tasks, the diary, schedules, and runs.
+//!
+//! - [`Goal`], [`Task`], [`DiaryEntry`], [`Schedule`]: what a person sets, and what the agent writes down
+//! - [`AutoExecutionContext`], [`ContextAttribute`]: the context that every tick and every command of a run carries
+//! - [`Run`]: one run, its state and what it spent; [`AutoPolicy`]: its budgets and brakes
+//! - [`AutoState`], [`AutoCommand`], [`AutoEvent`]: what a session has of it, what changes it, and what the journal says
 
 mod attributes;
+mod command;
 mod context;
+mod cron;
+mod event;
+mod goal;
+mod policy;
+mod run;
+mod schedule;
+mod state;
 
 pub use attributes::ContextAttribute;
+pub use command::{AutoCommand, NewSchedule, ScheduleChange, StartTarget};
 pub use context::{AutoExecutionContext, RunKind, RunTarget};
+pub use cron::CronLine;
+pub use event::AutoEvent;
+pub use goal::{DiaryEntry, Goal, GoalStatus, Task, TaskStatus};
+pub use policy::{AutoPolicy, Budget, ModelPrice};
+pub use run::{BudgetLimit, BudgetSpan, Run, RunEnd, RunPause, RunState, RunTrigger, Spend, TickResult};
+pub use schedule::{Schedule, ScheduleStatus};
+pub use state::{AutoState, DaySpend};

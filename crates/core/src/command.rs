@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ask::{AskAnswer, AskSubject};
+use crate::auto::AutoCommand;
 use crate::ids::{AskId, ExecutionId, MemoryId, PlanId, StepId, TurnId};
 use crate::memory::MemoryCommand;
 use crate::plan::approval::Selection;
@@ -30,6 +31,7 @@ pub enum Command {
     Turn(TurnCommand),
     Workbook(WorkbookCommand),
     Memory(MemoryCommand),
+    Auto(AutoCommand),
     Import(Box<ImportedPlan>),
 }
 
@@ -297,7 +299,8 @@ impl Command {
             | Self::Answer(_)
             | Self::Turn(_)
             | Self::Workbook(_)
-            | Self::Memory(_) => None,
+            | Self::Memory(_)
+            | Self::Auto(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),
             Self::Import(imported) => Some(&imported.id),
@@ -315,6 +318,7 @@ impl Command {
             | Self::Run(_)
             | Self::Turn(_)
             | Self::Workbook(_)
+            | Self::Auto(_)
             | Self::Import(_) => None,
         }
     }

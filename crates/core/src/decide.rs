@@ -1,6 +1,7 @@
 //! Decides what a command leads to: events, or a refusal that changes nothing.
 
 mod ask;
+mod auto;
 mod decision;
 mod draft;
 mod execution;
@@ -8,6 +9,7 @@ mod import;
 mod memory;
 mod resume;
 mod review;
+mod run;
 mod session;
 mod step_pause;
 mod turn;
@@ -40,10 +42,12 @@ pub fn decide(
         Command::Turn(command) => decider.turn(command),
         Command::Workbook(command) => decider.workbook(command),
         Command::Memory(command) => decider.memory(command),
+        Command::Auto(command) => decider.auto(command),
         Command::Import(imported) => decider.import(imported),
     }?;
     let events = decider.pausing_after_step(decider.stopping_work(events), command);
-    Ok(decider.pausing_parked(decider.pausing_document(events)))
+    let events = decider.pausing_parked(decider.pausing_document(events));
+    Ok(decider.settling_runs(events, command))
 }
 
 /// Everything a decision may look at.
@@ -61,7 +65,7 @@ impl Decider<'_> {
         let stops = |event: &Event| match event {
             Event::Session(event) => matches!(event, SessionEvent::ConversationReset { .. }),
             Event::Plan { id, event } => ends_work(event) && open.is_some_and(|open| self.works_on(open, id)),
-            Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => false,
+            Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) => false,
         };
         // An agent that rewrites or finishes the document it works from ends its turn itself.
         let itself = self.context.by.kind != ActorKind::Person
@@ -87,7 +91,7 @@ impl Decider<'_> {
         // The document of the turn may be parked by now.
         let worked_on = match &open.purpose {
             Purpose::Document { plan } => after.plan(plan),
-            Purpose::Answer | Purpose::Step { .. } | Purpose::Question { .. } => after.active(),
+            Purpose::Answer | Purpose::Step { .. } | Purpose::Question { .. } | Purpose::Run(_) => after.active(),
         };
         let Some(plan) = worked_on.filter(executing) else { return events };
         let Some(execution) = &plan.execution else { return events };
@@ -97,7 +101,7 @@ impl Decider<'_> {
         }
         let idle_turns = match open.purpose {
             Purpose::Document { .. } => execution.idle_turns().saturating_add(1),
-            Purpose::Answer | Purpose::Step { .. } | Purpose::Question { .. } => 0,
+            Purpose::Answer | Purpose::Step { .. } | Purpose::Question { .. } | Purpose::Run(_) => 0,
         };
         if execution.paused_since().is_none() || execution.idle_turns() != idle_turns {
             events.push(execution::paused(plan, execution, idle_turns, None));
@@ -132,7 +136,9 @@ impl Decider<'_> {
         let carried_out = |plan: &Plan| plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing;
         match &open.purpose {
             Purpose::Document { plan: own } | Purpose::Step { plan: own, .. } => own == plan,
-            Purpose::Answer => self.snapshot.active().is_some_and(|active| active.id == *plan && carried_out(active)),
+            Purpose::Answer | Purpose::Run(_) => {
+                self.snapshot.active().is_some_and(|active| active.id == *plan && carried_out(active))
+            }
             Purpose::Question { .. } => false,
         }
     }

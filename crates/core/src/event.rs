@@ -13,6 +13,7 @@ use crate::visible::quoted;
 use crate::wire;
 use crate::workbook::DocumentKind;
 
+pub use crate::auto::AutoEvent;
 pub use crate::memory::MemoryEvent;
 pub use crate::plan::event::{PlanChange, PlanEvent};
 pub use crate::session::SessionEvent;
@@ -25,6 +26,7 @@ pub enum Event {
     Turn { id: TurnId, event: TurnEvent },
     Workbook(WorkbookEvent),
     Memory(MemoryEvent),
+    Auto(AutoEvent),
     Plan { id: PlanId, event: PlanEvent },
 }
 
@@ -44,6 +46,7 @@ impl Event {
             Self::Turn { event, .. } => event.name(),
             Self::Workbook(event) => event.name(),
             Self::Memory(event) => event.name(),
+            Self::Auto(event) => event.name(),
             Self::Plan { event, .. } => event.name(),
         }
     }
@@ -52,7 +55,7 @@ impl Event {
     pub fn plan(&self) -> Option<&PlanId> {
         match self {
             Self::Session(event) => event.plan(),
-            Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) => None,
+            Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) | Self::Auto(_) => None,
             Self::Plan { id, .. } => Some(id),
         }
     }
@@ -61,7 +64,7 @@ impl Event {
     pub fn added_plan(&self) -> Option<&PlanId> {
         match self {
             Self::Session(event) => event.added_plan(),
-            Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) | Self::Plan { .. } => None,
+            Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) | Self::Auto(_) | Self::Plan { .. } => None,
         }
     }
 
@@ -69,35 +72,42 @@ impl Event {
     pub const fn turn(&self) -> Option<&TurnId> {
         match self {
             Self::Turn { id, .. } => Some(id),
-            Self::Session(_) | Self::Workbook(_) | Self::Memory(_) | Self::Plan { .. } => None,
+            Self::Session(_) | Self::Workbook(_) | Self::Memory(_) | Self::Auto(_) | Self::Plan { .. } => None,
         }
     }
 
     pub const fn turn_event(&self) -> Option<&TurnEvent> {
         match self {
             Self::Turn { event, .. } => Some(event),
-            Self::Session(_) | Self::Workbook(_) | Self::Memory(_) | Self::Plan { .. } => None,
+            Self::Session(_) | Self::Workbook(_) | Self::Memory(_) | Self::Auto(_) | Self::Plan { .. } => None,
         }
     }
 
     pub const fn workbook_event(&self) -> Option<&WorkbookEvent> {
         match self {
             Self::Workbook(event) => Some(event),
-            Self::Session(_) | Self::Turn { .. } | Self::Memory(_) | Self::Plan { .. } => None,
+            Self::Session(_) | Self::Turn { .. } | Self::Memory(_) | Self::Auto(_) | Self::Plan { .. } => None,
         }
     }
 
     pub const fn plan_event(&self) -> Option<&PlanEvent> {
         match self {
             Self::Plan { event, .. } => Some(event),
-            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) => None,
+            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) | Self::Auto(_) => None,
         }
     }
 
     pub const fn memory_event(&self) -> Option<&MemoryEvent> {
         match self {
             Self::Memory(event) => Some(event),
-            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Plan { .. } => None,
+            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Auto(_) | Self::Plan { .. } => None,
+        }
+    }
+
+    pub const fn auto_event(&self) -> Option<&AutoEvent> {
+        match self {
+            Self::Auto(event) => Some(event),
+            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) | Self::Plan { .. } => None,
         }
     }
 
@@ -109,7 +119,7 @@ impl Event {
     /// Whether it changes the session's own state.
     pub const fn changes_session(&self) -> bool {
         match self {
-            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) => true,
+            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) | Self::Auto(_) => true,
             // The plan that replaces the active one becomes active.
             Self::Plan { event, .. } => matches!(event, PlanEvent::Superseded { .. }),
         }
@@ -139,7 +149,8 @@ impl Event {
             )
             | Self::Turn { .. }
             | Self::Workbook(_)
-            | Self::Memory(_) => None,
+            | Self::Memory(_)
+            | Self::Auto(_) => None,
         }
     }
 }
@@ -153,6 +164,12 @@ impl From<SessionEvent> for Event {
 impl From<MemoryEvent> for Event {
     fn from(event: MemoryEvent) -> Self {
         Self::Memory(event)
+    }
+}
+
+impl From<AutoEvent> for Event {
+    fn from(event: AutoEvent) -> Self {
+        Self::Auto(event)
     }
 }
 
@@ -179,6 +196,7 @@ impl Serialize for Event {
             Self::Turn { id, event } => event.write(OfTurn { turn: id }, serializer),
             Self::Workbook(event) => event.write(NoId {}, serializer),
             Self::Memory(event) => event.write(NoId {}, serializer),
+            Self::Auto(event) => event.write(NoId {}, serializer),
             Self::Plan { id, event } => event.write(OfPlan { plan: id }, serializer),
         }
     }
@@ -211,6 +229,8 @@ impl<'de> Visitor<'de> for EventVisitor {
             WorkbookEvent::read(name, fields).map(Event::Workbook)
         } else if MemoryEvent::NAMES.contains(&name) {
             MemoryEvent::read(name, fields).map(Event::Memory)
+        } else if AutoEvent::NAMES.contains(&name) {
+            AutoEvent::read(name, fields).map(Event::Auto)
         } else if PlanEvent::NAMES.contains(&name) {
             let id = wire::next_field(&mut fields, "plan")?;
             Ok(Event::Plan { id, event: PlanEvent::read(name, fields)? })

@@ -1,5 +1,6 @@
 //! The tool gate: one table that answers both "which tools are advertised" and "may this call run".
 
+mod auto;
 mod memory;
 mod workbook;
 
@@ -9,6 +10,7 @@ use crate::refusal::Refusal;
 use crate::snapshot::Snapshot;
 use crate::visible::quoted;
 
+pub use auto::{AutoTool, advertised_auto_tools, authorize_auto_tool};
 pub use memory::{MemoryTool, advertised_memory_tools, authorize_memory_tool};
 pub use workbook::{WorkbookTool, advertised_workbook_tools, authorize_workbook_tool};
 
@@ -243,8 +245,10 @@ pub fn decide_other_tool(situation: &GateContext, name: &str, effect: ToolEffect
 
 /// Whether a call to `name` is one that the style collect writes down.
 pub fn authorize_recording(situation: &GateContext, name: &str) -> Result<(), Refusal> {
-    let about_plans =
-        PlanTool::named(name).is_some() || WorkbookTool::named(name).is_some() || MemoryTool::named(name).is_some();
+    let about_plans = PlanTool::named(name).is_some()
+        || WorkbookTool::named(name).is_some()
+        || MemoryTool::named(name).is_some()
+        || AutoTool::named(name).is_some();
     if about_plans || name.starts_with("plan_") || name == ASK_AGENT || name == ASK_PERSON {
         return Err(Refusal::policy_denied(format!("{} is a plan tool and cannot be a step.", quoted(name))));
     }

@@ -74,6 +74,8 @@ text_ids! {
     TaskId,
     /// One run of the agent by itself.
     RunId,
+    /// One schedule of a session.
+    ScheduleId,
 }
 
 /// How many characters of an id people are shown; any piece this long also names the plan, if it is unique.
@@ -98,6 +100,25 @@ impl From<&RequestId> for MemoryId {
         Self(request.0.clone())
     }
 }
+
+macro_rules! named_after_request {
+    ($($name:ident),+) => {$(
+        impl From<&RequestId> for $name {
+            fn from(request: &RequestId) -> Self {
+                Self(request.0.clone())
+            }
+        }
+
+        impl $name {
+            /// The end of the id, where time-ordered ids differ from each other.
+            pub fn short(&self) -> &str {
+                &self.0[self.0.len().saturating_sub(SHORT)..]
+            }
+        }
+    )+};
+}
+
+named_after_request!(GoalId, TaskId, RunId, ScheduleId);
 
 impl MemoryId {
     /// The end of the id, where time-ordered ids differ from each other.

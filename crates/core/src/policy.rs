@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::agents::AgentRegistry;
 use crate::approval::{AgentSandbox, ApprovalPolicy, Approvers, Require};
+use crate::auto::AutoPolicy;
 use crate::plan::template::PlanTemplate;
 use crate::refusal::Refusal;
 use crate::turn::TurnLimits;
@@ -30,6 +31,8 @@ pub struct Policy {
     pub approvers: Approvers,
     /// What the commands of Planwright's own agent can reach.
     pub agent_sandbox: AgentSandbox,
+    /// What runs may spend, and when they pause.
+    pub auto: AutoPolicy,
 }
 
 impl Default for Policy {
@@ -48,6 +51,7 @@ impl Default for Policy {
             approval: ApprovalPolicy::requiring(Require::Any),
             approvers: Approvers::default(),
             agent_sandbox: AgentSandbox::default(),
+            auto: AutoPolicy::default(),
         }
     }
 }

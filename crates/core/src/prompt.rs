@@ -1,6 +1,7 @@
 //! What every request begins with: who the agent is, and where the plan stands. The text holds no time and nothing else
 //! that changes by itself, so that it stays the same byte for byte while nothing happens and providers can keep it.
 
+mod auto_block;
 mod memory_block;
 mod plan_block;
 mod project;
@@ -11,6 +12,7 @@ use crate::agents::Specialist;
 use crate::plan::PlanStatus;
 use crate::snapshot::Snapshot;
 
+pub use auto_block::{auto_block, tick_text};
 pub use memory_block::{memory_block, memory_provenance};
 pub use plan_block::plan_block;
 pub use project::{ProjectGuide, project_block};
@@ -38,6 +40,9 @@ pub fn system(
     if let Some(workbook) = workbook {
         text.push('\n');
         text.push_str(workbook);
+    }
+    if let Some(block) = snapshot.session.as_ref().and_then(|session| auto_block(session.auto.as_deref()?)) {
+        text.push_str(&block);
     }
     text
 }

@@ -33,7 +33,7 @@ impl Turn {
                     }
                 }
                 Event::Session(SessionEvent::ConversationReset { .. }) => open = None,
-                Event::Session(_) | Event::Workbook(_) | Event::Memory(_) | Event::Plan { .. } => {}
+                Event::Session(_) | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) | Event::Plan { .. } => {}
             }
         }
         open

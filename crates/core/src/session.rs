@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::{Ask, GrantedCall};
+use crate::auto::AutoState;
 use crate::ids::PlanId;
 use crate::memory::MemoryChange;
 use crate::mode::PlanModeState;
@@ -56,6 +57,9 @@ pub struct Session {
     /// The last changes of its memory, the newest last, that can be taken back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory_changes: Vec<MemoryChange>,
+    /// Its goals, tasks, diary, schedules and runs; `None` until there is one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto: Option<Box<AutoState>>,
     /// The programs that started `planwright mcp` for this session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<AgentClient>,
@@ -96,6 +100,7 @@ impl Session {
             workspace: Workspace::Own,
             granted: Vec::new(),
             memory_changes: Vec::new(),
+            auto: None,
             clients: Vec::new(),
             restored_at: None,
         }

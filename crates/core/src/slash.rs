@@ -3,11 +3,12 @@
 //! - [`parse`]: the one way in, the same on every channel
 //! - `table`: every command with its usage and help; parsing, help, suggestions and completion all read it
 //! - `command`: what a command says once it is understood
-//! - `plan`, `workspace`, `arguments`, `selection`: what may follow a command's name
+//! - `plan`, `workspace`, `auto`, `arguments`, `selection`: what may follow a command's name
 //! - `suggest`, `mistake`: what was probably meant, and how that is said
 //! - [`help`], [`completions`]: the table as people see it
 
 mod arguments;
+mod auto;
 mod command;
 mod complete;
 mod help;
@@ -19,8 +20,8 @@ mod table;
 mod workspace;
 
 pub use command::{
-    AutoCommand, ChangeSelection, Comparison, MemorySubcommand, OnOff, PlanCommand, ProjectCommand, SlashCommand,
-    ToolsCommand,
+    AutoSubcommand, ChangeSelection, Comparison, GoalSubcommand, MemorySubcommand, OnOff, PlanCommand, ProjectCommand,
+    ScheduleSubcommand, SlashCommand, TaskSubcommand, ToolsCommand,
 };
 pub use complete::completions;
 pub use help::help;

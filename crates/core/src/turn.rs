@@ -6,6 +6,7 @@ mod event;
 mod limits;
 mod machine;
 mod purpose;
+mod tick;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,7 @@ pub use event::TurnEvent;
 pub use limits::{TurnLimit, TurnLimits};
 pub use machine::{Effect, EndReason, PendingCall, Turn};
 pub use purpose::Purpose;
+pub use tick::TickProgress;
 
 /// Something that happened in a turn and goes into the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,11 +178,16 @@ pub struct OpenTurn {
     /// The question to a specialist that it waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Box<OpenTurn>>,
+    /// What it has done so far, if it is a tick of a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tick: Option<Box<TickProgress>>,
 }
 
 impl OpenTurn {
     pub fn begun(id: TurnId, at: Timestamp, purpose: Purpose) -> Self {
-        Self { id, begun_at: at, purpose, calls: 0, ended: 0, resumed: 0, uncertain: false, ask: None, question: None }
+        let tick = purpose.run().map(|_| Box::new(TickProgress::begun(at)));
+        let (ask, question) = (None, None);
+        Self { id, begun_at: at, purpose, calls: 0, ended: 0, resumed: 0, uncertain: false, ask, question, tick }
     }
 
     /// This turn or the question it waits for, whichever has this name.

@@ -10,6 +10,7 @@
 //! - `leases`: the lease of a session, taken and released
 //! - `change_tracker`, `plan_changes`, `chat_changes`: what calls change in files, and what plans and conversations changed
 //! - `chats`: which session a transport chat is in
+//! - `runs`: runs of the agent by itself, and due schedules
 //! - `takeover`: work that other processes left
 //!
 //! Dependencies go one way: commands -> replies -> execution -> turn -> leases. All of them share an `AgentContext`.
@@ -26,6 +27,7 @@ mod leases;
 mod permission;
 mod plan_changes;
 mod replies;
+mod runs;
 mod takeover;
 mod turn;
 
@@ -56,6 +58,7 @@ use crate::upstream::UpstreamTools;
 
 use agent_context::AgentContext;
 use inputs::InputDispatcher;
+use runs::ScheduleLoop;
 use takeover::Takeover;
 
 pub use chat_changes::{ChatChanges, ChatChangesReader, TurnChanges};
@@ -121,8 +124,10 @@ impl Agent {
         let toolbox = others.with_first(files.tools());
         let engine = engine.with_workbook_beside(&files).with_project_files(files.clone());
         let context = Arc::new(AgentContext::new(engine, model, toolbox, files, options));
-        let handler = Arc::new(InputDispatcher::new(&context));
-        Self { context, handler, sessions: SessionRegistry::default() }
+        let handler: Arc<dyn InputHandler> = Arc::new(InputDispatcher::new(&context));
+        let sessions = SessionRegistry::default();
+        context.runs.connect(&handler, &sessions);
+        Self { context, handler, sessions }
     }
 
     /// Puts an input into the queue of its session. It takes effect after every input that arrived before it, except
@@ -143,15 +148,39 @@ impl Agent {
         Takeover::new(self.clone()).run(ledger, stop).await;
     }
 
+    /// Starts the runs of due schedules, and lists runs as interrupted whose process ended, until `stop` is cancelled.
+    pub async fn run_schedules(&self, ledger: Arc<dyn ServerLedger>, stop: CancellationToken) {
+        ScheduleLoop::new(self.clone()).run(ledger, stop).await;
+    }
+
+    /// Whether this process makes the ticks of a run of the session.
+    pub fn drives(&self, session: &SessionIdentity) -> bool {
+        self.context.runs.drives_any(session)
+    }
+
+    /// Lists runs of the session as interrupted whose process ended.
+    pub async fn note_interrupted_runs(&self, session: &SessionIdentity) -> LedgerResult<()> {
+        runs::interrupt_dead(&self.context, session).await
+    }
+
     /// Leaves all work where another process can resume it: at once where no call is being waited for, else when the
     /// model or the tool has answered, but after `patience` at the latest. From here on nothing is begun in this process.
     pub async fn drain(&self, patience: Duration) {
         self.context.shutdown.request();
-        if timeout(patience, self.sessions.all_idle()).await.is_ok() {
+        self.context.runs.wake_all();
+        let all_left = async {
+            self.sessions.all_idle().await;
+            self.context.runs.all_ended().await;
+        };
+        if timeout(patience, all_left).await.is_ok() {
             return;
         }
         self.context.shutdown.abandon_calls();
-        if timeout(LAST_WRITES, self.sessions.all_idle()).await.is_err() {
+        let all_left = async {
+            self.sessions.all_idle().await;
+            self.context.runs.all_ended().await;
+        };
+        if timeout(LAST_WRITES, all_left).await.is_err() {
             tracing::warn!(
                 event = "work_not_left",
                 "some work did not end in time and is resumed when its lease runs out"

@@ -11,6 +11,7 @@ use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 
 use crate::approvals::Approvals;
+use crate::auto::{AutoRuns, AutoTools};
 use crate::clock::{Clock, Ids};
 use crate::history::History;
 use crate::importer::Importer;
@@ -113,7 +114,9 @@ impl Engine {
 
     pub fn tools(&self) -> PlanTools {
         let (plans, workbook_tools) = (self.plans(), self.workbook_tools());
-        PlanTools::new(self.submitter.clone(), plans, workbook_tools, self.memory_tools(), self.definitions.clone())
+        let (memory_tools, auto_tools) = (self.memory_tools(), self.auto_tools());
+        let definitions = self.definitions.clone();
+        PlanTools::new(self.submitter.clone(), plans, workbook_tools, memory_tools, auto_tools, definitions)
     }
 
     pub fn memories(&self) -> Memories {
@@ -122,6 +125,15 @@ impl Engine {
 
     pub(crate) fn memory_tools(&self) -> MemoryTools {
         MemoryTools::new(self.submitter.clone(), self.memories())
+    }
+
+    /// Goals, tasks, the diary, schedules and runs.
+    pub fn auto(&self) -> AutoRuns {
+        AutoRuns::new(self.submitter.clone())
+    }
+
+    pub(crate) fn auto_tools(&self) -> AutoTools {
+        AutoTools::new(self.submitter.clone(), self.auto())
     }
 
     pub fn approvals(&self) -> Approvals {

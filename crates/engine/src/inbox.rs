@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::ask::Ask;
+use planwright_core::auto::Run;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Digest, Plan, PlanStatus};
@@ -12,7 +13,7 @@ use planwright_core::session::{Session, SessionIdentity};
 
 use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page};
 use crate::lookup;
-use crate::server_ledger::{PlanAnywhere, ServerLedger};
+use crate::server_ledger::{PlanAnywhere, RunsFilter, ServerLedger};
 
 /// A plan that waits for a person's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +54,16 @@ pub struct WaitingAsk {
     pub ask: Ask,
     /// The plan that the turn works for.
     pub plan: Option<PlanId>,
+}
+
+/// A run that waits for a person: at one of its limits, or because its process ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingRun {
+    pub session: SessionIdentity,
+    pub run: Run,
+    /// The title of the task that it works on.
+    pub task: String,
+    pub since: Timestamp,
 }
 
 /// The largest number of asks that are listed.
@@ -113,6 +124,22 @@ impl Inbox {
         Ok((asks, damaged))
     }
 
+    /// Runs that wait for a person, the longest waiting first.
+    pub async fn runs(&self, everywhere: &dyn ServerLedger) -> LedgerResult<(Vec<WaitingRun>, Vec<DamagedRow>)> {
+        let (mut runs, mut damaged, mut after) = (Vec::new(), Vec::new(), None);
+        loop {
+            let page = everywhere.sessions_with_runs(RunsFilter::Waiting, after, 256).await?;
+            damaged.extend(page.damaged);
+            runs.extend(page.items.iter().flat_map(|stored| waiting_runs(&stored.session)));
+            after = page.next;
+            if after.is_none() || runs.len() >= MOST_ASKS {
+                break;
+            }
+        }
+        runs.sort_by_key(|waiting| waiting.since);
+        Ok((runs, damaged))
+    }
+
     async fn waiting(&self, listed: PlanAnywhere) -> LedgerResult<Option<Waiting>> {
         let PlanAnywhere { session, plan, active } = listed;
         let plan = match lookup::plan(self.ledger.as_ref(), &session, &plan.id).await {
@@ -124,6 +151,16 @@ impl Inbox {
         let (digest, since) = (plan.digest(), plan.updated_at);
         Ok(Some(Waiting { session, plan, digest, since, active, wants }))
     }
+}
+
+/// The session's runs that wait for a person.
+pub fn waiting_runs(session: &Session) -> Vec<WaitingRun> {
+    let Some(state) = session.auto.as_deref() else { return Vec::new() };
+    let waiting = |run: &Run| {
+        let task = state.task(run.context.task_id()).map(|task| task.title.clone()).unwrap_or_default();
+        Some(WaitingRun { session: session.identity.clone(), run: run.clone(), task, since: run.waits_since()? })
+    };
+    state.runs.iter().filter_map(waiting).collect()
 }
 
 /// What the session's turn asks, if it waits for an answer.

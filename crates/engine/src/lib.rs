@@ -3,6 +3,7 @@
 //! - [`engine::Engine`]: a cheap handle on the services; every surface calls these and nothing else
 //! - [`sessions`], [`plans`], [`history`], [`inbox`], [`verifier`], [`importer`]: one service each
 //! - [`tools`]: the tools a model sees, with their arguments, schemas and results
+//! - [`auto`]: goals, tasks, the diary, schedules and runs
 //! - [`memories`]: what a session remembers, saved and found again
 //! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`plan_watch`]: a watch on one plan while any process carries it out
@@ -18,6 +19,7 @@
 
 pub mod agent;
 pub mod approvals;
+pub mod auto;
 mod catch_panic;
 pub mod clock;
 pub mod engine;

@@ -208,7 +208,7 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             | SessionEvent::ClientSeen { .. }
             | SessionEvent::Restored => None,
         },
-        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => None,
+        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) => None,
         Event::Plan { event, .. } => match event {
             PlanEvent::ContentSet { .. }
             | PlanEvent::StepRecorded { .. }

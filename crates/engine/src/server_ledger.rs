@@ -42,6 +42,15 @@ pub struct Unfinished {
     pub left_by: Option<Lease>,
 }
 
+/// Which runs a session has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunsFilter {
+    /// Under way.
+    Running,
+    /// Paused or interrupted: they wait for a person.
+    Waiting,
+}
+
 /// How much there is, over all sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoreCounts {
@@ -127,6 +136,19 @@ pub trait ServerLedger: Ledger + ToolPins {
 
     /// Sessions whose open turn asks a person, in the order of their keys. `after` is the `next` of the page before.
     async fn asking(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
+
+    /// Takes the sessions with a schedule that is due at `now`, the longest due first. No other process gets one of them
+    /// before `keep` is over or its schedules change.
+    async fn take_due(&self, now: Timestamp, keep: Duration, limit: u32) -> LedgerResult<Vec<SessionIdentity>>;
+
+    /// Sessions with runs that are under way, or that wait for a person, in the order of their keys. `after` is the `next` of the page
+    /// before.
+    async fn sessions_with_runs(
+        &self,
+        which: RunsFilter,
+        after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<StoredSession>>;
 
     async fn counts(&self) -> LedgerResult<StoreCounts>;
 

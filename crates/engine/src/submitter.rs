@@ -211,6 +211,7 @@ fn needs_policy_in_force(command: &Command) -> bool {
         Command::Answer(_) => true,
         Command::Session(_) | Command::Draft(_) | Command::Turn(_) | Command::Workbook(_) | Command::Import(_) => false,
         Command::Memory(memory) => matches!(memory, MemoryCommand::Promote { .. }),
+        Command::Auto(auto) => auto.starts_work(),
     }
 }
 
@@ -224,6 +225,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::Turn(_) => "turn_command",
         Command::Workbook(_) => "workbook_command",
         Command::Memory(_) => "memory_command",
+        Command::Auto(_) => "auto_command",
         Command::Import(_) => "import",
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use planwright_core::actor::Actor;
 use planwright_core::agents::AgentRegistry;
 use planwright_core::command::{Command, DraftCommand, Outcome, ProgressReport, RunCommand};
-use planwright_core::gate::{self, Caller, GateContext, MemoryTool, PlanTool, WorkbookTool};
+use planwright_core::gate::{self, AutoTool, Caller, GateContext, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::ids::{ExecutionId, PlanId, StepId};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::StepStatus;
@@ -24,6 +24,7 @@ use planwright_core::visible::quoted;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::auto::{AutoTools, auto_tools};
 use crate::ledger::{Committed, LedgerError, LedgerResult};
 use crate::memories::{MemoryTools, memory_tools};
 use crate::plans::Plans;
@@ -46,6 +47,7 @@ pub struct PlanTools {
     plans: Plans,
     workbook_tools: WorkbookTools,
     memory_tools: MemoryTools,
+    auto_tools: AutoTools,
     definitions: DefinitionCache,
 }
 
@@ -63,21 +65,23 @@ impl PlanTools {
         plans: Plans,
         workbook_tools: WorkbookTools,
         memory_tools: MemoryTools,
+        auto_tools: AutoTools,
         definitions: DefinitionCache,
     ) -> Self {
-        Self { submitter, plans, workbook_tools, memory_tools, definitions }
+        Self { submitter, plans, workbook_tools, memory_tools, auto_tools, definitions }
     }
 
-    /// The plan, workbook and memory tools that may be called in this session now.
+    /// The plan, workbook, memory, goal and task tools that may be called in this session now.
     pub async fn advertised(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
         let snapshot = self.submitter.ledger().snapshot(session, None).await?;
         let policy = self.submitter.policies().read_project(&snapshot).await;
         Ok(self.advertised_in(&GateContext::of(&snapshot, &policy, Caller::Conversation), &policy.agents))
     }
 
-    /// The plan, workbook and memory tools that pass the gate in this situation.
+    /// The plan, workbook, memory, goal and task tools that pass the gate in this situation.
     pub(crate) fn advertised_in(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
         let notes = self.workbook_tools.advertised_in(situation).into_iter().chain(memory_tools(situation));
+        let notes = notes.chain(auto_tools(situation));
         self.plan_tools(situation, agents).into_iter().chain(notes).collect()
     }
 
@@ -106,6 +110,10 @@ impl PlanTools {
         let request = self.submitter.request(session, by);
         if let Some(tool) = MemoryTool::named(name) {
             let answer = self.memory_tools.call(request, Caller::Conversation, None, tool, arguments).await;
+            return answer.map(|(value, _)| value).map_err(LedgerError::into_refusal);
+        }
+        if let Some(tool) = AutoTool::named(name) {
+            let answer = self.auto_tools.call(request, Caller::Conversation, None, tool, arguments).await;
             return answer.map(|(value, _)| value).map_err(LedgerError::into_refusal);
         }
         let outcome = match (PlanTool::named(name), WorkbookTool::named(name)) {
@@ -160,6 +168,7 @@ impl PlanTools {
             | Command::Turn(_)
             | Command::Workbook(_)
             | Command::Memory(_)
+            | Command::Auto(_)
             | Command::Import(_) => None,
         };
         let committed = self.submitter.submit_as(request, command).await?;

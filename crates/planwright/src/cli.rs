@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 //!
 //! - `approver`: those of `planwright approver`, `planwright init` and `planwright dashboard`
+//! - `auto`: those of `planwright auto`, `goal`, `task`, `schedule` and `diary`
 //! - `inbox`: those of `planwright inbox`
 //! - `mcp_server`: those of `planwright mcp-server`
 //! - `memory`: those of `planwright memory`
@@ -8,6 +9,7 @@
 //! - `plan`: those of `planwright plan`
 
 mod approver;
+mod auto;
 mod inbox;
 mod mcp_server;
 mod memory;
@@ -25,6 +27,7 @@ use planwright_core::plan::PlanStyle;
 use crate::config::settings_help;
 
 pub(crate) use self::approver::{ApproverArgs, ApproverCommand, DashboardArgs, InitArgs, PolicyArgs};
+pub(crate) use self::auto::{AutoArgs, DiaryArgs, GoalArgs, ScheduleArgs, SessionArg, TaskArgs};
 pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
@@ -140,6 +143,17 @@ pub(crate) enum Command {
     Sessions(SessionsArgs),
     /// Look at what a session remembers, and save, forget or promote it
     Memory(MemoryArgs),
+    /// Let the agent work by itself: start, end and look at runs
+    #[command(after_help = auto::AUTO)]
+    Auto(AutoArgs),
+    /// Set goals of a session, and change them
+    Goal(GoalArgs),
+    /// Add tasks to a session, and say how they ended
+    Task(TaskArgs),
+    /// Have something done at set times
+    Schedule(ScheduleArgs),
+    /// What was done by itself and when
+    Diary(DiaryArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout
     Mcp(McpArgs),
     /// Add, look at, accept and remove upstream MCP servers, whose tools the agent is given

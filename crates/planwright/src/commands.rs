@@ -1,6 +1,7 @@
 //! One module per command. Each calls the engine and shows the answer, as text for people or as JSON for programs.
 
 mod approver;
+mod auto;
 mod backup;
 mod chat;
 mod dashboard;
@@ -22,7 +23,7 @@ mod verify;
 
 use self::progress::ProgressLine;
 
-use crate::cli::{Cli, Command, Global};
+use crate::cli::{AutoArgs, Cli, Command, DiaryArgs, Global, GoalArgs, ScheduleArgs, TaskArgs};
 use crate::context::{Context, Store};
 use crate::failure::Outcome;
 use crate::invocation::Invocation;
@@ -37,6 +38,11 @@ pub(crate) async fn run(cli: Cli) -> Outcome {
         | Command::Inbox(_)
         | Command::Sessions(_)
         | Command::Memory(_)
+        | Command::Auto(_)
+        | Command::Goal(_)
+        | Command::Task(_)
+        | Command::Schedule(_)
+        | Command::Diary(_)
         | Command::Mcp(_)
         | Command::McpServer(_)
         | Command::Serve(_)
@@ -64,6 +70,21 @@ async fn carry_out(global: &Global, command: Command) -> Outcome {
         Command::Inbox(arguments) => inbox::run(Context::open(global, Store::MustExist).await?, arguments).await,
         Command::Sessions(arguments) => sessions::run(global, &arguments).await,
         Command::Memory(arguments) => memory::run(Context::open(global, Store::MustExist).await?, arguments).await,
+        Command::Auto(AutoArgs { of, words }) => {
+            auto::run(Context::open(global, Store::MustExist).await?, "auto", of, &words).await
+        }
+        Command::Goal(GoalArgs { of, words }) => {
+            auto::run(Context::open(global, Store::MustExist).await?, "goal", of, &words).await
+        }
+        Command::Task(TaskArgs { of, words }) => {
+            auto::run(Context::open(global, Store::MustExist).await?, "task", of, &words).await
+        }
+        Command::Schedule(ScheduleArgs { of, words }) => {
+            auto::run(Context::open(global, Store::MustExist).await?, "schedule", of, &words).await
+        }
+        Command::Diary(DiaryArgs { of, words }) => {
+            auto::run(Context::open(global, Store::MustExist).await?, "diary", of, &words).await
+        }
         Command::Mcp(arguments) => mcp::run(&Context::open(global, Store::MayBeMade).await?, &arguments).await,
         Command::McpServer(arguments) => mcp_server::run(global, arguments).await,
         Command::Serve(arguments) => serve::run(global, arguments).await,

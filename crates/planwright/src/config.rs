@@ -18,6 +18,7 @@
 mod agent_files;
 mod agents;
 mod approval;
+mod auto;
 mod file;
 mod mcp;
 pub(crate) mod mcp_file;

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use planwright_core::command::{Command, RunCommand, SessionCommand};
+use planwright_core::command::{Command, RunCommand, SessionCommand, TurnCommand};
 use planwright_core::decide;
 use planwright_core::event::{Event, PlanChange};
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::refusal::Refusal;
 use planwright_core::snapshot::Snapshot;
+use planwright_core::turn::Purpose;
 use planwright_engine::ledger::Submission;
 use planwright_engine::version_index::apply_and_index;
 
+use crate::auto_rows::AutoRow;
 use crate::memory_rows::MemoryRowChange;
 use crate::plan_rows::PlanRowChanges;
 
@@ -26,6 +28,8 @@ pub(crate) struct AppliedCommand {
     pub(crate) plans: BTreeMap<PlanId, PlanRowChanges>,
     /// What changes of memories, in order.
     pub(crate) memories: Vec<MemoryRowChange>,
+    /// What the row about schedules and runs says afterwards, if they changed.
+    pub(crate) auto: Option<AutoRow>,
 }
 
 /// Decides and, if the command is not refused, moves `snapshot` and `head` on. A refusal leaves both as they were.
@@ -57,7 +61,9 @@ pub(crate) fn apply_command(
             plans.entry(plan.clone()).or_default().note(change);
         }
     }
-    Ok(AppliedCommand { events, entries, versions, plans, memories })
+    let changes_auto = events.iter().any(|event| event.auto_event().is_some());
+    let auto = snapshot.session.as_ref().filter(|_| changes_auto).map(AutoRow::of);
+    Ok(AppliedCommand { events, entries, versions, plans, memories, auto })
 }
 
 impl AppliedCommand {
@@ -89,6 +95,9 @@ pub(crate) fn needs_active_plan(command: &Command) -> bool {
         Command::Session(SessionCommand::EnsurePlanMode { .. })
         | Command::Draft(_)
         | Command::Run(RunCommand::Report(_)) => true,
+        // No run begins or ticks while the active plan waits for a person.
+        Command::Auto(auto) => auto.begins_run(),
+        Command::Turn(TurnCommand::Begin { purpose: Purpose::Run(_), .. }) => true,
         Command::Session(_)
         | Command::Decide(_)
         | Command::Answer(_)
@@ -111,6 +120,7 @@ pub(crate) fn may_open_session(command: &Command) -> bool {
         | Command::Run(_)
         | Command::Turn(_)
         | Command::Workbook(_)
-        | Command::Memory(_) => false,
+        | Command::Memory(_)
+        | Command::Auto(_) => false,
     }
 }

@@ -18,6 +18,7 @@
 //! - `postgres`: any number of machines on one database
 
 mod apply_command;
+mod auto_rows;
 mod changes;
 mod claims;
 mod encode;

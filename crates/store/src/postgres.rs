@@ -14,6 +14,7 @@
 //! without being it can take its session.
 
 mod approvals;
+mod auto;
 mod batch;
 mod changes;
 mod claims;
@@ -56,8 +57,8 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer,
-    Unfinished,
+    Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreCounts, StoreFacts,
+    StoredAnswer, Unfinished,
 };
 use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
@@ -258,6 +259,19 @@ impl ServerLedger for PostgresLedger {
 
     async fn asking(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
         overview::asking(&self.readers, after, limit).await
+    }
+
+    async fn take_due(&self, now: Timestamp, keep: Duration, limit: u32) -> LedgerResult<Vec<SessionIdentity>> {
+        auto::take_due(&self.readers, now, keep, limit).await
+    }
+
+    async fn sessions_with_runs(
+        &self,
+        which: RunsFilter,
+        after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<StoredSession>> {
+        auto::sessions_with_runs(&self.readers, which, after, limit).await
     }
 
     async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {

@@ -13,6 +13,7 @@
 //! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the file
 
 mod approvals;
+mod auto;
 mod changes;
 mod claims;
 mod connection;
@@ -58,8 +59,8 @@ use planwright_engine::ledger::{
     Submission,
 };
 use planwright_engine::server_ledger::{
-    Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer,
-    Unfinished,
+    Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreCounts, StoreFacts,
+    StoredAnswer, Unfinished,
 };
 use planwright_engine::version_index::VersionIndexEntry;
 use rusqlite::Connection;
@@ -339,6 +340,19 @@ impl ServerLedger for SqliteLedger {
 
     async fn asking(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
         self.readers.read(move |connection| overview::asking(connection, after, limit)).await
+    }
+
+    async fn take_due(&self, now: Timestamp, keep: Duration, limit: u32) -> LedgerResult<Vec<SessionIdentity>> {
+        self.writer.ask(move |state| auto::take_due(&state.connection, now, keep, limit)).await
+    }
+
+    async fn sessions_with_runs(
+        &self,
+        which: RunsFilter,
+        after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<StoredSession>> {
+        self.readers.read(move |connection| auto::sessions_with_runs(connection, which, after, limit)).await
     }
 
     async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {

@@ -38,6 +38,6 @@ fn makes_version(entry: &Entry) -> bool {
     match &entry.event {
         Event::Plan { event, .. } => matches!(event, PlanEvent::ContentSet { .. } | PlanEvent::Finalized { .. }),
         Event::Session(SessionEvent::PlanImported { plan, .. }) => !plan.content.is_empty(),
-        Event::Session(_) | Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => false,
+        Event::Session(_) | Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) => false,
     }
 }

@@ -3,6 +3,7 @@
 //! - `schemas`: how the OpenAPI document describes the domain types in them
 
 mod answers;
+mod auto;
 mod changes;
 mod decisions;
 mod entries;
@@ -38,6 +39,7 @@ use utoipa::ToSchema;
 use self::schemas::{ActorSchema, PlanStatusSchema, PlanStyleSchema, ProgressSchema, StepStatusSchema};
 
 pub use answers::{AnswerView, OutcomeView, PlanCardView};
+pub use auto::{GoalView, RunView, ScheduleView, SpendView, TaskView};
 pub use changes::{
     ChangedPathsView, ChatChangesView, FileDiffView, NotUndoneView, PlanChangesView, StepChangesView, TurnChangesView,
     UndoView, UndoneView,

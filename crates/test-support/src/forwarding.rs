@@ -49,8 +49,8 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer,
-    Unfinished,
+    Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreCounts, StoreFacts,
+    StoredAnswer, Unfinished,
 };
 use planwright_engine::upstream::{OfferedTools, PinnedServer, ToolPins};
 use planwright_engine::version_index::VersionIndexEntry;
@@ -150,6 +150,8 @@ macro_rules! forwarding_server_ledger {
 forwarding_server_ledger! {
     async fn plans_anywhere(statuses: &[PlanStatus], after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
     async fn asking(after: Option<u64>, limit: u32) -> Page<StoredSession>;
+    async fn take_due(now: Timestamp, keep: Duration, limit: u32) -> Vec<SessionIdentity>;
+    async fn sessions_with_runs(which: RunsFilter, after: Option<u64>, limit: u32) -> Page<StoredSession>;
     async fn unfinished(after: Option<u64>, limit: u32) -> Page<Unfinished>;
     async fn counts() -> StoreCounts;
     async fn check() -> StoreFacts;

@@ -94,7 +94,7 @@ impl Conversation {
                 Part::WithPerson | Part::Beside(_) => self.take_in_session(seq, event),
                 Part::Only(_) | Part::Step(_) => {}
             },
-            Event::Workbook(_) | Event::Memory(_) | Event::Plan { .. } => {}
+            Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) | Event::Plan { .. } => {}
         }
     }
 

@@ -271,7 +271,7 @@ impl Decider<'_> {
         Ok(Some(self.line("summary", summary)?))
     }
 
-    fn line(&self, what: &str, text: &str) -> Result<String, Refusal> {
+    pub(super) fn line(&self, what: &str, text: &str) -> Result<String, Refusal> {
         self.policy.limits.check_line(what, text)?;
         filled(what, text).map(str::to_owned)
     }

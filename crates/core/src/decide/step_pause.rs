@@ -25,6 +25,7 @@ impl Decider<'_> {
             | Command::Turn(_)
             | Command::Workbook(_)
             | Command::Memory(_)
+            | Command::Auto(_)
             | Command::Import(_) => false,
         };
         let Some((plan, step)) = events.iter().find_map(settled_step) else { return events };

@@ -51,20 +51,21 @@ impl Decider<'_> {
                     "The turn that asked this question does not wait for an answer any more.",
                 ));
             }
-            (Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. }, Some(open))
+            (Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. } | Purpose::Run(_), Some(open))
                 if open.waiting_ask().is_some() =>
             {
                 return Err(Refusal::wrong_status(
                     "The agent waits for your answer to what it asked; `/stop` ends its turn without one.",
                 ));
             }
-            (Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. }, Some(_)) => {
+            (Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. } | Purpose::Run(_), Some(_)) => {
                 return Err(Refusal::conflict("A turn is already running in this session; `/stop` ends it."));
             }
             (Purpose::Answer, None) => {
                 filled("message", text)?;
                 self.policy.limits.check_message(text)?;
             }
+            (Purpose::Run(context), None) => self.check_tick(context)?,
             (Purpose::Document { plan }, None) => {
                 self.check_executing(plan)?;
                 self.check_brake(plan)?;
@@ -172,7 +173,7 @@ impl Decider<'_> {
         let (plan, step) = match &open.purpose {
             Purpose::Step { plan, step, .. } => (plan, Some(step)),
             Purpose::Document { plan } => (plan, None),
-            Purpose::Answer | Purpose::Question { .. } => return None,
+            Purpose::Answer | Purpose::Question { .. } | Purpose::Run(_) => return None,
         };
         let plan = self.snapshot.plan(plan).filter(|plan| plan.status == PlanStatus::Executing)?;
         permissions_counted(plan, plan.execution.as_ref()?, step, permissions)
@@ -192,7 +193,7 @@ impl Decider<'_> {
                 self.snapshot.plan(plan).inspect(|plan| worked_on(&mut origin, plan));
             }
             // A person may say something while a document is carried out, and the agent continues with it.
-            Purpose::Answer => {
+            Purpose::Answer | Purpose::Run(_) => {
                 let executing = self.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing);
                 executing.inspect(|plan| worked_on(&mut origin, plan));
             }

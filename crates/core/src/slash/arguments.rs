@@ -24,7 +24,7 @@ impl<T: Into<String>> From<T> for Problem {
 
 /// What stands between arguments and free text. Phones turn `--` into the long dash; the shorter one is left to ranges
 /// of steps.
-const MARKS: [&str; 2] = ["--", "—"];
+pub(super) const MARKS: [&str; 2] = ["--", "—"];
 
 /// The first word, and what follows it without the space between and around.
 pub(super) fn first_word(text: &str) -> (&str, &str) {

@@ -4,8 +4,9 @@
 
 use std::fmt;
 
-use super::arguments::is_plainly_a_reference;
+use super::arguments::{MARKS, is_plainly_a_reference};
 use crate::ask::Grant;
+use crate::auto::{GoalStatus, TaskStatus};
 use crate::command::StuckChoice;
 use crate::plan::PlanStyle;
 use crate::plan::approval::Selection;
@@ -17,13 +18,16 @@ use crate::upstream::ServerName;
 pub enum SlashCommand {
     Plan(PlanCommand),
     Plans,
-    Auto(AutoCommand),
-    Goal(String),
+    Auto(AutoSubcommand),
+    Goal(GoalSubcommand),
     Goals,
-    Task(String),
+    Task(TaskSubcommand),
     Tasks,
-    Schedule(String),
-    Diary,
+    Schedule(ScheduleSubcommand),
+    /// Without a text it shows the diary.
+    Diary {
+        text: Option<String>,
+    },
     New,
     Sessions,
     Switch {
@@ -153,10 +157,46 @@ pub enum Comparison {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AutoCommand {
-    On { goal: Option<String> },
-    Off { run: Option<String> },
+pub enum AutoSubcommand {
+    /// `task` and a reference, a reference to a goal, or the title of a new one.
+    On {
+        goal: Option<String>,
+    },
+    Off {
+        run: Option<String>,
+    },
+    /// Lets a run continue that was paused or interrupted.
+    Resume {
+        run: Option<String>,
+    },
     Status,
+}
+
+/// A goal is named by its number, its id or the end of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GoalSubcommand {
+    Add { title: String },
+    List,
+    Show { goal: String },
+    Change { goal: String, status: GoalStatus, note: Option<String> },
+}
+
+/// A task is named by its number, its id or the end of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskSubcommand {
+    Add { goal: Option<String>, title: String },
+    List,
+    Change { task: String, status: TaskStatus, note: Option<String> },
+}
+
+/// A schedule is named by its number, its id or the end of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScheduleSubcommand {
+    Add { expression: String, zone: Option<String>, max_executions: Option<u32>, goal: Option<String>, title: String },
+    List,
+    Pause { schedule: String },
+    Resume { schedule: String },
+    Delete { schedule: String },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +217,7 @@ impl SlashCommand {
             Self::Task(_) => "task",
             Self::Tasks => "tasks",
             Self::Schedule(_) => "schedule",
-            Self::Diary => "diary",
+            Self::Diary { .. } => "diary",
             Self::New => "new",
             Self::Sessions => "sessions",
             Self::Switch { .. } => "switch",
@@ -225,10 +265,14 @@ impl fmt::Display for SlashCommand {
         write!(f, "/{}", self.name())?;
         match self {
             Self::Plan(command) => command.write_arguments(f),
-            Self::Auto(AutoCommand::On { goal }) => f.write_str(" on").and_then(|()| write_after(f, goal)),
-            Self::Auto(AutoCommand::Off { run }) => f.write_str(" off").and_then(|()| write_after(f, run)),
-            Self::Auto(AutoCommand::Status) => f.write_str(" status"),
-            Self::Goal(text) | Self::Task(text) | Self::Schedule(text) => write!(f, " {text}"),
+            Self::Auto(AutoSubcommand::On { goal }) => f.write_str(" on").and_then(|()| write_after(f, goal)),
+            Self::Auto(AutoSubcommand::Off { run }) => f.write_str(" off").and_then(|()| write_after(f, run)),
+            Self::Auto(AutoSubcommand::Resume { run }) => f.write_str(" resume").and_then(|()| write_after(f, run)),
+            Self::Auto(AutoSubcommand::Status) => f.write_str(" status"),
+            Self::Goal(command) => write_goal(f, command),
+            Self::Task(command) => write_task(f, command),
+            Self::Schedule(command) => write_schedule(f, command),
+            Self::Diary { text } => text.iter().try_for_each(|text| write!(f, " add {text}")),
             Self::Memory(command) => match command {
                 MemorySubcommand::List => f.write_str(" list"),
                 MemorySubcommand::Search { words } => write!(f, " search {words}"),
@@ -249,7 +293,7 @@ impl fmt::Display for SlashCommand {
                 write_note(f, words.as_deref())
             }
             Self::Deny { words } => write_after(f, words),
-            Self::Plans | Self::Goals | Self::Tasks | Self::Diary | Self::New | Self::Sessions => Ok(()),
+            Self::Plans | Self::Goals | Self::Tasks | Self::New | Self::Sessions => Ok(()),
             Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools(ToolsCommand::List) => Ok(()),
             Self::Tools(ToolsCommand::Accept { server, code }) => {
                 write!(f, " accept {server}").and_then(|()| write_after(f, code))
@@ -292,6 +336,71 @@ impl PlanCommand {
 
 fn write_after(f: &mut fmt::Formatter<'_>, argument: &Option<impl fmt::Display>) -> fmt::Result {
     argument.iter().try_for_each(|argument| write!(f, " {argument}"))
+}
+
+fn write_goal(f: &mut fmt::Formatter<'_>, command: &GoalSubcommand) -> fmt::Result {
+    match command {
+        GoalSubcommand::Add { title } => write!(f, " add {title}"),
+        GoalSubcommand::List => f.write_str(" list"),
+        GoalSubcommand::Show { goal } => write!(f, " show {goal}"),
+        GoalSubcommand::Change { goal, status, note } => {
+            let word = match status {
+                GoalStatus::Active => "resume",
+                GoalStatus::Paused => "pause",
+                GoalStatus::Done => "done",
+                GoalStatus::Cancelled => "cancel",
+            };
+            write!(f, " {word} {goal}").and_then(|()| write_note(f, note.as_deref()))
+        }
+    }
+}
+
+fn write_task(f: &mut fmt::Formatter<'_>, command: &TaskSubcommand) -> fmt::Result {
+    match command {
+        TaskSubcommand::Add { goal, title } => {
+            f.write_str(" add")?;
+            goal.iter().try_for_each(|goal| write!(f, " {}", goal_mark(goal)))?;
+            write_title(f, title, is_plainly_a_reference)
+        }
+        TaskSubcommand::List => f.write_str(" list"),
+        TaskSubcommand::Change { task, status, note } => {
+            let word = match status {
+                TaskStatus::Open => "open",
+                TaskStatus::Done => "done",
+                TaskStatus::Failed => "fail",
+                TaskStatus::Skipped => "skip",
+            };
+            write!(f, " {word} {task}").and_then(|()| write_note(f, note.as_deref()))
+        }
+    }
+}
+
+/// A number needs its mark before a text.
+fn goal_mark(goal: &str) -> String {
+    if goal.bytes().all(|b| b.is_ascii_digit()) { format!("#{goal}") } else { goal.to_owned() }
+}
+
+/// A title whose first word could be taken for something else follows `--`.
+fn write_title(f: &mut fmt::Formatter<'_>, title: &str, is_taken: impl Fn(&str) -> bool) -> fmt::Result {
+    let first = title.split_whitespace().next().unwrap_or_default();
+    let mark = if is_taken(first) || MARKS.contains(&first) { " --" } else { "" };
+    write!(f, "{mark} {title}")
+}
+
+fn write_schedule(f: &mut fmt::Formatter<'_>, command: &ScheduleSubcommand) -> fmt::Result {
+    match command {
+        ScheduleSubcommand::Add { expression, zone, max_executions, goal, title } => {
+            write!(f, " add {expression}")?;
+            zone.iter().try_for_each(|zone| write!(f, " tz={zone}"))?;
+            max_executions.iter().try_for_each(|most| write!(f, " max={most}"))?;
+            goal.iter().try_for_each(|goal| write!(f, " goal={goal}"))?;
+            write_title(f, title, |word| word.contains('='))
+        }
+        ScheduleSubcommand::List => f.write_str(" list"),
+        ScheduleSubcommand::Pause { schedule } => write!(f, " pause {schedule}"),
+        ScheduleSubcommand::Resume { schedule } => write!(f, " resume {schedule}"),
+        ScheduleSubcommand::Delete { schedule } => write!(f, " delete {schedule}"),
+    }
 }
 
 fn write_selected_changes(f: &mut fmt::Formatter<'_>, selection: &ChangeSelection) -> fmt::Result {

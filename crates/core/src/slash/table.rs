@@ -2,9 +2,9 @@
 
 use super::arguments::{Problem, Read, at_most_one_word, first_word, needed_text, nothing, some_text, split_at_mark};
 use super::command::PlanCommand::{Done, Off, Status};
-use super::command::{AutoCommand, MemorySubcommand, SlashCommand, ToolsCommand};
+use super::command::{MemorySubcommand, SlashCommand, ToolsCommand};
 use super::mistake::Mistake;
-use super::{plan, workspace};
+use super::{auto, plan, workspace};
 use crate::ask::Grant;
 use crate::refusal::Refusal;
 use crate::session::ConversationKey;
@@ -59,11 +59,11 @@ impl Feature {
         match self {
             Self::Conversation => true,
             Self::Plans => true,
-            Self::AutoRuns => false,
-            Self::Goals => false,
-            Self::Tasks => false,
-            Self::Schedules => false,
-            Self::Diary => false,
+            Self::AutoRuns => true,
+            Self::Goals => true,
+            Self::Tasks => true,
+            Self::Schedules => true,
+            Self::Diary => true,
             Self::Memory => true,
             Self::Workbook => true,
         }
@@ -208,20 +208,19 @@ static TABLE: [CommandSpec; 37] = {
         ),
         row(Conversation, Talking, "deny", "[words]", |rest| Ok(SlashCommand::Deny { words: some_text(rest) }))
             .says("do not permit the call that the agent asks about, and tell it why", "/deny run only the unit tests"),
-        row(AutoRuns, OnItsOwn, "auto", "[on [goal]|off [run]|status]", auto)
-            .says("let the agent work on its own", "/auto on tidy the backlog"),
-        row(Goals, OnItsOwn, "goal", "<goal>", |rest| needed_text(rest, "which goal").map(SlashCommand::Goal))
-            .says("set a goal", "/goal no open warnings"),
+        row(AutoRuns, OnItsOwn, "auto", "[on [goal]|off [run]|resume [run]|status]", auto::auto)
+            .says("let the agent work on its own, towards a goal or on a task", "/auto on tidy the backlog"),
+        row(Goals, OnItsOwn, "goal", "[add|list|show|pause|resume|done|cancel] [goal]", auto::goal)
+            .says("set a goal, or change one", "/goal add no open warnings"),
         row(Goals, OnItsOwn, "goals", "", |rest| nothing(rest, SlashCommand::Goals)).says("the goals", "/goals"),
-        row(Tasks, OnItsOwn, "task", "<task>", |rest| needed_text(rest, "which task").map(SlashCommand::Task))
-            .says("add a task", "/task renew the certificate"),
+        row(Tasks, OnItsOwn, "task", "[add|list|done|fail|skip|open] [#goal] [task]", auto::task)
+            .says("add a task, on its own or to a goal, or say how one ended", "/task add #1 renew the certificate"),
         row(Tasks, OnItsOwn, "tasks", "", |rest| nothing(rest, SlashCommand::Tasks)).says("the tasks", "/tasks"),
-        row(Schedules, OnItsOwn, "schedule", "<when and what>", |rest| {
-            needed_text(rest, "when and what").map(SlashCommand::Schedule)
-        })
-        .says("do something at set times", "/schedule 0 9 * * 1 read the news"),
-        row(Diary, OnItsOwn, "diary", "", |rest| nothing(rest, SlashCommand::Diary))
-            .says("what was done and when", "/diary"),
+        row(Schedules, OnItsOwn, "schedule", "[add|list|pause|resume|delete] [when and what]", auto::schedule).says(
+            "do something at set times: five cron fields, `tz=`, `max=`, `goal=`, then what",
+            "/schedule add 0 9 * * 1 tz=Europe/Berlin max=10 read the news",
+        ),
+        row(Diary, OnItsOwn, "diary", "[add <text>]", auto::diary).says("what was done and when", "/diary"),
         row(Conversation, LookingAround, "status", "", |rest| nothing(rest, SlashCommand::Status))
             .says("this session at a glance", "/status"),
         row(Memory, LookingAround, "memory", "[list|search|save|forget|promote|undo] [words]", memory)
@@ -303,17 +302,6 @@ fn memory(rest: &str) -> Read {
     Ok(SlashCommand::Memory(command))
 }
 
-fn auto(rest: &str) -> Read {
-    let (word, more) = first_word(rest);
-    let command = match word.to_lowercase().as_str() {
-        "on" => AutoCommand::On { goal: some_text(more) },
-        "off" => AutoCommand::Off { run: at_most_one_word(more)? },
-        "" | "status" => return nothing(more, SlashCommand::Auto(AutoCommand::Status)),
-        _ => return Err(format!("{} is none of `on`, `off` and `status`.", quoted(word)).into()),
-    };
-    Ok(SlashCommand::Auto(command))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -333,22 +321,23 @@ mod tests {
 
     #[test]
     fn arguments_of_commands_that_are_to_come() {
-        use crate::slash::{OnOff, PlanCommand};
+        use crate::slash::{AutoSubcommand, OnOff, PlanCommand};
         let auto = |command| Ok(SlashCommand::Auto(command));
         for (name, rest, expected) in [
-            ("auto", "", auto(AutoCommand::Status)),
-            ("auto", "STATUS", auto(AutoCommand::Status)),
-            ("auto", "on", auto(AutoCommand::On { goal: None })),
-            ("auto", "on ship  it", auto(AutoCommand::On { goal: Some("ship  it".into()) })),
-            ("auto", "off", auto(AutoCommand::Off { run: None })),
-            ("auto", "off run-7", auto(AutoCommand::Off { run: Some("run-7".into()) })),
+            ("auto", "", auto(AutoSubcommand::Status)),
+            ("auto", "STATUS", auto(AutoSubcommand::Status)),
+            ("auto", "on", auto(AutoSubcommand::On { goal: None })),
+            ("auto", "on ship  it", auto(AutoSubcommand::On { goal: Some("ship  it".into()) })),
+            ("auto", "off", auto(AutoSubcommand::Off { run: None })),
+            ("auto", "off run-7", auto(AutoSubcommand::Off { run: Some("run-7".into()) })),
             ("auto", "off run 7", Err("Only one word can follow, and `7` did too.".into())),
             ("auto", "status now", Err("Nothing can follow this command, and `now` did.".into())),
-            ("auto", "onn", Err("`onn` is none of `on`, `off` and `status`.".into())),
+            ("auto", "onn", Err("`onn` is none of `on`, `off`, `resume` and `status`.".into())),
+            ("auto", "resume 2", auto(AutoSubcommand::Resume { run: Some("2".into()) })),
             ("plan files", "On", Ok(SlashCommand::Plan(PlanCommand::Files(OnOff::On)))),
             ("plan files", "off", Ok(SlashCommand::Plan(PlanCommand::Files(OnOff::Off)))),
             ("plan files", "", Err("Say `on` or `off`.".into())),
-            ("goal", "", Err("Say which goal.".into())),
+            ("goal", "add", Err("Say which goal.".into())),
         ] {
             assert_eq!((named(name).unwrap().reader)(rest), expected, "/{name} {rest}");
         }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::auto::AutoExecutionContext;
 use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,13 +23,15 @@ pub enum Purpose {
     },
     /// To answer a question that came up in another turn, apart from the conversation.
     Question { agent: String, asked_by: TurnId },
+    /// To work by itself, as a tick of this run, in the conversation.
+    Run(Box<AutoExecutionContext>),
 }
 
 impl Purpose {
     /// Whether what is said in the turn belongs to the conversation with the person.
     pub const fn is_conversation(&self) -> bool {
         match self {
-            Self::Answer | Self::Document { .. } => true,
+            Self::Answer | Self::Document { .. } | Self::Run(_) => true,
             Self::Step { .. } | Self::Question { .. } => false,
         }
     }
@@ -41,7 +44,15 @@ impl Purpose {
     pub const fn plan(&self) -> Option<&PlanId> {
         match self {
             Self::Document { plan } | Self::Step { plan, .. } => Some(plan),
-            Self::Answer | Self::Question { .. } => None,
+            Self::Answer | Self::Question { .. } | Self::Run(_) => None,
+        }
+    }
+
+    /// The run that the turn is a tick of.
+    pub fn run(&self) -> Option<&AutoExecutionContext> {
+        match self {
+            Self::Run(context) => Some(context),
+            Self::Answer | Self::Document { .. } | Self::Step { .. } | Self::Question { .. } => None,
         }
     }
 }

@@ -12,6 +12,7 @@ mod approval_people;
 mod approvers;
 mod asks;
 mod auto;
+mod auto_runs;
 mod commands;
 mod compaction;
 mod conversation;

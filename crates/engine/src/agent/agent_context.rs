@@ -9,6 +9,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::turn::Purpose;
 
 use super::AgentOptions;
+use super::runs::RunDrivers;
 use super::turn::{AdvertisedToolsCache, ConversationCache};
 use crate::engine::Engine;
 use crate::model::Model;
@@ -27,6 +28,7 @@ pub(super) struct AgentContext {
     pub(super) conversations: ConversationCache,
     pub(super) advertised_tools: AdvertisedToolsCache,
     pub(super) shutdown: Shutdown,
+    pub(super) runs: RunDrivers,
     pub(super) options: AgentOptions,
 }
 
@@ -38,8 +40,8 @@ impl AgentContext {
         files: FileTools,
         options: AgentOptions,
     ) -> Self {
-        let (tokens, conversations, advertised_tools, shutdown) = Default::default();
-        Self { engine, model, toolbox, files, tokens, conversations, advertised_tools, shutdown, options }
+        let (tokens, conversations, advertised_tools, shutdown, runs) = Default::default();
+        Self { engine, model, toolbox, files, tokens, conversations, advertised_tools, shutdown, runs, options }
     }
 
     pub(super) fn engine(&self) -> &Engine {
@@ -72,7 +74,7 @@ impl AgentContext {
     /// What the specialist of a turn with this purpose may use.
     pub(super) fn specialist_options(&self, session: &SessionIdentity, purpose: &Purpose) -> Option<SpecialistOptions> {
         match purpose {
-            Purpose::Answer | Purpose::Document { .. } => None,
+            Purpose::Answer | Purpose::Document { .. } | Purpose::Run(_) => None,
             Purpose::Step { agent, .. } | Purpose::Question { agent, .. } => {
                 Some(self.policy_of(session).agents.get(agent)?.options.clone())
             }
@@ -92,7 +94,7 @@ impl AgentContext {
     /// The actor of entries that the model causes.
     pub(super) fn actor_for(&self, session: &SessionIdentity, purpose: &Purpose) -> Actor {
         let name = match purpose {
-            Purpose::Answer | Purpose::Document { .. } => self.model.name().to_owned(),
+            Purpose::Answer | Purpose::Document { .. } | Purpose::Run(_) => self.model.name().to_owned(),
             Purpose::Step { agent, .. } | Purpose::Question { agent, .. } => {
                 format!("{agent}, {}", self.model_for(session, purpose).name())
             }

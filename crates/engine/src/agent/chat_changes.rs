@@ -101,7 +101,11 @@ impl ChatChangesReader {
                 match entry.event {
                     Event::Session(event) => log.take_in(event, entry.by, entry.at),
                     Event::Turn { id, event: TurnEvent::Begun { text, .. } } => drop(log.said.insert(id, text)),
-                    Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Plan { .. } => {}
+                    Event::Turn { .. }
+                    | Event::Workbook(_)
+                    | Event::Memory(_)
+                    | Event::Auto(_)
+                    | Event::Plan { .. } => {}
                 }
             }
             from = last + 1;

@@ -11,6 +11,7 @@
 //!
 //! `/allow` and `/deny` are answers, which `asks` takes.
 
+mod auto;
 mod compact;
 mod decisions;
 mod memory;
@@ -26,7 +27,7 @@ use planwright_core::actor::Actor;
 use planwright_core::ask::Grant;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, PlanEvent};
-use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, SlashCommand, ToolsCommand};
 use planwright_core::snapshot::Snapshot;
@@ -38,12 +39,14 @@ use super::chats::Chats;
 use super::execution::Executions;
 use super::leases::Leases;
 use super::replies::Replies;
+use super::runs::Runs;
 use super::turn::Turns;
 use crate::engine::Engine;
 use crate::ledger::{LedgerError, LedgerResult};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::task::{InputContext, Running};
 
+use auto::AutoCommands;
 use memory::MemoryCommands;
 use overview::Overview;
 use workspace::WorkspaceCommands;
@@ -60,6 +63,7 @@ pub(super) struct Commands {
     chats: Chats,
     overview: Overview,
     memory: MemoryCommands,
+    pub(super) auto: AutoCommands,
     pub(super) workspace: WorkspaceCommands,
     pub(super) asks: Asks,
     pub(super) decisions: Decisions,
@@ -73,15 +77,16 @@ impl Commands {
         turns: Turns,
         executions: Executions,
         replies: Replies,
+        runs: Runs,
     ) -> Self {
         let asks = Asks::new(agent, turns.clone(), executions.clone(), replies.clone());
         let decisions = Decisions::new(agent, turns.requests.clone(), executions.clone(), replies.clone());
         let plans = PlanCommands::new(agent, turns.requests.clone(), replies, decisions.clone());
         let (chats, overview) = (Chats::new(agent), Overview::new(agent, turns.clone()));
         let workspace = WorkspaceCommands::new(agent, leases.clone());
-        let memory = MemoryCommands::new(agent);
+        let (memory, auto) = (MemoryCommands::new(agent), AutoCommands::new(agent, runs));
         let agent = Arc::clone(agent);
-        Self { agent, leases, turns, executions, chats, overview, memory, workspace, asks, decisions, plans }
+        Self { agent, leases, turns, executions, chats, overview, memory, auto, workspace, asks, decisions, plans }
     }
 
     /// `snapshot` is the session before the command.
@@ -143,21 +148,19 @@ impl Commands {
             SlashCommand::Changes(selection) => self.workspace.changes(selection, session).await,
             SlashCommand::Undo(selection) => self.workspace.undo_selected(selection, context).await,
             SlashCommand::Memory(command) => self.memory.run(command, context).await,
-            SlashCommand::Auto(_)
-            | SlashCommand::Goal(_)
-            | SlashCommand::Goals
-            | SlashCommand::Task(_)
-            | SlashCommand::Tasks
-            | SlashCommand::Schedule(_)
-            | SlashCommand::Diary => {
-                Ok(Answer::refusal(session, RefusalCode::Unavailable, not_in_this_version(&command)))
-            }
+            SlashCommand::Auto(command) => self.auto.run(command, context).await,
+            SlashCommand::Goal(command) => self.auto.goal(command, context).await,
+            SlashCommand::Goals => self.auto.goals(session).await,
+            SlashCommand::Task(command) => self.auto.task(command, context).await,
+            SlashCommand::Tasks => self.auto.tasks(session).await,
+            SlashCommand::Schedule(command) => self.auto.schedule(command, context).await,
+            SlashCommand::Diary { text } => self.auto.diary(text, context).await,
         }
     }
 
     pub(super) async fn stop(&self, context: &InputContext, running: &Running) -> LedgerResult<Answer> {
         let session = context.session();
-        let stopped = self.executions.stop_once(context, running).await?;
+        let stopped = self.executions.stop_once(context, running).await? | self.auto.stop_running(context).await?;
         Ok(Answer::words(session, if stopped { "Stopped." } else { "There is nothing to stop." }))
     }
 
@@ -220,8 +223,4 @@ pub(super) fn refusal_as_answer(session: &SessionIdentity, outcome: LedgerResult
 fn words(refusal: &Refusal) -> String {
     let problems = refusal.problems.iter().map(|problem| format!("\n- {}: {}", problem.path, problem.message));
     std::iter::once(refusal.message.clone()).chain(problems).collect()
-}
-
-fn not_in_this_version(command: &SlashCommand) -> String {
-    format!("`/{}` is not in this version of Planwright.", command.name())
 }

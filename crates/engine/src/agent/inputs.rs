@@ -6,13 +6,14 @@ use async_trait::async_trait;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::RefusalCode;
-use planwright_core::slash::{PlanCommand, SlashCommand};
+use planwright_core::slash::{AutoSubcommand, PlanCommand, SlashCommand};
 
 use super::agent_context::AgentContext;
 use super::commands::{Commands, Leave, REVISION, Resuming, refusal_as_answer};
 use super::execution::Executions;
 use super::leases::Leases;
 use super::replies::Replies;
+use super::runs::Runs;
 use super::turn::Turns;
 use crate::ledger::LedgerResult;
 use crate::session::input::{BeginWork, Input};
@@ -25,55 +26,20 @@ pub(super) struct InputDispatcher {
     agent: Arc<AgentContext>,
     executions: Executions,
     replies: Replies,
+    auto_runs: Runs,
     commands: Commands,
 }
 
 #[async_trait]
 impl InputHandler for InputDispatcher {
     async fn handle(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
-        let session = context.session();
-        let snapshot = self.agent.engine().submitter().read_project(session).await?;
-        self.agent.toolbox.refresh().await;
-        Ok(match input {
-            Input::Message(text) => {
-                if let Some(answer) = Box::pin(self.commands.asks.answer_typed(&text, &snapshot, context)).await? {
-                    return Ok(answer.into());
-                }
-                let request = context.engine(self.agent.engine()).submitter().next_request();
-                let answering = self.replies.answer_in(&snapshot, request, &text, context);
-                Answer::from(Box::pin(answering).await?).into()
-            }
-            Input::Command(command) => Box::pin(self.commands.run(command, &snapshot, context)).await?.into(),
-            Input::Mistake(mistake) => {
-                Answer::refusal(session, RefusalCode::InvalidArgument, mistake.to_string()).into()
-            }
-            Input::Approve { plan, digest, approving, begin } => {
-                Box::pin(self.commands.decisions.approve(&plan, digest, approving, begin, context)).await?.into()
-            }
-            Input::Reject { plan, reason } => self.commands.decisions.reject(&plan, reason, context).await?.into(),
-            Input::Revise { plan, changes, begin } => {
-                Box::pin(self.commands.decisions.revise(&plan, changes, begin, context)).await?.into()
-            }
-            Input::Cancel { plan, reason } => {
-                self.commands.decisions.cancel(&plan, reason, context, &Running::NOTHING).await?.into()
-            }
-            Input::Answer { ask, digest, answer } => {
-                Box::pin(self.commands.asks.answer(&ask, digest, answer, context)).await?.into()
-            }
-            Input::ResumePlan { plan, choice, worker, after_step } => {
-                let resuming = Resuming { choice, worker, after_step };
-                Box::pin(self.commands.decisions.resume_or_settle(&plan, resuming, context)).await?.into()
-            }
-            Input::Undo { plan, step } => {
-                let plan = self.agent.engine().plans().get(session, &plan).await?;
-                self.commands.workspace.undo(&plan, step, context).await?.into()
-            }
-            Input::UndoLastTurn => self.commands.workspace.undo_last_turn(context).await?.into(),
-            Input::ResumeTurn => Box::pin(self.replies.resume_turn(context)).await?.map(Answer::from).into(),
-            Input::ResumeExecution => Box::pin(self.executions.resume(context)).await?.into(),
-            Input::Stop | Input::StopHere => self.stop_running(context, &Running::NOTHING).await?,
-            Input::Delete => Box::pin(self.commands.delete_session(context)).await?.into(),
-        })
+        let is_tick = matches!(input, Input::Tick { .. });
+        let outcome = Box::pin(self.carry_out(input, context)).await;
+        // A run that waits for a person may continue after what the person did.
+        if !is_tick {
+            self.agent.runs.wake(context.session());
+        }
+        outcome
     }
 
     async fn interrupt(&self, input: Input, context: &InputContext, running: &Running) -> LedgerResult<Interruption> {
@@ -84,6 +50,11 @@ impl InputHandler for InputDispatcher {
             Input::StopHere => {
                 running.stop().await;
                 Ok(finished(Answer::words(session, "Stopped.")))
+            }
+            Input::StopRuns { run } => Ok(finished(self.commands.auto.stop(run, context, running).await?)),
+            Input::Command(SlashCommand::Auto(AutoSubcommand::Off { run })) => {
+                let outcome = self.commands.auto.off(run.as_deref(), context, running).await;
+                refusal_as_answer(session, outcome).map(finished)
             }
             Input::Command(SlashCommand::Stop) => Ok(finished(self.commands.stop(context, running).await?)),
             Input::Command(SlashCommand::Reset) => {
@@ -126,7 +97,11 @@ impl InputHandler for InputDispatcher {
             | Input::Undo { .. }
             | Input::UndoLastTurn
             | Input::ResumeTurn
-            | Input::ResumeExecution) => waits(input),
+            | Input::ResumeExecution
+            | Input::Tick { .. }
+            | Input::FireSchedules
+            | Input::ResumeRun { .. }
+            | Input::StartRun { .. }) => waits(input),
         }
     }
 }
@@ -137,8 +112,60 @@ impl InputDispatcher {
         let turns = Turns::new(agent, leases.clone());
         let executions = Executions::new(agent, leases.clone(), turns.clone());
         let replies = Replies::new(turns.clone(), executions.clone());
-        let commands = Commands::new(agent, leases, turns, executions.clone(), replies.clone());
-        Self { agent: Arc::clone(agent), executions, replies, commands }
+        let auto_runs = Runs::new(agent, turns.clone(), executions.clone());
+        let commands = Commands::new(agent, leases, turns, executions.clone(), replies.clone(), auto_runs.clone());
+        Self { agent: Arc::clone(agent), executions, replies, auto_runs, commands }
+    }
+
+    async fn carry_out(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
+        let session = context.session();
+        let snapshot = self.agent.engine().submitter().read_project(session).await?;
+        self.agent.toolbox.refresh().await;
+        Ok(match input {
+            Input::Message(text) => {
+                if let Some(answer) = Box::pin(self.commands.asks.answer_typed(&text, &snapshot, context)).await? {
+                    return Ok(answer.into());
+                }
+                let request = context.engine(self.agent.engine()).submitter().next_request();
+                let answering = self.replies.answer_in(&snapshot, request, &text, context);
+                Answer::from(Box::pin(answering).await?).into()
+            }
+            Input::Command(command) => Box::pin(self.commands.run(command, &snapshot, context)).await?.into(),
+            Input::Mistake(mistake) => {
+                Answer::refusal(session, RefusalCode::InvalidArgument, mistake.to_string()).into()
+            }
+            Input::Approve { plan, digest, approving, begin } => {
+                Box::pin(self.commands.decisions.approve(&plan, digest, approving, begin, context)).await?.into()
+            }
+            Input::Reject { plan, reason } => self.commands.decisions.reject(&plan, reason, context).await?.into(),
+            Input::Revise { plan, changes, begin } => {
+                Box::pin(self.commands.decisions.revise(&plan, changes, begin, context)).await?.into()
+            }
+            Input::Cancel { plan, reason } => {
+                self.commands.decisions.cancel(&plan, reason, context, &Running::NOTHING).await?.into()
+            }
+            Input::Answer { ask, digest, answer } => {
+                Box::pin(self.commands.asks.answer(&ask, digest, answer, context)).await?.into()
+            }
+            Input::ResumePlan { plan, choice, worker, after_step } => {
+                let resuming = Resuming { choice, worker, after_step };
+                Box::pin(self.commands.decisions.resume_or_settle(&plan, resuming, context)).await?.into()
+            }
+            Input::Undo { plan, step } => {
+                let plan = self.agent.engine().plans().get(session, &plan).await?;
+                self.commands.workspace.undo(&plan, step, context).await?.into()
+            }
+            Input::UndoLastTurn => self.commands.workspace.undo_last_turn(context).await?.into(),
+            Input::ResumeTurn => Box::pin(self.replies.resume_turn(context)).await?.map(Answer::from).into(),
+            Input::ResumeExecution => Box::pin(self.executions.resume(context)).await?.into(),
+            Input::Tick { run } => return Box::pin(self.auto_runs.tick(&run, context)).await,
+            Input::FireSchedules => return self.auto_runs.fire_schedules(context).await,
+            Input::StopRuns { run } => self.commands.auto.stop(run, context, &Running::NOTHING).await?.into(),
+            Input::ResumeRun { run } => self.commands.auto.resume(&run, context).await?.into(),
+            Input::StartRun { target } => self.commands.auto.start(target, context).await?.into(),
+            Input::Stop | Input::StopHere => self.stop_running(context, &Running::NOTHING).await?,
+            Input::Delete => Box::pin(self.commands.delete_session(context)).await?.into(),
+        })
     }
 
     /// `None` if the command does not concern the running work.

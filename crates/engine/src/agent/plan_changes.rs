@@ -188,8 +188,12 @@ impl PlanChangesReader {
                         log.undo(plan, undo, entry.by, entry.at);
                     }
                 }
-                Event::Session(_) | Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Plan { .. } => {
-                }
+                Event::Session(_)
+                | Event::Turn { .. }
+                | Event::Workbook(_)
+                | Event::Memory(_)
+                | Event::Auto(_)
+                | Event::Plan { .. } => {}
             }
         }
         Ok(log)

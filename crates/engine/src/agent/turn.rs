@@ -31,6 +31,7 @@ mod workbook_hooks;
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
+use planwright_core::auto::AutoExecutionContext;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;
 use planwright_core::event::{Event, TurnEvent};
@@ -84,6 +85,8 @@ pub(super) enum Begins {
         plan: PlanId,
         seen: Option<Pause>,
     },
+    /// A tick of a run.
+    Run(AutoExecutionContext),
 }
 
 /// A message that fits into a request, as the command that begins its turn.
@@ -131,6 +134,7 @@ impl Turns {
         let command = Command::Turn(match begins {
             Begins::Answer => TurnCommand::Begin { text: said, tokens, purpose: Purpose::Answer },
             Begins::Document { plan, seen } => TurnCommand::BeginDocument { text: said, tokens, plan, seen },
+            Begins::Run(context) => TurnCommand::Begin { text: said, tokens, purpose: Purpose::Run(Box::new(context)) },
         });
         Ok(PreparedTurn { request, text, command })
     }
@@ -196,7 +200,10 @@ impl Turns {
                 context.progress.send(Progress::Resumed(now.id.clone()));
                 let mut run = self.run(now.id.clone(), committed, lease, context).await?;
                 run.resume(open, delivery);
-                if now.resumed > self.agent.engine().policy().turn.resumptions {
+                // A run is not resumed after its process ended; a person starts it again. A turn that waited for an answer
+                // continues.
+                let is_interrupted_run = now.purpose.run().is_some() && now.resumed > open.resumed;
+                if is_interrupted_run || now.resumed > self.agent.engine().policy().turn.resumptions {
                     run.give_up();
                 }
                 Box::pin(run.finish_turn()).await.map(Some)

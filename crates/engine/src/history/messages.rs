@@ -238,7 +238,7 @@ impl Reading {
         match &entry.event {
             Event::Turn { id, event } => self.add_turn(entry, id, event),
             Event::Session(event) => self.messages.extend(noted(event).map(|text| note(entry, &text))),
-            Event::Workbook(_) | Event::Memory(_) | Event::Plan { .. } => {}
+            Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) | Event::Plan { .. } => {}
         }
     }
 

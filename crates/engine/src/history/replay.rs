@@ -206,7 +206,7 @@ fn changes_steps(event: &Event) -> bool {
         },
         // A plan begins with one of these.
         Event::Session(_) => true,
-        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => false,
+        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) => false,
     }
 }
 

@@ -3,14 +3,16 @@
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::ask::AskAnswer;
+use planwright_core::auto::StartTarget;
 use planwright_core::command::StuckChoice;
-use planwright_core::ids::{AskId, PlanId, RequestId};
+use planwright_core::ids::{AskId, PlanId, RequestId, RunId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::review::Review;
 use planwright_core::plan::{ApprovalSignature, Digest, Plan};
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_core::slash::{
-    self, MemorySubcommand, Mistake, PlanCommand, ProjectCommand, SlashCommand, ToolsCommand,
+    self, AutoSubcommand, GoalSubcommand, MemorySubcommand, Mistake, PlanCommand, ProjectCommand, ScheduleSubcommand,
+    SlashCommand, TaskSubcommand, ToolsCommand,
 };
 use planwright_core::turn::ShownPlan;
 
@@ -69,6 +71,24 @@ pub enum Input {
     ResumeTurn,
     /// Resumes a plan whose process ended while it carried the plan out.
     ResumeExecution,
+    /// The next turn of a run.
+    Tick {
+        run: RunId,
+    },
+    /// Starts the runs of the schedules that are due.
+    FireSchedules,
+    /// Ends a run, or every run of the session, and the turn that it has open.
+    StopRuns {
+        run: Option<RunId>,
+    },
+    /// Lets a run continue that was paused or interrupted.
+    ResumeRun {
+        run: RunId,
+    },
+    /// Starts a run.
+    StartRun {
+        target: StartTarget,
+    },
     /// Stops the work of the session, in whichever process it runs.
     Stop,
     /// Stops the work of the session in this process.
@@ -97,11 +117,15 @@ impl Input {
             | Self::Undo { .. }
             | Self::UndoLastTurn
             | Self::ResumeTurn
-            | Self::ResumeExecution => Priority::Waits,
+            | Self::ResumeExecution
+            | Self::Tick { .. }
+            | Self::FireSchedules
+            | Self::ResumeRun { .. }
+            | Self::StartRun { .. } => Priority::Waits,
             Self::Command(command) => command_priority(command),
             Self::Mistake(_) => Priority::Reads,
             Self::Revise { .. } | Self::Cancel { .. } | Self::Delete => Priority::MayStop,
-            Self::Stop | Self::StopHere => Priority::Stops,
+            Self::Stop | Self::StopHere | Self::StopRuns { .. } => Priority::Stops,
         }
     }
 }
@@ -121,7 +145,7 @@ fn command_priority(command: &SlashCommand) -> Priority {
             | PlanCommand::Reject { .. }
             | PlanCommand::Resume { .. } => Priority::Waits,
         },
-        SlashCommand::Stop | SlashCommand::Reset => Priority::Stops,
+        SlashCommand::Stop | SlashCommand::Reset | SlashCommand::Auto(AutoSubcommand::Off { .. }) => Priority::Stops,
         SlashCommand::Plans
         | SlashCommand::Sessions
         | SlashCommand::Status
@@ -130,6 +154,13 @@ fn command_priority(command: &SlashCommand) -> Priority {
         | SlashCommand::Help { .. }
         | SlashCommand::Project(ProjectCommand::Show)
         | SlashCommand::Memory(MemorySubcommand::List | MemorySubcommand::Search { .. })
+        | SlashCommand::Auto(AutoSubcommand::Status)
+        | SlashCommand::Goals
+        | SlashCommand::Goal(GoalSubcommand::List | GoalSubcommand::Show { .. })
+        | SlashCommand::Tasks
+        | SlashCommand::Task(TaskSubcommand::List)
+        | SlashCommand::Schedule(ScheduleSubcommand::List)
+        | SlashCommand::Diary { text: None }
         | SlashCommand::Changes(_) => Priority::Reads,
         SlashCommand::Allow { code: Some(_), .. }
         | SlashCommand::Deny { .. }
@@ -137,13 +168,11 @@ fn command_priority(command: &SlashCommand) -> Priority {
         | SlashCommand::New
         | SlashCommand::Switch { .. }
         | SlashCommand::Compact
-        | SlashCommand::Auto(_)
+        | SlashCommand::Auto(AutoSubcommand::On { .. } | AutoSubcommand::Resume { .. })
         | SlashCommand::Goal(_)
-        | SlashCommand::Goals
         | SlashCommand::Task(_)
-        | SlashCommand::Tasks
         | SlashCommand::Schedule(_)
-        | SlashCommand::Diary
+        | SlashCommand::Diary { text: Some(_) }
         | SlashCommand::Memory(_)
         | SlashCommand::Project(ProjectCommand::Off | ProjectCommand::At(_))
         | SlashCommand::Undo(_) => Priority::Waits,

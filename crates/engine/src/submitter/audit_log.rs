@@ -1,7 +1,8 @@
 //! The log of commits for operators: actors and events, never the text of a conversation.
 
-use planwright_core::event::{Event, MemoryEvent, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
-use planwright_core::ids::{PlanId, TurnId};
+use planwright_core::auto::AutoExecutionContext;
+use planwright_core::event::{AutoEvent, Event, MemoryEvent, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
+use planwright_core::ids::{GoalId, PlanId, TurnId};
 use planwright_core::session::SessionIdentity;
 
 use crate::ledger::Committed;
@@ -12,16 +13,49 @@ pub(super) fn log_committed(session: &SessionIdentity, committed: &Committed) {
     }
     for event in &committed.events {
         let Some(words) = words(event) else { continue };
+        let run = run_of(event, committed);
         tracing::info!(
             session_identity = %session,
             event = event.name(),
             turn = event.turn().map(TurnId::as_str),
             plan_id = event.plan().map(PlanId::as_str),
+            run_id = run.map(|run| run.run_id.as_str()),
+            run_kind = run.map(|run| run.run_kind().as_str()),
+            goal_id = run.and_then(|run| run.goal_id()).map(GoalId::as_str),
+            task_id = run.map(|run| run.task_id().as_str()),
             outcome = outcome(event),
             by = by(event),
             "{words}",
         );
     }
+}
+
+/// The run that an event belongs to.
+fn run_of<'a>(event: &'a Event, committed: &'a Committed) -> Option<&'a AutoExecutionContext> {
+    let session = committed.snapshot.session.as_ref();
+    match event {
+        Event::Auto(event) => {
+            let run = event.run()?;
+            session?.auto.as_deref()?.run(run).map(|run| &run.context)
+        }
+        Event::Turn { event: TurnEvent::Begun { purpose, .. }, .. } => purpose.run(),
+        Event::Turn { id, .. } => {
+            let open = session?.turn.as_ref().filter(|open| open.id == *id);
+            open.and_then(|open| open.purpose.run()).or_else(|| ticked(id, committed))
+        }
+        Event::Session(_) | Event::Workbook(_) | Event::Memory(_) | Event::Plan { .. } => {
+            session?.turn.as_ref()?.purpose.run()
+        }
+    }
+}
+
+/// The run whose turn ended with this commit.
+fn ticked<'a>(turn: &TurnId, committed: &'a Committed) -> Option<&'a AutoExecutionContext> {
+    let run = committed.events.iter().filter_map(Event::auto_event).find_map(|event| match event {
+        AutoEvent::RunTicked { run, in_turn, .. } if in_turn == turn => Some(run),
+        _ => None,
+    })?;
+    committed.snapshot.session.as_ref()?.auto.as_deref()?.run(run).map(|run| &run.context)
 }
 
 /// `None` for events that happen many times in a turn, and for those that a person reads elsewhere.
@@ -67,6 +101,26 @@ const fn words(event: &Event) -> Option<&'static str> {
             MemoryEvent::Forgotten { .. } => Some("a memory was forgotten"),
             MemoryEvent::Restored { .. } => Some("a memory was restored"),
         },
+        Event::Auto(event) => match event {
+            AutoEvent::RunStarted { .. } => Some("a run was started"),
+            AutoEvent::RunTicked { .. } => Some("a turn of a run ended"),
+            AutoEvent::RunMoved { .. } => Some("a run continues with another task"),
+            AutoEvent::RunPaused { .. } => Some("a run is paused and waits for a person"),
+            AutoEvent::RunResumed { .. } => Some("a person let a run continue"),
+            AutoEvent::RunInterrupted { .. } => Some("a run was interrupted"),
+            AutoEvent::RunEnded { .. } => Some("a run ended"),
+            AutoEvent::ScheduleAdded { .. } => Some("a schedule was made"),
+            AutoEvent::ScheduleFired { .. } => Some("a schedule started a run"),
+            AutoEvent::SchedulePostponed { .. } => Some("a schedule is tried again later"),
+            AutoEvent::GoalAdded { .. }
+            | AutoEvent::GoalChanged { .. }
+            | AutoEvent::TaskAdded { .. }
+            | AutoEvent::TaskChanged { .. }
+            | AutoEvent::DiaryWritten { .. }
+            | AutoEvent::SchedulePaused { .. }
+            | AutoEvent::ScheduleResumed { .. }
+            | AutoEvent::ScheduleDeleted { .. } => None,
+        },
         Event::Plan { event, .. } => match event {
             PlanEvent::Approved { .. } => Some("a plan was approved"),
             PlanEvent::ApprovalSigned { .. } => Some("one of several people approved a plan"),
@@ -95,8 +149,14 @@ const fn words(event: &Event) -> Option<&'static str> {
 fn outcome(event: &Event) -> Option<&'static str> {
     match event {
         Event::Turn { event: TurnEvent::Ended { ending }, .. } => Some(ending.end.name()),
+        Event::Auto(AutoEvent::RunEnded { end, .. }) => Some(end.as_str()),
         Event::Plan { event: PlanEvent::ExecutionFinished { status, .. }, .. } => Some(status.as_str()),
-        Event::Session(_) | Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Plan { .. } => None,
+        Event::Session(_)
+        | Event::Turn { .. }
+        | Event::Workbook(_)
+        | Event::Memory(_)
+        | Event::Auto(_)
+        | Event::Plan { .. } => None,
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod ask_agent;
 mod asks;
+mod auto;
 mod chat_changes;
 mod commands;
 mod compaction;

@@ -115,7 +115,7 @@ impl Asked {
         entries.iter().find_map(|entry| match &entry.event {
             Event::Turn { id: turn, event: TurnEvent::Begun { text, purpose, .. } } if turn == accepted => {
                 let fits = match purpose {
-                    Purpose::Answer => text.ends_with(words),
+                    Purpose::Answer | Purpose::Run(_) => text.ends_with(words),
                     Purpose::Document { .. } => self.text.starts_with("/plan"),
                     Purpose::Step { .. } | Purpose::Question { .. } => false,
                 };

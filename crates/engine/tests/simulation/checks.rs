@@ -204,6 +204,7 @@ fn detail(event: &Event) -> Option<String> {
             "turn_begun for {}",
             match purpose {
                 Purpose::Answer => "an answer",
+                Purpose::Run(_) => "a tick",
                 Purpose::Document { .. } => "a document",
                 Purpose::Step { .. } => "a step",
                 Purpose::Question { .. } => "a question",
@@ -308,7 +309,7 @@ fn through_the_gate(world: &World, made: &Made<'_>, purpose: &Purpose) -> Result
     let effect = effect_of(made.tool).ok_or("there is no such tool")?;
     let policy = &world.temper.policy;
     let runs = |snapshot: &Snapshot| match purpose {
-        Purpose::Answer | Purpose::Document { .. } => {
+        Purpose::Answer | Purpose::Document { .. } | Purpose::Run(_) => {
             let situation = GateContext::of(snapshot, policy, Caller::Conversation);
             decide_other_tool(&situation, made.tool, effect) == GateDecision::Run
         }

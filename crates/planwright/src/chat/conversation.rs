@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use planwright_core::actor::Actor;
 use planwright_core::plan::{Digest, Plan};
 use planwright_core::session::SessionIdentity;
-use planwright_core::slash::{ProjectCommand, SlashCommand};
+use planwright_core::slash::{AutoSubcommand, ProjectCommand, SlashCommand};
 use planwright_core::turn::ShownPlan;
 use planwright_engine::agent::Agent;
 use planwright_engine::approvals::UnlockedKey;
@@ -16,6 +16,7 @@ use planwright_engine::ledger::LedgerResult;
 use planwright_engine::session::input::{ChatLocation, Input, Request, SeenPlan};
 use planwright_engine::session::outcome::{Answer, Outcome};
 use planwright_engine::session::progress::{Progress, Update};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::confirmation;
@@ -187,6 +188,57 @@ impl Conversation {
                 _ = ticks.tick() => view.tick()?,
             }
         }
+    }
+
+    /// Shows the runs that this process drives in the session until they pause, end or wait for the person. Ctrl+C ends
+    /// them.
+    pub(super) async fn watch_runs(&mut self, view: &mut dyn View) -> Result<(), Failure> {
+        if !self.agent.drives(&self.place.session) {
+            return Ok(());
+        }
+        let mut happening = self.agent.observe(&self.place.session);
+        let mut watched = false;
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while self.agent.drives(&self.place.session) {
+            tokio::select! {
+                biased;
+                _ = self.signals.next() => {
+                    view.stopping()?;
+                    let stopped = self.agent.submit(Input::StopRuns { run: None }, self.request());
+                    if let Ok(Ok(Outcome::Answer(answer))) = timeout(PATIENCE, stopped.outcome()).await {
+                        view.answer(&answer)?;
+                    }
+                    return Ok(());
+                }
+                progress = happening.recv() => match progress {
+                    Ok(progress) => {
+                        let waits = matches!(&progress, Progress::Finished(outcome) if outcome.ask.is_some() || outcome.plan.is_some());
+                        if let Progress::Finished(outcome) = &progress {
+                            self.note_seen(&Answer::from(outcome.as_ref().clone()));
+                        }
+                        show(view, progress)?;
+                        if waits {
+                            return Ok(());
+                        }
+                    }
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return Ok(()),
+                },
+                _ = ticks.tick() => view.tick()?,
+            }
+            watched = true;
+        }
+        while let Ok(progress) = happening.try_recv() {
+            show(view, progress)?;
+        }
+        if watched {
+            let status = Input::Command(SlashCommand::Auto(AutoSubcommand::Status));
+            if let Ok(Outcome::Answer(answer)) = self.agent.submit(status, self.request()).outcome().await {
+                view.answer(&answer)?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn person(&self) -> &Actor {

@@ -60,6 +60,12 @@ pub(crate) async fn run(mut conversation: Conversation, mut messages: Messages, 
     Ok(exit)
 }
 
+/// One command, and the run that it starts until that pauses or ends.
+pub(crate) async fn one(mut conversation: Conversation, text: &str, json: bool) -> Outcome {
+    let mut view = view::fitting(json);
+    said(&mut conversation, text, view.as_mut()).await
+}
+
 /// The next line, without its end. A command whose line breaks off may have been meant to go on: it is not carried out.
 async fn whole_line(stdin: &mut BufReader<Stdin>) -> Result<Option<String>, Failure> {
     let mut line = String::new();
@@ -81,7 +87,9 @@ fn without_mark(line: String) -> String {
 }
 
 async fn said(conversation: &mut Conversation, text: &str, view: &mut dyn View) -> Outcome {
-    went(conversation.exchange(Asked::Text(text), view).await?)
+    let exit = went(conversation.exchange(Asked::Text(text), view).await?)?;
+    conversation.watch_runs(view).await?;
+    Ok(exit)
 }
 
 fn went(came: Exchanged) -> Outcome {

@@ -66,6 +66,9 @@ enum Next {
 async fn heard(conversation: &mut Conversation, asked: Asked<'_>, view: &mut dyn View) -> Result<Next, Failure> {
     let quiet = Quiet::begin();
     let came = conversation.exchange(asked, view).await;
+    if came.is_ok() {
+        conversation.watch_runs(view).await?;
+    }
     drop(quiet);
     match came? {
         Exchanged::Answer(_) | Exchanged::Nothing => Ok(Next::GoOn),

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::agents::AgentsSection;
 use super::approval::ApprovalSection;
+use super::auto::{AutoSection, PriceTable};
 use super::mcp::McpSection;
 use super::planning_files::PlanningFilesSection;
 use super::projects::ProjectsSection;
@@ -37,6 +38,10 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) turn: TurnSection,
     #[serde(default)]
+    pub(super) auto: AutoSection,
+    #[serde(default)]
+    pub(super) prices: Vec<PriceTable>,
+    #[serde(default)]
     pub(super) reply: ReplySection,
     #[serde(default)]
     pub(super) limits: LimitsSection,
@@ -56,6 +61,7 @@ impl File {
         self.plan.read_variables()?;
         self.approval.read_variables()?;
         self.turn.read_variables()?;
+        self.auto.read_variables()?;
         self.reply.read_variables()?;
         self.limits.read_variables()?;
         self.server.read_variables()?;
@@ -100,6 +106,12 @@ impl File {
                 "Which calls of tools run, are asked about or are denied ([permissions.md](permissions.md)).",
             ),
             top(
+                "prices",
+                "tables `[[prices]]` with `model`, `input` and `output`",
+                "no prices",
+                "What models cost for a million tokens, for the budgets of runs ([auto.md](auto.md)).",
+            ),
+            top(
                 "mcp",
                 "tables `[mcp.servers.NAME]` with `command`, `args`, `env`, `cwd` and `sandbox`, or `url` and `headers`; and `trust_annotations`, `tools`, `most_tools`, `start_seconds`, `call_seconds`",
                 "no servers",
@@ -109,6 +121,7 @@ impl File {
         settings.extend(PlanSection::settings());
         settings.extend(ApprovalSection::settings());
         settings.extend(TurnSection::settings());
+        settings.extend(AutoSection::settings());
         settings.extend(ReplySection::settings());
         settings.extend(LimitsSection::settings());
         settings.extend(PlanningFilesSection::settings());

@@ -23,6 +23,7 @@ pub(super) fn policy(mut file: File, path: &Path, data: &Path) -> Result<Policy,
         nudges: file.plan.nudges(),
         plan_template: plan_template(&data.join(TEMPLATE_FILE))?,
         approval: file.approval.policy(),
+        auto: file.auto.policy(file.prices),
         ..Policy::default()
     })
 }

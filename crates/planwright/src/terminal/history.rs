@@ -3,7 +3,7 @@
 mod decisions;
 mod executions;
 
-use planwright_core::event::{Event, MemoryEvent, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
+use planwright_core::event::{AutoEvent, Event, MemoryEvent, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
 use planwright_core::ids::StepId;
 use planwright_core::mode::ModeEnd;
 use planwright_core::plan::execution::StepStatus;
@@ -62,7 +62,33 @@ fn describe(event: &Event, plan: &Plan) -> Span {
         Event::Turn { event, .. } => Span::plain(&describe_turn(event)),
         Event::Workbook(event) => Span::plain(&describe_workbook(event)),
         Event::Memory(event) => Span::plain(describe_memory(event)),
+        Event::Auto(event) => Span::plain(&describe_auto(event)),
         Event::Plan { event, .. } => describe_plan(event, plan),
+    }
+}
+
+fn describe_auto(event: &AutoEvent) -> String {
+    match event {
+        AutoEvent::GoalAdded { number, title, .. } => format!("goal {number} was set: {}", shown_line(title)),
+        AutoEvent::GoalChanged { status, .. } => format!("a goal is {status}"),
+        AutoEvent::TaskAdded { number, title, .. } => format!("task {number} was added: {}", shown_line(title)),
+        AutoEvent::TaskChanged { status, .. } => format!("a task is {status}"),
+        AutoEvent::DiaryWritten { text, .. } => format!("diary: {}", shown_line(text)),
+        AutoEvent::ScheduleAdded { number, line, .. } => format!("schedule {number} was made: {}", line.expression),
+        AutoEvent::SchedulePaused { .. } => "a schedule was paused".to_owned(),
+        AutoEvent::ScheduleResumed { .. } => "a schedule was resumed".to_owned(),
+        AutoEvent::ScheduleDeleted { .. } => "a schedule was deleted".to_owned(),
+        AutoEvent::ScheduleFired { .. } => "a schedule started a run".to_owned(),
+        AutoEvent::SchedulePostponed { reason, .. } => {
+            format!("a schedule is tried again later: {}", shown_line(reason))
+        }
+        AutoEvent::RunStarted { number, context, .. } => format!("run {number} was started ({})", context.run_kind()),
+        AutoEvent::RunTicked { .. } => "a turn of a run ended".to_owned(),
+        AutoEvent::RunMoved { .. } => "a run continues with another task".to_owned(),
+        AutoEvent::RunPaused { reason, .. } => format!("a run is paused: {}", shown_line(&reason.to_string())),
+        AutoEvent::RunResumed { .. } => "a run continues".to_owned(),
+        AutoEvent::RunInterrupted { .. } => "a run was interrupted".to_owned(),
+        AutoEvent::RunEnded { end, .. } => format!("a run is {}", end.as_str()),
     }
 }
 

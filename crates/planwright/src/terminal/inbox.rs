@@ -53,6 +53,11 @@ pub(crate) fn asked(item: &WaitingView, width: usize) -> String {
     if let Some(change) = &item.tool_change {
         text.extend(shown(&change.difference).lines().map(|line| format!("    {}\n", paint(line, PLAIN))));
     }
+    if let Some(run) = &item.run {
+        let spent = format!("{} turns, {} tokens, {:.0} seconds", run.spent.turns, run.spent.tokens, run.spent.seconds);
+        text.push_str(&spans(&[Span::plain(&shown_line(&item.title))], width));
+        text.push_str(&indented(&spent, width));
+    }
     for (number, question) in (1..).zip(item.questions.iter().flatten()) {
         text.push_str(&spans(&[Span::plain(&format!("{number}. {}", shown_line(&question.text)))], width));
         for (number, choice) in (1..).zip(&question.choices) {
@@ -97,7 +102,10 @@ pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize)
             line(&["skip"], "to continue without it:"),
             line(&["stop"], "to stop there:"),
         ],
-        WaitingKind::Run => {
+        WaitingKind::Run | WaitingKind::Budget if item.run.is_some() => {
+            vec![line(&["resume"], "to let it continue:"), line(&["stop"], "to end it:")]
+        }
+        WaitingKind::Run | WaitingKind::Budget => {
             vec![line(&["resume"], "to continue it:"), line(&["cancel"], "to end it:")]
         }
         WaitingKind::ToolChange => {
@@ -127,6 +135,7 @@ const fn kind(kind: WaitingKind) -> &'static str {
         WaitingKind::Step => "step",
         WaitingKind::Uncertain => "uncertain",
         WaitingKind::Run => "run",
+        WaitingKind::Budget => "budget",
         WaitingKind::ToolChange => "tool_change",
     }
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod ask_agent;
+mod auto;
 mod conversation;
 mod execution;
 mod life_cycle;

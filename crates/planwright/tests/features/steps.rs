@@ -131,8 +131,9 @@ async fn no_tools(world: &mut World) {
 #[then(expr = "the agent sees the tools {string}")]
 async fn sees(world: &mut World, tools: String) {
     let advertised = world.engine.tools().advertised(&world.session()).await.expect("listed");
-    // The memory tools are always there.
-    let names: Vec<_> = advertised.iter().map(|tool| tool.name).filter(|name| !name.starts_with("memory_")).collect();
+    // The tools for memory, goals, tasks and the diary are always there.
+    let always = |name: &&str| ["memory_", "goal_", "task_", "diary_"].iter().any(|prefix| name.starts_with(prefix));
+    let names: Vec<_> = advertised.iter().map(|tool| tool.name).filter(|name| !always(name)).collect();
     assert_eq!(names.join(", "), tools);
 }
 

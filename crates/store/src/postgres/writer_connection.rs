@@ -61,6 +61,8 @@ pub(super) struct WriterConnection {
     pub(super) add_memory: FixedStatement,
     pub(super) forget_memory: FixedStatement,
     pub(super) restore_memory: FixedStatement,
+    pub(super) set_auto: FixedStatement,
+    pub(super) delete_auto: FixedStatement,
 }
 
 impl WriterConnection {
@@ -109,6 +111,8 @@ impl WriterConnection {
             new(include_str!("sql/forget_memory.sql")),
             new(include_str!("sql/restore_memory.sql")),
         )?;
+        let (set_auto, delete_auto) =
+            try_join!(new(include_str!("sql/set_auto.sql")), new(include_str!("sql/delete_auto.sql")),)?;
         Ok(Self {
             client,
             patience,
@@ -134,6 +138,8 @@ impl WriterConnection {
             add_memory,
             forget_memory,
             restore_memory,
+            set_auto,
+            delete_auto,
         })
     }
 

@@ -323,6 +323,7 @@ fn weight(command: &Command) -> usize {
         Command::Import(imported) => imported.content.size(),
         Command::Workbook(command) => command.size(),
         Command::Memory(command) => command.size(),
+        Command::Auto(command) => command.size(),
         Command::Turn(TurnCommand::Begin { text, .. } | TurnCommand::BeginDocument { text, .. }) => text.len(),
         Command::Turn(TurnCommand::Record { inputs, .. }) => inputs.iter().map(said).sum(),
         Command::Turn(TurnCommand::Compact(compaction)) => compaction.summary.len(),

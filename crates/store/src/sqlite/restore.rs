@@ -9,7 +9,8 @@ use super::executions::write_runs;
 use super::rows::session_id;
 use super::submit::EntryRow;
 use super::writer::WriterState;
-use super::{TransactionError, memory};
+use super::{TransactionError, auto, memory};
+use crate::auto_rows::AutoRow;
 use crate::encode::SessionState;
 use crate::plan_rows::PlanRows;
 use crate::restore::{JournalReplay, RestoredEntry, RestoredSession};
@@ -41,6 +42,7 @@ impl WriterState {
         for row in restored.memories() {
             memory::write(&self.connection, id, &row)?;
         }
+        auto::write(&self.connection, id, AutoRow::of(&restored.session))?;
         self.written.push(session.clone());
         Ok(())
     }

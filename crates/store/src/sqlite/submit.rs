@@ -14,7 +14,7 @@ use super::executions::write_runs;
 use super::rows::{find_session, load};
 use super::session_cache::CachedSession;
 use super::writer::WriterState;
-use super::{TransactionError, leases, memory, queries};
+use super::{TransactionError, auto, leases, memory, queries};
 use crate::apply_command::{AppliedCommand, apply_command, needs_active_plan};
 use crate::encode::SessionState;
 use crate::leasing::admit;
@@ -184,6 +184,9 @@ impl WriterState {
         for row in &applied.memories {
             memory::write(&self.connection, session_id, row)?;
         }
+        if let Some(row) = applied.auto {
+            auto::write(&self.connection, session_id, row)?;
+        }
         Ok(session_id)
     }
 
@@ -216,6 +219,7 @@ impl WriterState {
                                coalesce((SELECT max(session_id) FROM plan), 0),
                                coalesce((SELECT max(session_id) FROM lease), 0),
                                coalesce((SELECT max(session_id) FROM memory_scope), 0),
+                               coalesce((SELECT max(session_id) FROM auto_session), 0),
                                coalesce((SELECT max(session_id) FROM pointer), 0)), ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
                 let (channel, conversation) = (session.channel.as_str(), session.conversation.as_str());
                 let SessionState { text, turn_open, planning, asks_person } = state;

@@ -50,6 +50,7 @@ pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Comm
         | Command::Turn(_)
         | Command::Workbook(_)
         | Command::Memory(_)
+        | Command::Auto(_)
         | Command::Import(_) => person(),
     };
     let context = CommandContext { at: at(1), by, request: RequestId::new(request).unwrap() };

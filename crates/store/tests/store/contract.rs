@@ -1,5 +1,6 @@
 //! The promises of the port, for any store.
 
+pub(crate) mod auto;
 pub(crate) mod changes;
 pub(crate) mod claims;
 pub(crate) mod concurrency;

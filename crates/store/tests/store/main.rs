@@ -119,6 +119,13 @@ promises! {
 }
 
 contract! {
+    auto {
+        a_due_session_is_taken_once_until_its_time_is_over,
+        many_who_take_due_sessions_get_each_once,
+        sessions_with_runs_are_found_by_their_state,
+        a_deleted_session_has_no_schedule_and_no_run,
+        a_restored_session_has_its_schedules_and_runs,
+    }
     memory {
         a_memory_is_found_in_its_own_session_only,
         a_promoted_memory_is_found_everywhere_until_it_is_taken_back,

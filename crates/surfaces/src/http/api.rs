@@ -1,6 +1,6 @@
 //! The REST calls. Each resource has its own module with its own router.
 //!
-//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`, `memory`: the resources
+//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`, `memory`, `auto`: the resources
 //! - `approvers`: who may approve, and their passkeys
 //! - `mcp_servers`: upstream MCP servers
 //! - `server`: what the server is, and the commands that it carries out
@@ -10,6 +10,7 @@
 
 mod approvers;
 mod asks;
+mod auto;
 mod inbox;
 mod journal;
 mod lookup;
@@ -71,4 +72,5 @@ fn others() -> OpenApiRouter<App> {
         .merge(mcp_servers::router())
         .merge(workbook::router())
         .merge(memory::router())
+        .merge(auto::router())
 }

@@ -14,7 +14,8 @@ use axum::response::IntoResponse;
 use metrics::{Key, KeyName, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 use metrics_util::MetricKindMask;
-use planwright_core::event::{Event, SessionEvent, TurnEvent};
+use planwright_core::auto::AutoExecutionContext;
+use planwright_core::event::{AutoEvent, Event, SessionEvent, TurnEvent};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::Committed;
 use planwright_engine::server_ledger::StoreCounts;
@@ -136,6 +137,23 @@ impl Metrics {
         text
     }
 
+    fn count_run(&self, session: &SessionIdentity, event: &AutoEvent, committed: &Committed) {
+        let kind = |run: &AutoExecutionContext| Label::from_static_parts("runKind", run.run_kind().as_str());
+        match event {
+            AutoEvent::RunStarted { context, .. } => {
+                let channel = Label::from_static_parts("channel", session.channel.as_str());
+                self.count(names::AUTO_RUN_STARTED, vec![kind(context), channel], 1);
+            }
+            AutoEvent::RunEnded { run, end, .. } => {
+                let state = committed.snapshot.session.as_ref().and_then(|session| session.auto.as_deref());
+                let Some(run) = state.and_then(|state| state.run(run)) else { return };
+                let status = Label::from_static_parts("status", end.as_str());
+                self.count(names::AUTO_RUN_COMPLETED, vec![kind(&run.context), status], 1);
+            }
+            _ => {}
+        }
+    }
+
     fn count(&self, name: Name, labels: Vec<Label>, by: u64) {
         self.parts.permanent.register_counter(&Key::from_parts(name.name, labels), &METADATA).increment(by);
     }
@@ -163,6 +181,9 @@ impl Observer for Metrics {
             }
             if let Event::Turn { event: TurnEvent::Ended { ending, .. }, .. } = event {
                 self.count(names::TURNS, vec![Label::from_static_parts("end", ending.end.name())], 1);
+            }
+            if let Event::Auto(event) = event {
+                self.count_run(session, event, committed);
             }
         }
     }

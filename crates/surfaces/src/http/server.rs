@@ -145,6 +145,7 @@ impl Server {
         let upkeep = tokio::spawn(access.clone().watch()).abort_handle();
         let measuring = tokio::spawn(app.metrics().clone().run_upkeep()).abort_handle();
         let recovering = tokio::spawn(take_over(app.clone()));
+        let scheduling = tokio::spawn(run_schedules(app.clone()));
         let service = router(app.clone(), access, health, limits.websocket.clone());
         let acceptor = Acceptor::new(service, limits);
         acceptor.run(listener, &shutdown).await;
@@ -159,6 +160,7 @@ impl Server {
             acceptor.finished().await;
             app.tasks().wait().await;
             let _ = recovering.await;
+            let _ = scheduling.await;
         };
         let rest = grace.saturating_sub(begun.elapsed()).max(LAST_ANSWERS.min(grace));
         let left = tokio::time::timeout(rest, everything).await.is_err();
@@ -177,6 +179,12 @@ impl Server {
 async fn take_over(app: App) {
     let ledger = app.server_ledger();
     app.agent().take_over(ledger, app.stopping().clone()).await;
+}
+
+/// Starts the runs of schedules that are due.
+async fn run_schedules(app: App) {
+    let ledger = app.server_ledger();
+    app.agent().run_schedules(ledger, app.stopping().clone()).await;
 }
 
 /// On an address that other machines reach, the token has to exist before the start.

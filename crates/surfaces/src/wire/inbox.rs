@@ -2,21 +2,22 @@
 
 use jiff::Timestamp;
 use planwright_core::ask::{Ask, AskSubject, CallToPermit, Question};
+use planwright_core::auto::{RunPause, RunState};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::session::Channel;
-use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor};
+use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor, WaitingRun};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::ToolChangeView;
 use super::schemas::{ChannelSchema, PlanStatusSchema, StepStatusSchema};
+use super::{RunView, ToolChangeView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingView {
-    /// The id of the plan, of what the agent asks, or of the MCP server whose tools changed. For a step to look at, the
+    /// The id of the plan, of what the agent asks, of the run, or of the MCP server whose tools changed. For a step to look at, the
     /// position of the step follows a colon.
     pub id: String,
     pub kind: WaitingKind,
@@ -68,6 +69,10 @@ pub struct WaitingView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub tool_change: Option<ToolChangeView>,
+    /// The run of the agent by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub run: Option<RunView>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -83,10 +88,13 @@ pub enum WaitingKind {
     Step,
     /// A step whose result is unknown.
     Uncertain,
-    /// An execution on which no process works any more: resume or stop it.
+    /// An execution on which no process works any more, or a run of the agent by itself that is paused or interrupted:
+    /// resume or stop it.
     Run,
     /// Tools of an MCP server that no person has accepted.
     ToolChange,
+    /// A run of the agent by itself that has spent its budget: let it continue or stop it.
+    Budget,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -183,6 +191,7 @@ impl From<&Waiting> for WaitingView {
             call: None,
             questions: None,
             tool_change: None,
+            run: None,
         }
     }
 }
@@ -225,6 +234,40 @@ impl From<&WaitingAsk> for WaitingView {
             call,
             questions,
             tool_change: None,
+            run: None,
+        }
+    }
+}
+
+impl From<&WaitingRun> for WaitingView {
+    fn from(waiting: &WaitingRun) -> Self {
+        let WaitingRun { session, run, task, since } = waiting;
+        let (kind, why) = match &run.state {
+            RunState::Paused { reason: reason @ RunPause::Budget { .. }, .. } => {
+                (WaitingKind::Budget, reason.to_string())
+            }
+            RunState::Paused { reason, .. } => (WaitingKind::Run, reason.to_string()),
+            RunState::Interrupted { .. } => (WaitingKind::Run, "its process ended".to_owned()),
+            RunState::Running | RunState::Ended { .. } => (WaitingKind::Run, String::new()),
+        };
+        Self {
+            id: run.id().to_string(),
+            kind,
+            session_id: session.conversation.to_string(),
+            channel: session.channel,
+            title: format!("Run {} is {}, {why}: {task}", run.number, run.state.name()),
+            since: *since,
+            digest: String::new(),
+            choices: ["resume", "stop"].map(str::to_owned).to_vec(),
+            plan_id: None,
+            number: None,
+            status: None,
+            active: None,
+            step: None,
+            call: None,
+            questions: None,
+            tool_change: None,
+            run: Some(RunView::from(run)),
         }
     }
 }

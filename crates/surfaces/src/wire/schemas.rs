@@ -40,6 +40,34 @@ pub(crate) enum MemoryKindSchema {
     Result,
 }
 
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = GoalStatus)]
+pub(crate) enum GoalStatusSchema {
+    Active,
+    Paused,
+    Done,
+    Cancelled,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = TaskStatus)]
+pub(crate) enum TaskStatusSchema {
+    Open,
+    Done,
+    Failed,
+    Skipped,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[schema(as = RunKind)]
+pub(crate) enum RunKindSchema {
+    GoalRun,
+    TaskRun,
+}
+
 /// Who wrote it.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]

@@ -123,6 +123,7 @@ impl WaitingView {
             call: None,
             questions: None,
             tool_change: Some(ToolChangeView { server, difference: difference.words(SHOWN_TOOLS) }),
+            run: None,
         })
     }
 }

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use planwright_core::auto::TaskStatus;
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::session::ConversationKey;
 use planwright_core::slash::{
-    AutoCommand, Comparison, MemorySubcommand, OnOff, PlanCommand, SlashCommand, ToolsCommand,
+    AutoSubcommand, Comparison, GoalSubcommand, MemorySubcommand, OnOff, PlanCommand, ScheduleSubcommand, SlashCommand,
+    TaskSubcommand, ToolsCommand,
 };
 use proptest::option;
 use proptest::prelude::*;
@@ -121,15 +123,32 @@ fn plan_command() -> impl Strategy<Value = PlanCommand> {
 
 fn other_command() -> impl Strategy<Value = SlashCommand> {
     use SlashCommand::*;
-    let bare = vec![Plans, Goals, Tasks, Diary, New, Sessions, Reset, Compact, Stop, Status, Tools(ToolsCommand::List)];
+    let bare = vec![
+        Plans,
+        Goals,
+        Tasks,
+        Diary { text: None },
+        New,
+        Sessions,
+        Reset,
+        Compact,
+        Stop,
+        Status,
+        Tools(ToolsCommand::List),
+    ];
     prop_oneof![
         select(bare),
         "[a-zA-Z0-9_-]{1,64}".prop_map(|key| Switch { key: ConversationKey::existing(key).unwrap() }),
         option::of(text()).prop_map(|topic| Help { topic }),
-        option::of(text()).prop_map(|goal| Auto(AutoCommand::On { goal })),
-        text().prop_map(Goal),
-        text().prop_map(Task),
-        text().prop_map(Schedule),
+        option::of(text()).prop_map(|goal| Auto(AutoSubcommand::On { goal })),
+        text().prop_map(|title| Goal(GoalSubcommand::Add { title })),
+        (option::of("[1-9][0-9]{0,3}"), text()).prop_map(|(goal, title)| Task(TaskSubcommand::Add { goal, title })),
+        ("[1-9][0-9]{0,3}", option::of("[a-z]{1,8}"))
+            .prop_map(|(task, note)| { Task(TaskSubcommand::Change { task, status: TaskStatus::Failed, note }) }),
+        (option::of(1..99_u32), text()).prop_map(|(max_executions, title)| {
+            let (expression, zone, goal) = ("0 9 * * 1".to_owned(), Some("Europe/Berlin".to_owned()), None);
+            Schedule(ScheduleSubcommand::Add { expression, zone, max_executions, goal, title })
+        }),
         text().prop_map(|words| Memory(MemorySubcommand::Search { words })),
         text().prop_map(|content| Memory(MemorySubcommand::Save { content })),
         "[a-z0-9-]{6,36}".prop_map(|memory| Memory(MemorySubcommand::Forget { memory })),

@@ -70,7 +70,7 @@ impl ExecutionRunner<'_> {
         let open = stored.and_then(|stored| stored.session.turn);
         Ok(open.filter(|open| match &open.purpose {
             Purpose::Step { execution, .. } => *execution == self.id,
-            Purpose::Answer | Purpose::Document { .. } | Purpose::Question { .. } => false,
+            Purpose::Answer | Purpose::Document { .. } | Purpose::Question { .. } | Purpose::Run(_) => false,
         }))
     }
 
@@ -176,6 +176,6 @@ impl ExecutionRunner<'_> {
 fn is_for(open: &OpenTurn, step: &AgentStep) -> bool {
     match &open.purpose {
         Purpose::Step { step: own, .. } => *own == step.id,
-        Purpose::Answer | Purpose::Document { .. } | Purpose::Question { .. } => false,
+        Purpose::Answer | Purpose::Document { .. } | Purpose::Question { .. } | Purpose::Run(_) => false,
     }
 }

@@ -159,6 +159,10 @@ impl TurnRunner<'_> {
             TurnEnd::NoAnswer => "The model answered with nothing, twice. Try again, or say it differently.".to_owned(),
             TurnEnd::ModelFailed { message } => format!("The model could not answer. {message}"),
             TurnEnd::Interrupted if !self.turn.purpose.is_conversation() => self.what_is_uncertain(),
+            TurnEnd::Interrupted if self.turn.purpose.run().is_some() => {
+                "The program ended in the middle of this turn, so the run is interrupted. `/auto resume` starts it again."
+                    .to_owned()
+            }
             TurnEnd::Interrupted => format!(
                 "This turn was interrupted {} times before it could end, so it was given up. What it did is in the \
                  journal. Say `go on` to try again.",

@@ -32,15 +32,20 @@ impl TurnRunner<'_> {
     /// Finds what is remembered about the person's message. A store that fails here fails the turn.
     pub(super) async fn read_memory(&mut self) -> LedgerResult<()> {
         match self.turn.purpose {
-            Purpose::Answer | Purpose::Document { .. } => {}
+            Purpose::Answer | Purpose::Document { .. } | Purpose::Run(_) => {}
             // A specialist's turn is apart from the conversation and what it remembers.
             Purpose::Step { .. } | Purpose::Question { .. } => return Ok(()),
         }
-        let Some(about) = self.last_said().map(str::to_owned) else { return Ok(()) };
+        let Some(said) = self.last_said() else { return Ok(()) };
+        // The message of a tick names the task in its first line; the rest is the same in every tick.
+        let about = match self.turn.purpose.run() {
+            Some(_) => said.lines().next().unwrap_or_default().to_owned(),
+            None => said.to_owned(),
+        };
         if matches!(&self.memory, TurnMemory::Read { about: known, .. } if *known == about) {
             return Ok(());
         }
-        let chain = ScopeChain::of_session(&self.session);
+        let chain = ScopeChain::of(&self.session, self.turn.purpose.run())?;
         let search = self.agent.engine().memories().search(&chain, &about, FOUND).await?;
         let room = MOST_TOKENS.min(self.agent.context_tokens() / PART_OF_CONTEXT);
         let block = memory_block(&search.found, room, &self.agent.tokens);

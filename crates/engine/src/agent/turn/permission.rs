@@ -66,7 +66,7 @@ impl TurnRunner<'_> {
         let plan = match &self.turn.purpose {
             Purpose::Step { plan, .. } | Purpose::Document { plan, .. } => self.snapshot.named(plan).ok()?,
             // A specialist that is asked a question works for the turn that asks.
-            Purpose::Question { .. } | Purpose::Answer => return None,
+            Purpose::Question { .. } | Purpose::Answer | Purpose::Run(_) => return None,
         };
         (plan.status == PlanStatus::Executing).then_some(plan)
     }

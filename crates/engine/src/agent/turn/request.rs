@@ -105,7 +105,9 @@ impl RequestBuilder {
             workbook: GateContext::of(snapshot, policy, caller).workbook,
         };
         match purpose {
-            Purpose::Answer | Purpose::Document { .. } => GateContext::of(snapshot, policy, Caller::Conversation),
+            Purpose::Answer | Purpose::Document { .. } | Purpose::Run(_) => {
+                GateContext::of(snapshot, policy, Caller::Conversation)
+            }
             Purpose::Step { plan, .. } => apart(Caller::Execution, snapshot.plan(plan).map(|plan| plan.status)),
             Purpose::Question { .. } => apart(Caller::Specialist, snapshot.active().map(|plan| plan.status)),
         }
@@ -115,7 +117,7 @@ impl RequestBuilder {
         let policy = self.agent.policy_of(&snapshot.identity);
         let agents = &policy.agents;
         let mut text = match purpose {
-            Purpose::Answer | Purpose::Document { .. } => {
+            Purpose::Answer | Purpose::Document { .. } | Purpose::Run(_) => {
                 let finished = self.finished_plans(snapshot).await?;
                 let workbook = self.agent.engine().workbook_middleware().hint(snapshot).await;
                 let mut text = prompt::system(snapshot, &finished, agents.specialists(), workbook.as_deref());

@@ -6,7 +6,7 @@ use std::time::Instant;
 use planwright_core::conversation::{CountTokens as _, clip};
 use planwright_core::event::{Event, SessionEvent};
 use planwright_core::gate::{
-    ASK_AGENT, ASK_PERSON, GateContext, GateDecision, MemoryTool, PlanTool, ToolEffect, WorkbookTool,
+    ASK_AGENT, ASK_PERSON, AutoTool, GateContext, GateDecision, MemoryTool, PlanTool, ToolEffect, WorkbookTool,
     authorize_plan_tool, decide_other_tool,
 };
 use planwright_core::ids::{PlanId, RequestId};
@@ -85,6 +85,9 @@ impl TurnRunner<'_> {
         }
         if let Some(tool) = MemoryTool::named(name) {
             return self.call_memory_tool(pending, tool, arguments).await;
+        }
+        if let Some(tool) = AutoTool::named(name) {
+            return self.call_auto_tool(pending, tool, arguments).await;
         }
         if name == ASK_PERSON {
             return self.ask_person(pending, arguments).await;
@@ -256,7 +259,21 @@ impl TurnRunner<'_> {
     ) -> Result<ToolOutcome, TurnAbort> {
         let caller = self.situation().caller;
         let request = self.call_request(pending)?;
-        let answer = Box::pin(self.agent.engine().memory_tools().call(request, caller, None, tool, arguments)).await;
+        let run = self.turn.purpose.run();
+        let answer = Box::pin(self.agent.engine().memory_tools().call(request, caller, run, tool, arguments)).await;
+        let answer = self.note(answer)?;
+        Ok(outcome_of(answer, ToolStatus::Done))
+    }
+
+    async fn call_auto_tool(
+        &mut self,
+        pending: &PendingCall,
+        tool: AutoTool,
+        arguments: Arguments,
+    ) -> Result<ToolOutcome, TurnAbort> {
+        let (caller, run) = (self.situation().caller, self.turn.purpose.run());
+        let request = self.call_request(pending)?;
+        let answer = Box::pin(self.agent.engine().auto_tools().call(request, caller, run, tool, arguments)).await;
         let answer = self.note(answer)?;
         Ok(outcome_of(answer, ToolStatus::Done))
     }

@@ -47,7 +47,9 @@ impl Turns {
                 let fits = match (purpose, self.open.as_slice()) {
                     (Purpose::Question { asked_by, .. }, [asking]) => asked_by == asking,
                     (Purpose::Question { .. }, _) => false,
-                    (Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. }, open) => open.is_empty(),
+                    (Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. } | Purpose::Run(_), open) => {
+                        open.is_empty()
+                    }
                 };
                 self.open.push(turn.clone());
                 let begun = Begun { purpose: purpose.clone(), owners: vec![owner], order: Vec::new() };
@@ -137,7 +139,7 @@ impl Turns {
         let Some(begun) = self.begun.get(turn) else { return &[] };
         match &begun.purpose {
             Purpose::Question { asked_by, .. } => self.owners(asked_by),
-            Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. } => &begun.owners,
+            Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. } | Purpose::Run(_) => &begun.owners,
         }
     }
 

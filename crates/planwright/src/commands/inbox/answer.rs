@@ -18,6 +18,7 @@ use super::items::InboxItem;
 use crate::approver;
 use crate::chat::output::OutputLines;
 use crate::cli::{ApproveArgs, InboxAnswerArgs, ReasonArgs, ResumeArgs, ReviseArgs};
+use crate::commands::auto;
 use crate::commands::plan;
 use crate::commands::{chat, plan::carry_out};
 use crate::context::Context;
@@ -29,6 +30,14 @@ pub(super) async fn run(context: &Context, item: InboxItem, arguments: InboxAnsw
     let choices = item.view().choices;
     match item {
         InboxItem::Plan(waiting) => decide(context, &waiting, &choices, arguments).await,
+        InboxItem::Run(waiting) => {
+            let run = waiting.run.number.to_string();
+            let word = match one_of(&choices, arguments.choice.as_deref())? {
+                "stop" => "off",
+                _ => "resume",
+            };
+            auto::in_session(context, &waiting.session, &format!("/auto {word} {run}")).await
+        }
         InboxItem::Ask(waiting) => match &waiting.ask.subject {
             AskSubject::Permission(_) => permit(context, &waiting, &choices, arguments).await,
             AskSubject::Questions { .. } => answer(context, &waiting, arguments).await,

@@ -6,7 +6,7 @@ use planwright_core::ids::PlanId;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
-use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor};
+use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor, WaitingRun};
 use planwright_engine::ledger::DamagedRow;
 use planwright_surfaces::wire::WaitingView;
 
@@ -30,6 +30,7 @@ pub(super) struct Inbox {
 pub(super) enum InboxItem {
     Plan(Box<Waiting>),
     Ask(Box<WaitingAsk>),
+    Run(Box<WaitingRun>),
 }
 
 impl InboxItem {
@@ -37,6 +38,7 @@ impl InboxItem {
         match self {
             Self::Plan(waiting) => waiting.as_ref().into(),
             Self::Ask(waiting) => waiting.as_ref().into(),
+            Self::Run(waiting) => waiting.as_ref().into(),
         }
     }
 
@@ -44,6 +46,7 @@ impl InboxItem {
         match self {
             Self::Plan(waiting) => &waiting.session,
             Self::Ask(waiting) => &waiting.session,
+            Self::Run(waiting) => &waiting.session,
         }
     }
 
@@ -60,7 +63,7 @@ impl InboxItem {
                     format!("{}{}", card::line(&waiting.plan), card::progress(&waiting.plan, context.screen.width))
                 }
             },
-            Self::Ask(_) => view::asked(&view, context.screen.width),
+            Self::Ask(_) | Self::Run(_) => view::asked(&view, context.screen.width),
         };
         Ok(format!("{about}{}", view::choices(&view, &context.invocation, context.screen.width)))
     }
@@ -70,6 +73,9 @@ impl InboxItem {
 pub(super) async fn read(context: &Context, session: Option<&SessionIdentity>) -> Result<Inbox, Failure> {
     let (asks, damaged) = context.engine.inbox().asks(context.ledger.as_ref()).await?;
     let mut inbox = Inbox { items: asks.into_iter().map(|ask| InboxItem::Ask(Box::new(ask))).collect(), damaged };
+    let (runs, damaged) = context.engine.inbox().runs(context.ledger.as_ref()).await?;
+    inbox.items.extend(runs.into_iter().map(|run| InboxItem::Run(Box::new(run))));
+    inbox.damaged.extend(damaged);
     let mut after = None;
     loop {
         let page = context.engine.inbox().list(context.ledger.as_ref(), after, PAGE).await?;

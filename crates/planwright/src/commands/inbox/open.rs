@@ -22,6 +22,7 @@ fn path(item: &InboxItem) -> String {
     match item {
         InboxItem::Plan(waiting) => format!("/p/{}", waiting.plan.id),
         InboxItem::Ask(waiting) => format!("/?item={}", waiting.ask.id),
+        InboxItem::Run(waiting) => format!("/?item={}", waiting.run.id()),
     }
 }
 

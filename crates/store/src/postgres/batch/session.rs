@@ -13,6 +13,7 @@ use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{DamagedRow, Lease, Leasing, LedgerError, LedgerResult, Submission};
 
 use crate::apply_command::AppliedCommand;
+use crate::auto_rows::AutoRow;
 use crate::leasing::{self, Holder, is_free_for};
 use crate::memory_rows::MemoryRowChange;
 use crate::plan_rows::PlanRowChanges;
@@ -37,6 +38,8 @@ pub(super) struct BatchSession {
     pub(super) made: BTreeSet<PlanId>,
     /// What is to be written of memories, in order.
     pub(super) memories: Vec<MemoryRowChange>,
+    /// What the row about schedules and runs is to say.
+    pub(super) auto: Option<AutoRow>,
     /// Set once something is to be written.
     pub(super) last_active: Option<Timestamp>,
 }
@@ -57,6 +60,7 @@ impl BatchSession {
             changed: BTreeMap::new(),
             made: BTreeSet::new(),
             memories: Vec::new(),
+            auto: None,
             last_active: None,
         }
     }
@@ -132,6 +136,7 @@ impl BatchSession {
             self.changed.entry(plan.clone()).or_default().join(rewrite);
         }
         self.memories.extend(applied.memories.iter().cloned());
+        self.auto = applied.auto.or(self.auto);
         self.last_active = Some(submission.context.at);
         Ok(id)
     }

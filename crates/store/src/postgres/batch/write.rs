@@ -50,6 +50,9 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
             write_memory(connection, session_id, row).await?;
         }
     }
+    let auto = AutoColumns::of(batch);
+    connection.execute(auto.session_id.len(), &connection.set_auto, auto.parameters()).await?;
+    connection.execute(auto.none.len(), &connection.delete_auto, [&auto.none]).await?;
     Ok(())
 }
 
@@ -264,6 +267,38 @@ impl<'a> PlanColumns<'a> {
 
     fn for_update(&self) -> [&dyn Parameter; 6] {
         [&self.id, &self.session_id, &self.status, &self.title, &self.body, &self.updated_at]
+    }
+}
+
+#[derive(Default)]
+struct AutoColumns {
+    session_id: Vec<i64>,
+    due_at: Vec<Option<i64>>,
+    running: Vec<bool>,
+    waits: Vec<bool>,
+    /// The sessions that need no row any more.
+    none: Vec<i64>,
+}
+
+impl AutoColumns {
+    fn of(batch: &Batch<'_>) -> Self {
+        let mut columns = Self::default();
+        for session in batch.sessions.values() {
+            let (Some(id), Some(row)) = (session.id, session.auto) else { continue };
+            if row.is_empty() {
+                columns.none.push(id);
+                continue;
+            }
+            columns.session_id.push(id);
+            columns.due_at.push(row.due_at);
+            columns.running.push(row.running);
+            columns.waits.push(row.waits);
+        }
+        columns
+    }
+
+    fn parameters(&self) -> [&dyn Parameter; 4] {
+        [&self.session_id, &self.due_at, &self.running, &self.waits]
     }
 }
 

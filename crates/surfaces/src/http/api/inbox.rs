@@ -49,7 +49,7 @@ struct InboxPage {
 
 /// List the decisions that wait for a person
 ///
-/// First what agents ask: permission for a call, and questions; then tools of MCP servers that no person has accepted.
+/// First what agents ask: permission for a call, and questions; then runs that are paused or interrupted; then tools of MCP servers that no person has accepted.
 /// `limit` does not count these. Then plans to approve, steps to look at, steps with an unknown result, and paused
 /// executions; the one that changed last comes first.
 #[utoipa::path(get, path = "/api/inbox", tag = "inbox", params(InboxQuery),
@@ -63,6 +63,11 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
         Some(_) => Default::default(),
     };
     damaged.extend(page.damaged);
+    let (runs, damaged_runs) = match after {
+        None => app.engine().inbox().runs(app.ledger()).await?,
+        Some(_) => Default::default(),
+    };
+    damaged.extend(damaged_runs);
     let servers = match app.agent().upstream().filter(|_| after.is_none()) {
         Some(upstream) => {
             upstream.refresh().await?;
@@ -89,7 +94,8 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
         };
         WaitingView { require, ..WaitingView::from(waiting) }
     });
-    let items = asks.chain(tool_changes).chain(plans).collect();
+    let runs = runs.iter().map(WaitingView::from);
+    let items = asks.chain(runs).chain(tool_changes).chain(plans).collect();
     Ok(Json(InboxPage { items, next: page.next, damaged: pagination::damaged(&damaged) }))
 }
 

@@ -29,6 +29,11 @@ pub(super) const MEMORY_BLOCKED: Name = name(
     "Rows of memories that belong to another session than the one that read, and were dropped.",
 );
 
+/// By `runKind` and `channel`.
+pub(super) const AUTO_RUN_STARTED: Name = name("auto_run_started_count", "Runs that were started.");
+/// By `runKind` and `status`.
+pub(super) const AUTO_RUN_COMPLETED: Name = name("auto_run_completed_count", "Runs that ended, by how they ended.");
+
 /// By `method`, `route` and `status`.
 pub(super) const HTTP_REQUESTS: Name = name("http_requests_total", "Requests that were answered.");
 /// By `route`.
@@ -47,5 +52,13 @@ pub(super) const OPEN_TURNS: Name = name("open_turns", "Sessions with a turn tha
 pub(super) const PLANS_READY: Name = name("plans_ready", "Plans that wait for a decision.");
 pub(super) const PLANS_EXECUTING: Name = name("plans_executing", "Plans that are executing.");
 
-pub(super) const COUNTERS: [Name; 6] =
-    [MISMATCH_BLOCKED, MEMORY_GOAL_SELECTED, MEMORY_TASK_SELECTED, MEMORY_BLOCKED, HTTP_REQUESTS, TURNS];
+pub(super) const COUNTERS: [Name; 8] = [
+    MISMATCH_BLOCKED,
+    MEMORY_GOAL_SELECTED,
+    MEMORY_TASK_SELECTED,
+    MEMORY_BLOCKED,
+    AUTO_RUN_STARTED,
+    AUTO_RUN_COMPLETED,
+    HTTP_REQUESTS,
+    TURNS,
+];

@@ -1,0 +1,104 @@
+//! What happens to goals, tasks, the diary, schedules and runs.
+
+use jiff::Timestamp;
+
+use super::context::AutoExecutionContext;
+use super::cron::CronLine;
+use super::goal::{GoalStatus, TaskStatus};
+use super::run::{RunEnd, RunPause, RunTrigger, Spend, TickResult};
+use crate::ids::{GoalId, RunId, ScheduleId, TaskId, TurnId};
+use crate::wire::events;
+
+events! {
+    pub enum AutoEvent {
+        "goal_added" GoalAdded { goal: GoalId, number: u32, title: String },
+        "goal_changed" GoalChanged {
+            goal: GoalId,
+            status: GoalStatus,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            note: Option<String>,
+        },
+        "task_added" TaskAdded {
+            task: TaskId,
+            number: u32,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            goal: Option<GoalId>,
+            title: String,
+        },
+        "task_changed" TaskChanged {
+            task: TaskId,
+            status: TaskStatus,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            note: Option<String>,
+        },
+        "diary_written" DiaryWritten {
+            text: String,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            run: Option<RunId>,
+        },
+        "schedule_added" ScheduleAdded {
+            schedule: ScheduleId,
+            number: u32,
+            task: TaskId,
+            line: CronLine,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            max_executions: Option<u32>,
+            next_at: Timestamp,
+        },
+        "schedule_paused" SchedulePaused { schedule: ScheduleId },
+        "schedule_resumed" ScheduleResumed { schedule: ScheduleId, next_at: Timestamp },
+        "schedule_deleted" ScheduleDeleted { schedule: ScheduleId },
+        /// A due schedule started a run. The windows that were missed before it are joined with it.
+        "schedule_fired" ScheduleFired {
+            schedule: ScheduleId,
+            window: Timestamp,
+            joined: u32,
+            // Absent after the last execution.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            next_at: Option<Timestamp>,
+        },
+        /// A due schedule could not start its run, or the run failed. It is tried again later.
+        "schedule_postponed" SchedulePostponed { schedule: ScheduleId, next_at: Timestamp, failed: bool, reason: String },
+        "run_started" RunStarted { number: u32, context: AutoExecutionContext, trigger: RunTrigger, driver: String },
+        /// A turn of the run ended.
+        "run_ticked" RunTicked { run: RunId, in_turn: TurnId, spent: Spend, work: String, outcome: TickResult },
+        /// The task before is over, and the run continues with the next one of its goal.
+        "run_moved" RunMoved { run: RunId, task: TaskId },
+        "run_paused" RunPaused { run: RunId, reason: RunPause },
+        "run_resumed" RunResumed { run: RunId, driver: String },
+        /// The process of the run ended.
+        "run_interrupted" RunInterrupted { run: RunId },
+        "run_ended" RunEnded {
+            run: RunId,
+            end: RunEnd,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            note: Option<String>,
+        },
+    }
+}
+
+impl AutoEvent {
+    /// The run that the event is about.
+    pub fn run(&self) -> Option<&RunId> {
+        match self {
+            Self::RunStarted { context, .. } => Some(&context.run_id),
+            Self::RunTicked { run, .. }
+            | Self::RunMoved { run, .. }
+            | Self::RunPaused { run, .. }
+            | Self::RunResumed { run, .. }
+            | Self::RunInterrupted { run }
+            | Self::RunEnded { run, .. } => Some(run),
+            Self::DiaryWritten { run, .. } => run.as_ref(),
+            Self::GoalAdded { .. }
+            | Self::GoalChanged { .. }
+            | Self::TaskAdded { .. }
+            | Self::TaskChanged { .. }
+            | Self::ScheduleAdded { .. }
+            | Self::SchedulePaused { .. }
+            | Self::ScheduleResumed { .. }
+            | Self::ScheduleDeleted { .. }
+            | Self::ScheduleFired { .. }
+            | Self::SchedulePostponed { .. } => None,
+        }
+    }
+}

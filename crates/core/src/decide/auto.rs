@@ -1,0 +1,257 @@
+//! Goals, tasks, the diary and schedules.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::actor::ActorKind;
+use crate::approval::Risk;
+use crate::auto::{
+    AutoCommand, AutoEvent, AutoExecutionContext, AutoState, CronLine, Goal, GoalStatus, NewSchedule, RunTrigger,
+    Schedule, ScheduleChange, ScheduleStatus, Task, TaskStatus,
+};
+use crate::decide::Decider;
+use crate::event::Event;
+use crate::ids::{GoalId, ScheduleId, TaskId};
+use crate::refusal::Refusal;
+
+/// The most goals that are not over, open tasks and schedules of a session.
+const MOST_GOALS: usize = 100;
+const MOST_TASKS: usize = 400;
+const MOST_SCHEDULES: usize = 50;
+/// How long a schedule waits that cannot start its run now.
+const POSTPONED: SignedDuration = SignedDuration::from_mins(15);
+/// The most missed windows that are counted.
+const MOST_JOINED: u32 = 10_000;
+
+pub(super) const NO_STATE: &AutoState = &AutoState::EMPTY;
+
+impl Decider<'_> {
+    pub(super) fn auto(&self, command: &AutoCommand) -> Result<Vec<Event>, Refusal> {
+        self.snapshot.opened()?;
+        let events = match command {
+            AutoCommand::AddGoal { title } => vec![self.add_goal(title)?],
+            AutoCommand::ChangeGoal { goal, status, note } => self.change_goal(goal, *status, note.as_deref())?,
+            AutoCommand::AddTask { title, goal } => vec![self.add_task(title, goal.as_ref())?],
+            AutoCommand::ChangeTask { task, status, note } => self.change_task(task, *status, note.as_deref())?,
+            AutoCommand::WriteDiary { text, run } => vec![self.write_diary(text, run.as_ref())?],
+            AutoCommand::AddSchedule(new) => self.add_schedule(new)?,
+            AutoCommand::ChangeSchedule { schedule, change } => vec![self.change_schedule(schedule, *change)?],
+            AutoCommand::Fire { schedule, window, driver } => self.fire(schedule, *window, driver)?,
+            AutoCommand::Start { target, driver } => self.start_run(target, driver)?,
+            AutoCommand::Resume { run, driver } => vec![self.resume_run(run, driver)?],
+            AutoCommand::Stop { run } => return self.stop_runs(run.as_ref()),
+            AutoCommand::Interrupt { run } => self.interrupt_run(run)?,
+        };
+        Ok(events.into_iter().map(Event::Auto).collect())
+    }
+
+    pub(super) fn auto_state(&self) -> &AutoState {
+        self.snapshot.session.as_ref().and_then(|session| session.auto.as_deref()).unwrap_or(NO_STATE)
+    }
+
+    pub(super) fn add_goal(&self, title: &str) -> Result<AutoEvent, Refusal> {
+        let title = self.line("goal", title)?;
+        let state = self.auto_state();
+        if state.goals.iter().filter(|goal| !goal.status.is_final()).count() >= MOST_GOALS {
+            return Err(Refusal::limit(format!("A session has at most {MOST_GOALS} goals that are not over.")));
+        }
+        let goal = GoalId::from(&self.context.request);
+        Ok(AutoEvent::GoalAdded { goal, number: state.goals_made + 1, title })
+    }
+
+    fn change_goal(&self, goal: &GoalId, status: GoalStatus, note: Option<&str>) -> Result<Vec<AutoEvent>, Refusal> {
+        let known = self.known_goal(goal)?;
+        let note = note.map(|note| self.line("note", note)).transpose()?;
+        if known.status == status && note.is_none() {
+            return Ok(Vec::new());
+        }
+        Ok(vec![AutoEvent::GoalChanged { goal: goal.clone(), status, note }])
+    }
+
+    pub(super) fn add_task(&self, title: &str, goal: Option<&GoalId>) -> Result<AutoEvent, Refusal> {
+        let title = self.line("task", title)?;
+        if let Some(goal) = goal.map(|goal| self.known_goal(goal)).transpose()?
+            && goal.status.is_final()
+        {
+            return Err(Refusal::wrong_status(format!("Goal {} is {}.", goal.number, goal.status)));
+        }
+        self.new_task(title, goal.cloned())
+    }
+
+    pub(super) fn new_task(&self, title: String, goal: Option<GoalId>) -> Result<AutoEvent, Refusal> {
+        let state = self.auto_state();
+        if state.tasks.iter().filter(|task| task.status == TaskStatus::Open).count() >= MOST_TASKS {
+            return Err(Refusal::limit(format!("A session has at most {MOST_TASKS} open tasks.")));
+        }
+        Ok(AutoEvent::TaskAdded {
+            task: TaskId::from(&self.context.request),
+            number: state.tasks_made + 1,
+            goal,
+            title,
+        })
+    }
+
+    fn change_task(&self, task: &TaskId, status: TaskStatus, note: Option<&str>) -> Result<Vec<AutoEvent>, Refusal> {
+        let known = self.known_task(task)?;
+        let note = note.map(|note| self.line("note", note)).transpose()?;
+        if known.status == status && note.is_none() {
+            return Ok(Vec::new());
+        }
+        Ok(vec![AutoEvent::TaskChanged { task: task.clone(), status, note }])
+    }
+
+    fn write_diary(&self, text: &str, run: Option<&AutoExecutionContext>) -> Result<AutoEvent, Refusal> {
+        let text = self.line("diary entry", text)?;
+        if let Some(run) = run.filter(|run| run.session != self.snapshot.identity) {
+            return Err(Refusal::not_found(format!("There is no run {} in this session.", run.run_id)));
+        }
+        Ok(AutoEvent::DiaryWritten { text, run: run.map(|run| run.run_id.clone()) })
+    }
+
+    fn add_schedule(&self, new: &NewSchedule) -> Result<Vec<AutoEvent>, Refusal> {
+        self.check_starter("makes schedules")?;
+        let state = self.auto_state();
+        if state.schedules.len() >= MOST_SCHEDULES {
+            return Err(Refusal::limit(format!("A session has at most {MOST_SCHEDULES} schedules.")));
+        }
+        if new.max_executions == Some(0) {
+            return Err(Refusal::invalid("A schedule is executed at least once."));
+        }
+        let line = CronLine::new(&new.expression, new.zone.as_deref(), self.context.at)?;
+        let next_at = line.next_after(self.context.at)?;
+        let task = self.add_task(&new.title, new.goal.as_ref())?;
+        let added = AutoEvent::ScheduleAdded {
+            schedule: ScheduleId::from(&self.context.request),
+            number: state.schedules_made + 1,
+            task: TaskId::from(&self.context.request),
+            line,
+            max_executions: new.max_executions,
+            next_at,
+        };
+        Ok(vec![task, added])
+    }
+
+    fn change_schedule(&self, schedule: &ScheduleId, change: ScheduleChange) -> Result<AutoEvent, Refusal> {
+        let known = self.known_schedule(schedule)?;
+        let id = schedule.clone();
+        match change {
+            ScheduleChange::Pause => {
+                self.check_person_for("pauses schedules")?;
+                match known.status {
+                    ScheduleStatus::Active => Ok(AutoEvent::SchedulePaused { schedule: id }),
+                    ScheduleStatus::Paused | ScheduleStatus::Ended => Err(wrong(known)),
+                }
+            }
+            ScheduleChange::Resume => {
+                self.check_starter("resumes schedules")?;
+                match known.status {
+                    ScheduleStatus::Paused => Ok(AutoEvent::ScheduleResumed {
+                        schedule: id,
+                        next_at: known.line.next_after(self.context.at)?,
+                    }),
+                    ScheduleStatus::Active | ScheduleStatus::Ended => Err(wrong(known)),
+                }
+            }
+            ScheduleChange::Delete => {
+                self.check_person_for("deletes schedules")?;
+                Ok(AutoEvent::ScheduleDeleted { schedule: id })
+            }
+        }
+    }
+
+    /// Starts the run of a due schedule. Windows that were missed are joined with it. A run that cannot start now is
+    /// tried again later.
+    fn fire(&self, schedule: &ScheduleId, window: Timestamp, driver: &str) -> Result<Vec<AutoEvent>, Refusal> {
+        self.check_system("starts the runs of schedules")?;
+        let known = self.known_schedule(schedule)?;
+        let now = self.context.at;
+        if known.next_at != Some(window) || window > now {
+            return Err(Refusal::conflict(format!("Schedule {} is not due at {window}.", known.number)));
+        }
+        let next = known.line.next_after(now)?;
+        let task = self.known_task(&known.task)?;
+        if let Some(reason) = self.cannot_fire(task) {
+            let next_at = next.min(now.saturating_add(POSTPONED).unwrap_or(next));
+            return Ok(vec![AutoEvent::SchedulePostponed {
+                schedule: schedule.clone(),
+                next_at,
+                failed: false,
+                reason,
+            }]);
+        }
+        let joined = known.line.count_due(window, now, MOST_JOINED)?;
+        let left = known.max_executions.is_none_or(|most| known.executions + 1 < most);
+        let next_at = left.then_some(next);
+        let mut events = vec![AutoEvent::ScheduleFired { schedule: schedule.clone(), window, joined, next_at }];
+        if task.status != TaskStatus::Open {
+            events.push(AutoEvent::TaskChanged { task: task.id.clone(), status: TaskStatus::Open, note: None });
+        }
+        let trigger = RunTrigger::Schedule { schedule: schedule.clone() };
+        events.push(self.run_started(task.goal.clone(), task.id.clone(), trigger, driver));
+        Ok(events)
+    }
+
+    fn cannot_fire(&self, task: &Task) -> Option<String> {
+        if let Err(refusal) = self.check_nothing_waits() {
+            return Some(refusal.message);
+        }
+        let state = self.auto_state();
+        if let Some(run) = state.open_runs().find(|run| *run.context.task_id() == task.id) {
+            return Some(format!("Run {} still works on it.", run.number));
+        }
+        let goal = task.goal.as_ref().and_then(|goal| state.goal(goal));
+        if let Some(goal) = goal.filter(|goal| goal.status != GoalStatus::Active) {
+            return Some(format!("Goal {} is {}.", goal.number, goal.status));
+        }
+        if state.open_runs().count() >= self.policy.auto.runs {
+            return Some("The session has as many runs as it may have.".to_owned());
+        }
+        let spent = state.spent_on(self.context.at).reaches(&self.policy.auto.day);
+        spent.map(|_| "The budget of the day is spent.".to_owned())
+    }
+
+    pub(super) fn known_goal(&self, goal: &GoalId) -> Result<&Goal, Refusal> {
+        self.auto_state().goal(goal).ok_or_else(|| self.not_here("goal", goal.as_str()))
+    }
+
+    pub(super) fn known_task(&self, task: &TaskId) -> Result<&Task, Refusal> {
+        self.auto_state().task(task).ok_or_else(|| self.not_here("task", task.as_str()))
+    }
+
+    fn known_schedule(&self, schedule: &ScheduleId) -> Result<&Schedule, Refusal> {
+        self.auto_state().schedule(schedule).ok_or_else(|| self.not_here("schedule", schedule.as_str()))
+    }
+
+    pub(super) fn not_here(&self, what: &str, id: &str) -> Refusal {
+        Refusal::not_found(format!("There is no {what} {id} in session {}.", self.snapshot.identity))
+    }
+
+    pub(super) fn check_person_for(&self, does: &str) -> Result<(), Refusal> {
+        match self.context.by.kind {
+            ActorKind::Person => Ok(()),
+            ActorKind::Agent | ActorKind::Policy | ActorKind::System => {
+                Err(Refusal::policy_denied(format!("Only a person {does}.")))
+            }
+        }
+    }
+
+    /// What starts work comes from a person, and from outside of the agent's reach.
+    pub(super) fn check_starter(&self, does: &str) -> Result<(), Refusal> {
+        self.check_person_for(does)?;
+        self.approval_check(&BTreeSet::from([Risk::ChangesFiles])).check_separate()
+    }
+
+    pub(super) fn check_system(&self, does: &str) -> Result<(), Refusal> {
+        match self.context.by.kind {
+            ActorKind::System => Ok(()),
+            ActorKind::Person | ActorKind::Agent | ActorKind::Policy => {
+                Err(Refusal::policy_denied(format!("Only Planwright itself {does}.")))
+            }
+        }
+    }
+}
+
+fn wrong(schedule: &Schedule) -> Refusal {
+    Refusal::wrong_status(format!("Schedule {} is {}.", schedule.number, schedule.status.as_str()))
+}

@@ -1,0 +1,66 @@
+//! What a turn of a run has done so far.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::model::Usage;
+use crate::turn::TurnInput;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TickProgress {
+    pub usage: Usage,
+    /// How many calls it made.
+    pub calls: u32,
+    /// The hash of its words, calls and results.
+    pub work: String,
+    /// Whether it changed a file, a plan, a memory, the workbook, a goal or a task.
+    pub changed: bool,
+    /// How long it was at work before it last waited for a person, in milliseconds.
+    pub millis: u64,
+    /// Since when it is at work; `None` while it waits for a person.
+    pub since: Option<Timestamp>,
+}
+
+impl TickProgress {
+    pub(crate) fn begun(at: Timestamp) -> Self {
+        Self { usage: Usage::default(), calls: 0, work: String::new(), changed: false, millis: 0, since: Some(at) }
+    }
+
+    pub(crate) fn take_in(&mut self, input: &TurnInput) {
+        match input {
+            TurnInput::Replied { reply, .. } => {
+                self.usage = self.usage + reply.usage;
+                self.calls = self.calls.saturating_add(u32::try_from(reply.calls.len()).unwrap_or(u32::MAX));
+                self.mix("reply", &reply.text);
+                for call in &reply.calls {
+                    self.mix(&call.name, &call.arguments);
+                }
+            }
+            TurnInput::ToolEnded { outcome, .. } => self.mix("result", &outcome.text),
+        }
+    }
+
+    /// It waits for a person from now on.
+    pub(crate) fn wait(&mut self, at: Timestamp) {
+        self.millis = self.worked_until(at);
+        self.since = None;
+    }
+
+    /// It is at work again.
+    pub(crate) fn resume(&mut self, at: Timestamp) {
+        self.since.get_or_insert(at);
+    }
+
+    /// How long it was at work until `at`, in milliseconds.
+    pub fn worked_until(&self, at: Timestamp) -> u64 {
+        let now = self.since.map_or(0, |since| at.as_millisecond().saturating_sub(since.as_millisecond()));
+        self.millis.saturating_add(u64::try_from(now).unwrap_or(0))
+    }
+
+    fn mix(&mut self, kind: &str, text: &str) {
+        let hash = Sha256::digest(format!("{}\n{kind}\n{text}", self.work));
+        self.work = hex::encode(hash);
+        self.work.truncate(32);
+    }
+}

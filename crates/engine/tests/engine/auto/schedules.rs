@@ -1,0 +1,110 @@
+//! Due schedules, taken by exactly one of several processes and served fairly.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use planwright_core::auto::{RunEnd, RunState, RunTrigger, ScheduleStatus};
+use planwright_core::event::{AutoEvent, Event};
+use planwright_engine::agent::Agent;
+use planwright_engine::server_ledger::ServerLedger;
+use planwright_llm::scripted::ScriptedModel;
+use planwright_test_support::clock::TestClock;
+use planwright_test_support::talk::{Talk as _, Watcher};
+use tokio_util::sync::CancellationToken;
+
+use super::{diligent, state};
+use crate::world::{World, events, person, session};
+
+/// A server that starts due runs until it is dropped.
+struct Server {
+    agent: Agent,
+    stop: CancellationToken,
+}
+
+impl Server {
+    async fn start(world: &World, model: &ScriptedModel, owner: &str) -> Self {
+        let ledger: Arc<dyn ServerLedger> = world.setup.ledger().await;
+        let agent = world.another(model, owner).await;
+        let stop = CancellationToken::new();
+        let (serving, stopping) = (agent.clone(), stop.clone());
+        tokio::spawn(async move { serving.run_schedules(ledger, stopping).await });
+        Self { agent, stop }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+#[tokio::test]
+async fn a_due_schedule_starts_a_run_and_missed_windows_are_joined() {
+    let clock = TestClock::stopped();
+    let world = World::with(diligent(), |setup| setup.clock = Some(clock.clone())).await;
+    world.hear("/schedule add 0 * * * * max=2 Read the news").await;
+    let _server = Server::start(&world, &world.model, "the server").await;
+    // Five windows pass while no process looks.
+    clock.advance(Duration::from_secs(5 * 3_600 + 60));
+    let run = world.until_run(1, |run| !run.is_open()).await;
+    assert!(matches!(run.trigger, RunTrigger::Schedule { .. }));
+    assert!(matches!(run.state, RunState::Ended { end: RunEnd::Completed, .. }));
+    let fired = world.events().await.iter().find_map(|event| match event {
+        Event::Auto(AutoEvent::ScheduleFired { joined, .. }) => Some(*joined),
+        _ => None,
+    });
+    assert_eq!(fired, Some(4));
+    assert_eq!(world.auto().await.runs.len(), 1);
+    clock.advance(Duration::from_secs(3_600));
+    world.until_run(2, |run| !run.is_open()).await;
+    let state = world.auto().await;
+    assert_eq!((state.schedules[0].executions, state.schedules[0].status), (2, ScheduleStatus::Ended));
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn several_servers_start_each_due_run_once_and_serve_all() {
+    const SESSIONS: usize = 60;
+    let clock = TestClock::stopped();
+    let world = World::with(diligent(), |setup| setup.clock = Some(clock.clone())).await;
+    let mut sessions = Vec::new();
+    for number in 0..SESSIONS {
+        let one = session(&format!("session-{number:04}"));
+        world.engine().sessions().open(&one, &person()).await.unwrap();
+        let mut place = world.place();
+        place.session = one.clone();
+        world
+            .agent
+            .hear(&place, &person(), "/schedule add 0 * * * * max=1 Read the news", &Watcher::none())
+            .await
+            .unwrap();
+        sessions.push(one);
+    }
+    let servers = [
+        Server::start(&world, &world.model, "server one").await,
+        Server::start(&world, &world.model, "server two").await,
+        Server::start(&world, &world.model, "server three").await,
+    ];
+    // All of them are due in the same second.
+    clock.advance(Duration::from_secs(3_660));
+    let mut drivers = BTreeMap::<String, usize>::new();
+    for one in &sessions {
+        loop {
+            let state = state(world.engine(), one).await;
+            if let [run] = state.runs.as_slice()
+                && !run.is_open()
+            {
+                *drivers.entry(run.driver.clone()).or_default() += 1;
+                break;
+            }
+            assert!(state.runs.len() <= 1);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let fired = events(world.engine(), one).await;
+        assert_eq!(fired.iter().filter(|event| event.name() == "schedule_fired").count(), 1);
+    }
+    assert_eq!(drivers.values().sum::<usize>(), SESSIONS);
+    assert!(servers.iter().all(|server| sessions.iter().all(|one| !server.agent.drives(one))));
+    world.is_sound().await;
+}

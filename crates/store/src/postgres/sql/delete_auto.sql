@@ -1,0 +1,1 @@
+DELETE FROM auto_session WHERE session_id = ANY($1::bigint[])

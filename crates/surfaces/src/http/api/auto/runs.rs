@@ -1,0 +1,155 @@
+//! `/api/runs`
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use planwright_core::auto::StartTarget;
+use planwright_core::ids::RunId;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_engine::session::input::Input;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::{OfSession, state};
+use crate::http::api::lookup;
+use crate::http::app::App;
+use crate::http::extract::{Body, Path, Query};
+use crate::http::idempotency::RequestContext;
+use crate::http::input::accepted;
+use crate::http::openapi::ProblemBody;
+use crate::http::problem::ApiResult;
+use crate::wire::RunView;
+use crate::wire::schemas::ChannelSchema;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default()
+        .routes(routes!(list, start))
+        .routes(routes!(show))
+        .routes(routes!(stop))
+        .routes(routes!(resume))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Runs {
+    /// Every run that is not over and the last ones that are, in the order they were started.
+    items: Vec<RunView>,
+}
+
+/// List the runs of a session
+#[utoipa::path(get, path = "/api/runs", tag = "auto", params(OfSession),
+    responses((status = 200, description = "The runs", body = Runs),
+        (status = 404, description = "There is no such session", body = ProblemBody)))]
+async fn list(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<Runs>> {
+    let session = of.session();
+    app.agent().note_interrupted_runs(&session).await?;
+    let state = state(&app, &session).await?;
+    Ok(Json(Runs { items: state.runs.iter().map(RunView::from).collect() }))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({ "sessionId": "k3yk3y8x", "goalId": "1" }))]
+struct NewRun {
+    #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: ConversationKey,
+    #[schema(value_type = Option<ChannelSchema>)]
+    channel: Option<Channel>,
+    /// The id or number of a goal: a `GOAL_RUN` on its first open task.
+    #[schema(min_length = 1, max_length = 128)]
+    goal_id: Option<String>,
+    /// The id or number of a task. Without goal and task the session's first active goal is worked towards, else its first
+    /// open task.
+    #[schema(min_length = 1, max_length = 128)]
+    task_id: Option<String>,
+}
+
+/// Start a run
+#[utoipa::path(post, path = "/api/runs", tag = "auto", request_body = NewRun,
+    responses((status = 201, description = "The run", body = RunView),
+        (status = 404, description = "There is no such session, goal or task", body = ProblemBody),
+        (status = 409, description = "A plan or a permission waits for a person, or a run works on the task already", body = ProblemBody)))]
+async fn start(
+    State(app): State<App>,
+    name: RequestContext,
+    Body(body): Body<NewRun>,
+) -> ApiResult<(StatusCode, Json<RunView>)> {
+    let session = lookup::session(body.session_id, body.channel);
+    let before = state(&app, &session).await?;
+    let target = match (&body.goal_id, &body.task_id) {
+        (_, Some(task)) => {
+            let task = before.find_task(task)?;
+            let goal = body.goal_id.as_deref().map(|goal| before.find_goal(goal)).transpose()?;
+            if goal.is_some_and(|goal| task.goal.as_ref() != Some(&goal.id)) {
+                return Err(Refusal::invalid("The task does not belong to this goal.").into());
+            }
+            StartTarget::Task(task.id.clone())
+        }
+        (Some(goal), None) => StartTarget::Goal(before.find_goal(goal)?.id.clone()),
+        (None, None) => StartTarget::Current,
+    };
+    accepted(app.submit(&session, Input::StartRun { target }, &name)).await?;
+    let after = state(&app, &session).await?;
+    let known = name.id.as_ref().map(RunId::from).and_then(|id| after.run(&id));
+    let run = known.or_else(|| after.runs.iter().find(|run| before.run(run.id()).is_none()));
+    let missing = || Refusal::new(RefusalCode::Internal, "The run is not found after its start.");
+    Ok((StatusCode::CREATED, Json(RunView::from(run.ok_or_else(missing)?))))
+}
+
+/// Look at a run
+#[utoipa::path(get, path = "/api/runs/{id}", tag = "auto",
+    params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+    responses((status = 200, description = "The run", body = RunView),
+        (status = 404, description = "There is no such run in this session", body = ProblemBody)))]
+async fn show(State(app): State<App>, Path(id): Path<String>, Query(of): Query<OfSession>) -> ApiResult<Json<RunView>> {
+    let session = of.session();
+    app.agent().note_interrupted_runs(&session).await?;
+    find(&app, &session, &id).await.map(Json)
+}
+
+/// End a run
+///
+/// The turn that it has open ends, too.
+#[utoipa::path(post, path = "/api/runs/{id}/stop", tag = "auto",
+    params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+    responses((status = 200, description = "The run", body = RunView),
+        (status = 404, description = "There is no such run in this session", body = ProblemBody),
+        (status = 409, description = "It is over", body = ProblemBody)))]
+async fn stop(
+    State(app): State<App>,
+    name: RequestContext,
+    Path(id): Path<String>,
+    Query(of): Query<OfSession>,
+) -> ApiResult<Json<RunView>> {
+    let session = of.session();
+    let run = state(&app, &session).await?.find_run(&id)?.id().clone();
+    accepted(app.submit(&session, Input::StopRuns { run: Some(run) }, &name)).await?;
+    find(&app, &session, &id).await.map(Json)
+}
+
+/// Let a run continue
+///
+/// For a run that is paused or interrupted. Its budget counts from now on.
+#[utoipa::path(post, path = "/api/runs/{id}/resume", tag = "auto",
+    params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+    responses((status = 200, description = "The run", body = RunView),
+        (status = 404, description = "There is no such run in this session", body = ProblemBody),
+        (status = 409, description = "It runs or is over, or something waits for a person", body = ProblemBody)))]
+async fn resume(
+    State(app): State<App>,
+    name: RequestContext,
+    Path(id): Path<String>,
+    Query(of): Query<OfSession>,
+) -> ApiResult<Json<RunView>> {
+    let session = of.session();
+    let run = state(&app, &session).await?.find_run(&id)?.id().clone();
+    accepted(app.submit(&session, Input::ResumeRun { run }, &name)).await?;
+    find(&app, &session, &id).await.map(Json)
+}
+
+async fn find(app: &App, session: &SessionIdentity, id: &str) -> ApiResult<RunView> {
+    Ok(RunView::from(state(app, session).await?.find_run(id)?))
+}

@@ -1,0 +1,192 @@
+//! Goals, tasks, runs and schedules in JSON, the same in REST answers and on the command line.
+
+use jiff::Timestamp;
+use planwright_core::auto::{
+    AutoState, Goal, GoalStatus, Run, RunKind, RunState, RunTrigger, Schedule, Spend, Task, TaskStatus,
+};
+use planwright_core::ids::{GoalId, RunId, ScheduleId, TaskId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::schemas::{GoalStatusSchema, RunKindSchema, TaskStatusSchema};
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Goal)]
+pub struct GoalView {
+    #[schema(value_type = String)]
+    pub id: GoalId,
+    /// Its number in the session.
+    pub number: u32,
+    pub title: String,
+    #[schema(value_type = GoalStatusSchema)]
+    pub status: GoalStatus,
+    #[schema(required = true)]
+    pub note: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    pub added_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    pub changed_at: Timestamp,
+}
+
+impl From<&Goal> for GoalView {
+    fn from(goal: &Goal) -> Self {
+        let Goal { id, number, title, status, note, added_at, changed_at } = goal.clone();
+        Self { id, number, title, status, note, added_at, changed_at }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Task)]
+pub struct TaskView {
+    #[schema(value_type = String)]
+    pub id: TaskId,
+    /// Its number in the session.
+    pub number: u32,
+    /// The goal that it belongs to.
+    #[schema(value_type = Option<String>, required = true)]
+    pub goal_id: Option<GoalId>,
+    pub title: String,
+    #[schema(value_type = TaskStatusSchema)]
+    pub status: TaskStatus,
+    #[schema(required = true)]
+    pub note: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    pub added_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    pub changed_at: Timestamp,
+}
+
+impl From<&Task> for TaskView {
+    fn from(task: &Task) -> Self {
+        let Task { id, number, goal, title, status, note, added_at, changed_at } = task.clone();
+        Self { id, number, goal_id: goal, title, status, note, added_at, changed_at }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Run)]
+pub struct RunView {
+    #[schema(value_type = String)]
+    pub id: RunId,
+    /// Its number in the session.
+    pub number: u32,
+    #[schema(value_type = RunKindSchema)]
+    pub run_kind: RunKind,
+    /// The goal of a `GOAL_RUN`; a `TASK_RUN` has none.
+    #[schema(value_type = Option<String>, required = true)]
+    pub goal_id: Option<GoalId>,
+    /// The task that it works on now.
+    #[schema(value_type = String)]
+    pub task_id: TaskId,
+    /// `running`, `paused`, `interrupted`, `completed`, `failed` or `stopped`
+    pub state: &'static str,
+    /// Why it waits or how it ended.
+    #[schema(required = true)]
+    pub reason: Option<String>,
+    /// The schedule that started it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    pub schedule_id: Option<ScheduleId>,
+    #[schema(value_type = String, format = DateTime)]
+    pub started_at: Timestamp,
+    /// When it did something last.
+    #[schema(value_type = String, format = DateTime)]
+    pub active_at: Timestamp,
+    pub spent: SpendView,
+}
+
+/// What a run spent.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Spend)]
+pub struct SpendView {
+    pub turns: u32,
+    pub tokens: u64,
+    /// How long its turns were at work.
+    pub seconds: f64,
+    /// In the currency in which prices are configured; 0 without prices.
+    pub money: f64,
+}
+
+impl From<Spend> for SpendView {
+    fn from(spent: Spend) -> Self {
+        let Spend { turns, tokens, millis, micros } = spent;
+        Self { turns, tokens, seconds: millis as f64 / 1_000.0, money: micros as f64 / 1_000_000.0 }
+    }
+}
+
+impl From<&Run> for RunView {
+    fn from(run: &Run) -> Self {
+        let reason = match &run.state {
+            RunState::Running | RunState::Interrupted { .. } => None,
+            RunState::Paused { reason, .. } => Some(reason.to_string()),
+            RunState::Ended { note, .. } => note.clone(),
+        };
+        let schedule_id = match &run.trigger {
+            RunTrigger::Person => None,
+            RunTrigger::Schedule { schedule } => Some(schedule.clone()),
+        };
+        Self {
+            id: run.id().clone(),
+            number: run.number,
+            run_kind: run.context.run_kind(),
+            goal_id: run.context.goal_id().cloned(),
+            task_id: run.context.task_id().clone(),
+            state: run.state.name(),
+            reason,
+            schedule_id,
+            started_at: run.started_at,
+            active_at: run.active_at,
+            spent: run.spent.into(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Schedule)]
+pub struct ScheduleView {
+    #[schema(value_type = String)]
+    pub id: ScheduleId,
+    /// Its number in the session.
+    pub number: u32,
+    /// What is done each time.
+    pub title: String,
+    #[schema(value_type = String)]
+    pub task_id: TaskId,
+    #[schema(value_type = Option<String>, required = true)]
+    pub goal_id: Option<GoalId>,
+    /// Minute, hour, day of the month, month, day of the week.
+    pub cron: String,
+    pub time_zone: String,
+    /// `active`, `paused` or `ended`
+    pub status: &'static str,
+    pub executions: u32,
+    #[schema(required = true)]
+    pub max_executions: Option<u32>,
+    /// When it is due next.
+    #[schema(value_type = Option<String>, format = DateTime, required = true)]
+    pub next_at: Option<Timestamp>,
+}
+
+impl ScheduleView {
+    pub fn of(state: &AutoState, schedule: &Schedule) -> Self {
+        let task = state.task(&schedule.task);
+        Self {
+            id: schedule.id.clone(),
+            number: schedule.number,
+            title: task.map(|task| task.title.clone()).unwrap_or_default(),
+            task_id: schedule.task.clone(),
+            goal_id: task.and_then(|task| task.goal.clone()),
+            cron: schedule.line.expression.clone(),
+            time_zone: schedule.line.zone.clone(),
+            status: schedule.status.as_str(),
+            executions: schedule.executions,
+            max_executions: schedule.max_executions,
+            next_at: schedule.next_at,
+        }
+    }
+}
