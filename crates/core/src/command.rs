@@ -16,7 +16,7 @@ use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
 use crate::workbook::WorkbookCommand;
 use crate::workspace::{CallChanges, Undo, Workspace};
 
-pub use crate::plan::content::MetadataChange;
+pub use crate::plan::content::{CallRunner, MetadataChange};
 pub use crate::plan::creation::ImportedPlan;
 pub use crate::plan::execution::Outcome;
 
@@ -31,6 +31,7 @@ pub enum Command {
     Workbook(WorkbookCommand),
     Memory(MemoryCommand),
     Import(Box<ImportedPlan>),
+    External(ExternalCommand),
 }
 
 /// About the session and its plan mode.
@@ -137,6 +138,24 @@ pub struct StepChange {
     pub verification: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commands: Option<Vec<String>>,
+}
+
+/// What the agent of another program does through MCP, as far as it differs from what the agent of this program does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExternalCommand {
+    /// A plan that is over gives way to a new one.
+    SetContent {
+        markdown: String,
+        title: Option<String>,
+        /// The digest of the version that the agent read. It is refused if the plan says something else.
+        expected: Option<Digest>,
+    },
+    /// A call for the plan that is collected. A plan that is over gives way to a new one.
+    AddCall { tool: String, arguments: Value, description: Option<String>, runner: CallRunner },
+    /// A report on a step of the active plan, of whatever style.
+    Report(ProgressReport),
+    /// A call was refused that is not one of the plan that is carried out.
+    CountRefused,
 }
 
 /// What only a person decides.
@@ -294,6 +313,7 @@ impl Command {
             Self::Session(SessionCommand::DraftReview { plan, .. }) => Some(plan),
             Self::Session(_)
             | Self::Draft(_)
+            | Self::External(_)
             | Self::Answer(_)
             | Self::Turn(_)
             | Self::Workbook(_)
@@ -310,6 +330,7 @@ impl Command {
             Self::Memory(command) => command.subject(session.map_or(&[], |session| &session.memory_changes)),
             Self::Session(_)
             | Self::Draft(_)
+            | Self::External(_)
             | Self::Decide(_)
             | Self::Answer(_)
             | Self::Run(_)

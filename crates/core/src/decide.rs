@@ -4,6 +4,7 @@ mod ask;
 mod decision;
 mod draft;
 mod execution;
+mod external;
 mod import;
 mod memory;
 mod resume;
@@ -41,6 +42,7 @@ pub fn decide(
         Command::Workbook(command) => decider.workbook(command),
         Command::Memory(command) => decider.memory(command),
         Command::Import(imported) => decider.import(imported),
+        Command::External(command) => decider.external(command),
     }?;
     let events = decider.pausing_after_step(decider.stopping_work(events), command);
     Ok(decider.pausing_parked(decider.pausing_document(events)))

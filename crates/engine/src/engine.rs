@@ -23,7 +23,7 @@ use crate::reviews::Reviews;
 use crate::sessions::Sessions;
 use crate::submitter::{Observer, Submitter};
 use crate::toolbox::files::FileTools;
-use crate::tools::{DefinitionCache, PlanTools};
+use crate::tools::{DefinitionCache, ExternalTools, PlanTools};
 use crate::verifier::Verifier;
 use crate::workbook::{WorkbookFolders, WorkbookMiddleware, WorkbookTools, Workbooks};
 use crate::workbook_dir::WorkbookLocation;
@@ -114,6 +114,11 @@ impl Engine {
     pub fn tools(&self) -> PlanTools {
         let (plans, workbook_tools) = (self.plans(), self.workbook_tools());
         PlanTools::new(self.submitter.clone(), plans, workbook_tools, self.memory_tools(), self.definitions.clone())
+    }
+
+    /// The tools as agents of other programs have them.
+    pub fn external_tools(&self) -> ExternalTools {
+        ExternalTools::new(self.tools())
     }
 
     pub fn memories(&self) -> Memories {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, RunCommand, TurnCommand};
+use planwright_core::command::{Command, Decision, ExternalCommand, RunCommand, TurnCommand};
 use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::memory::MemoryCommand;
 use planwright_core::policy::Policy;
@@ -205,6 +205,7 @@ fn needs_policy_in_force(command: &Command) -> bool {
             Decision::Reject { .. } | Decision::Revise { .. } | Decision::Cancel { .. } => false,
         },
         Command::Run(run) => matches!(run, RunCommand::Start { .. } | RunCommand::Report(_)),
+        Command::External(command) => matches!(command, ExternalCommand::Report(_)),
         Command::Answer(_) => true,
         Command::Session(_) | Command::Draft(_) | Command::Turn(_) | Command::Workbook(_) | Command::Import(_) => false,
         Command::Memory(memory) => matches!(memory, MemoryCommand::Promote { .. }),
@@ -222,5 +223,6 @@ fn command_name(command: &Command) -> &'static str {
         Command::Workbook(_) => "workbook_command",
         Command::Memory(_) => "memory_command",
         Command::Import(_) => "import",
+        Command::External(_) => "external_command",
     }
 }

@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 //!
 //! - `approver`: those of `planwright approver` and `planwright init`
+//! - `client`: those of `planwright install`, `planwright uninstall` and `planwright hook`
 //! - `inbox`: those of `planwright inbox`
 //! - `mcp_server`: those of `planwright mcp-server`
 //! - `memory`: those of `planwright memory`
@@ -8,6 +9,7 @@
 //! - `plan`: those of `planwright plan`
 
 mod approver;
+mod client;
 mod inbox;
 mod mcp_server;
 mod memory;
@@ -25,6 +27,7 @@ use planwright_core::plan::PlanStyle;
 use crate::config::settings_help;
 
 pub(crate) use self::approver::{ApproverArgs, ApproverCommand, InitArgs, PolicyArgs};
+pub(crate) use self::client::{ClientName, HookArgs, HookEvent, InstallArgs, InstallScope};
 pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
@@ -142,6 +145,13 @@ pub(crate) enum Command {
     Memory(MemoryArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout
     Mcp(McpArgs),
+    /// Put Planwright into the configuration of a client, such as Claude Code
+    Install(InstallArgs),
+    /// Take it out again
+    Uninstall(InstallArgs),
+    /// What the hooks of clients call
+    #[command(hide = true)]
+    Hook(HookArgs),
     /// Add, look at, accept and remove upstream MCP servers, whose tools the agent is given
     #[command(after_help = mcp_server::MCP_SERVER)]
     McpServer(McpServerArgs),
@@ -220,7 +230,7 @@ pub(crate) enum SessionsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
-    /// The session to continue: its key (of channel mcp), or channel:key [default: a new one]
+    /// The session to continue: its key (of channel mcp), or channel:key [default: the session of the project folder]
     #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
     /// The kind of plan to work on; `off` turns plan work off [default: on, with the style and the plan the session had,
@@ -230,6 +240,9 @@ pub(crate) struct McpArgs {
     /// The project folder that the session works in [default: as it was]
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
+    /// Give the agent the tools of this MCP server behind the gate, besides those of the settings; may be repeated
+    #[arg(long, value_name = "NAME=COMMAND")]
+    pub(crate) upstream: Vec<String>,
 }
 
 /// Whether plan work is on at the start.

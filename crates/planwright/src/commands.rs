@@ -5,8 +5,10 @@ mod backup;
 mod chat;
 mod doctor;
 mod health;
+mod hook;
 mod import;
 mod inbox;
+mod install;
 mod mcp;
 mod mcp_server;
 mod memory;
@@ -25,6 +27,7 @@ use crate::cli::{Cli, Command, Global};
 use crate::context::{Context, Store};
 use crate::failure::Outcome;
 use crate::invocation::Invocation;
+use crate::terminal::screen::Screen;
 use crate::tour;
 
 pub(crate) async fn run(cli: Cli) -> Outcome {
@@ -37,6 +40,9 @@ pub(crate) async fn run(cli: Cli) -> Outcome {
         | Command::Sessions(_)
         | Command::Memory(_)
         | Command::Mcp(_)
+        | Command::Install(_)
+        | Command::Uninstall(_)
+        | Command::Hook(_)
         | Command::McpServer(_)
         | Command::Serve(_)
         | Command::Token(_)
@@ -62,7 +68,10 @@ async fn carry_out(global: &Global, command: Command) -> Outcome {
         Command::Inbox(arguments) => inbox::run(Context::open(global, Store::MustExist).await?, arguments).await,
         Command::Sessions(arguments) => sessions::run(global, &arguments).await,
         Command::Memory(arguments) => memory::run(Context::open(global, Store::MustExist).await?, arguments).await,
-        Command::Mcp(arguments) => mcp::run(&Context::open(global, Store::MayBeMade).await?, &arguments).await,
+        Command::Mcp(arguments) => mcp::run(global, &arguments).await,
+        Command::Install(arguments) => install::install(&Screen::new(global.json), &arguments),
+        Command::Uninstall(arguments) => install::uninstall(&Screen::new(global.json), &arguments),
+        Command::Hook(arguments) => hook::run(global, arguments.event).await,
         Command::McpServer(arguments) => mcp_server::run(global, arguments).await,
         Command::Serve(arguments) => serve::run(global, arguments).await,
         Command::Token(arguments) => token::run(global, &arguments),

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::agents::AgentsSection;
 use super::approval::ApprovalSection;
+use super::gateway::GatewaySection;
 use super::mcp::McpSection;
 use super::planning_files::PlanningFilesSection;
 use super::projects::ProjectsSection;
@@ -48,6 +49,8 @@ pub(super) struct File {
     pub(super) sandbox: SandboxSection,
     #[serde(default)]
     pub(super) projects: ProjectsSection,
+    #[serde(default)]
+    pub(super) gateway: GatewaySection,
 }
 
 impl File {
@@ -61,6 +64,7 @@ impl File {
         self.server.read_variables()?;
         self.sandbox.read_variables()?;
         self.planning_files.read_variables()?;
+        self.gateway.read_variables()?;
         self.projects.read_variables()
     }
 
@@ -114,6 +118,7 @@ impl File {
         settings.extend(PlanningFilesSection::settings());
         settings.extend(SandboxSection::settings());
         settings.extend(ProjectsSection::settings());
+        settings.extend(GatewaySection::settings());
         settings.extend(ServerSection::settings());
         settings
     }

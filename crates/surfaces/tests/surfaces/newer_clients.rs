@@ -21,7 +21,7 @@ async fn requests_that_carry_their_own_context_are_answered() {
     let world = World::new().await;
     let mut client = Client::connect(world.options(DOCUMENT));
     let list = client.ask("tools/list", with_meta(json!({}))).await;
-    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 4, "{list}");
+    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 6, "{list}");
     assert_eq!(list["result"]["resultType"], "complete");
     let call = with_meta(json!({ "name": "plan_set_content", "arguments": { "plan_markdown": "# A" } }));
     let answer = client.ask("tools/call", call).await;
