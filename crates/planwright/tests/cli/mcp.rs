@@ -110,10 +110,11 @@ fn a_short_name_is_a_session_on_both_sides() {
 #[test]
 fn what_is_wrong_at_the_start_is_told_in_the_handshake_and_in_every_result() {
     let world = World::new();
+    let below_a_file = format!("sqlite:{}/store.db", world.write("a-file", "").display());
     for (line, variables, code, words) in [
         ("mcp --session spoilt!key", vec![], 2, "is not a conversation key"),
         ("mcp", vec![("PLANWRIGHT_PLAN_TOOLS", "sideways")], 2, "sideways"),
-        ("mcp", vec![("PLANWRIGHT_DATABASE", "sqlite:/nowhere/at/all.db")], 6, "/nowhere"),
+        ("mcp", vec![("PLANWRIGHT_DATABASE", below_a_file.as_str())], 6, "a-file"),
     ] {
         let served = talk_with(&world, line, &[LIST, GET], &variables).exits(code);
         let answers: Vec<serde_json::Value> =
