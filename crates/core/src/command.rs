@@ -17,7 +17,7 @@ use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
 use crate::workbook::WorkbookCommand;
 use crate::workspace::{CallChanges, Undo, Workspace};
 
-pub use crate::plan::content::MetadataChange;
+pub use crate::plan::content::{CallRunner, MetadataChange};
 pub use crate::plan::creation::ImportedPlan;
 pub use crate::plan::execution::Outcome;
 
@@ -33,6 +33,7 @@ pub enum Command {
     Memory(MemoryCommand),
     Auto(AutoCommand),
     Import(Box<ImportedPlan>),
+    External(ExternalCommand),
 }
 
 /// About the session and its plan mode.
@@ -139,6 +140,24 @@ pub struct StepChange {
     pub verification: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commands: Option<Vec<String>>,
+}
+
+/// What the agent of another program does through MCP, as far as it differs from what the agent of this program does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExternalCommand {
+    /// A plan that is over gives way to a new one.
+    SetContent {
+        markdown: String,
+        title: Option<String>,
+        /// The digest of the version that the agent read. It is refused if the plan says something else.
+        expected: Option<Digest>,
+    },
+    /// A call for the plan that is collected. A plan that is over gives way to a new one.
+    AddCall { tool: String, arguments: Value, description: Option<String>, runner: CallRunner },
+    /// A report on a step of the active plan, of whatever style.
+    Report(ProgressReport),
+    /// A call was refused that is not one of the plan that is carried out.
+    CountRefused,
 }
 
 /// What only a person decides.
@@ -296,6 +315,7 @@ impl Command {
             Self::Session(SessionCommand::DraftReview { plan, .. }) => Some(plan),
             Self::Session(_)
             | Self::Draft(_)
+            | Self::External(_)
             | Self::Answer(_)
             | Self::Turn(_)
             | Self::Workbook(_)
@@ -313,6 +333,7 @@ impl Command {
             Self::Memory(command) => command.subject(session.map_or(&[], |session| &session.memory_changes)),
             Self::Session(_)
             | Self::Draft(_)
+            | Self::External(_)
             | Self::Decide(_)
             | Self::Answer(_)
             | Self::Run(_)

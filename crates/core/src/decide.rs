@@ -5,6 +5,7 @@ mod auto;
 mod decision;
 mod draft;
 mod execution;
+mod external;
 mod import;
 mod memory;
 mod resume;
@@ -44,6 +45,7 @@ pub fn decide(
         Command::Memory(command) => decider.memory(command),
         Command::Auto(command) => decider.auto(command),
         Command::Import(imported) => decider.import(imported),
+        Command::External(command) => decider.external(command),
     }?;
     let events = decider.pausing_after_step(decider.stopping_work(events), command);
     let events = decider.pausing_parked(decider.pausing_document(events));

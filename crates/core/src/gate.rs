@@ -19,7 +19,9 @@ pub enum PlanTool {
     Get,
     SetContent,
     Progress,
+    AddCall,
     Finalize,
+    AwaitDecision,
     CreateDraft,
     SetMetadata,
     AddStep,
@@ -43,6 +45,8 @@ pub enum ToolEffect {
 pub enum Caller {
     /// The agent in the conversation.
     Conversation,
+    /// The agent of another program, which calls through MCP. Its program may read the list of tools only once.
+    ExternalAgent,
     /// A specialist that was asked a question.
     Specialist,
     /// An execution that carries out an approved plan.
@@ -77,14 +81,18 @@ struct PlanToolRule {
     styles: &'static [PlanStyle],
     /// The statuses of the active plan it belongs to, or any.
     statuses: Option<&'static [PlanStatus]>,
+    /// The styles in which an external agent has it. It has a tool whatever the status of the plan is: the life cycle refuses.
+    external: &'static [PlanStyle],
 }
 
 impl PlanTool {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Get,
         Self::SetContent,
         Self::Progress,
+        Self::AddCall,
         Self::Finalize,
+        Self::AwaitDecision,
         Self::CreateDraft,
         Self::SetMetadata,
         Self::AddStep,
@@ -110,7 +118,10 @@ impl PlanTool {
     const fn rule(self) -> PlanToolRule {
         use PlanStyle::{Build, Collect, Document};
         const fn any_status(name: &'static str, styles: &'static [PlanStyle]) -> PlanToolRule {
-            PlanToolRule { name, styles, statuses: None }
+            PlanToolRule { name, styles, statuses: None, external: styles }
+        }
+        const fn external_only(name: &'static str, external: &'static [PlanStyle]) -> PlanToolRule {
+            PlanToolRule { name, styles: &[], statuses: None, external }
         }
         match self {
             Self::Get => any_status("plan_get", &[Document, Collect, Build]),
@@ -120,7 +131,10 @@ impl PlanTool {
                 styles: &[Document],
                 // The agent may begin to carry out an approved plan; its first report begins the execution.
                 statuses: Some(&[PlanStatus::Approved, PlanStatus::Executing]),
+                external: &[Document, Collect, Build],
             },
+            Self::AddCall => external_only("plan_add_call", &[Collect]),
+            Self::AwaitDecision => external_only("plan_await_decision", &[Document, Collect, Build]),
             Self::Finalize => any_status("plan_finalize", &[Collect]),
             Self::CreateDraft => any_status("plan_create_draft", &[Build]),
             Self::SetMetadata => any_status("plan_set_metadata", &[Build]),
@@ -155,6 +169,7 @@ pub fn advertised_plan_tools(situation: &GateContext) -> impl Iterator<Item = Pl
 pub fn authorize_plan_tool(situation: &GateContext, tool: PlanTool) -> Result<(), Refusal> {
     match situation.caller {
         Caller::Conversation => authorize_in_conversation(situation, tool),
+        Caller::ExternalAgent => authorize_external(situation, tool),
         Caller::Execution => authorize_in_execution(situation, tool),
         Caller::Specialist => {
             Err(Refusal::policy_denied(format!("{} is not for a specialist that is asked.", tool.name())))
@@ -171,26 +186,42 @@ fn authorize_in_execution(situation: &GateContext, tool: PlanTool) -> Result<(),
     Err(Refusal::policy_denied(format!("{} cannot be called while a step of a plan is carried out.", tool.name())))
 }
 
+/// The list is the same for every status of the plan.
+fn authorize_external(situation: &GateContext, tool: PlanTool) -> Result<(), Refusal> {
+    let style = plan_work(situation, tool)?;
+    if tool.rule().external.contains(&style) { Ok(()) } else { Err(other_style(tool, style)) }
+}
+
+/// The style of plan work, which has to be on.
+fn plan_work(situation: &GateContext, tool: PlanTool) -> Result<PlanStyle, Refusal> {
+    situation.style.ok_or_else(|| {
+        Refusal::policy_denied(format!(
+            "{} can be called only while plan work is on, and plan work is off; a person turns it on.",
+            tool.name()
+        ))
+    })
+}
+
 fn authorize_in_conversation(situation: &GateContext, tool: PlanTool) -> Result<(), Refusal> {
     let rule = tool.rule();
-    let Some(style) = situation.style else {
-        return Err(Refusal::policy_denied(format!(
-            "{} can be called only while plan work is on, and plan work is off; a person turns it on.",
-            rule.name
-        )));
-    };
+    let style = plan_work(situation, tool)?;
     if !rule.styles.contains(&style) {
         return Err(other_style(tool, style));
     }
     let fits = |statuses: &[PlanStatus]| situation.status.is_some_and(|status| statuses.contains(&status));
     if !rule.statuses.is_none_or(fits) {
-        let status = situation.status.map_or("missing", PlanStatus::as_str);
-        return Err(Refusal::wrong_status(format!(
-            "{} is for a plan that is approved or executing; this one is {status}.",
-            rule.name
-        )));
+        return Err(not_reported_on(situation.status));
     }
     Ok(())
+}
+
+/// The refusal of a report on a plan that is not carried out.
+pub(crate) fn not_reported_on(status: Option<PlanStatus>) -> Refusal {
+    let status = status.map_or("missing", PlanStatus::as_str);
+    Refusal::wrong_status(format!(
+        "{} is for a plan that is approved or executing; this one is {status}.",
+        PlanTool::Progress.name()
+    ))
 }
 
 /// The tool that asks a specialist a question.
@@ -211,6 +242,9 @@ pub fn authorize_asking(situation: &GateContext) -> Result<(), Refusal> {
 pub fn authorize_asking_person(situation: &GateContext) -> Result<(), Refusal> {
     match situation.caller {
         Caller::Conversation | Caller::Execution => Ok(()),
+        Caller::ExternalAgent => Err(Refusal::policy_denied(format!(
+            "{ASK_PERSON} is not available here; the agent's own program asks the person."
+        ))),
         Caller::Specialist => Err(Refusal::policy_denied(format!(
             "{ASK_PERSON} is not available to a specialist that is asked a question."
         ))),
@@ -230,7 +264,9 @@ pub fn decide_other_tool(situation: &GateContext, name: &str, effect: ToolEffect
     match (situation.caller, situation.style) {
         (Caller::Execution, _) | (Caller::Conversation, None) => GateDecision::Run,
         (Caller::Specialist, _) => only_if_it_reads("changes things, and a specialist that is asked may only read."),
-        (Caller::Conversation, Some(PlanStyle::Collect)) => GateDecision::Record,
+        (Caller::Conversation | Caller::ExternalAgent, Some(PlanStyle::Collect)) => GateDecision::Record,
+        // What a gateway lets through beside a plan is a setting, see `gateway`.
+        (Caller::ExternalAgent, None | Some(PlanStyle::Document | PlanStyle::Build)) => GateDecision::Run,
         (Caller::Conversation, Some(PlanStyle::Build)) => only_if_it_reads("changes things, and planning only reads."),
         (Caller::Conversation, Some(PlanStyle::Document)) => {
             let drafting = matches!(situation.status, Some(PlanStatus::Collecting | PlanStatus::Ready));

@@ -9,6 +9,7 @@
 //! - [`presence`], [`approval`]: how a person was recognised, and what an approval needs
 //! - [`ask`]: what a turn asks a person before it continues
 //! - [`gate`]: which tools are advertised and may run
+//! - [`gateway`]: what becomes of calls of external agents to upstream tools
 //! - [`permission`]: whether a call that passed the gate runs, is asked about, or is denied
 //! - [`journal`]: the hash chain that keeps every event
 //! - [`slash`]: what a person types: a message, a command, or a mistake
@@ -32,6 +33,7 @@ mod decide;
 pub mod event;
 pub mod front_matter;
 pub mod gate;
+pub mod gateway;
 pub mod identity;
 pub mod ids;
 pub mod journal;

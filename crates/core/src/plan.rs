@@ -197,6 +197,21 @@ impl Plan {
             .unwrap_or_else(|| "Untitled plan".to_owned())
     }
 
+    /// Whether the next open step is a recorded call that the agent of another program makes itself.
+    pub fn waits_for_client(&self) -> bool {
+        let open = |run: &&execution::StepRun| {
+            matches!(run.status, execution::StepStatus::Pending | execution::StepStatus::InProgress)
+        };
+        let next = self.execution.as_ref().and_then(|execution| execution.steps.iter().find(open));
+        match (&self.content, next) {
+            (PlanContent::Collect(collected), Some(next)) => {
+                let call = collected.steps.iter().find(|call| call.id == next.step);
+                call.is_some_and(|call| call.runner == content::CallRunner::Client)
+            }
+            (PlanContent::Document(_) | PlanContent::Build(_), _) | (PlanContent::Collect(_), None) => false,
+        }
+    }
+
     /// A plan of the older format keeps its steps' own ids, and those may look like ours: they are stepped over.
     pub(crate) fn next_step_id(&self) -> StepId {
         let mut n = self.steps_made.saturating_add(1);

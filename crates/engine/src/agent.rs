@@ -22,6 +22,7 @@ mod chat_changes;
 mod chats;
 mod commands;
 mod execution;
+mod gateway;
 mod inputs;
 mod leases;
 mod permission;
@@ -35,6 +36,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_core::gateway::GatewayWrites;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::Workspace;
@@ -63,6 +65,7 @@ use takeover::Takeover;
 
 pub use chat_changes::{ChatChanges, ChatChangesReader, TurnChanges};
 pub use chats::Chats;
+pub use gateway::{Gateway, GatewayCounts, GatewayOutcome, GatewayTool, Permitted};
 pub use plan_changes::{PlanChanges, PlanChangesReader, StepChanges, UndoneChanges};
 
 /// How long abandoned work may take to release its session when the process shuts down.
@@ -220,6 +223,11 @@ impl Agent {
     /// The tools of upstream MCP servers. `None` without such servers.
     pub fn upstream(&self) -> Option<&UpstreamTools> {
         self.context.toolbox.upstream()
+    }
+
+    /// The way of agents of other programs to upstream tools.
+    pub fn gateway(&self, writes: GatewayWrites) -> Gateway {
+        Gateway::new(self, writes)
     }
 
     pub fn chats(&self) -> Chats {

@@ -24,7 +24,7 @@ use crate::reviews::Reviews;
 use crate::sessions::Sessions;
 use crate::submitter::{Observer, Submitter};
 use crate::toolbox::files::FileTools;
-use crate::tools::{DefinitionCache, PlanTools};
+use crate::tools::{DefinitionCache, ExternalTools, PlanTools};
 use crate::verifier::Verifier;
 use crate::workbook::{WorkbookFolders, WorkbookMiddleware, WorkbookTools, Workbooks};
 use crate::workbook_dir::WorkbookLocation;
@@ -117,6 +117,11 @@ impl Engine {
         let (memory_tools, auto_tools) = (self.memory_tools(), self.auto_tools());
         let definitions = self.definitions.clone();
         PlanTools::new(self.submitter.clone(), plans, workbook_tools, memory_tools, auto_tools, definitions)
+    }
+
+    /// The tools as agents of other programs have them.
+    pub fn external_tools(&self) -> ExternalTools {
+        ExternalTools::new(self.tools())
     }
 
     pub fn memories(&self) -> Memories {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, RunCommand, TurnCommand};
+use planwright_core::command::{Command, Decision, ExternalCommand, RunCommand, TurnCommand};
 use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::memory::MemoryCommand;
 use planwright_core::policy::Policy;
@@ -208,6 +208,7 @@ fn needs_policy_in_force(command: &Command) -> bool {
             Decision::Reject { .. } | Decision::Revise { .. } | Decision::Cancel { .. } => false,
         },
         Command::Run(run) => matches!(run, RunCommand::Start { .. } | RunCommand::Report(_)),
+        Command::External(command) => matches!(command, ExternalCommand::Report(_)),
         Command::Answer(_) => true,
         Command::Session(_) | Command::Draft(_) | Command::Turn(_) | Command::Workbook(_) | Command::Import(_) => false,
         Command::Memory(memory) => matches!(memory, MemoryCommand::Promote { .. }),
@@ -227,5 +228,6 @@ fn command_name(command: &Command) -> &'static str {
         Command::Memory(_) => "memory_command",
         Command::Auto(_) => "auto_command",
         Command::Import(_) => "import",
+        Command::External(_) => "external_command",
     }
 }

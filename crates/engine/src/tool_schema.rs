@@ -25,10 +25,54 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     schema.remove("$schema");
     schema.remove("title");
     let mut schema = schema.to_value();
+    simplify(&mut schema);
     if let Some(object) = schema.as_object_mut() {
         object.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
     schema
+}
+
+/// Leaves out what providers refuse or warn about and models do not need: formats that only Rust knows, `null` as a type
+/// beside the type of an optional field, and defaults.
+fn simplify(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            let format = object.get("format").and_then(Value::as_str).unwrap_or_default();
+            if format.starts_with("uint") || format.starts_with("int") {
+                object.remove("format");
+            }
+            object.remove("default");
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    object.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+                choices.retain(|choice| choice.get("type").and_then(Value::as_str) != Some("null"));
+                if let [Value::Object(only)] = choices.as_slice() {
+                    let only = only.clone();
+                    object.remove("anyOf");
+                    for (name, value) in only {
+                        object.entry(name).or_insert(value);
+                    }
+                }
+            }
+            if let Some(Value::Array(values)) = object.get_mut("enum") {
+                values.retain(|value| !value.is_null());
+            }
+            for (name, value) in object {
+                match (name.as_str(), value) {
+                    // The names below it are fields, not words of the schema.
+                    ("properties", Value::Object(fields)) => fields.values_mut().for_each(simplify),
+                    (_, value) => simplify(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(simplify),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 pub(crate) fn parse<T: DeserializeOwned>(tool: &str, arguments: Arguments) -> Result<T, Refusal> {

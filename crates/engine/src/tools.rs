@@ -4,6 +4,7 @@
 //! by the gate in `core`, in the same transaction.
 
 mod arguments;
+mod external;
 mod results;
 
 use std::collections::HashMap;
@@ -29,15 +30,20 @@ use crate::ledger::{Committed, LedgerError, LedgerResult};
 use crate::memories::{MemoryTools, memory_tools};
 use crate::plans::Plans;
 use crate::submitter::{SubmitRequest, Submitter};
-use crate::workbook::WorkbookTools;
+use crate::workbook::{WorkbookTools, workbook_tools};
 
 pub use crate::tool_schema::{Arguments, ToolDefinition};
+pub use external::{ExternalAnswer, ExternalTools, tools_of_style};
 pub(crate) use results::is_paused;
+
+type Definitions = HashMap<(PlanTool, PlanStyle), ToolDefinition>;
 
 /// The plan tools as they are advertised in each style, made once. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DefinitionCache {
-    all: Arc<OnceLock<HashMap<(PlanTool, PlanStyle), ToolDefinition>>>,
+    all: Arc<OnceLock<Definitions>>,
+    /// The same for agents of other programs.
+    external: Arc<OnceLock<Definitions>>,
 }
 
 /// The tools of Planwright itself: those of the plan, and through [`WorkbookTools`] those of the workbook.
@@ -80,7 +86,7 @@ impl PlanTools {
 
     /// The plan, workbook, memory, goal and task tools that pass the gate in this situation.
     pub(crate) fn advertised_in(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
-        let notes = self.workbook_tools.advertised_in(situation).into_iter().chain(memory_tools(situation));
+        let notes = workbook_tools(situation).into_iter().chain(memory_tools(situation));
         let notes = notes.chain(auto_tools(situation));
         self.plan_tools(situation, agents).into_iter().chain(notes).collect()
     }
@@ -136,7 +142,7 @@ impl PlanTools {
     ) -> LedgerResult<(Value, Option<Committed>)> {
         let session = request.session;
         match tool {
-            PlanTool::Get => return Ok((self.get(session, arguments).await?, None)),
+            PlanTool::Get => return Ok((self.get(session, Caller::Conversation, arguments).await?, None)),
             PlanTool::List => return Ok((self.list(session, arguments).await?, None)),
             PlanTool::SetContent
             | PlanTool::Progress
@@ -147,6 +153,10 @@ impl PlanTools {
             | PlanTool::UpdateStep
             | PlanTool::RemoveStep
             | PlanTool::Submit => {}
+            PlanTool::AddCall | PlanTool::AwaitDecision => {
+                self.pass_gate(session, tool).await?;
+                return Err(external_only(tool).into());
+            }
         }
         let command = match changing_command(tool, arguments) {
             Ok(command) => command,
@@ -169,7 +179,8 @@ impl PlanTools {
             | Command::Workbook(_)
             | Command::Memory(_)
             | Command::Auto(_)
-            | Command::Import(_) => None,
+            | Command::Import(_)
+            | Command::External(_) => None,
         };
         let committed = self.submitter.submit_as(request, command).await?;
         Ok((self.answer(tool, step, &committed)?, Some(committed)))
@@ -202,20 +213,22 @@ impl PlanTools {
             PlanTool::SetMetadata => results::missing(plan, &policy),
             PlanTool::AddStep => results::added_step(committed, plan),
             PlanTool::UpdateStep | PlanTool::RemoveStep => results::changed_step(plan, step.as_ref()),
-            PlanTool::Get | PlanTool::List => json!({}),
+            PlanTool::Get | PlanTool::List | PlanTool::AddCall | PlanTool::AwaitDecision => json!({}),
         })
     }
 
-    async fn get(&self, session: &SessionIdentity, arguments: Arguments) -> LedgerResult<Value> {
+    async fn get(&self, session: &SessionIdentity, caller: Caller, arguments: Arguments) -> LedgerResult<Value> {
         let snapshot = self.submitter.ledger().snapshot(session, None).await?;
-        let situation = GateContext::of(&snapshot, self.policy(), Caller::Conversation);
+        let situation = GateContext::of(&snapshot, self.policy(), caller);
         gate::authorize_plan_tool(&situation, PlanTool::Get)?;
         let reference = match situation.style.unwrap_or(PlanStyle::Document) {
-            PlanStyle::Document | PlanStyle::Collect => {
+            PlanStyle::Document | PlanStyle::Collect if caller != Caller::ExternalAgent => {
                 parse::<arguments::Nothing>(PlanTool::Get, arguments)?;
                 None
             }
-            PlanStyle::Build => parse::<arguments::Get>(PlanTool::Get, arguments)?.plan_id,
+            PlanStyle::Document | PlanStyle::Collect | PlanStyle::Build => {
+                parse::<arguments::Get>(PlanTool::Get, arguments)?.plan_id
+            }
         };
         match (reference, snapshot.active()) {
             (None, Some(active)) => Ok(results::whole(active, &self.submitter.policies().of(session))),
@@ -288,8 +301,13 @@ fn changing_command(tool: PlanTool, arguments: Arguments) -> Result<Command, Ref
         PlanTool::Submit => DraftCommand::Submit { summary: parse::<arguments::Summary>(tool, arguments)?.summary },
         PlanTool::Progress => return Ok(Command::Run(RunCommand::Report(progress_report(arguments)?))),
         PlanTool::Get | PlanTool::List => return Err(Refusal::invalid(format!("{} changes nothing.", tool.name()))),
+        PlanTool::AddCall | PlanTool::AwaitDecision => return Err(external_only(tool)),
     };
     Ok(Command::Draft(draft))
+}
+
+fn external_only(tool: PlanTool) -> Refusal {
+    Refusal::policy_denied(format!("{} is for agents of other programs.", tool.name()))
 }
 
 fn progress_report(arguments: Arguments) -> Result<ProgressReport, Refusal> {
@@ -307,6 +325,6 @@ fn define(tool: PlanTool, style: PlanStyle, agents: &AgentRegistry) -> ToolDefin
         name: tool.name(),
         description: arguments::description(tool, agents),
         input_schema: arguments::schema(tool, style),
-        reads_only: matches!(tool, PlanTool::Get | PlanTool::List),
+        reads_only: matches!(tool, PlanTool::Get | PlanTool::List | PlanTool::AwaitDecision),
     }
 }

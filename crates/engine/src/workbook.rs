@@ -45,7 +45,7 @@ pub use document::Document;
 pub use edit::{EditOutcome, InitOutcome, NewWorkbook};
 pub(crate) use middleware::{EndedCall, WorkbookMiddleware};
 pub use notes::Note;
-pub(crate) use tools::WorkbookTools;
+pub(crate) use tools::{WorkbookTools, workbook_tools};
 
 #[derive(Debug, Clone)]
 pub struct Workbooks {

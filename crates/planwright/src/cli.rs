@@ -2,6 +2,7 @@
 //!
 //! - `approver`: those of `planwright approver`, `planwright init` and `planwright dashboard`
 //! - `auto`: those of `planwright auto`, `goal`, `task`, `schedule` and `diary`
+//! - `client`: those of `planwright install`, `planwright uninstall` and `planwright hook`
 //! - `inbox`: those of `planwright inbox`
 //! - `mcp_server`: those of `planwright mcp-server`
 //! - `memory`: those of `planwright memory`
@@ -10,6 +11,7 @@
 
 mod approver;
 mod auto;
+mod client;
 mod inbox;
 mod mcp_server;
 mod memory;
@@ -28,6 +30,7 @@ use crate::config::settings_help;
 
 pub(crate) use self::approver::{ApproverArgs, ApproverCommand, DashboardArgs, InitArgs, PolicyArgs};
 pub(crate) use self::auto::{AutoArgs, DiaryArgs, GoalArgs, ScheduleArgs, SessionArg, TaskArgs};
+pub(crate) use self::client::{ClientName, HookArgs, HookEvent, InstallArgs, InstallScope};
 pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
@@ -156,6 +159,13 @@ pub(crate) enum Command {
     Diary(DiaryArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout
     Mcp(McpArgs),
+    /// Put Planwright into the configuration of a client, such as Claude Code
+    Install(InstallArgs),
+    /// Take it out again
+    Uninstall(InstallArgs),
+    /// What the hooks of clients call
+    #[command(hide = true)]
+    Hook(HookArgs),
     /// Add, look at, accept and remove upstream MCP servers, whose tools the agent is given
     #[command(after_help = mcp_server::MCP_SERVER)]
     McpServer(McpServerArgs),
@@ -237,7 +247,7 @@ pub(crate) enum SessionsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
-    /// The session to continue: its key (of channel mcp), or channel:key [default: a new one]
+    /// The session to continue: its key (of channel mcp), or channel:key [default: the session of the project folder]
     #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
     /// The kind of plan to work on; `off` turns plan work off [default: on, with the style and the plan the session had,
@@ -247,6 +257,9 @@ pub(crate) struct McpArgs {
     /// The project folder that the session works in [default: as it was]
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
+    /// Give the agent the tools of this MCP server behind the gate, besides those of the settings; may be repeated
+    #[arg(long, value_name = "NAME=COMMAND")]
+    pub(crate) upstream: Vec<String>,
 }
 
 /// Whether plan work is on at the start.

@@ -7,8 +7,10 @@ mod chat;
 mod dashboard;
 mod doctor;
 mod health;
+mod hook;
 mod import;
 mod inbox;
+mod install;
 mod mcp;
 mod mcp_server;
 mod memory;
@@ -27,6 +29,7 @@ use crate::cli::{AutoArgs, Cli, Command, DiaryArgs, Global, GoalArgs, ScheduleAr
 use crate::context::{Context, Store};
 use crate::failure::Outcome;
 use crate::invocation::Invocation;
+use crate::terminal::screen::Screen;
 use crate::tour;
 
 pub(crate) async fn run(cli: Cli) -> Outcome {
@@ -44,6 +47,9 @@ pub(crate) async fn run(cli: Cli) -> Outcome {
         | Command::Schedule(_)
         | Command::Diary(_)
         | Command::Mcp(_)
+        | Command::Install(_)
+        | Command::Uninstall(_)
+        | Command::Hook(_)
         | Command::McpServer(_)
         | Command::Serve(_)
         | Command::Dashboard(_)
@@ -85,7 +91,10 @@ async fn carry_out(global: &Global, command: Command) -> Outcome {
         Command::Diary(DiaryArgs { of, words }) => {
             auto::run(Context::open(global, Store::MustExist).await?, "diary", of, &words).await
         }
-        Command::Mcp(arguments) => mcp::run(&Context::open(global, Store::MayBeMade).await?, &arguments).await,
+        Command::Mcp(arguments) => mcp::run(global, &arguments).await,
+        Command::Install(arguments) => install::install(&Screen::new(global.json), &arguments),
+        Command::Uninstall(arguments) => install::uninstall(&Screen::new(global.json), &arguments),
+        Command::Hook(arguments) => hook::run(global, arguments.event).await,
         Command::McpServer(arguments) => mcp_server::run(global, arguments).await,
         Command::Serve(arguments) => serve::run(global, arguments).await,
         Command::Token(arguments) => token::run(global, &arguments),

@@ -20,6 +20,7 @@ mod agents;
 mod approval;
 mod auto;
 mod file;
+mod gateway;
 mod mcp;
 pub(crate) mod mcp_file;
 mod planning_files;
@@ -36,6 +37,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use planwright_core::approval::AgentSandbox;
+use planwright_core::gateway::GatewayWrites;
 use planwright_core::permission::{PermissionRule, PermissionRules};
 use planwright_core::plan::export::ExportPath;
 use planwright_core::policy::Policy;
@@ -75,6 +77,8 @@ pub(crate) struct Settings {
     pub(crate) permissions: Vec<PermissionRule>,
     /// The upstream MCP servers.
     pub(crate) mcp_servers: Vec<ServerOptions>,
+    /// When agents of other programs may change things through upstream servers.
+    pub(crate) gateway_writes: GatewayWrites,
     /// The path of the configuration file, which may not exist.
     pub(crate) file: PathBuf,
 }
@@ -102,6 +106,7 @@ impl Settings {
         let permissions = permissions(&mut file, &path)?;
         let allowed_projects = file.projects.allow();
         let plan_export = file.plan.export();
+        let gateway_writes = file.gateway.writes();
         let mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
         let mut policy = policy::policy(file, &path, &data)?;
         policy.agent_sandbox = match sandbox.level {
@@ -119,9 +124,20 @@ impl Settings {
             plan_export,
             permissions,
             mcp_servers,
+            gateway_writes,
             policy,
             file: path,
         })
+    }
+}
+
+impl Settings {
+    /// Adds the server of `--upstream NAME=COMMAND`, in the place of a configured one of this name.
+    pub(crate) fn add_upstream(&mut self, text: &str) -> Result<(), Failure> {
+        let server = mcp::server_of_flag(text, &self.data).map_err(Failure::usage)?;
+        self.mcp_servers.retain(|known| known.name != server.name);
+        self.mcp_servers.push(server);
+        Ok(())
     }
 }
 

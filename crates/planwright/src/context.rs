@@ -22,6 +22,7 @@ use planwright_engine::upstream::{ToolPins, UpstreamTools};
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_sandbox::{Sandbox, SandboxLevel};
 use planwright_store::Location;
+use planwright_surfaces::mcp::folder::{folder_session, named_session};
 use planwright_upstream::UpstreamClient;
 use serde_json::{Value, json};
 
@@ -177,6 +178,11 @@ impl Context {
         Some(UpstreamTools::new(servers, pins, files, output_bytes))
     }
 
+    /// Whether an upstream MCP server is configured.
+    pub(crate) fn has_upstream(&self) -> bool {
+        self.upstream.is_some()
+    }
+
     /// The file tools, for what is not done through an agent.
     pub(crate) fn files(&self) -> FileTools {
         self.files_with(FileLimits::default())
@@ -210,8 +216,19 @@ impl Context {
         match named {
             Some(name) if name.contains(':') => self.existing(name.parse()?, purpose).await,
             Some(key) => self.with_key(ConversationKey::existing(key)?, purpose).await,
-            None => self.only_session(purpose).await,
+            None => match self.folder_session().await? {
+                Some(session) => Ok(session),
+                None => self.only_session(purpose).await,
+            },
         }
+    }
+
+    /// The session of the current folder's project, if an agent works there over MCP.
+    pub(crate) async fn folder_session(&self) -> Result<Option<SessionIdentity>, Failure> {
+        let Ok(folder) = std::env::current_dir() else { return Ok(None) };
+        let session = folder_session(&folder);
+        let known = self.engine.ledger().session(&session).await?.is_some();
+        Ok(known.then_some(session))
     }
 
     async fn existing(&self, session: SessionIdentity, purpose: Purpose) -> Result<SessionIdentity, Failure> {
@@ -223,7 +240,11 @@ impl Context {
     }
 
     async fn with_key(&self, key: ConversationKey, purpose: Purpose) -> Result<SessionIdentity, Failure> {
-        let found = self.engine.sessions().with_key(&key).await?;
+        let mut found = self.engine.sessions().with_key(&key).await?;
+        if found.is_empty() && !key.may_be_new() {
+            // `planwright mcp` gives a short name a beginning.
+            found = self.engine.sessions().with_key(&named_session(key.as_str()).conversation).await?;
+        }
         match (found.as_slice(), purpose) {
             ([session], _) => Ok(session.clone()),
             ([], Purpose::Begin) => Ok(SessionIdentity::new(Channel::Cli, ConversationKey::new(key.as_str())?)),

@@ -28,6 +28,11 @@ impl Invocation {
         self.session = Some(session.clone());
     }
 
+    /// The options that name the store, for commands that another program shows.
+    pub(crate) fn store_options(&self) -> String {
+        self.store.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+
     /// `planwright WORDS …`, each word quoted where the shell would read something else.
     pub(crate) fn command<W: AsRef<str>>(&self, words: impl IntoIterator<Item = W>) -> String {
         render(words, self.store.iter().map(String::as_str))

@@ -33,6 +33,13 @@ pub(crate) async fn probe(listen: SocketAddr, path: &str) -> Probe {
     }
 }
 
+/// Whether a server of Planwright answers at the address, as far as a moment tells.
+pub(crate) async fn answers(listen: SocketAddr) -> bool {
+    const MOMENT: Duration = Duration::from_millis(300);
+    let found = timeout(MOMENT, probe(listen, "/api/sessions")).await;
+    matches!(found, Ok(Probe::Answered { ours: true, .. }))
+}
+
 /// A server that listens at all addresses is reached at the loopback address.
 fn reachable(listen: SocketAddr) -> SocketAddr {
     let here = match listen.ip() {

@@ -94,6 +94,7 @@ pub(crate) fn needs_active_plan(command: &Command) -> bool {
         // Whether planning continues with the active plan or needs a new one depends on that plan.
         Command::Session(SessionCommand::EnsurePlanMode { .. })
         | Command::Draft(_)
+        | Command::External(_)
         | Command::Run(RunCommand::Report(_)) => true,
         // No run begins or ticks while the active plan waits for a person.
         Command::Auto(auto) => auto.begins_run(),
@@ -115,6 +116,7 @@ pub(crate) fn may_open_session(command: &Command) -> bool {
         Command::Session(SessionCommand::Open) | Command::Import(_) => true,
         Command::Session(_)
         | Command::Draft(_)
+        | Command::External(_)
         | Command::Decide(_)
         | Command::Answer(_)
         | Command::Run(_)

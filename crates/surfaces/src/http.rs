@@ -16,6 +16,7 @@ mod extract;
 mod health;
 mod idempotency;
 mod input;
+mod mcp;
 mod metrics;
 mod middleware;
 mod openapi;

@@ -1,43 +1,64 @@
 //! The plan tools of one session as an MCP server, for an agent that already exists.
 //!
 //! - [`serve_stdio`], [`serve`]: run the server until the client leaves or a shutdown is asked for
+//! - [`serve_failure`]: answers a client when the program could not start
+//! - [`folder`]: the session of a project folder
+//! - [`gateway`]: the tools, resources and prompts of upstream servers, behind the gate
+//! - `session`, `session_changes`: the session of a connection, and what happens in it
 //! - `line`, `message`, `transport`: the wire, one JSON-RPC message per line, with an answer to whatever is wrong with it
 //! - `recover_id`: finds out which request a line that cannot be read was
 //! - `request_order`: requests are carried out in the order in which they came
-//! - `server`, `answer`, `instructions`: what the client is told
-//! - `tool_changes`: notices when other tools are on offer, whatever caused it
+//! - `server`, `answer`, `instructions`, `titles`: what the client is told
+//! - `prompts`, `resources`, `completion`: what people and clients see besides the tools
+//! - `decision`: waiting for a person's decision, and asking for it in the client
+//! - `notifications`, `progress`: what the client is told without asking
 //!
-//! Approval is not a tool and there is no way to it from here: only a person approves, on a surface made for people.
+//! Approval is not a tool and there is no way to it from here: only a person approves, on a surface made for people. Whether
+//! an answer in the client counts as one is the approval policy's to say.
 
 mod answer;
+mod completion;
+mod decision;
+mod failure;
+pub mod folder;
 #[cfg(test)]
 mod fuzz;
+pub mod gateway;
 mod instructions;
 mod line;
 mod message;
+mod notifications;
+mod progress;
+mod prompts;
 mod recover_id;
 mod request_order;
+mod resources;
 mod server;
-mod tool_changes;
+mod session;
+mod session_changes;
+mod titles;
 mod transport;
 
 use std::convert::Infallible;
 use std::pin::pin;
+use std::sync::Arc;
 
-use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStyle;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use rmcp::service::{QuitReason, serve_directly_with_ct};
+use rmcp::service::{QuitReason, RoleServer, Service, serve_directly_with_ct};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
+use self::gateway::Gateway;
 use self::request_order::OrderedService;
-use self::server::PlanServer;
-use self::tool_changes::ToolChanges;
 use self::transport::LineTransport;
+
+pub use failure::serve_failure;
+pub(crate) use server::PlanServer;
+pub(crate) use session::SessionTarget;
+pub use session::{SessionChoice, SessionSetup};
 
 /// The name of this surface in the journal.
 pub(crate) const THROUGH: &str = "mcp";
@@ -46,8 +67,13 @@ pub(crate) const THROUGH: &str = "mcp";
 pub struct McpOptions {
     pub engine: Engine,
     /// Opened if it is not there yet.
-    pub session: SessionIdentity,
+    pub session: SessionChoice,
     pub start: PlanStart,
+    pub commands: PersonCommands,
+    /// What else is done before the agent works in a session.
+    pub setup: Option<Arc<dyn SessionSetup>>,
+    /// Upstream servers for the agent.
+    pub gateway: Option<Gateway>,
 }
 
 /// What becomes of the session's plan work when the server starts.
@@ -59,10 +85,26 @@ pub enum PlanStart {
     Off,
 }
 
+/// How a person decides, as the agent tells them.
+#[derive(Debug, Clone, Default)]
+pub struct PersonCommands {
+    /// The options that name the store, quoted for the shell; empty if none has to be typed.
+    pub store_options: String,
+    /// The address of the dashboard, without a slash at the end.
+    pub dashboard: Option<String>,
+}
+
+impl PersonCommands {
+    /// `planwright plan WORD` for a session.
+    pub(crate) fn plan(&self, word: &str, session: &SessionIdentity) -> String {
+        let options = self.store_options.trim();
+        let space = if options.is_empty() { "" } else { " " };
+        format!("planwright plan {word} --session {session}{space}{options}")
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum McpError {
-    #[error("the session {session} could not be opened for MCP: {error}")]
-    Start { session: SessionIdentity, error: LedgerError },
     #[error("the MCP connection ended by a fault of this program: {0}")]
     Broken(#[from] JoinError),
 }
@@ -88,26 +130,35 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let McpOptions { engine, session, start } = options;
-    let not_started = |error| McpError::Start { session: session.clone(), error };
-    begin(&engine, &session, start).await.map_err(not_started)?;
-    let changes = ToolChanges::new(engine.clone(), session.clone());
-    let offer = changes.offer().await.map_err(not_started)?;
-    tracing::info!(session_identity = %session, "serving MCP");
-
     let stop = CancellationToken::new();
     let closing = stop.child_token();
-    let server = PlanServer::new(engine, session, changes.clone(), closing.clone());
+    let is_fixed = matches!(options.session, SessionChoice::Fixed(_));
+    let server = PlanServer::new(options, closing.clone());
+    if is_fixed {
+        server.open_early().await;
+    }
+    run(OrderedService::new(server), input, output, stop, closing, shutdown).await
+}
+
+async fn run<S, R, W>(
+    service: S,
+    input: R,
+    output: W,
+    stop: CancellationToken,
+    closing: CancellationToken,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), McpError>
+where
+    S: Service<RoleServer>,
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let transport = LineTransport::new(input, output, closing);
     // Not rmcp's own handshake, which ends the connection when a client begins with anything else.
-    let running = serve_directly_with_ct(OrderedService::new(server), transport, None, stop.clone());
-    let peer = running.peer().clone();
-
+    let running = serve_directly_with_ct(service, transport, None, stop.clone());
     let mut serving = pin!(running.waiting());
     let quit = tokio::select! {
         quit = &mut serving => quit,
-        never = changes.watch(offer) => match never {},
-        never = tool_changes::announce(&changes, &peer) => match never {},
         () = shutdown => {
             stop.cancel();
             serving.await
@@ -121,17 +172,6 @@ where
             Ok(())
         }
     }
-}
-
-/// Starting this server is what a person configured, so it may turn plan work on by itself.
-async fn begin(engine: &Engine, session: &SessionIdentity, start: PlanStart) -> LedgerResult<()> {
-    let by = Actor::system(THROUGH);
-    engine.sessions().open(session, &by).await?;
-    match start {
-        PlanStart::Ensure(style) => engine.sessions().ensure_plan_mode(session, &by, style).await?,
-        PlanStart::Off => engine.sessions().disable_plan_mode(session, &by).await?,
-    };
-    Ok(())
 }
 
 /// The end of something that runs until it is dropped.

@@ -10,7 +10,7 @@ use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::gate::{self, Caller, GateContext, PlanTool};
 use crate::ids::StepId;
 use crate::mode::ModeEnd;
-use crate::plan::content::{AgentStep, Built, Document, PlanContent, RecordedCall};
+use crate::plan::content::{AgentStep, Built, CallRunner, Document, PlanContent, RecordedCall};
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus};
 use crate::plan::{completeness, markdown};
@@ -45,19 +45,30 @@ impl Decider<'_> {
     }
 
     fn set_content(&self, markdown: &str, title: Option<&str>) -> Result<Vec<Event>, Refusal> {
-        let plan = self.through_gate(PlanTool::SetContent)?;
-        let rule = plan.permits(Action::SetContent)?;
+        self.set_content_of(self.through_gate(PlanTool::SetContent)?, markdown, title)
+    }
+
+    /// The text and the title of a document, if they fit.
+    pub(super) fn document_text(&self, markdown: &str, title: Option<&str>) -> Result<PlanEvent, Refusal> {
         filled("plan", markdown)?;
         self.policy.limits.check_plan(markdown.len())?;
         self.check_document_steps(markdown)?;
+        Ok(PlanEvent::ContentSet { markdown: markdown.to_owned(), title: self.title(title)? })
+    }
+
+    pub(super) fn set_content_of(
+        &self,
+        plan: &Plan,
+        markdown: &str,
+        title: Option<&str>,
+    ) -> Result<Vec<Event>, Refusal> {
+        let rule = plan.permits(Action::SetContent)?;
+        let content = self.document_text(markdown, title)?;
         let title = self.title(title)?;
         if plan.status == PlanStatus::Ready && plan.says(markdown, title.as_deref()) {
             return Ok(Vec::new());
         }
-        let set = |plan| Event::Plan {
-            id: plan,
-            event: PlanEvent::ContentSet { markdown: markdown.to_owned(), title: title.clone() },
-        };
+        let set = |plan| Event::Plan { id: plan, event: content };
         match rule {
             Rule::Supersedes => {
                 let by = self.new_plan_id();
@@ -84,19 +95,30 @@ impl Decider<'_> {
         let situation = GateContext::of(self.snapshot, self.policy, Caller::Conversation);
         gate::authorize_recording(&situation, tool)?;
         let plan = self.active()?;
-        plan.permits(Action::RecordStep)?;
-        if !arguments.is_object() {
-            return Err(Refusal::invalid(format!("The arguments of {} are not a JSON object.", quoted(tool))));
-        }
-        self.policy.limits.check_depth(&format!("arguments of {}", quoted(tool)), arguments)?;
-        let step = RecordedCall {
+        let call = RecordedCall {
             id: plan.next_step_id(),
             tool: tool.to_owned(),
             arguments: arguments.clone(),
             description: None,
+            runner: CallRunner::Planwright,
         };
-        self.check_growth(plan, step.size(), 1)?;
-        Ok(vec![Event::of_plan(&plan.id, PlanEvent::StepRecorded { step })])
+        self.record_call(plan, call)
+    }
+
+    pub(super) fn record_call(&self, plan: &Plan, call: RecordedCall) -> Result<Vec<Event>, Refusal> {
+        plan.permits(Action::RecordStep)?;
+        self.check_call(&call)?;
+        self.check_growth(plan, call.size(), 1)?;
+        Ok(vec![Event::of_plan(&plan.id, PlanEvent::StepRecorded { step: call })])
+    }
+
+    pub(super) fn check_call(&self, call: &RecordedCall) -> Result<(), Refusal> {
+        let RecordedCall { tool, arguments, .. } = call;
+        if !arguments.is_object() {
+            return Err(Refusal::invalid(format!("The arguments of {} are not a JSON object.", quoted(tool))));
+        }
+        self.policy.limits.check_depth(&format!("arguments of {}", quoted(tool)), arguments)?;
+        self.policy.limits.check_plan(call.size())
     }
 
     /// A plan nothing was collected for is cancelled, and the mode ends with it.

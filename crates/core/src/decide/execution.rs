@@ -191,7 +191,10 @@ impl Decider<'_> {
     /// An agent that works from a document says what it did. Its first report begins the execution; the last open
     /// step that is settled ends it.
     fn report(&self, report: &ProgressReport) -> Result<Vec<Event>, Refusal> {
-        let plan = self.through_gate(PlanTool::Progress)?;
+        self.report_on(self.through_gate(PlanTool::Progress)?, report)
+    }
+
+    pub(super) fn report_on(&self, plan: &Plan, report: &ProgressReport) -> Result<Vec<Event>, Refusal> {
         self.check_approved_here(plan)?;
         let mut events = Vec::new();
         let mut execution = match (&plan.execution, plan.status) {
@@ -264,13 +267,13 @@ fn texts(outcome: &Outcome) -> impl Iterator<Item = &String> {
 }
 
 /// An execution, and what a command has done to it so far.
-struct PendingChanges<'a> {
+pub(super) struct PendingChanges<'a> {
     running: &'a Execution,
     moved: BTreeMap<&'a StepId, StepStatus>,
 }
 
 impl<'a> PendingChanges<'a> {
-    fn of(running: &'a Execution) -> Self {
+    pub(super) fn of(running: &'a Execution) -> Self {
         Self { running, moved: BTreeMap::new() }
     }
 
@@ -293,7 +296,7 @@ impl<'a> PendingChanges<'a> {
 }
 
 /// A step builds on the outcome of those it needs.
-fn check_needs_done(plan: &Plan, ahead: &PendingChanges<'_>, step: &StepId) -> Result<(), Refusal> {
+pub(super) fn check_needs_done(plan: &Plan, ahead: &PendingChanges<'_>, step: &StepId) -> Result<(), Refusal> {
     let undone = |need: &&StepId| ahead.status(plan, need).is_ok_and(|status| status != StepStatus::Completed);
     match plan.content.needs(step).iter().find(undone) {
         Some(need) => Err(Refusal::wrong_status(format!("Step {step} needs step {need}, which is not done."))),
@@ -352,7 +355,7 @@ fn not_reported() -> Refusal {
 }
 
 /// The step that is named, else the one in progress, else the first one still open.
-fn reported_step(execution: &Execution, named: Option<usize>) -> Result<usize, Refusal> {
+pub(super) fn reported_step(execution: &Execution, named: Option<usize>) -> Result<usize, Refusal> {
     let total = execution.steps.len();
     match named {
         Some(position) if (1..=total).contains(&position) => Ok(position - 1),

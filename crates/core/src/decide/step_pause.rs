@@ -17,6 +17,7 @@ impl Decider<'_> {
             // What a person decides about a step is their look at it.
             Command::Decide(_) => return events,
             // The agents of this program report in a turn.
+            Command::External(_) => true,
             Command::Run(RunCommand::Report(_)) => self.snapshot.session.as_ref().is_some_and(|it| it.turn.is_none()),
             Command::Run(_)
             | Command::Session(_)

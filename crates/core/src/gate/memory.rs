@@ -39,7 +39,7 @@ pub fn advertised_memory_tools(situation: &GateContext) -> impl Iterator<Item = 
 
 pub fn authorize_memory_tool(situation: &GateContext, tool: MemoryTool) -> Result<(), Refusal> {
     match situation.caller {
-        Caller::Conversation | Caller::Execution => Ok(()),
+        Caller::Conversation | Caller::ExternalAgent | Caller::Execution => Ok(()),
         Caller::Specialist if tool.reads_only() => Ok(()),
         Caller::Specialist => Err(Refusal::policy_denied(format!(
             "{} changes things, and a specialist that is asked may only read.",

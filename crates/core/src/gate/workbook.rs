@@ -75,7 +75,7 @@ pub fn authorize_workbook_tool(situation: &GateContext, tool: WorkbookTool) -> R
         )));
     }
     match situation.caller {
-        Caller::Conversation => Ok(()),
+        Caller::Conversation | Caller::ExternalAgent => Ok(()),
         Caller::Execution if tool.rule().in_steps => Ok(()),
         Caller::Execution => {
             Err(Refusal::policy_denied(format!("{name} cannot be called while a step of a plan is carried out.")))

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::fields::{Fields, Reason, kind};
 use crate::gate;
 use crate::ids::StepId;
-use crate::plan::content::RecordedCall;
+use crate::plan::content::{CallRunner, RecordedCall};
 use crate::plan::execution::{StepRun, StepStatus};
 use crate::visible::quoted;
 
@@ -88,6 +88,7 @@ impl OlderStep {
             tool: tool.clone(),
             arguments: self.arguments.clone(),
             description: self.description.clone(),
+            runner: CallRunner::Planwright,
         })
     }
 

@@ -34,6 +34,25 @@ pub struct RecordedCall {
     pub tool: String,
     pub arguments: Value,
     pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "CallRunner::is_planwright")]
+    pub runner: CallRunner,
+}
+
+/// The program that makes a recorded call once it is approved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallRunner {
+    #[default]
+    Planwright,
+    /// The agent of another program, with a tool of its own.
+    Client,
+}
+
+impl CallRunner {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_planwright(&self) -> bool {
+        *self == Self::Planwright
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -186,7 +205,12 @@ impl PlanContent {
 
 impl RecordedCall {
     pub(crate) fn as_step(&self) -> PlanStep {
-        let description = self.description.clone().unwrap_or_else(|| self.call());
+        let description = match (&self.description, self.runner) {
+            // The agent's own words never stand in the place of the call that a person approves.
+            (Some(words), CallRunner::Client) => format!("{}: {words}", self.call()),
+            (Some(words), CallRunner::Planwright) => words.clone(),
+            (None, CallRunner::Planwright | CallRunner::Client) => self.call(),
+        };
         PlanStep { id: self.id.clone(), description, needs: Vec::new(), ticked: false, commands: Vec::new() }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::ids::StepId;
-use crate::plan::content::{AgentStep, Built, Collected, PlanContent};
+use crate::plan::content::{AgentStep, Built, CallRunner, Collected, PlanContent};
 use crate::plan::{Plan, PlanStep};
 
 impl Plan {
@@ -31,6 +31,10 @@ impl Plan {
             let _ = write!(text, "\n{n}. {}", code(&one_line(&step.tool)));
             if let Some(description) = &step.description {
                 let _ = write!(text, ": {}", one_line(description));
+            }
+            match step.runner {
+                CallRunner::Planwright => {}
+                CallRunner::Client => text.push_str(" (the agent's own tool; the agent makes this call)"),
             }
             text.push('\n');
             let arguments = format!("{:#}", step.arguments);

@@ -1,6 +1,6 @@
 //! What changed between two versions of a plan.
 
-use planwright_core::plan::content::{AgentStep, Built, Collected, Document, RecordedCall};
+use planwright_core::plan::content::{AgentStep, Built, CallRunner, Collected, Document, RecordedCall};
 use planwright_core::plan::diff::{Change, DiffLine, PlanDiff, Version, diff};
 use planwright_core::plan::{PlanContent, PlanStyle};
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ fn calls(steps: &[(&str, &str, Value)]) -> PlanContent {
         tool: (*tool).to_owned(),
         arguments: arguments.clone(),
         description: None,
+        runner: CallRunner::Planwright,
     });
     PlanContent::Collect(Collected { summary: None, steps: steps.collect() })
 }

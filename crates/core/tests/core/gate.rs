@@ -38,10 +38,32 @@ fn each_style_has_its_tools() {
     }
 }
 
+/// Its program may read the list once, so it is the same for every status.
+#[test]
+fn an_external_agent_has_the_tools_of_its_style_whatever_the_status_is() {
+    for (style, expected) in [
+        (PlanStyle::Document, "plan_get plan_set_content plan_progress plan_await_decision"),
+        (PlanStyle::Collect, "plan_get plan_progress plan_add_call plan_finalize plan_await_decision"),
+        (
+            PlanStyle::Build,
+            "plan_get plan_progress plan_await_decision plan_create_draft plan_set_metadata plan_add_step plan_update_step \
+             plan_remove_step plan_submit plan_list",
+        ),
+    ] {
+        for status in PlanStatus::ALL.into_iter().map(Some).chain([None]) {
+            let situation = situation(Some(style), status, Caller::ExternalAgent);
+            let found: Vec<_> = advertised_plan_tools(&situation).map(PlanTool::name).collect();
+            assert_eq!(found.join(" "), expected, "{style} {status:?}");
+        }
+    }
+    let off = situation(None, None, Caller::ExternalAgent);
+    assert_eq!(advertised_plan_tools(&off).count(), 0);
+}
+
 /// Every situation there is.
 fn situations() -> impl Iterator<Item = GateContext> {
     let styles = [None, Some(PlanStyle::Document), Some(PlanStyle::Collect), Some(PlanStyle::Build)];
-    let callers = [Caller::Conversation, Caller::Specialist, Caller::Execution];
+    let callers = [Caller::Conversation, Caller::ExternalAgent, Caller::Specialist, Caller::Execution];
     styles.into_iter().flat_map(move |style| {
         let statuses = PlanStatus::ALL.into_iter().map(Some).chain([None]);
         statuses.flat_map(move |status| callers.into_iter().map(move |caller| situation(style, status, caller)))
@@ -63,7 +85,8 @@ fn what_is_advertised_is_exactly_what_may_be_called() {
 
 #[test]
 fn apart_from_the_conversation_only_a_step_that_is_carried_out_is_reported_on() {
-    for situation in situations().filter(|situation| situation.caller != Caller::Conversation) {
+    let apart = |situation: &GateContext| matches!(situation.caller, Caller::Specialist | Caller::Execution);
+    for situation in situations().filter(apart) {
         let reports = situation.caller == Caller::Execution
             && situation.style == Some(PlanStyle::Build)
             && situation.status == Some(PlanStatus::Executing);
@@ -86,7 +109,7 @@ fn only_the_planner_of_a_built_plan_asks_specialists() {
 
 #[test]
 fn tools_are_found_by_their_names() {
-    assert_eq!(PlanTool::all().count(), 11);
+    assert_eq!(PlanTool::all().count(), 13);
     for tool in PlanTool::all() {
         assert_eq!(PlanTool::named(tool.name()), Some(tool));
     }
@@ -97,7 +120,7 @@ fn tools_are_found_by_their_names() {
 
 #[test]
 fn the_tools_of_others_run_are_recorded_or_denied() {
-    use Caller::{Conversation, Execution, Specialist};
+    use Caller::{Conversation, Execution, ExternalAgent, Specialist};
     use ToolEffect::{Changes, ReadsOnly, Repeatable};
     let (document, collect, build) = (Some(PlanStyle::Document), Some(PlanStyle::Collect), Some(PlanStyle::Build));
     for (caller, style, reads, repeats, changes) in [
@@ -105,6 +128,10 @@ fn the_tools_of_others_run_are_recorded_or_denied() {
         (Conversation, document, "run", "run", "run"),
         (Conversation, collect, "record", "record", "record"),
         (Conversation, build, "run", "deny", "deny"),
+        (ExternalAgent, None, "run", "run", "run"),
+        (ExternalAgent, document, "run", "run", "run"),
+        (ExternalAgent, collect, "record", "record", "record"),
+        (ExternalAgent, build, "run", "run", "run"),
         (Specialist, None, "run", "deny", "deny"),
         (Specialist, document, "run", "deny", "deny"),
         (Specialist, collect, "run", "deny", "deny"),
@@ -189,7 +216,7 @@ fn workbook_tools_are_there_for_each_as_far_as_they_may_go() {
     for off in situations() {
         let on = GateContext { workbook: true, ..off };
         let expected = match on.caller {
-            Caller::Conversation => all,
+            Caller::Conversation | Caller::ExternalAgent => all,
             Caller::Specialist => "read_plan list_plans",
             Caller::Execution => "read_plan write_plan update_plan list_plans",
         };

@@ -8,7 +8,7 @@ use planwright_core::permission::{
     CallTarget, Permission, PermissionCall, PermissionReason, PermissionRule, PermissionRules, PlanCover,
     WorkspaceKind, decide_permission,
 };
-use planwright_core::plan::content::RecordedCall;
+use planwright_core::plan::content::{CallRunner, RecordedCall};
 use serde_json::{Value, json};
 
 use Permission::{Allow, Ask, Deny};
@@ -91,6 +91,7 @@ fn the_exact_calls_of_a_collected_plan_are_covered() {
         tool: "github__create_issue".to_owned(),
         arguments: json!({ "title": "A", "labels": ["x"] }),
         description: None,
+        runner: CallRunner::Planwright,
     };
     let plan = PlanCover { commands: &[], calls: &[recorded] };
     let asking = rules(&[("github__*", "", Ask)]);

@@ -29,7 +29,7 @@ use planwright_core::command::{Command, Decision, RunCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::approval::SkippedStep;
-use planwright_core::plan::content::{PlanContent, RecordedCall};
+use planwright_core::plan::content::{CallRunner, PlanContent, RecordedCall};
 use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -275,7 +275,9 @@ impl Executions {
         match &plan.content {
             PlanContent::Document(_) => Ok(()),
             PlanContent::Collect(collected) => {
-                let calls = collected.steps.iter().filter(|call| approved(&call.id));
+                // The agent of another program makes its own calls itself.
+                let ours = collected.steps.iter().filter(|call| call.runner == CallRunner::Planwright);
+                let calls = ours.filter(|call| approved(&call.id));
                 let missing = calls.map(|call| &call.tool).find(|tool| self.agent.toolbox.get(tool).is_none());
                 missing.map_or(Ok(()), |tool| {
                     let message =

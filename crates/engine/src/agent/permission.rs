@@ -4,7 +4,7 @@ use planwright_core::permission::{
     CallTarget, DeniedPaths, Permission, PermissionCall, PermissionOutcome, PlanCover, WorkspaceKind, decide_permission,
 };
 use planwright_core::plan::Plan;
-use planwright_core::plan::content::{PlanContent, RecordedCall};
+use planwright_core::plan::content::{CallRunner, PlanContent, RecordedCall};
 use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
@@ -30,7 +30,9 @@ impl ApprovedCalls {
         let approved = |step: &_| skipped.iter().all(|skip| skip.step != *step);
         let calls = match &plan.content {
             PlanContent::Collect(collected) => {
-                collected.steps.iter().filter(|call| approved(&call.id)).cloned().collect()
+                // What the agent of another program makes with its own tools covers no call of this program.
+                let ours = collected.steps.iter().filter(|call| call.runner == CallRunner::Planwright);
+                ours.filter(|call| approved(&call.id)).cloned().collect()
             }
             PlanContent::Document(_) | PlanContent::Build(_) => Vec::new(),
         };

@@ -35,14 +35,18 @@ impl Activity {
         if plan.execution.as_ref().is_some_and(|execution| execution.step_pause().is_some_and(|pause| pause.external)) {
             return Ok(Some(Self::Paused));
         }
-        // Planwright carries out recorded and built plans itself, also those that an external agent drafted.
-        if plan.style() == PlanStyle::Document
-            && let Some(agent) = history.external_author(plan).await?
-        {
-            return Ok(Some(Self::LeftTo(agent)));
-        }
         let lease = ledger.lease(session).await?;
         let live = lease.is_some_and(|lease| !is_gone(&lease.owner));
+        // A process that carries a recorded or built plan out here holds the lease. Otherwise the agent that drafted the
+        // plan over another program works on it, except for recorded calls that Planwright makes.
+        let theirs = match plan.style() {
+            PlanStyle::Document => true,
+            PlanStyle::Build => !live,
+            PlanStyle::Collect => !live && plan.waits_for_client(),
+        };
+        if theirs && let Some(agent) = history.external_author(plan).await? {
+            return Ok(Some(Self::LeftTo(agent)));
+        }
         let turn = lookup::session(ledger, session).await?.turn;
         let worked_on = turn.is_some_and(|turn| turn.purpose.plan() == Some(&plan.id));
         let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());

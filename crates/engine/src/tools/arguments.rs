@@ -64,6 +64,119 @@ pub(super) struct Progress {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub(super) struct ExternalSetContent {
+    /// The whole plan as one Markdown document. It replaces what was there.
+    pub(super) plan_markdown: String,
+    /// A short title; without one, the first heading serves.
+    #[serde(default)]
+    pub(super) title: Option<String>,
+    /// The `digest` of the version that you read. If another client changed the plan since, nothing is stored and you see
+    /// the difference.
+    #[serde(default)]
+    pub(super) expected_digest: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExternalProgress {
+    /// The step's number in the plan, from 1, or its id. Without it: the step in progress, else the next one.
+    #[serde(default)]
+    pub(super) step: Option<StepName>,
+    pub(super) status: ReportedStatus,
+    /// What happened, in a sentence.
+    #[serde(default)]
+    pub(super) note: Option<String>,
+    /// What shows it: a command and its output, a commit, a file.
+    #[serde(default)]
+    pub(super) evidence: Option<String>,
+}
+
+/// A step by its 1-based position or by its id. The schema is a string; a number is taken as well.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum StepName {
+    Position(usize),
+    Text(String),
+}
+
+impl JsonSchema for StepName {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "StepName".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        String::json_schema(generator)
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AddCall {
+    /// The name of your tool that you will call once the plan is approved.
+    pub(super) tool: String,
+    /// The arguments of the call, exactly as you will give them.
+    #[serde(default)]
+    pub(super) arguments: CallArguments,
+    /// What the call is for, in a sentence.
+    #[serde(default)]
+    pub(super) description: Option<String>,
+}
+
+/// A JSON object. Its text is taken as well, from clients that cannot describe an object without fixed fields.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum CallArguments {
+    Object(serde_json::Map<String, Value>),
+    Text(String),
+}
+
+impl Default for CallArguments {
+    fn default() -> Self {
+        Self::Object(serde_json::Map::new())
+    }
+}
+
+impl CallArguments {
+    pub(super) fn into_value(self) -> Result<Value, Refusal> {
+        match self {
+            Self::Object(object) => Ok(Value::Object(object)),
+            Self::Text(text) => serde_json::from_str(&text)
+                .ok()
+                .filter(Value::is_object)
+                .ok_or_else(|| Refusal::invalid("The `arguments` of plan_add_call are not a JSON object.")),
+        }
+    }
+}
+
+impl JsonSchema for CallArguments {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "CallArguments".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "object" })
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AwaitDecision {
+    /// How long to wait; 50 if absent, 3600 at most. Call it again after it.
+    #[serde(default)]
+    #[expect(dead_code, reason = "the surface waits; its type is checked here")]
+    pub(super) timeout_seconds: Option<u32>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Summary {
     /// The plan in a few words, for the person who decides.
     #[serde(default)]
@@ -212,6 +325,8 @@ pub(super) fn schema(tool: PlanTool, style: PlanStyle) -> Value {
         (PlanTool::Get, PlanStyle::Build) => of::<Get>(),
         (PlanTool::SetContent, _) => of::<SetContent>(),
         (PlanTool::Progress, _) => of::<Progress>(),
+        (PlanTool::AddCall, _) => of::<AddCall>(),
+        (PlanTool::AwaitDecision, _) => of::<AwaitDecision>(),
         (PlanTool::Finalize | PlanTool::Submit, _) => of::<Summary>(),
         (PlanTool::CreateDraft, _) => of::<CreateDraft>(),
         (PlanTool::SetMetadata, _) => of::<SetMetadata>(),
@@ -222,11 +337,32 @@ pub(super) fn schema(tool: PlanTool, style: PlanStyle) -> Value {
     }
 }
 
+/// The same for the agent of another program.
+pub(super) fn external_schema(tool: PlanTool, style: PlanStyle) -> Value {
+    match tool {
+        PlanTool::SetContent => of::<ExternalSetContent>(),
+        PlanTool::Progress => of::<ExternalProgress>(),
+        PlanTool::Get => of::<Get>(),
+        PlanTool::AddCall
+        | PlanTool::Finalize
+        | PlanTool::AwaitDecision
+        | PlanTool::CreateDraft
+        | PlanTool::SetMetadata
+        | PlanTool::AddStep
+        | PlanTool::UpdateStep
+        | PlanTool::RemoveStep
+        | PlanTool::Submit
+        | PlanTool::List => schema(tool, style),
+    }
+}
+
 pub(super) fn description(tool: PlanTool, agents: &AgentRegistry) -> String {
     match tool {
         PlanTool::Get => include_str!("descriptions/plan_get.md"),
         PlanTool::SetContent => include_str!("descriptions/plan_set_content.md"),
         PlanTool::Progress => include_str!("descriptions/plan_progress.md"),
+        PlanTool::AddCall => include_str!("descriptions/plan_add_call.md"),
+        PlanTool::AwaitDecision => include_str!("descriptions/plan_await_decision.md"),
         PlanTool::Finalize => include_str!("descriptions/plan_finalize.md"),
         PlanTool::CreateDraft => include_str!("descriptions/plan_create_draft.md"),
         PlanTool::SetMetadata => include_str!("descriptions/plan_set_metadata.md"),

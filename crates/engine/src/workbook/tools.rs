@@ -15,6 +15,17 @@ use crate::ledger::{Committed, LedgerResult};
 use crate::submitter::{SubmitRequest, Submitter};
 use crate::tool_schema::{Arguments, ToolDefinition};
 
+/// The workbook tools that pass the gate in this situation.
+pub(crate) fn workbook_tools(situation: &GateContext) -> Vec<ToolDefinition> {
+    let define = |tool: WorkbookTool| ToolDefinition {
+        name: tool.name(),
+        description: arguments::description(tool).to_owned(),
+        input_schema: arguments::schema(tool),
+        reads_only: tool.reads_only(),
+    };
+    advertised_workbook_tools(situation).map(define).collect()
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct WorkbookTools {
     submitter: Submitter,
@@ -24,17 +35,6 @@ pub(crate) struct WorkbookTools {
 impl WorkbookTools {
     pub(crate) fn new(submitter: Submitter, workbooks: Workbooks) -> Self {
         Self { submitter, workbooks }
-    }
-
-    /// The workbook tools that pass the gate in this situation.
-    pub(crate) fn advertised_in(&self, situation: &GateContext) -> Vec<ToolDefinition> {
-        let define = |tool: WorkbookTool| ToolDefinition {
-            name: tool.name(),
-            description: arguments::description(tool).to_owned(),
-            input_schema: arguments::schema(tool),
-            reads_only: tool.reads_only(),
-        };
-        advertised_workbook_tools(situation).map(define).collect()
     }
 
     /// The answer, and what was committed if something was.

@@ -70,7 +70,11 @@ async fn arrive(context: &mut Context, agent: &Agent, named: Option<&str>) -> Re
             let session = context.enter(Some(name), Purpose::Begin).await?;
             Ok(agent.chats().enter(&transport, &session, &context.person).await?)
         }
-        None => Ok(agent.chats().arrive(&transport, Channel::Cli, &context.person).await?),
+        // The agent of another program works on the plan of this project, so the person meets the same plan.
+        None => match context.folder_session().await? {
+            Some(session) => Ok(agent.chats().enter(&transport, &session, &context.person).await?),
+            None => Ok(agent.chats().arrive(&transport, Channel::Cli, &context.person).await?),
+        },
     }
 }
 

@@ -3,10 +3,12 @@
 //! - `places`: the data folder, the files of the sessions, the token, the clock
 //! - `store`: whether it opens, answers, and what its newest journals say
 //! - `model`: who would answer
+//! - `clients`: whether the clients that have Planwright have all of it
 //! - `mcp_servers`: whether upstream MCP servers answer, and offer what was accepted
 //! - `sandbox`: what the kernel enforces for commands
 //! - `server`: whether one listens, and whether it is ours
 
+mod clients;
 mod mcp_servers;
 mod model;
 mod places;
@@ -89,6 +91,7 @@ pub(crate) async fn run(global: &Global) -> Outcome {
             checks.push(model::look(&settings));
             checks.push(sandbox::look(&settings));
             checks.extend(mcp_servers::look(&settings, &invocation).await);
+            checks.extend(clients::look());
             checks.push(server::look(&settings, &invocation).await);
         }
     }

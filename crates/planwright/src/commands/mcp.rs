@@ -1,58 +1,177 @@
 //! `planwright mcp`
 
-use std::io::Write as _;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::sync::Arc;
 
+use async_trait::async_trait;
 use planwright_core::actor::Actor;
+use planwright_core::presence::AgentClient;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
-use planwright_surfaces::mcp::{McpError, McpOptions, PlanStart, serve_stdio};
+use planwright_core::workspace::Workspace;
+use planwright_engine::Engine;
+use planwright_engine::ledger::LedgerResult;
+use planwright_llm::rehearsal::RehearsalModel;
+use planwright_surfaces::mcp::folder::named_session;
+use planwright_surfaces::mcp::gateway::Gateway;
+use planwright_surfaces::mcp::{
+    McpError, McpOptions, PersonCommands, PlanStart, SessionChoice, SessionSetup, serve_failure, serve_stdio,
+};
 
 use super::project;
-use crate::cli::{McpArgs, PlanWork};
-use crate::context::Context;
+use crate::cli::{Global, McpArgs, PlanWork};
+use crate::config::Settings;
+use crate::context::{Context, make_folder};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::processes;
+use crate::server_probe;
 
-pub(crate) async fn run(context: &Context, arguments: &McpArgs) -> Outcome {
-    let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
-        Some(name) => named(name)?,
-        None => {
-            let session = context.engine.sessions().new_identity(Channel::Mcp);
-            // stdout belongs to the protocol. A client may have closed stderr, which is no reason to end.
-            let _ = writeln!(
-                std::io::stderr(),
-                "planwright: new session {session}; `--session {session}` comes back to it"
-            );
-            session
+/// The bytes of a result that are read here; nothing is called.
+const OUTPUT_BYTES: usize = 16 * 1024;
+
+pub(crate) async fn run(global: &Global, arguments: &McpArgs) -> Outcome {
+    let (options, gateway) = match prepare(global, arguments).await {
+        Ok(prepared) => prepared,
+        // A person who typed the command reads it here.
+        Err(failure) if std::io::stdin().is_terminal() => return Err(failure),
+        Err(failure) => {
+            let answered = serve_failure(sentence(failure.message()), stop_signal()).await;
+            if let Err(error) = answered {
+                tracing::warn!(%error, "the client could not be told what is wrong");
+            }
+            return Err(failure);
         }
     };
-    if let Some(folder) = &arguments.project {
-        context.engine.sessions().open(&session, &context.person).await?;
-        project::choose(context, &session, folder).await?;
+    let served = serve_stdio(options, stop_signal()).await;
+    if let Some(gateway) = gateway {
+        gateway.stop().await;
     }
-    // The session knows from now on which program its agent runs in: that program cannot approve.
-    let system = Actor::system(Channel::Mcp.as_str());
-    context.engine.sessions().open(&session, &system).await?;
-    if let Some(client) = processes::client() {
-        context.engine.sessions().see_client(&session, &system, client).await?;
+    match served {
+        Ok(()) => Ok(Exit::Done),
+        Err(error @ McpError::Broken(_)) => Err(Failure::unexpected(error.to_string())),
     }
+}
+
+async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Option<Gateway>), Failure> {
+    let mut settings = Settings::read(global)?;
+    for upstream in &arguments.upstream {
+        settings.add_upstream(upstream)?;
+    }
+    if let Some(folder) = settings.own_folder.as_deref() {
+        make_folder(folder)?;
+    }
+    let writes = settings.gateway_writes;
+    let public_url = settings.server.public_url.clone();
+    let listen = settings.server.listen;
+    let context = Context::with(global, settings).await?;
+    let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
+        Some(name) => SessionChoice::Fixed(named(&context, name).await?),
+        None => SessionChoice::Folder(std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))),
+    };
+    let workspace = match &arguments.project {
+        Some(folder) => Some(project::workspace(&context, folder)?),
+        None => None,
+    };
     let start = match arguments.plan {
         None => PlanStart::Ensure(None),
         Some(PlanWork::On(style)) => PlanStart::Ensure(Some(style)),
         Some(PlanWork::Off) => PlanStart::Off,
     };
-    let options = McpOptions { engine: context.engine.clone(), session, start };
-    match serve_stdio(options, stop_signal()).await {
-        Ok(()) => Ok(Exit::Done),
-        Err(McpError::Start { error, .. }) => Err(error.into()),
-        Err(error @ McpError::Broken(_)) => Err(Failure::unexpected(error.to_string())),
+    let gateway = context.has_upstream().then(|| {
+        let agent = context.agent(Arc::new(RehearsalModel::default()), None);
+        agent.gateway(writes)
+    });
+    if let Some(gateway) = &gateway {
+        accept_named(&context, arguments).await;
+        gateway.refresh().await;
+    }
+    // The address is told only where a server answers at it.
+    let dashboard = match public_url {
+        Some(address) => Some(address.trim_end_matches('/').to_owned()),
+        None => server_probe::answers(listen).await.then(|| context.dashboard.clone()),
+    };
+    let setup = ClientSetup {
+        engine: context.engine.clone(),
+        person: context.person.clone(),
+        client: processes::client(),
+        workspace,
+    };
+    let options = McpOptions {
+        engine: context.engine.clone(),
+        session,
+        start,
+        commands: PersonCommands { store_options: context.invocation.store_options(), dashboard },
+        setup: Some(Arc::new(setup)),
+        gateway: gateway.clone(),
+    };
+    Ok((options, gateway))
+}
+
+/// The person who wrote `--upstream` into the client's configuration chose the server, so its first offer is accepted. A change
+/// of it waits for a person, as for every server.
+async fn accept_named(context: &Context, arguments: &McpArgs) {
+    let Some(upstream) = context.upstream(context.files(), OUTPUT_BYTES) else { return };
+    for text in &arguments.upstream {
+        let Some((name, _)) = text.split_once('=') else { continue };
+        let Ok(name) = name.trim().parse() else { continue };
+        let known = upstream.status_of(&name).await;
+        if known.is_ok_and(|status| status.accepted > 0) {
+            continue;
+        }
+        let looked = match upstream.look(&name).await {
+            Ok(status) => status,
+            Err(error) => {
+                tracing::warn!(event = "upstream_not_reached", server = %name, %error);
+                continue;
+            }
+        };
+        let Some((digest, _, _)) = looked.state.waiting() else { continue };
+        let by = Actor::policy("--upstream", Channel::Mcp.as_str());
+        let accepted = upstream.accept(&name, digest, &by, context.engine.now()).await;
+        if let Err(error) = accepted {
+            tracing::warn!(event = "upstream_not_accepted", server = %name, %error);
+        }
     }
 }
 
-fn named(name: &str) -> Result<SessionIdentity, Failure> {
+/// The session knows from its beginning on which program its agent runs in: that program cannot approve.
+#[derive(Debug)]
+struct ClientSetup {
+    engine: Engine,
+    person: Actor,
+    client: Option<AgentClient>,
+    workspace: Option<Workspace>,
+}
+
+#[async_trait]
+impl SessionSetup for ClientSetup {
+    async fn prepare(&self, session: &SessionIdentity) -> LedgerResult<()> {
+        if let Some(workspace) = &self.workspace {
+            self.engine.sessions().choose_workspace(session, &self.person, workspace.clone()).await?;
+        }
+        if let Some(client) = &self.client {
+            let system = Actor::system(Channel::Mcp.as_str());
+            self.engine.sessions().see_client(session, &system, client.clone()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A session that exists under this key, else a new one of the channel `mcp`.
+async fn named(context: &Context, name: &str) -> Result<SessionIdentity, Failure> {
     if name.contains(':') {
         return Ok(name.parse()?);
     }
-    Ok(SessionIdentity::new(Channel::Mcp, ConversationKey::existing(name)?))
+    let key = ConversationKey::existing(name)?;
+    let session = SessionIdentity::new(Channel::Mcp, key);
+    if context.engine.ledger().session(&session).await?.is_some() {
+        return Ok(session);
+    }
+    Ok(named_session(name))
+}
+
+fn sentence(words: &str) -> String {
+    if words.ends_with(['.', '!', '?']) { words.to_owned() } else { format!("{words}.") }
 }
 
 /// Completes on SIGINT or SIGTERM.

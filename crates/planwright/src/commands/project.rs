@@ -14,9 +14,14 @@ use crate::failure::Failure;
 /// The folders that were asked about, with the person's answers.
 const ANSWERS: &str = "projects.json";
 
+/// The folder that was named on the command line, as a workspace.
+pub(super) fn workspace(context: &Context, folder: &Path) -> Result<Workspace, Failure> {
+    Ok(context.files().project(&absolute(folder)?)?)
+}
+
 /// Chooses the folder that was named on the command line.
 pub(super) async fn choose(context: &Context, session: &SessionIdentity, folder: &Path) -> Result<(), Failure> {
-    let workspace = context.files().project(&absolute(folder)?)?;
+    let workspace = workspace(context, folder)?;
     context.engine.sessions().choose_workspace(session, &context.person, workspace).await?;
     Ok(())
 }

@@ -13,6 +13,7 @@ use std::io::ErrorKind;
 use planwright_core::refusal::Refusal;
 use planwright_engine::agent::Agent;
 use planwright_surfaces::http::{Server, ServerError, ServerOptions};
+use planwright_surfaces::mcp::PersonCommands;
 use tokio_util::sync::CancellationToken;
 
 use self::announcement::Announcement;
@@ -63,6 +64,7 @@ async fn bind(
     let store = settings.location.to_string();
     let revoked_cookies = settings.data.join("revoked-cookies");
     let allowed_projects = Some(settings.allowed_projects.clone());
+    let gateway_writes = settings.gateway_writes;
     let mut context = Context::with(global, settings).await?;
     context.allowed_projects = allowed_projects;
     let named = arguments.model.as_deref();
@@ -82,6 +84,11 @@ async fn bind(
         limits: server.limits,
         health: logging::health_source().into_iter().collect(),
         grace: server.grace,
+        gateway_writes,
+        commands: PersonCommands {
+            store_options: context.invocation.store_options(),
+            dashboard: Some(context.dashboard.clone()),
+        },
     };
     let server = Server::bind(options).await.map_err(|error| refused(error, &context.invocation))?;
     let Context { screen, invocation, .. } = context;

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::agents::AgentsSection;
 use super::approval::ApprovalSection;
 use super::auto::{AutoSection, PriceTable};
+use super::gateway::GatewaySection;
 use super::mcp::McpSection;
 use super::planning_files::PlanningFilesSection;
 use super::projects::ProjectsSection;
@@ -53,6 +54,8 @@ pub(super) struct File {
     pub(super) sandbox: SandboxSection,
     #[serde(default)]
     pub(super) projects: ProjectsSection,
+    #[serde(default)]
+    pub(super) gateway: GatewaySection,
 }
 
 impl File {
@@ -67,6 +70,7 @@ impl File {
         self.server.read_variables()?;
         self.sandbox.read_variables()?;
         self.planning_files.read_variables()?;
+        self.gateway.read_variables()?;
         self.projects.read_variables()
     }
 
@@ -127,6 +131,7 @@ impl File {
         settings.extend(PlanningFilesSection::settings());
         settings.extend(SandboxSection::settings());
         settings.extend(ProjectsSection::settings());
+        settings.extend(GatewaySection::settings());
         settings.extend(ServerSection::settings());
         settings
     }

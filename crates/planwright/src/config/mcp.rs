@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use planwright_core::permission::ShellLine;
 use planwright_core::refusal::Refusal;
 use planwright_core::upstream::{AnnotationTrust, ServerName};
 use planwright_core::visible::quoted;
@@ -68,6 +69,25 @@ pub(super) fn servers(section: McpSection, path: &Path, data: &Path) -> Result<V
         return Ok(servers);
     }
     section.options(data).map_err(|(key, problem)| in_file(path, &key, Refusal::invalid(problem)))
+}
+
+/// The server of `--upstream NAME=COMMAND ARGUMENTS`. The words are split as a shell does it, and no shell reads them.
+pub(super) fn server_of_flag(text: &str, data: &Path) -> Result<ServerOptions, String> {
+    let (name, command) = text
+        .split_once('=')
+        .ok_or_else(|| format!("`--upstream` takes NAME=COMMAND, and {} has no `=`", quoted(text)))?;
+    let name = name.trim().parse::<ServerName>().map_err(|refusal| format!("`--upstream`: {}", refusal.message))?;
+    let command = command.trim();
+    let table = if command.starts_with("http://") || command.starts_with("https://") {
+        ServerTable { url: Some(command.to_owned()), ..ServerTable::default() }
+    } else {
+        let ShellLine::Words(words) = ShellLine::parse(command) else {
+            return Err(format!("`--upstream {name}`: {} is not one program with plain words", quoted(command)));
+        };
+        let mut words = words.into_iter();
+        ServerTable { command: words.next(), args: words.collect(), ..ServerTable::default() }
+    };
+    table.options(name, data).map_err(|problem| format!("`--upstream`: {problem}"))
 }
 
 impl McpSection {

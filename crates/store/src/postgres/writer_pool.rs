@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::ask::AskSubject;
-use planwright_core::command::{Command, DraftCommand, TurnCommand};
+use planwright_core::command::{Command, DraftCommand, ExternalCommand, TurnCommand};
 use planwright_core::turn::TurnInput;
 use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission};
 use tokio::sync::{mpsc, oneshot};
@@ -319,7 +319,10 @@ fn share(waiting: &[Job], plan_bytes: usize) -> usize {
 /// The content a command brings, beside the plan it is about; the rest is small.
 fn weight(command: &Command) -> usize {
     match command {
-        Command::Draft(DraftCommand::SetContent { markdown, .. }) => markdown.len(),
+        Command::Draft(DraftCommand::SetContent { markdown, .. })
+        | Command::External(ExternalCommand::SetContent { markdown, .. }) => markdown.len(),
+        Command::External(ExternalCommand::AddCall { arguments, .. }) => arguments.to_string().len(),
+        Command::External(ExternalCommand::Report(_) | ExternalCommand::CountRefused) => 0,
         Command::Import(imported) => imported.content.size(),
         Command::Workbook(command) => command.size(),
         Command::Memory(command) => command.size(),

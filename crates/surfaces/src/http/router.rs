@@ -11,7 +11,8 @@ use super::app::App;
 use super::health::HealthSource;
 use super::middleware::{RequestHandling, handle};
 use super::ws::WebSocketLimits;
-use super::{api, health, metrics, page, ws};
+use super::{api, health, mcp, metrics, page, ws};
+use crate::mcp::McpOptions;
 
 /// The middleware is added last, so that it surrounds every route.
 pub(crate) fn router(
@@ -19,11 +20,13 @@ pub(crate) fn router(
     access: Arc<Access>,
     health: Vec<Arc<dyn HealthSource>>,
     websockets: WebSocketLimits,
+    mcp: McpOptions,
 ) -> Router {
     let handling = RequestHandling { access: Arc::clone(&access), metrics: app.metrics().clone() };
     Router::new()
         .route("/metrics", get(metrics::show))
         .merge(ws::router(websockets))
+        .merge(mcp::router(mcp, app.stopping()))
         .merge(api::router(&app))
         .merge(health::router(app.clone(), health))
         .merge(page::router(access))

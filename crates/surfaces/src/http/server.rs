@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_core::gateway::GatewayWrites;
 use planwright_engine::agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use secrecy::ExposeSecret;
@@ -30,8 +31,10 @@ use super::access::allowed_hosts::{AllowedHosts, HostError};
 use super::access::credentials::Credentials;
 use super::app::App;
 use super::health::HealthSource;
+use super::mcp::default_session;
 use super::router::router;
 use super::token::{Token, TokenError};
+use crate::mcp::{McpOptions, PersonCommands, PlanStart, SessionChoice};
 use acceptor::Acceptor;
 
 pub(crate) use connection::ConnectionHandle;
@@ -64,6 +67,10 @@ pub struct ServerOptions {
     pub health: Vec<Arc<dyn HealthSource>>,
     /// How long requests may take to finish once the server is told to stop.
     pub grace: Duration,
+    /// When agents that come over MCP may change things through upstream servers.
+    pub gateway_writes: GatewayWrites,
+    /// How agents that come over MCP tell a person to decide.
+    pub commands: PersonCommands,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +103,7 @@ pub struct Server {
     limits: ServerLimits,
     health: Vec<Arc<dyn HealthSource>>,
     grace: Duration,
+    mcp: McpOptions,
 }
 
 impl Server {
@@ -112,6 +120,8 @@ impl Server {
             limits,
             health,
             grace,
+            gateway_writes,
+            commands,
         } = options;
         let is_loopback = listen.ip().to_canonical().is_loopback();
         if !is_loopback {
@@ -126,10 +136,18 @@ impl Server {
             token.make_if_missing()?;
         }
         hosts.listen_on(address);
+        let mcp = McpOptions {
+            engine: agent.engine().clone(),
+            session: SessionChoice::Request(default_session()),
+            start: PlanStart::Ensure(None),
+            commands,
+            setup: None,
+            gateway: agent.upstream().is_some().then(|| agent.gateway(gateway_writes)),
+        };
         let app = App::new(agent, ledger, CancellationToken::new(), public_url);
         app.engine().observe(Arc::new(app.metrics().clone()));
         let access = Arc::new(Access::new(Credentials::new(token, revoked_cookies), hosts, &limits));
-        Ok(Self { listener, address, app, access, limits, health, grace })
+        Ok(Self { listener, address, app, access, limits, health, grace, mcp })
     }
 
     /// The listening address, also when the options named port 0.
@@ -140,13 +158,13 @@ impl Server {
     /// Answers until `shutdown` is cancelled. Then it accepts no new connection, finishes the requests it has, and after the
     /// grace period cuts the rest.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), ServerError> {
-        let Self { listener, address, app, access, limits, health, grace } = self;
+        let Self { listener, address, app, access, limits, health, grace, mcp } = self;
         tracing::info!(event = "server_started", %address);
         let upkeep = tokio::spawn(access.clone().watch()).abort_handle();
         let measuring = tokio::spawn(app.metrics().clone().run_upkeep()).abort_handle();
         let recovering = tokio::spawn(take_over(app.clone()));
         let scheduling = tokio::spawn(run_schedules(app.clone()));
-        let service = router(app.clone(), access, health, limits.websocket.clone());
+        let service = router(app.clone(), access, health, limits.websocket.clone(), mcp);
         let acceptor = Acceptor::new(service, limits);
         acceptor.run(listener, &shutdown).await;
 

@@ -1,34 +1,54 @@
 //! What the engine says, as MCP says it.
 
-use planwright_core::refusal::Refusal;
+use std::sync::Arc;
+
+use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::tools::ToolDefinition;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, JsonObject, Tool, ToolAnnotations};
+use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
-/// Without an output schema: there are clients that hold refusals against it, too.
-pub(super) fn tool(definition: ToolDefinition) -> Tool {
+use super::titles;
+
+/// The first version with schemas of results.
+const WITH_OUTPUT_SCHEMAS: &str = "2025-06-18";
+
+pub(super) fn tool(definition: ToolDefinition, context: &RequestContext<RoleServer>) -> Tool {
     let ToolDefinition { name, description, input_schema, reads_only } = definition;
     let schema = match input_schema {
         Value::Object(schema) => schema,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => JsonObject::new(),
     };
-    let hints = ToolAnnotations::new().read_only(reads_only).destructive(false).open_world(false);
-    Tool::new(name, description, schema).with_annotations(hints)
+    let mut hints = ToolAnnotations::new()
+        .read_only(reads_only)
+        .destructive(false)
+        .idempotent(titles::is_idempotent(name))
+        .open_world(false);
+    let title = titles::title(name).map(str::to_owned);
+    hints.title.clone_from(&title);
+    let mut tool = Tool::new(name, description, schema).with_annotations(hints);
+    tool.title = title;
+    let version = context.protocol_version();
+    if version.is_some_and(|version| version.as_str() >= WITH_OUTPUT_SCHEMAS) {
+        tool.output_schema = titles::output_schema(name).map(Arc::new);
+    }
+    tool
 }
 
 /// The outcome of a call. A refusal is one, too: the model reads it and can do better, which it cannot with an error
 /// of the protocol.
-pub(super) fn outcome(outcome: Result<Value, Refusal>) -> CallToolResult {
+pub(super) fn outcome(outcome: Result<Value, Refusal>, ignored: &[String]) -> CallToolResult {
     match outcome {
         Ok(value) => {
+            let value = with_ignored(value, ignored);
             let text = recorded(&value).unwrap_or_else(|| value.to_string());
             with_structure(CallToolResult::success(vec![ContentBlock::text(text)]), value)
         }
         Err(refusal) => {
-            let value = json!(refusal);
+            let value = with_ignored(json!(refusal), ignored);
             with_structure(CallToolResult::error(vec![ContentBlock::text(value.to_string())]), value)
         }
     }
@@ -36,7 +56,7 @@ pub(super) fn outcome(outcome: Result<Value, Refusal>) -> CallToolResult {
 
 /// The same where rmcp does not fit it to the client's version.
 pub(super) fn plain_outcome(outcome: Result<Value, Refusal>) -> Value {
-    let mut result = self::outcome(outcome);
+    let mut result = self::outcome(outcome, &[]);
     // Older clients do not know it, and newer ones read its absence the same way.
     result.result_type = None;
     json!(result)
@@ -56,10 +76,40 @@ pub(super) fn unanswered(error: LedgerError) -> ErrorData {
     ErrorData::internal_error(refusal.message.clone(), Some(json!(refusal)))
 }
 
+/// A request whose parameters do not fit, or that cannot be answered now.
+pub(super) fn refused_request(error: LedgerError) -> ErrorData {
+    match error {
+        LedgerError::Refused(refusal) => ErrorData::invalid_params(refusal.message.clone(), Some(json!(refusal))),
+        error => unanswered(error),
+    }
+}
+
+/// The same for a resource.
+pub(super) fn refused_resource(error: LedgerError) -> ErrorData {
+    match error {
+        LedgerError::Refused(refusal) if refusal.code == RefusalCode::NotFound => {
+            ErrorData::resource_not_found(refusal.message.clone(), Some(json!(refusal)))
+        }
+        error => refused_request(error),
+    }
+}
+
+pub(super) fn no_resource(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(format!("There is no resource {}.", quoted(uri)), None)
+}
+
 /// The `[Planned]` line of a call that was written down instead of run.
 fn recorded(value: &Value) -> Option<String> {
     let planned = value.get("planned").and_then(Value::as_bool) == Some(true);
     value.get("message").and_then(Value::as_str).filter(|_| planned).map(str::to_owned)
+}
+
+/// Names the fields of the call that were passed over.
+fn with_ignored(mut value: Value, ignored: &[String]) -> Value {
+    if let (Value::Object(object), false) = (&mut value, ignored.is_empty()) {
+        object.insert("ignored".to_owned(), json!(ignored));
+    }
+    value
 }
 
 fn with_structure(mut result: CallToolResult, value: Value) -> CallToolResult {

@@ -1,22 +1,35 @@
-//! What a client's model reads about this server before its first call.
+//! What a client's model reads about this server before its first call: short, and fit for the style of plan work.
 
 use planwright_core::mode::PlanModeState;
 use planwright_core::plan::PlanStyle;
 use planwright_core::session::SessionIdentity;
 
-/// `mode` is `None` when it could not be read.
-pub(super) fn text(session: &SessionIdentity, mode: Option<&PlanModeState>) -> String {
-    let work = match mode {
-        None => include_str!("instructions/unknown.md"),
-        Some(mode) if !mode.enabled => include_str!("instructions/off.md"),
-        Some(mode) => match mode.style {
-            PlanStyle::Document => include_str!("instructions/document.md"),
-            PlanStyle::Collect => include_str!("instructions/collect.md"),
-            PlanStyle::Build => include_str!("instructions/build.md"),
-        },
+use super::PersonCommands;
+
+pub(super) fn text(session: &SessionIdentity, mode: &PlanModeState, commands: &PersonCommands) -> String {
+    let (frame, work) = match (mode.enabled, mode.style) {
+        (false, _) => (include_str!("instructions/off_frame.md"), include_str!("instructions/off.md")),
+        (true, PlanStyle::Document) => (FRAME, include_str!("instructions/document.md")),
+        (true, PlanStyle::Collect) => (FRAME, include_str!("instructions/collect.md")),
+        (true, PlanStyle::Build) => (FRAME, include_str!("instructions/build.md")),
     };
-    include_str!("instructions/frame.md")
+    let place = match &commands.dashboard {
+        Some(address) => format!("at {address} or in a terminal"),
+        None => "in a terminal".to_owned(),
+    };
+    frame
         .trim_end()
         .replace("{work}", work.trim_end())
+        .replace("{where}", &place)
+        .replace("{show}", &commands.plan("show", session))
+        .replace("{approve}", &commands.plan("approve", session))
+        .replace("{on}", &commands.plan("on", session))
         .replace("{session}", &session.to_string())
 }
+
+/// For a server that cannot work.
+pub(super) fn failed(error: &str) -> String {
+    include_str!("instructions/failed.md").trim_end().replace("{error}", error)
+}
+
+const FRAME: &str = include_str!("instructions/frame.md");

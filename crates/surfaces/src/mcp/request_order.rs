@@ -14,7 +14,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::answer;
-use super::server::PlanServer;
 
 /// How many requests are taken in before the first of them is answered. More wait in the client's pipe.
 const MOST_IN_HAND: usize = 64;
@@ -28,9 +27,14 @@ pub(super) struct RequestQueue {
 
 /// A request's position in the queue. It is released when the last copy is dropped, however the request ended.
 #[derive(Debug, Clone)]
-struct QueuePosition {
+pub(super) struct QueuePosition {
     before: CancellationToken,
     _over: Arc<(DropGuard, OwnedSemaphorePermit)>,
+}
+
+/// Lets the requests behind this one begin, though it is not answered yet.
+pub(super) fn give_up_position(context: &mut RequestContext<RoleServer>) {
+    drop(context.extensions.remove::<QueuePosition>());
 }
 
 impl RequestQueue {
@@ -60,25 +64,25 @@ impl RequestQueue {
 
 /// The server, entered one request after another.
 #[derive(Debug)]
-pub(super) struct OrderedService {
-    server: PlanServer,
+pub(super) struct OrderedService<S> {
+    server: S,
 }
 
-impl OrderedService {
-    pub(super) fn new(server: PlanServer) -> Self {
+impl<S> OrderedService<S> {
+    pub(super) fn new(server: S) -> Self {
         Self { server }
     }
 }
 
-impl Service<RoleServer> for OrderedService {
+impl<S: Service<RoleServer>> Service<RoleServer> for OrderedService<S> {
     async fn handle_request(
         &self,
         request: ClientRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let turn = context.extensions.get::<QueuePosition>().cloned();
-        if let Some(turn) = &turn {
-            turn.before.cancelled().await;
+        // The position stays with the context, which ends with the request; a call that takes long gives it up before.
+        if let Some(before) = context.extensions.get::<QueuePosition>().map(|turn| turn.before.clone()) {
+            before.cancelled().await;
         }
         if context.ct.is_cancelled() {
             return Err(ErrorData::internal_error("The request was cancelled before its turn came.", None));
@@ -89,7 +93,6 @@ impl Service<RoleServer> for OrderedService {
         } else {
             self.server.handle_request(request, context).await
         };
-        drop(turn);
         answer.map_err(|error| answer::in_words(error, &method))
     }
 
@@ -102,11 +105,11 @@ impl Service<RoleServer> for OrderedService {
     }
 
     fn get_info(&self) -> ServerConfig {
-        Service::get_info(&self.server)
+        self.server.get_info()
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        Service::supported_protocol_versions(&self.server)
+        self.server.supported_protocol_versions()
     }
 }
 

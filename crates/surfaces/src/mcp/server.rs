@@ -1,76 +1,307 @@
 //! What a client may ask, and what it is told.
 
+#![allow(deprecated, reason = "clients of the older life cycle have logging, roots and subscriptions of their own")]
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use planwright_core::actor::Actor;
 use planwright_core::gate::PlanTool;
-use planwright_core::refusal::Refusal;
+use planwright_core::plan::PlanStyle;
+use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
 use planwright_engine::Engine;
+use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::tools::tools_of_style;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams, CompleteResult,
-    CustomRequest, CustomResult, DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
-    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
-    ServerConfig, SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
+    DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    LoggingLevel, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestParams,
 };
-use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
-use serde_json::Value;
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use super::tool_changes::ToolChanges;
-use super::{THROUGH, answer, instructions};
+use super::decision::DecisionWait;
+use super::request_order::give_up_position;
+use super::session::{begin, check_target, choose};
+use super::session_changes::SessionChanges;
+use super::{
+    McpOptions, PersonCommands, PlanStart, THROUGH, answer, completion, gateway, instructions, notifications, prompts,
+    resources,
+};
 
 /// How many characters of a client's name go into the journal.
 const LONGEST_NAME: usize = 128;
+/// How many resources a client is told about.
+const MOST_SUBSCRIPTIONS: usize = 100;
+
+/// A cheap handle; clones share everything. What it started ends with the last of them.
+#[derive(Debug, Clone)]
+pub(crate) struct PlanServer {
+    shared: Arc<Shared>,
+}
 
 #[derive(Debug)]
-pub(super) struct PlanServer {
-    engine: Engine,
-    session: SessionIdentity,
-    changes: ToolChanges,
+pub(super) struct Shared {
+    options: McpOptions,
+    session: OnceCell<OpenedSession>,
     /// Cancelled when the client has left or is to be left.
     closing: CancellationToken,
+    /// Whether the client is being told about changes.
+    tells: OnceCell<()>,
+    subscriptions: Mutex<BTreeSet<String>>,
+    log_level: Mutex<Option<LoggingLevel>>,
+    /// The digest of the plan that this client read or wrote last.
+    seen: Mutex<Option<String>>,
+}
+
+#[derive(Debug)]
+struct OpenedSession {
+    identity: SessionIdentity,
+    changes: SessionChanges,
+}
+
+pub(super) fn implementation() -> Implementation {
+    Implementation::new("planwright", env!("CARGO_PKG_VERSION")).with_title("Planwright")
+}
+
+impl Shared {
+    pub(super) fn engine(&self) -> &Engine {
+        &self.options.engine
+    }
+
+    pub(super) fn subscribed(&self) -> Vec<String> {
+        locked(&self.subscriptions).iter().cloned().collect()
+    }
+
+    pub(super) fn log_level(&self) -> Option<LoggingLevel> {
+        *locked(&self.log_level)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.closing.cancel();
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PlanServer {
-    pub(super) fn new(
-        engine: Engine,
-        session: SessionIdentity,
-        changes: ToolChanges,
-        closing: CancellationToken,
-    ) -> Self {
-        Self { engine, session, changes, closing }
+    pub(crate) fn new(options: McpOptions, closing: CancellationToken) -> Self {
+        let (session, tells, subscriptions, log_level, seen) = Default::default();
+        Self { shared: Arc::new(Shared { options, session, closing, tells, subscriptions, log_level, seen }) }
+    }
+
+    fn engine(&self) -> &Engine {
+        self.shared.engine()
+    }
+
+    fn commands(&self) -> &PersonCommands {
+        &self.shared.options.commands
+    }
+
+    /// Opens the session before the first request. A failure is told with the first request that needs it.
+    pub(super) async fn open_early(&self) {
+        if let Err(error) = self.opened(None).await {
+            tracing::warn!(%error, "the session could not be opened for MCP");
+        }
+    }
+
+    /// The session of this connection. What failed before is tried again.
+    async fn opened(&self, context: Option<&RequestContext<RoleServer>>) -> LedgerResult<&OpenedSession> {
+        let opened = self.shared.session.get_or_try_init(|| async {
+            let McpOptions { engine, session, start, setup, .. } = &self.shared.options;
+            let (identity, start) = choose(session, *start, context).await;
+            begin(engine, &identity, start, setup.as_ref()).await?;
+            tracing::info!(session_identity = %identity, "serving MCP");
+            let changes = SessionChanges::new(engine.clone(), identity.clone());
+            self.watch(&identity, &changes);
+            LedgerResult::Ok(OpenedSession { identity, changes })
+        });
+        let opened = opened.await?;
+        if let Some(context) = context {
+            check_target(&opened.identity, context)?;
+        }
+        Ok(opened)
+    }
+
+    /// Looks at the session as long as this server lives.
+    fn watch(&self, session: &SessionIdentity, changes: &SessionChanges) {
+        let (closing, watched) = (self.shared.closing.clone(), changes.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                never = watched.watch() => match never {},
+                () = closing.cancelled() => {}
+            }
+        });
+        if let Some(gateway) = self.shared.options.gateway.clone() {
+            let (closing, changes, session) = (self.shared.closing.clone(), changes.clone(), session.clone());
+            tokio::spawn(async move {
+                tokio::select! {
+                    never = gateway::carry_out(&gateway, &session, &changes) => match never {},
+                    () = closing.cancelled() => {}
+                }
+            });
+        }
+    }
+
+    /// Tells a client that came by `initialize` about changes, from its first request on.
+    async fn tell(&self, opened: &OpenedSession, peer: &Peer<RoleServer>) {
+        if peer.peer_info().is_none() {
+            return;
+        }
+        let (identity, changes, peer) = (opened.identity.clone(), opened.changes.clone(), peer.clone());
+        let told = self.shared.tells.get_or_init(|| async {
+            // The task must not keep the server alive.
+            let (shared, closing) = (Arc::downgrade(&self.shared), self.shared.closing.clone());
+            tokio::spawn(async move {
+                tokio::select! {
+                    never = notifications::tell(&shared, &identity, &changes, &peer) => match never {},
+                    () = closing.cancelled() => {}
+                }
+            });
+        });
+        told.await;
+    }
+
+    /// The session of a request, from now on told about changes.
+    async fn entered(&self, context: &RequestContext<RoleServer>) -> LedgerResult<&OpenedSession> {
+        let opened = self.opened(Some(context)).await?;
+        self.tell(opened, &context.peer).await;
+        Ok(opened)
     }
 
     /// The server's description with instructions for the style that plan work is in now.
-    async fn described(&self, mut config: ServerConfig) -> ServerConfig {
-        let mode = match self.engine.sessions().get(&self.session).await {
-            Ok(session) => Some(session.plan_mode),
-            Err(error) => {
-                // The client still gets to know the server; its calls will be told what is wrong.
-                tracing::warn!(%error, "the session could not be read for the instructions");
-                None
-            }
+    async fn described(&self, mut config: ServerConfig, context: Option<&RequestContext<RoleServer>>) -> ServerConfig {
+        let text = async {
+            let opened = self.opened(context).await?;
+            let mode = self.engine().sessions().get(&opened.identity).await?.plan_mode;
+            LedgerResult::Ok(instructions::text(&opened.identity, &mode, self.commands()))
         };
-        config.instructions = Some(instructions::text(&self.session, mode.as_ref()));
+        // The client still gets to know the server; its calls are told what is wrong, too.
+        config.instructions =
+            Some(text.await.unwrap_or_else(|error| instructions::failed(&error.into_refusal().message)));
         config
     }
 
-    async fn call(&self, name: &str, arguments: Value, context: &RequestContext<RoleServer>) -> Result<Value, Refusal> {
+    /// Carries out a call. The second value names the fields that were passed over.
+    async fn call(
+        &self,
+        name: &str,
+        arguments: Value,
+        context: &mut RequestContext<RoleServer>,
+    ) -> (Result<Value, Refusal>, Vec<String>) {
         let Value::Object(arguments) = arguments else {
-            return Err(Refusal::invalid(format!("The arguments of {} are not a JSON object.", quoted(name))));
+            let refusal = Refusal::invalid(format!("The arguments of {} are not a JSON object.", quoted(name)));
+            return (Err(refusal), Vec::new());
         };
-        let outcome = self.engine.tools().call(&self.session, &caller(context), name, arguments).await;
-        let only_looked = matches!(PlanTool::named(name), Some(PlanTool::Get | PlanTool::List));
-        match &outcome {
-            Ok(_) if !only_looked => self.changes.look_now(),
-            Ok(_) | Err(_) => {}
+        let opened = match self.entered(context).await {
+            Ok(opened) => opened,
+            Err(error) => return (Err(cannot_work(error)), Vec::new()),
+        };
+        let by = caller(context);
+        let tool = PlanTool::named(name);
+        let upstream = self.shared.options.gateway.as_ref().filter(|gateway| tool.is_none() && gateway.has(name));
+        if let Some(upstream) = upstream {
+            if self.style(opened).await != Some(PlanStyle::Collect) {
+                // Only recorded calls have an order.
+                give_up_position(context);
+            }
+            let outcome = gateway::call(upstream, &opened.identity, &by, name, arguments, context).await;
+            opened.changes.look_now();
+            return (outcome, Vec::new());
         }
-        if let Err(refusal) = &outcome {
-            tracing::debug!(session_identity = %self.session, tool = name, code = %refusal.code, "call refused");
+        let seconds = arguments.get("timeout_seconds").and_then(Value::as_u64);
+        let is_upstream = |name: &str| self.shared.options.gateway.as_ref().is_some_and(|gateway| gateway.has(name));
+        let tools = self.engine().external_tools();
+        let mut answered = tools.call(&opened.identity, &by, name, arguments, &is_upstream).await;
+        match (&mut answered.outcome, tool) {
+            (Ok(decision), Some(PlanTool::AwaitDecision)) if decision["decided"] == false => {
+                give_up_position(context);
+                let wait = DecisionWait {
+                    engine: self.engine(),
+                    session: &opened.identity,
+                    changes: &opened.changes,
+                    commands: self.commands(),
+                    context,
+                    seconds,
+                };
+                answered.outcome = wait.run().await;
+            }
+            (Ok(value), Some(PlanTool::SetContent)) => self.warn_about_overwriting(value).await,
+            (Ok(_) | Err(_), _) => {}
         }
-        outcome
+        match &answered.outcome {
+            Ok(value) => {
+                if let Some(digest) = value.get("digest").and_then(Value::as_str) {
+                    *locked(&self.shared.seen) = Some(digest.to_owned());
+                }
+                if !matches!(tool, Some(PlanTool::Get | PlanTool::List)) {
+                    opened.changes.look_now();
+                }
+            }
+            Err(refusal) => {
+                tracing::debug!(session_identity = %opened.identity, tool = name, code = %refusal.code, "call refused");
+            }
+        }
+        (answered.outcome, answered.ignored)
+    }
+
+    async fn style(&self, opened: &OpenedSession) -> Option<PlanStyle> {
+        let mode = self.engine().sessions().get(&opened.identity).await.ok()?.plan_mode;
+        mode.enabled.then_some(mode.style)
+    }
+
+    /// Says so if the text that was replaced is one that this client had not read.
+    async fn warn_about_overwriting(&self, value: &mut Value) {
+        let seen = locked(&self.shared.seen).clone();
+        let Some(session) = self.shared.session.get() else { return };
+        let Ok(plan) = self.engine().plans().active(&session.identity).await else { return };
+        if plan.version < 2 {
+            return;
+        }
+        let Ok(before) = self.engine().history().version(&plan, plan.version - 1).await else { return };
+        let digest = before.digest().to_string();
+        if seen.as_deref() != Some(&digest) {
+            let by = self.engine().history().version_author(&before).await.ok().flatten();
+            let by = by.map_or_else(|| "another client".to_owned(), |author| author.by.to_string());
+            value["overwrote"] = json!({
+                "version": before.version,
+                "digest": digest,
+                "by": by,
+                "note": "This client had not read the version that it replaced. Compare the two with the resource \
+                         planwright://plan/active/changes, and give expected_digest the next time.",
+            });
+        }
+    }
+}
+
+/// A store or a folder that cannot be used is told in every result.
+fn cannot_work(error: LedgerError) -> Refusal {
+    let refusal = error.into_refusal();
+    match refusal.code {
+        RefusalCode::Unavailable | RefusalCode::Internal => {
+            Refusal { message: format!("Planwright cannot work at the moment: {}", refusal.message), ..refusal }
+        }
+        RefusalCode::PolicyDenied
+        | RefusalCode::InvalidArgument
+        | RefusalCode::NotFound
+        | RefusalCode::WrongStatus
+        | RefusalCode::StaleApproval
+        | RefusalCode::Conflict
+        | RefusalCode::LimitExceeded
+        | RefusalCode::UnknownAgent
+        | RefusalCode::Unauthenticated => refusal,
     }
 }
 
@@ -83,10 +314,17 @@ fn caller(context: &RequestContext<RoleServer>) -> Actor {
 
 impl ServerHandler for PlanServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
-        let version = env!("CARGO_PKG_VERSION");
-        ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new("planwright", version).with_title("Planwright"))
+        let capabilities = ServerCapabilities::builder()
+            .enable_logging()
+            .enable_completions()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        ServerConfig::new(capabilities).with_server_info(implementation())
     }
 
     async fn initialize(
@@ -96,52 +334,199 @@ impl ServerHandler for PlanServer {
     ) -> Result<InitializeResult, ErrorData> {
         let negotiated = self.negotiate_initialize(&request)?;
         request.protocol_version = negotiated.protocol_version.clone();
+        let has_roots = request.capabilities.roots.is_some();
         context.peer.set_peer_info(request);
-        Ok(self.described(negotiated).await)
+        // A client answers requests only after this answer, so its folders cannot be asked for yet.
+        if has_roots && self.shared.session.get().is_none() && !self.is_named(&context) {
+            let mut config = negotiated;
+            config.instructions = Some(include_str!("instructions/before_roots.md").trim_end().to_owned());
+            return Ok(config);
+        }
+        Ok(self.described(negotiated, Some(&context)).await)
     }
 
-    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        let described = self.described(self.get_info()).await;
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        // The client is told about changes from now on, if its session is known.
+        if let Some(opened) = self.shared.session.get() {
+            self.tell(opened, &context.peer).await;
+        }
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let described = self.described(self.get_info(), Some(&context)).await;
         Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), described))
     }
 
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        if request.is_some_and(|request| request.cursor.is_some()) {
-            return Err(ErrorData::invalid_params("The list of tools has one page; there is no such cursor.", None));
+        one_page(request, "tools")?;
+        let advertised = async {
+            let opened = self.entered(&context).await?;
+            self.engine().external_tools().advertised(&opened.identity).await
+        };
+        let own = match advertised.await {
+            Ok(tools) => tools,
+            // The calls say what is wrong; a client without tools would not make any.
+            Err(error) => {
+                tracing::warn!(%error, "the tools could not be listed");
+                match self.shared.options.start {
+                    PlanStart::Ensure(style) => tools_of_style(style.unwrap_or(PlanStyle::Document)),
+                    PlanStart::Off => Vec::new(),
+                }
+            }
+        };
+        let mut tools: Vec<_> = own.into_iter().map(|tool| answer::tool(tool, &context)).collect();
+        if let Some(gateway) = &self.shared.options.gateway {
+            gateway.refresh().await;
+            tools.extend(gateway::tools(gateway));
         }
-        let tools = self.engine.tools().advertised(&self.session).await.map_err(answer::unanswered)?;
-        Ok(ListToolsResult::with_all_items(tools.into_iter().map(answer::tool).collect()))
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        Ok(answer::outcome(self.call(&request.name, arguments, &context).await).into())
+        let (outcome, ignored) = self.call(&request.name, arguments, &mut context).await;
+        Ok(answer::outcome(outcome, &ignored).into())
     }
 
-    fn accepted_subscription_filter(&self, _requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(SubscriptionFilter::builder().tools_list_changed().build())
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        one_page(request, "prompts")?;
+        Ok(ListPromptsResult::with_all_items(prompts::list()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let opened = self.entered(&context).await.map_err(answer::unanswered)?;
+        let (session, arguments) = (&opened.identity, request.arguments.as_ref());
+        let found = prompts::get(self.engine(), session, self.commands(), &request.name, arguments).await;
+        match found.map_err(answer::refused_request)? {
+            Some(prompt) => Ok(prompt.into()),
+            None => Err(invalid_params(format!("There is no prompt {}.", quoted(&request.name)))),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        one_page(request, "resources")?;
+        let opened = self.entered(&context).await.map_err(answer::unanswered)?;
+        let listed = resources::list(self.engine(), &opened.identity).await.map_err(answer::unanswered)?;
+        Ok(ListResourcesResult::with_all_items(listed))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        one_page(request, "resource templates")?;
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let opened = self.entered(&context).await.map_err(answer::unanswered)?;
+        let found = resources::read(self.engine(), &opened.identity, &request.uri).await;
+        match found.map_err(answer::refused_resource)? {
+            Some(contents) => Ok(ReadResourceResult::new(vec![contents]).into()),
+            None => Err(answer::no_resource(&request.uri)),
+        }
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !resources::exists(&request.uri) {
+            return Err(answer::no_resource(&request.uri));
+        }
+        self.entered(&context).await.map_err(answer::unanswered)?;
+        let mut subscriptions = locked(&self.shared.subscriptions);
+        if subscriptions.len() >= MOST_SUBSCRIPTIONS && !subscriptions.contains(&request.uri) {
+            return Err(invalid_params(format!("A client subscribes to at most {MOST_SUBSCRIPTIONS} resources.")));
+        }
+        subscriptions.insert(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        locked(&self.shared.subscriptions).remove(&request.uri);
+        Ok(())
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        *locked(&self.shared.log_level) = Some(request.level);
+        self.entered(&context).await.map_err(answer::unanswered)?;
+        Ok(())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let opened = self.entered(&context).await.map_err(answer::unanswered)?;
+        completion::complete(self.engine(), &opened.identity, &request).await.map_err(answer::unanswered)
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = SubscriptionFilter::builder().tools_list_changed().build();
+        let wanted = requested.resource_subscriptions.iter().flatten();
+        let uris: Vec<_> = wanted.filter(|uri| resources::exists(uri)).take(MOST_SUBSCRIPTIONS).cloned().collect();
+        accepted.resource_subscriptions = (!uris.is_empty()).then_some(uris);
+        Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changed = self.changes.subscribe();
-        let wanted = context.accepted().tools_list_changed == Some(true);
+        let opened = self.opened(Some(context.request_context())).await.map_err(answer::unanswered)?;
+        let (mut tools, mut entries) = (opened.changes.tools(), opened.changes.entries());
+        let wants_tools = context.accepted().tools_list_changed == Some(true);
+        let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         loop {
-            tokio::select! {
+            let sent = tokio::select! {
                 () = context.cancelled() => return Ok(()),
-                () = self.closing.cancelled() => return Ok(()),
-                change = changed.changed(), if wanted => {
-                    if change.is_err() || context.sink().notify_tool_list_changed().await.is_err() {
-                        return Ok(());
-                    }
+                () = self.shared.closing.cancelled() => return Ok(()),
+                change = tools.changed(), if wants_tools => {
+                    change.is_ok() && context.sink().notify_tool_list_changed().await.is_ok()
                 }
+                change = entries.changed(), if !uris.is_empty() => {
+                    let mut sent = change.is_ok();
+                    for uri in &uris {
+                        sent &= context.sink().notify_resource_updated(uri.clone()).await.is_ok();
+                    }
+                    sent
+                }
+            };
+            if !sent {
+                return Ok(());
             }
         }
     }
@@ -150,14 +535,14 @@ impl ServerHandler for PlanServer {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
         let part = |name: &str| params.as_ref().and_then(|params| params.get(name));
         match method.as_str() {
             "tools/call" => match (part("name").and_then(Value::as_str), part("arguments")) {
                 (Some(name), Some(arguments)) if !arguments.is_object() => {
-                    let outcome = self.call(name, arguments.clone(), &context).await;
+                    let (outcome, _) = self.call(name, arguments.clone(), &mut context).await;
                     Ok(CustomResult::new(answer::plain_outcome(outcome)))
                 }
                 _ => Err(invalid_params("tools/call takes `name`, a string, and `arguments`, an object.")),
@@ -166,45 +551,31 @@ impl ServerHandler for PlanServer {
                 "initialize takes `protocolVersion`, `capabilities` and `clientInfo` with `name` and `version`.",
             )),
             "subscriptions/listen" => Err(invalid_params("subscriptions/listen takes `notifications`, an object.")),
+            "prompts/get" => Err(invalid_params("prompts/get takes `name`, a string, and `arguments`, an object.")),
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
+                Err(invalid_params(format!("{method} takes `uri`, a string.")))
+            }
+            "completion/complete" => Err(invalid_params("completion/complete takes `ref` and `argument`.")),
+            "logging/setLevel" => Err(invalid_params("logging/setLevel takes `level`, such as \"info\".")),
             other => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None)),
         }
     }
+}
 
-    // What is not offered is not there, rather than there and empty.
-
-    async fn complete(
-        &self,
-        _request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
-    }
-
-    async fn list_prompts(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
-    }
-
-    async fn list_resources(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+impl PlanServer {
+    /// Whether the session is named without the client's folders.
+    fn is_named(&self, context: &RequestContext<RoleServer>) -> bool {
+        self.shared.options.session.is_named(context)
     }
 }
 
-fn invalid_params(message: &'static str) -> ErrorData {
+fn one_page(request: Option<PaginatedRequestParams>, what: &str) -> Result<(), ErrorData> {
+    if request.is_some_and(|request| request.cursor.is_some()) {
+        return Err(invalid_params(format!("The list of {what} has one page; there is no such cursor.")));
+    }
+    Ok(())
+}
+
+fn invalid_params(message: impl Into<std::borrow::Cow<'static, str>>) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }

@@ -10,6 +10,7 @@ mod health_and_metrics;
 mod hosts;
 mod limits;
 mod logs;
+mod mcp;
 mod metrics;
 mod page;
 mod rotation;

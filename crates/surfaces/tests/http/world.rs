@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_core::gateway::GatewayWrites;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_llm::rehearsal::RehearsalModel;
 use planwright_surfaces::http::{Server, ServerError, ServerLimits, ServerOptions, Token};
+use planwright_surfaces::mcp::PersonCommands;
 use planwright_test_support::agent::AgentSetup;
 use secrecy::ExposeSecret;
 use tempfile::TempDir;
@@ -113,5 +115,7 @@ pub(crate) async fn options(folder: &TempDir, control: StoreControl) -> ServerOp
         limits: ServerLimits::default(),
         health: Vec::new(),
         grace: PATIENCE,
+        gateway_writes: GatewayWrites::default(),
+        commands: PersonCommands::default(),
     }
 }

@@ -1,4 +1,5 @@
 use planwright_core::plan::PlanStatus;
+use planwright_surfaces::mcp::SessionChoice;
 use serde_json::json;
 
 use crate::world::{BUILD, World};
@@ -58,10 +59,10 @@ async fn a_draft_is_built_checked_and_proposed() {
         ("plan_create_draft", json!({ "goal": "" }), "INVALID_ARGUMENT"),
         ("plan_get", json!({ "plan_id": "2" }), "NOT_FOUND"),
         ("plan_get", json!({ "plan_id": 1 }), "INVALID_ARGUMENT"),
-        ("plan_list", json!({ "page": 2 }), "INVALID_ARGUMENT"),
+        ("plan_list", json!({ "before": "2" }), "INVALID_ARGUMENT"),
         ("plan_set_content", json!({ "plan_markdown": "# A" }), "POLICY_DENIED"),
         ("plan_finalize", json!({}), "POLICY_DENIED"),
-        ("plan_progress", json!({ "status": "done" }), "POLICY_DENIED"),
+        ("plan_progress", json!({ "status": "done" }), "WRONG_STATUS"),
         ("write_file", json!({}), "NOT_FOUND"),
     ] {
         client.refused_with(tool, arguments, code).await;
@@ -92,7 +93,7 @@ async fn plans_of_other_sessions_do_not_exist() {
     let draft = ours.succeed("plan_create_draft", json!({ "goal": "ours" })).await;
 
     let mut options = world.options(BUILD);
-    options.session = "mcp:another1".parse().unwrap();
+    options.session = SessionChoice::Fixed("mcp:another1".parse().unwrap());
     let mut theirs = crate::world::Client::connect(options);
     theirs.initialize().await;
     theirs.refused_with("plan_get", json!({ "plan_id": draft["plan_id"] }), "NOT_FOUND").await;

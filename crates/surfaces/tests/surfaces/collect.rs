@@ -17,7 +17,7 @@ async fn calls_are_written_down_and_finalised() {
     assert_eq!(got["status"], "COLLECTING");
     assert_eq!(got["steps"].as_array().unwrap().len(), 2);
 
-    client.refused_with("plan_finalize", json!({ "sumary": "x" }), "INVALID_ARGUMENT").await;
+    client.refused_with("plan_finalize", json!({ "summary": 7 }), "INVALID_ARGUMENT").await;
     let done = client.succeed("plan_finalize", json!({ "summary": "two things" })).await;
     assert_eq!((&done["status"], &done["number"]), (&json!("READY"), &json!(1)));
     let steps = json!([{ "step": 1, "tool": "write_file" }, { "step": 2, "tool": "git__commit" }]);

@@ -16,17 +16,19 @@ async fn the_server_says_what_it_is_and_how_to_work_with_it() {
         let hello = client.initialize().await;
         assert_eq!(hello["protocolVersion"], "2025-06-18");
         assert_eq!(hello["serverInfo"]["name"], "planwright");
-        assert_eq!(hello["capabilities"], json!({ "tools": { "listChanged": true } }));
+        assert_eq!(hello["capabilities"]["tools"], json!({ "listChanged": true }));
+        assert_eq!(hello["capabilities"]["resources"], json!({ "listChanged": true, "subscribe": true }));
+        for offered in ["prompts", "completions", "logging"] {
+            assert!(hello["capabilities"][offered].is_object(), "{offered}: {hello}");
+        }
         let instructions = hello["instructions"].as_str().unwrap();
-        for expected in [
-            words,
-            "planwright plan show --session mcp:k3yk3y8x",
-            "planwright plan approve --session mcp:k3yk3y8x",
-            "session `mcp:k3yk3y8x`",
-            "Only a person approves",
-        ] {
+        let on = ["planwright plan show --session mcp:k3yk3y8x", "Do not approve the plan yourself; a person does"];
+        let on = on.into_iter().filter(|_| start != PlanStart::Off);
+        for expected in [words, "session `mcp:k3yk3y8x`"].into_iter().chain(on) {
             assert!(instructions.contains(expected), "{expected}: {instructions}");
         }
+        // A token has three characters at least, in English text.
+        assert!(instructions.len() / 3 < 400 && instructions.split_whitespace().count() < 220, "{instructions}");
         assert!(!instructions.contains('{'), "{instructions}");
         // The same key may be there on another channel.
         assert!(!instructions.contains("--session k3yk3y8x"), "{instructions}");
@@ -41,6 +43,8 @@ async fn each_style_offers_exactly_its_tools() {
     let world = World::new().await;
     let build = [
         "plan_get",
+        "plan_progress",
+        "plan_await_decision",
         "plan_create_draft",
         "plan_set_metadata",
         "plan_add_step",
@@ -49,12 +53,9 @@ async fn each_style_offers_exactly_its_tools() {
         "plan_submit",
         "plan_list",
     ];
-    for (start, names) in [
-        (DOCUMENT, &["plan_get", "plan_set_content"][..]),
-        (COLLECT, &["plan_get", "plan_finalize"]),
-        (BUILD, &build),
-        (PlanStart::Off, &[]),
-    ] {
+    let document = ["plan_get", "plan_set_content", "plan_progress", "plan_await_decision"];
+    let collect = ["plan_get", "plan_progress", "plan_add_call", "plan_finalize", "plan_await_decision"];
+    for (start, names) in [(DOCUMENT, &document[..]), (COLLECT, &collect), (BUILD, &build), (PlanStart::Off, &[])] {
         let mut client = world.client(start).await;
         assert_eq!(client.tool_names().await, names, "{start:?}");
         client.leave().await;
@@ -62,7 +63,7 @@ async fn each_style_offers_exactly_its_tools() {
 }
 
 #[tokio::test]
-async fn tools_carry_a_schema_and_hints_and_no_output_schema() {
+async fn tools_carry_a_title_schemas_and_hints() {
     let world = World::new().await;
     for start in [DOCUMENT, COLLECT, BUILD] {
         let mut client = world.client(start).await;
@@ -73,10 +74,17 @@ async fn tools_carry_a_schema_and_hints_and_no_output_schema() {
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
             assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
             assert!(tool["inputSchema"]["properties"].is_object(), "{tool}");
-            assert!(tool.get("outputSchema").is_none(), "{tool}");
-            let reads = matches!(name, "plan_get" | "plan_list" | "memory_search");
-            let hints = json!({ "readOnlyHint": reads, "destructiveHint": false, "openWorldHint": false });
-            assert_eq!(tool["annotations"], hints, "{name}");
+            // A refusal fits the schema of the result as well: no field is required.
+            if name.starts_with("plan_") {
+                assert!(tool["outputSchema"]["properties"]["status"].is_object(), "{tool}");
+                assert!(tool["outputSchema"].get("required").is_none(), "{tool}");
+            }
+            let title = tool["title"].as_str().unwrap_or_else(|| panic!("{name} has no title"));
+            let reads = matches!(name, "plan_get" | "plan_list" | "plan_await_decision" | "memory_search");
+            let hints = &tool["annotations"];
+            assert_eq!((&hints["title"], &hints["readOnlyHint"]), (&json!(title), &json!(reads)), "{name}");
+            assert_eq!((&hints["destructiveHint"], &hints["openWorldHint"]), (&json!(false), &json!(false)), "{name}");
+            assert!(hints["idempotentHint"].is_boolean(), "{name}");
             assert!(!name.contains("approve") && !name.contains("reject"), "deciding is not a tool");
         }
         client.leave().await;
@@ -90,7 +98,7 @@ async fn a_client_may_ping_and_ask_before_it_says_hello() {
     client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
     client.send(&json!({ "jsonrpc": "2.0", "id": 77, "result": {} })).await;
     assert_eq!(client.ask("ping", json!({})).await["result"], json!({}));
-    assert_eq!(client.tool_names().await, ["plan_get", "plan_set_content"]);
+    assert!(client.tool_names().await.contains(&"plan_set_content".to_owned()));
     client.succeed("plan_set_content", json!({ "plan_markdown": "# A" })).await;
     assert_eq!(client.initialize().await["serverInfo"]["name"], "planwright");
     client.leave().await;
@@ -101,16 +109,7 @@ async fn what_is_not_offered_is_not_a_method() {
     let world = World::new().await;
     let mut client = world.client(DOCUMENT).await;
     for (method, params) in [
-        ("prompts/list", json!({})),
-        ("prompts/get", json!({ "name": "x" })),
-        ("resources/list", json!({})),
-        ("resources/templates/list", json!({})),
-        ("resources/read", json!({ "uri": "x:y" })),
-        (
-            "completion/complete",
-            json!({ "ref": { "type": "ref/prompt", "name": "x" }, "argument": { "name": "a", "value": "b" } }),
-        ),
-        ("logging/setLevel", json!({ "level": "debug" })),
+        ("sampling/createMessage", json!({})),
         ("subscriptions/listen", json!({ "notifications": {} })),
         ("tasks/list", json!({})),
         ("plan/approve", json!({})),

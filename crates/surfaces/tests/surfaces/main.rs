@@ -5,10 +5,14 @@
 mod build;
 mod changes;
 mod collect;
+mod decisions;
 mod document;
+mod external;
 mod handshake;
 mod memory;
 mod newer_clients;
+mod prompts_and_resources;
+mod schemas;
 mod sessions;
 mod store_trouble;
 mod wire;

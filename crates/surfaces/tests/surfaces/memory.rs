@@ -14,11 +14,13 @@ async fn what_is_saved_is_found_again_and_never_promoted() {
     assert_eq!(saved["scope"], format!("session:{}", world.session));
     let found = client.succeed("memory_search", json!({ "query": "which till" })).await;
     assert_eq!((&found["items"][0]["id"], &found["items"][0]["trust"]), (&saved["id"], &json!("agent")));
-    client.refused_with("memory_save", json!({ "content": "For all.", "scope": "global" }), "INVALID_ARGUMENT").await;
+    // A scope is not a field of the tool: it is passed over, and the memory stays in the session.
+    let narrow = client.succeed("memory_save", json!({ "content": "For all.", "scope": "global" })).await;
+    assert_eq!((&narrow["scope"], &narrow["ignored"]), (&saved["scope"], &json!(["scope"])));
     client.refused_with("memory_save", json!({ "content": " " }), "INVALID_ARGUMENT").await;
     let entries = world.engine.ledger().conversation(&world.session, 0, 100).await.unwrap();
     let saved: Vec<_> = entries.iter().filter_map(|entry| entry.event.memory_event()).collect();
-    let [MemoryEvent::Saved { item }] = saved.as_slice() else { panic!("{saved:?}") };
+    let [MemoryEvent::Saved { item }, MemoryEvent::Saved { .. }] = saved.as_slice() else { panic!("{saved:?}") };
     assert_eq!(item.source, MemorySource::Tool);
     assert!(entries.iter().all(|entry| !matches!(entry.event, Event::Memory(MemoryEvent::Promoted { .. }))));
     client.leave().await;

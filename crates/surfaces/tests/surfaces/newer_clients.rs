@@ -21,7 +21,7 @@ async fn requests_that_carry_their_own_context_are_answered() {
     let world = World::new().await;
     let mut client = Client::connect(world.options(DOCUMENT));
     let list = client.ask("tools/list", with_meta(json!({}))).await;
-    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 4, "{list}");
+    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 6, "{list}");
     assert_eq!(list["result"]["resultType"], "complete");
     let call = with_meta(json!({ "name": "plan_set_content", "arguments": { "plan_markdown": "# A" } }));
     let answer = client.ask("tools/call", call).await;
@@ -47,7 +47,9 @@ async fn they_are_told_about_other_tools_when_they_listen() {
 
     // It does not stand in the way of other requests.
     client.ask("tools/list", with_meta(json!({}))).await;
-    world.approve().await;
+    let ada = planwright_core::actor::Actor::person("ada", "cli");
+    let style = planwright_core::plan::PlanStyle::Collect;
+    world.engine.sessions().enable_plan_mode(&world.session, &ada, style).await.unwrap();
     let changed = client.notification().await;
     assert_eq!(changed["method"], "notifications/tools/list_changed", "{changed}");
     assert_eq!(changed["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], id, "{changed}");
@@ -68,7 +70,7 @@ async fn rmcps_own_client_gets_along() {
     let server = tokio::spawn(mcp::serve(world.options(DOCUMENT), input, output, std::future::pending()));
     let client = ().serve(ours).await.unwrap();
     let tools = client.list_all_tools().await.unwrap();
-    assert_eq!(tools.len(), 4);
+    assert_eq!(tools.len(), 6);
     let Value::Object(arguments) = json!({ "plan_markdown": "# A" }) else { unreachable!() };
     let set = client.call_tool(CallToolRequestParams::new("plan_set_content").with_arguments(arguments)).await.unwrap();
     assert_eq!(set.structured_content.unwrap()["status"], "READY");

@@ -1,5 +1,5 @@
 use planwright_core::plan::PlanStyle;
-use planwright_surfaces::mcp::{self, McpError, PlanStart};
+use planwright_surfaces::mcp::{PlanStart, SessionChoice};
 use serde_json::json;
 
 use crate::world::{COLLECT, Client, DOCUMENT, World};
@@ -40,22 +40,47 @@ async fn another_style_begins_another_plan_and_no_style_keeps_the_one_that_is_on
     let world = World::new().await;
     world.client(COLLECT).await.leave().await;
     let mut client = world.client(PlanStart::Ensure(None)).await;
-    assert_eq!(client.tool_names().await, ["plan_get", "plan_finalize"]);
+    assert!(client.tool_names().await.contains(&"plan_finalize".to_owned()));
     client.leave().await;
     world.client(DOCUMENT).await.leave().await;
     let mode = world.engine.sessions().get(&world.session).await.unwrap().plan_mode;
     assert_eq!((mode.enabled, mode.style), (true, PlanStyle::Document));
 }
 
+/// A client that finds no server tells its person nothing, so the server answers and says what is wrong.
 #[tokio::test]
-async fn a_key_that_is_too_short_for_a_new_session_is_refused_at_the_start() {
+async fn a_session_that_cannot_be_opened_is_told_in_the_instructions_and_in_every_result() {
     let world = World::new().await;
     let mut options = world.options(DOCUMENT);
-    options.session = "mcp:short".parse().unwrap();
-    let outcome = mcp::serve(options, tokio::io::empty(), tokio::io::sink(), std::future::pending()).await;
-    let error = outcome.unwrap_err();
-    assert!(matches!(error, McpError::Start { .. }), "{error:?}");
-    assert!(error.to_string().contains("8 to 64"), "{error}");
+    options.session = SessionChoice::Fixed("mcp:short".parse().unwrap());
+    let mut client = Client::connect(options);
+    let hello = client.initialize().await;
+    assert!(hello["instructions"].as_str().unwrap().contains("8 to 64"), "{hello}");
+    assert!(client.tool_names_raw().await.contains(&"plan_get".to_owned()));
+    let refused = client.refuse("plan_get", json!({})).await;
+    assert!(refused["message"].as_str().unwrap().contains("8 to 64"), "{refused}");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_finished_plan_stays_until_something_new_is_written() {
+    let world = World::new().await;
+    let mut client = world.client(DOCUMENT).await;
+    client.succeed("plan_set_content", json!({ "plan_markdown": "# First\n\n- [ ] one" })).await;
+    world.approve().await;
+    client.succeed("plan_progress", json!({ "status": "done" })).await;
+    client.leave().await;
+
+    let mut client = world.client(PlanStart::Ensure(None)).await;
+    let got = client.succeed("plan_get", json!({})).await;
+    assert_eq!((&got["status"], &got["number"]), (&json!("COMPLETED"), &json!(1)));
+    assert!(got["next"].as_str().unwrap().contains("plan_set_content begins the next plan"), "{got}");
+    client.refused_with("plan_set_content", json!({ "plan_markdown": " " }), "INVALID_ARGUMENT").await;
+    assert_eq!(world.engine.sessions().get(&world.session).await.unwrap().plans_made, 1);
+    let next = client.succeed("plan_set_content", json!({ "plan_markdown": "# Second\n\n- [ ] two" })).await;
+    assert_eq!((&next["number"], &next["status"]), (&json!(2), &json!("READY")));
+    assert_eq!(world.active_plan().await.number, 2);
+    client.leave().await;
 }
 
 #[tokio::test]

@@ -87,7 +87,7 @@ async fn a_session_has_no_way_into_the_workbook_of_another() {
     world.engine.sessions().open(&other, &ada).await.unwrap();
     world.engine.workbooks().switch_planning_files(&other, &ada, true).await.unwrap();
     let mut options = world.options(PlanStart::Off);
-    options.session = other;
+    options.session = planwright_surfaces::mcp::SessionChoice::Fixed(other);
     let mut client = crate::world::Client::connect(options);
     client.initialize().await;
     client.refused_with("read_plan", json!({}), "NOT_FOUND").await;

@@ -14,7 +14,7 @@ use planwright_engine::Engine;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_store::Location;
-use planwright_surfaces::mcp::{self, McpError, McpOptions, PlanStart};
+use planwright_surfaces::mcp::{self, McpError, McpOptions, PersonCommands, PlanStart, SessionChoice};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
@@ -54,7 +54,14 @@ impl World {
     }
 
     pub(crate) fn options(&self, start: PlanStart) -> McpOptions {
-        McpOptions { engine: self.engine.clone(), session: self.session.clone(), start }
+        McpOptions {
+            engine: self.engine.clone(),
+            session: SessionChoice::Fixed(self.session.clone()),
+            start,
+            commands: PersonCommands::default(),
+            setup: None,
+            gateway: None,
+        }
     }
 
     /// A server in its own right with a client that has said hello.
@@ -103,6 +110,8 @@ pub(crate) struct Client {
     /// What came while something else was waited for.
     answers: BTreeMap<String, Value>,
     notifications: Vec<Value>,
+    /// What the server asks.
+    requests: Vec<Value>,
 }
 
 impl Client {
@@ -124,6 +133,7 @@ impl Client {
             last_id: 0,
             answers: BTreeMap::new(),
             notifications: Vec::new(),
+            requests: Vec::new(),
         }
     }
 
@@ -194,6 +204,7 @@ impl Client {
 
     fn keep(&mut self, message: Value) {
         match message.get("id") {
+            Some(_) if message.get("method").is_some() => self.requests.push(message),
             Some(id) => {
                 let twice = self.answers.insert(id.to_string(), message);
                 assert!(twice.is_none(), "answered twice: {twice:?}");
@@ -215,6 +226,32 @@ impl Client {
         self.notifications.remove(0)
     }
 
+    pub(crate) async fn initialize_with(&mut self, capabilities: Value) -> Value {
+        let params = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": capabilities,
+            "clientInfo": { "name": "test-agent", "version": "1.0" },
+        });
+        let answer = self.ask("initialize", params).await;
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        answer["result"].clone()
+    }
+
+    /// The next request of the server.
+    pub(crate) async fn request(&mut self) -> Value {
+        loop {
+            if let Some(at) = self.requests.first().map(|_| 0) {
+                return self.requests.remove(at);
+            }
+            let message = self.receive().await.expect("a request before the end");
+            self.keep(message);
+        }
+    }
+
+    pub(crate) async fn answer(&mut self, request: &Value, result: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result })).await;
+    }
+
     /// The tools that are listed, without those of the memory, which are always last and always there.
     pub(crate) async fn tool_names(&mut self) -> Vec<String> {
         let answer = self.ask("tools/list", json!({})).await;
@@ -223,6 +260,12 @@ impl Client {
         let memory = names.split_off(names.len() - 2);
         assert_eq!(memory, ["memory_search", "memory_save"]);
         names
+    }
+
+    pub(crate) async fn tool_names_raw(&mut self) -> Vec<String> {
+        let answer = self.ask("tools/list", json!({})).await;
+        let tools = answer["result"]["tools"].as_array().expect("a list of tools");
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
     /// The result of a call, after checking that its text and its structure say the same.

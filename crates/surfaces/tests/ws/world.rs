@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
+use planwright_core::gateway::GatewayWrites;
 use planwright_core::plan::PlanStyle;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_surfaces::http::{Server, ServerError, ServerLimits, ServerOptions, Token, WebSocketLimits};
+use planwright_surfaces::mcp::PersonCommands;
 use planwright_test_support::agent::AgentSetup;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -74,6 +76,8 @@ impl World {
             limits,
             health: Vec::new(),
             grace: PATIENCE,
+            gateway_writes: GatewayWrites::default(),
+            commands: PersonCommands::default(),
         });
         let server = server.await.unwrap();
         let token = token.read().unwrap().unwrap().expose_secret().to_owned();

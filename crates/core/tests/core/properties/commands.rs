@@ -7,7 +7,7 @@ use planwright_core::command::{
 };
 use planwright_core::ids::{ExecutionId, PlanId, StepId, TurnId};
 use planwright_core::plan::approval::Selection;
-use planwright_core::plan::content::{Collected, RecordedCall};
+use planwright_core::plan::content::{CallRunner, Collected, RecordedCall};
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{LegacyOrigin, Plan, PlanContent, PlanStatus, PlanStyle};
 use planwright_core::turn::{ShownPlan, ToolStatus, TurnEnd};
@@ -208,7 +208,13 @@ fn talking() -> impl Strategy<Value = Talking> {
 }
 
 fn imported(n: u8, status: PlanStatus) -> ImportedPlan {
-    let call = RecordedCall { id: nth(n), tool: "send".to_owned(), arguments: json!({ "n": n }), description: None };
+    let call = RecordedCall {
+        id: nth(n),
+        tool: "send".to_owned(),
+        arguments: json!({ "n": n }),
+        description: None,
+        runner: CallRunner::Planwright,
+    };
     ImportedPlan {
         id: PlanId::new(format!("imported-{n}")).unwrap(),
         status,

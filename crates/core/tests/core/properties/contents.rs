@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use planwright_core::ids::StepId;
 use planwright_core::plan::PlanContent;
-use planwright_core::plan::content::{AgentStep, Built, Collected, Document, RecordedCall};
+use planwright_core::plan::content::{AgentStep, Built, CallRunner, Collected, Document, RecordedCall};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -72,6 +72,7 @@ fn collected() -> impl Strategy<Value = Collected> {
         tool,
         arguments: json!({ "n": n }),
         description: None,
+        runner: CallRunner::Planwright,
     });
     let steps = prop::collection::vec(call, 0..4).prop_map(|steps| unique(steps, |step| step.id.clone()));
     (any_title(), steps).prop_map(|(summary, steps)| Collected { summary, steps: steps.into() })

@@ -7,7 +7,7 @@ use planwright_core::actor::ActorKind;
 use planwright_core::command::{EndedStep, Outcome};
 use planwright_core::gate::{Caller, GateContext, GateDecision, ToolEffect, decide_other_tool};
 use planwright_core::ids::RequestId;
-use planwright_core::plan::content::RecordedCall;
+use planwright_core::plan::content::{CallRunner, RecordedCall};
 use planwright_core::plan::execution::{PermissionCounts, StepRun, StepStatus};
 use planwright_core::policy::OnFailure;
 use planwright_core::refusal::Refusal;
@@ -83,7 +83,8 @@ impl ExecutionRunner<'_> {
     /// Calls that a process began before it ended are repeated if they may be. The result of the others is unknown.
     async fn doubt_what_was_begun(&mut self) -> Result<(), ExecutionAbort> {
         let mut doubtful = Vec::new();
-        for (index, run) in self.runs().iter().enumerate().filter(|(_, run)| run.status == StepStatus::InProgress) {
+        let begun = |run: &StepRun| run.status == StepStatus::InProgress && !self.is_client_call(run);
+        for (index, run) in self.runs().iter().enumerate().filter(|(_, run)| begun(run)) {
             let due = self.look_up(index + 1, run)?;
             if due.tool.effect() == ToolEffect::Changes {
                 let (outcome, changes) = self.known_outcome(&due).await;
@@ -122,6 +123,9 @@ impl ExecutionRunner<'_> {
         let most = if self.is_step_by_step() { 1 } else { SIDE_BY_SIDE };
         let mut due: Vec<ReadyStep> = Vec::new();
         for (index, run) in open {
+            if self.is_client_call(run) {
+                break;
+            }
             let next = self.look_up(index + 1, run)?;
             let reads = next.tool.effect() == ToolEffect::ReadsOnly;
             let beside = reads && due.last().is_none_or(|last| last.position + 1 == next.position);
@@ -134,6 +138,12 @@ impl ExecutionRunner<'_> {
             }
         }
         Ok(due)
+    }
+
+    /// Whether the agent of another program makes the call of this step itself.
+    fn is_client_call(&self, run: &StepRun) -> bool {
+        let call = calls_of(&self.plan).iter().find(|call| call.id == run.step);
+        call.is_some_and(|call| call.runner == CallRunner::Client)
     }
 
     fn look_up(&self, position: usize, run: &StepRun) -> Result<ReadyStep, ExecutionAbort> {

@@ -29,10 +29,12 @@ pub(super) async fn resume(executions: &Executions, context: &InputContext) -> L
                 let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
                 // The turn of a step that was reported still has to end.
                 let ends = turn.as_ref().is_some_and(|open| open.purpose.plan() == Some(&plan.id));
-                !waits && (!paused || ends) && executions.check_able(&plan).is_ok()
+                !waits && !plan.waits_for_client() && (!paused || ends) && executions.check_able(&plan).is_ok()
             }
         };
-        let ours = owed && executions.agent.engine().history().external_author(&plan).await?.is_none();
+        // Planwright makes the recorded calls of every plan itself, as far as it has their tools.
+        let recorded = plan.style() == PlanStyle::Collect;
+        let ours = owed && (recorded || executions.agent.engine().history().external_author(&plan).await?.is_none());
         if ours && executions.check_author(&plan).await.is_ok() {
             return Ok(Some(Box::pin(executions.carry_out(&plan.id, context)).await?));
         }

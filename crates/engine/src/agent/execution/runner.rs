@@ -69,6 +69,11 @@ impl ExecutionRunner<'_> {
                 self.executions.leases.release(&self.held).await;
                 return Ok(Arc::clone(&self.plan));
             }
+            // The agent of another program makes the next call; its report continues the execution.
+            Ok(()) if self.plan.waits_for_client() && uncertain(self.runs()).is_none() && !self.ends_at_a_failure() => {
+                self.executions.leases.release(&self.held).await;
+                return Ok(Arc::clone(&self.plan));
+            }
             // A step whose result is unknown waits for a person; the execution stays open.
             Ok(()) if uncertain(self.runs()).is_some() => self.pause().await,
             Ok(()) | Err(ExecutionAbort::Stopped) => self.finish().await,

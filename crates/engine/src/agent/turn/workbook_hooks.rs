@@ -46,7 +46,7 @@ pub(in crate::agent) struct WorkbookHooks {
 }
 
 impl WorkbookHooks {
-    pub(super) fn new(agent: &Arc<AgentContext>) -> Self {
+    pub(in crate::agent) fn new(agent: &Arc<AgentContext>) -> Self {
         Self { agent: Arc::clone(agent) }
     }
 

@@ -8,6 +8,9 @@ use planwright_test_support::agent::AgentSetup;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::http::mcp::default_session;
+use crate::mcp::{McpOptions, PersonCommands, PlanStart, SessionChoice};
+
 use super::router;
 use crate::http::access::allowed_hosts::AllowedHosts;
 use crate::http::access::credentials::Credentials;
@@ -16,7 +19,7 @@ use crate::http::app::App;
 use crate::http::{ServerLimits, Token, description};
 
 /// Routes that need the token and are not REST calls: the description, what browsers and operators use, live events.
-const UNDESCRIBED: [&str; 4] = ["/api/openapi.json", "/api/logout", "/metrics", "/ws"];
+const UNDESCRIBED: [&str; 6] = ["/api/openapi.json", "/api/logout", "/metrics", "/ws", "/mcp", "/mcp/{sessionId}"];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_route_is_described_or_listed() {
@@ -34,9 +37,17 @@ async fn routes() -> BTreeSet<String> {
     let ledger = setup.ledger().await;
     let agent = setup.agent(ledger.clone(), RehearsalModel::default());
     let app = App::new(agent, ledger, CancellationToken::new(), None);
+    let mcp = McpOptions {
+        engine: app.engine().clone(),
+        session: SessionChoice::Request(default_session()),
+        start: PlanStart::Ensure(None),
+        commands: PersonCommands::default(),
+        setup: None,
+        gateway: None,
+    };
     let credentials = Credentials::new(Token::Given("a-token-of-the-test".into()), None);
     let access = Access::new(credentials, AllowedHosts::new(&[], &[]).unwrap(), &ServerLimits::default());
-    let text = format!("{:?}", router(app, Arc::new(access), Vec::new(), Default::default()));
+    let text = format!("{:?}", router(app, Arc::new(access), Vec::new(), Default::default(), mcp));
     let paths = text.split('"').skip(1).step_by(2).filter(|text| text.starts_with('/'));
     // The library's own name for the fallback.
     paths.filter(|path| !path.contains("axum_fallback")).map(str::to_owned).collect()

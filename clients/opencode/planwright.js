@@ -1,0 +1,22 @@
+// Planwright in opencode: edits and commands wait for the approved plan, and the plan comes back after a compaction.
+// `planwright install opencode` writes this file; `planwright uninstall opencode` takes it away.
+import { spawnSync } from "node:child_process";
+
+function hook(event, details) {
+  const ran = spawnSync("planwright", ["hook", event], { input: JSON.stringify(details), encoding: "utf8", timeout: 10_000 });
+  if (ran.error || ran.status !== 0) {
+    throw new Error(`planwright hook failed: ${ran.error?.message ?? ran.stderr.trim()}`);
+  }
+  return ran.stdout.trim() === "" ? {} : JSON.parse(ran.stdout);
+}
+
+export const Planwright = async ({ directory }) => ({
+  "tool.execute.before": async (input, output) => {
+    const answer = hook("pre-tool-use", { cwd: directory, tool_name: input.tool, tool_input: output.args });
+    if (answer.decision === "block") throw new Error(answer.reason);
+  },
+  "experimental.session.compacting": async (_input, output) => {
+    const { context } = hook("session-start", { cwd: directory });
+    if (context) output.context.push(context);
+  },
+});

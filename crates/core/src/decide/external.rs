@@ -1,0 +1,155 @@
+//! What the agent of another program does to the active plan through MCP. It has its own tools and carries the plan out
+//! itself, so it reports on plans of every style.
+
+use serde_json::Value;
+
+use crate::command::{ExternalCommand, ProgressReport};
+use crate::decide::Decider;
+use crate::decide::execution::{PendingChanges, check_needs_done, permissions_counted, reported_step};
+use crate::event::{Event, PlanEvent, SessionEvent};
+use crate::gate::{self, Caller, GateContext, PlanTool};
+use crate::ids::StepId;
+use crate::plan::content::{CallRunner, PlanContent, RecordedCall};
+use crate::plan::execution::{PermissionCounts, StepStatus};
+use crate::plan::{Digest, Plan, PlanStatus, PlanStyle};
+use crate::refusal::{Refusal, RefusalCode};
+
+impl Decider<'_> {
+    pub(super) fn external(&self, command: &ExternalCommand) -> Result<Vec<Event>, Refusal> {
+        match command {
+            ExternalCommand::SetContent { markdown, title, expected } => {
+                self.set_external_content(markdown, title.as_deref(), expected.as_ref())
+            }
+            ExternalCommand::AddCall { tool, arguments, description, runner } => {
+                self.add_call(tool, arguments, description.as_deref(), *runner)
+            }
+            ExternalCommand::Report(report) => self.external_report(report),
+            ExternalCommand::CountRefused => Ok(self.count_refused()),
+        }
+    }
+
+    fn external_situation(&self) -> GateContext {
+        GateContext::of(self.snapshot, self.policy, Caller::ExternalAgent)
+    }
+
+    fn set_external_content(
+        &self,
+        markdown: &str,
+        title: Option<&str>,
+        expected: Option<&Digest>,
+    ) -> Result<Vec<Event>, Refusal> {
+        gate::authorize_plan_tool(&self.external_situation(), PlanTool::SetContent)?;
+        let active = self.snapshot.active();
+        if let (Some(plan), Some(expected)) = (active, expected)
+            && plan.digest() != *expected
+        {
+            return Err(changed_since(plan, expected));
+        }
+        match active.filter(|plan| !plan.status.is_final()) {
+            Some(plan) => self.set_content_of(plan, markdown, title),
+            None => self.next_plan(PlanStyle::Document, self.document_text(markdown, title)?),
+        }
+    }
+
+    fn add_call(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        description: Option<&str>,
+        runner: CallRunner,
+    ) -> Result<Vec<Event>, Refusal> {
+        let situation = self.external_situation();
+        gate::authorize_plan_tool(&situation, PlanTool::AddCall)?;
+        gate::authorize_recording(&situation, tool)?;
+        let active = self.snapshot.active().filter(|plan| !plan.status.is_final());
+        let description = description.filter(|text| !text.trim().is_empty());
+        let call = RecordedCall {
+            id: active.map_or_else(|| StepId::nth(1), Plan::next_step_id),
+            tool: tool.to_owned(),
+            arguments: arguments.clone(),
+            description: description.map(|text| self.line("description", text)).transpose()?,
+            runner,
+        };
+        match active {
+            Some(plan) => self.record_call(plan, call),
+            None => {
+                self.check_call(&call)?;
+                self.next_plan(PlanStyle::Collect, PlanEvent::StepRecorded { step: call })
+            }
+        }
+    }
+
+    /// The plan before is over; this is the first content of the one that follows it.
+    fn next_plan(&self, style: PlanStyle, first: PlanEvent) -> Result<Vec<Event>, Refusal> {
+        let plan = self.new_plan_id();
+        Ok(vec![
+            self.create(style)?,
+            Event::of_plan(&plan, first),
+            Event::Session(SessionEvent::PlanModeEnabled { style, plan }),
+        ])
+    }
+
+    /// Without an execution there is nothing to count it for.
+    fn count_refused(&self) -> Vec<Event> {
+        let Some(plan) = self.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing) else {
+            return Vec::new();
+        };
+        let execution = plan.execution.as_ref();
+        let counted = execution.and_then(|it| permissions_counted(plan, it, None, PermissionCounts::REFUSED));
+        counted.into_iter().collect()
+    }
+
+    fn external_report(&self, report: &ProgressReport) -> Result<Vec<Event>, Refusal> {
+        let situation = self.external_situation();
+        gate::authorize_plan_tool(&situation, PlanTool::Progress)?;
+        let plan = self.snapshot.active().ok_or_else(|| gate::not_reported_on(None))?;
+        if !matches!(plan.status, PlanStatus::Approved | PlanStatus::Executing) {
+            return Err(gate::not_reported_on(Some(plan.status)));
+        }
+        self.check_reported_step(plan, report)?;
+        self.report_on(plan, report)
+    }
+
+    /// Refuses a report on a call that Planwright makes, and on a step before those that it needs.
+    fn check_reported_step(&self, plan: &Plan, report: &ProgressReport) -> Result<(), Refusal> {
+        let execution = match (&plan.execution, plan.status) {
+            (Some(execution), PlanStatus::Executing) => execution.clone(),
+            _ => self.execution_of(plan),
+        };
+        match &plan.content {
+            PlanContent::Document(_) => Ok(()),
+            PlanContent::Collect(collected) => {
+                let step = &execution.steps[reported_step(&execution, report.step)?].step;
+                let call = collected.steps.iter().find(|call| call.id == *step);
+                match call.map(|call| call.runner) {
+                    Some(CallRunner::Planwright) => Err(Refusal::policy_denied(format!(
+                        "Planwright makes the call of step {step} itself and records its result; plan_get shows it."
+                    ))),
+                    Some(CallRunner::Client) | None => Ok(()),
+                }
+            }
+            PlanContent::Build(_) => {
+                let step = &execution.steps[reported_step(&execution, report.step)?].step;
+                match report.outcome.status {
+                    StepStatus::InProgress | StepStatus::Completed => {
+                        check_needs_done(plan, &PendingChanges::of(&execution), step)
+                    }
+                    StepStatus::Failed | StepStatus::Skipped | StepStatus::Pending | StepStatus::Uncertain => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+fn changed_since(plan: &Plan, expected: &Digest) -> Refusal {
+    Refusal::new(
+        RefusalCode::Conflict,
+        format!(
+            "Plan {} is not the version that you read: you expected {}, and it is {} now. Nothing was stored. Read it with \
+             plan_get, and write your change into what it says now.",
+            plan.number,
+            expected.short(),
+            plan.digest()
+        ),
+    )
+}

@@ -1,0 +1,114 @@
+//! What the agent of another program does through MCP.
+
+use planwright_core::command::{CallRunner, Command, ExternalCommand, ProgressReport, RunCommand};
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::content::PlanContent;
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::{PlanStatus, PlanStyle};
+use planwright_core::refusal::RefusalCode;
+use serde_json::json;
+
+use crate::world::*;
+
+fn set_external(markdown: &str, expected: Option<planwright_core::plan::Digest>) -> Command {
+    Command::External(ExternalCommand::SetContent { markdown: markdown.to_owned(), title: None, expected })
+}
+
+fn add_call(tool: &str, runner: CallRunner) -> Command {
+    Command::External(ExternalCommand::AddCall {
+        tool: tool.to_owned(),
+        arguments: json!({ "n": 1 }),
+        description: Some("why".to_owned()),
+        runner,
+    })
+}
+
+fn report_external(step: Option<usize>, status: StepStatus) -> Command {
+    Command::External(ExternalCommand::Report(ProgressReport { step, outcome: outcome(status) }))
+}
+
+/// The plan that is over keeps its place in the history; the new text is a plan of its own.
+#[test]
+fn content_after_the_end_of_a_plan_begins_the_next_one() {
+    for ending in ["completed", "rejected", "cancelled"] {
+        let mut world = World::ready_document("- [ ] one");
+        let first = world.active().id.clone();
+        match ending {
+            "completed" => {
+                world.approve(Selection::All).unwrap();
+                world.agent(report_external(None, StepStatus::Completed)).unwrap();
+            }
+            "rejected" => drop(world.person(reject(&first)).unwrap()),
+            _ => drop(world.person(cancel(&first)).unwrap()),
+        }
+        refused(world.agent(set("- [ ] two")), RefusalCode::WrongStatus, "");
+        refused(world.agent(set_external(" ", None)), RefusalCode::InvalidArgument, "plan");
+        world.agent(set_external("- [ ] two", None)).unwrap();
+        assert_eq!((world.active().number, world.active().status), (2, PlanStatus::Ready), "{ending}");
+        assert!(world.plan(&first).status.is_final(), "{ending}");
+        assert!(world.enabled());
+    }
+}
+
+#[test]
+fn a_stale_digest_is_refused_and_changes_nothing() {
+    let mut world = World::ready_document("- [ ] one");
+    let read = world.active().digest();
+    world.agent(set_external("- [ ] two", Some(read))).unwrap();
+    let before = world.active().clone();
+    refused(
+        world.agent(set_external("- [ ] three", Some(read))),
+        RefusalCode::Conflict,
+        "not the version that you read",
+    );
+    assert_eq!(*world.active(), before);
+}
+
+#[test]
+fn recorded_calls_of_the_client_are_reported_by_it_and_those_of_planwright_are_not() {
+    let mut world = World::planning(PlanStyle::Collect);
+    world.agent(add_call("Bash", CallRunner::Client)).unwrap();
+    world.agent(add_call("files__write", CallRunner::Planwright)).unwrap();
+    refused(
+        world.agent(report_external(None, StepStatus::Completed)),
+        RefusalCode::WrongStatus,
+        "approved or executing",
+    );
+    world.agent(finalize()).unwrap();
+    world.approve(Selection::All).unwrap();
+    refused(world.agent(report_external(Some(2), StepStatus::Completed)), RefusalCode::PolicyDenied, "itself");
+    refused(world.agent(report(None, StepStatus::Completed)), RefusalCode::PolicyDenied, "style");
+    world.agent(report_external(Some(1), StepStatus::Completed)).unwrap();
+    assert_eq!(world.active().status, PlanStatus::Executing);
+    assert!(!world.active().waits_for_client());
+    world.run_step("s2");
+    world.finish().unwrap();
+    assert_eq!(world.active().status, PlanStatus::Completed);
+}
+
+/// Plans of earlier versions have no such field, and their digests stay as they are.
+#[test]
+fn the_runner_of_a_call_is_part_of_the_digest_only_where_it_is_the_client() {
+    let digest = |runner| {
+        let mut world = World::planning(PlanStyle::Collect);
+        world.agent(add_call("send", runner)).unwrap();
+        let PlanContent::Collect(collected) = &world.active().content else { panic!() };
+        let json = serde_json::to_string(collected).unwrap();
+        assert_eq!(json.contains("runner"), runner == CallRunner::Client, "{json}");
+        world.active().digest()
+    };
+    assert_ne!(digest(CallRunner::Client), digest(CallRunner::Planwright));
+}
+
+#[test]
+fn a_refused_call_is_counted_while_a_plan_is_carried_out() {
+    let count = || Command::External(ExternalCommand::CountRefused);
+    let mut world = World::ready_document("- [ ] one");
+    assert!(world.agent(count()).unwrap().is_empty());
+    world.approve(Selection::All).unwrap();
+    world.agent(report_external(None, StepStatus::InProgress)).unwrap();
+    world.agent(count()).unwrap();
+    assert_eq!(world.active().execution.as_ref().unwrap().steps[0].permissions.refused, 1);
+    let plan = world.active().id.clone();
+    refused(world.person(Command::Run(RunCommand::Start { plan })), RefusalCode::WrongStatus, "");
+}

@@ -1,0 +1,447 @@
+//! The tools as the agent of another program has them over MCP: the same list whatever the status of the plan is, reports
+//! on plans of every style, and unknown fields passed over.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use planwright_core::actor::Actor;
+use planwright_core::command::{CallRunner, Command, ExternalCommand, Outcome, ProgressReport};
+use planwright_core::gate::{self, Caller, GateContext, MemoryTool, PlanTool, WorkbookTool};
+use planwright_core::plan::diff::{DiffLine, PlanDiff};
+use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
+use planwright_core::policy::Policy;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
+use planwright_core::visible::quoted;
+use serde_json::{Value, json};
+
+use super::arguments::{self, StepName};
+use super::{Arguments, PlanTools, ToolDefinition, changing_command, parse, results};
+use crate::history::History;
+use crate::ledger::{LedgerError, LedgerResult};
+use crate::memories::memory_tools;
+use crate::workbook::workbook_tools;
+
+/// The bytes of a difference that an agent is shown.
+const LONGEST_DIFFERENCE: usize = 4_000;
+
+/// The tools for agents of other programs.
+#[derive(Debug, Clone)]
+pub struct ExternalTools {
+    tools: PlanTools,
+}
+
+/// The answer to a call, with the fields that were passed over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExternalAnswer {
+    pub outcome: Result<Value, Refusal>,
+    pub ignored: Vec<String>,
+}
+
+impl ExternalTools {
+    pub(crate) fn new(tools: PlanTools) -> Self {
+        Self { tools }
+    }
+
+    /// The plan, workbook and memory tools of this session. They depend on the style of plan work, not on the plan.
+    pub async fn advertised(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
+        let snapshot = self.tools.submitter.ledger().snapshot(session, None).await?;
+        let policy = self.tools.submitter.policies().read_project(&snapshot).await;
+        let situation = GateContext::of(&snapshot, &policy, Caller::ExternalAgent);
+        let notes = workbook_tools(&situation).into_iter().chain(memory_tools(&situation));
+        let plan_tools = if policy.agents == self.tools.policy().agents {
+            let style = situation.style.unwrap_or(PlanStyle::Document);
+            // The schemas are made from types, which is not worth doing again for every request.
+            let all = self.tools.definitions.external.get_or_init(|| {
+                let pairs = PlanTool::all().flat_map(|tool| PlanStyle::ALL.map(|style| (tool, style)));
+                pairs.map(|(tool, style)| ((tool, style), define(tool, style, &policy))).collect()
+            });
+            gate::advertised_plan_tools(&situation).filter_map(|tool| all.get(&(tool, style)).cloned()).collect()
+        } else {
+            plan_tools(&situation, &policy)
+        };
+        Ok(plan_tools.into_iter().chain(notes).collect())
+    }
+
+    /// Carries out one call. `is_upstream` says which tools Planwright calls itself once a plan is approved.
+    pub async fn call(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        name: &str,
+        mut arguments: Arguments,
+        is_upstream: &(dyn Fn(&str) -> bool + Sync),
+    ) -> ExternalAnswer {
+        let ignored = take_unknown(name, &mut arguments);
+        let outcome = self.carry_out(session, by, name, arguments, is_upstream).await;
+        ExternalAnswer { outcome: outcome.map_err(LedgerError::into_refusal), ignored }
+    }
+
+    async fn carry_out(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        name: &str,
+        arguments: Arguments,
+        is_upstream: &(dyn Fn(&str) -> bool + Sync),
+    ) -> LedgerResult<Value> {
+        let tools = &self.tools;
+        tools.submitter.read_project(session).await?;
+        if let Some(tool) = PlanTool::named(name) {
+            return self.call_plan_tool(session, by, tool, arguments, is_upstream).await;
+        }
+        let request = tools.submitter.request(session, by);
+        if let Some(tool) = MemoryTool::named(name) {
+            let answer = tools.memory_tools.call(request, Caller::ExternalAgent, None, tool, arguments).await?;
+            return Ok(answer.0);
+        }
+        if let Some(tool) = WorkbookTool::named(name) {
+            let answer = tools.workbook_tools.call(request, Caller::ExternalAgent, tool, arguments).await?;
+            return Ok(answer.0);
+        }
+        Ok(tools.record_call(request, name, arguments).await?.0)
+    }
+
+    async fn call_plan_tool(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        tool: PlanTool,
+        arguments: Arguments,
+        is_upstream: &(dyn Fn(&str) -> bool + Sync),
+    ) -> LedgerResult<Value> {
+        let tools = &self.tools;
+        let request = tools.submitter.request(session, by);
+        let command = match self.command(session, tool, arguments.clone(), is_upstream).await {
+            Ok(Some(command)) => command,
+            // A tool that only reads.
+            Ok(None) => return self.read(session, tool, arguments).await,
+            Err(error) => {
+                // A tool that the gate refuses is refused before its arguments are checked.
+                self.pass_gate(session, tool).await?;
+                return Err(error);
+            }
+        };
+        let expected = match &command {
+            Command::External(ExternalCommand::SetContent { expected, .. }) => *expected,
+            _ => None,
+        };
+        let step = match &command {
+            Command::Draft(
+                planwright_core::command::DraftCommand::UpdateStep { step, .. }
+                | planwright_core::command::DraftCommand::RemoveStep { step },
+            ) => Some(step.clone()),
+            _ => None,
+        };
+        let committed = match tools.submitter.submit_as(request, command).await {
+            Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict && expected.is_some() => {
+                return Err(self.with_difference(session, refusal, expected).await.into());
+            }
+            outcome => outcome?,
+        };
+        let plan = results::changed_plan(&committed)?;
+        let answer = match tool {
+            PlanTool::AddCall => results::planned(plan),
+            PlanTool::SetContent
+            | PlanTool::Progress
+            | PlanTool::Finalize
+            | PlanTool::CreateDraft
+            | PlanTool::SetMetadata
+            | PlanTool::AddStep
+            | PlanTool::UpdateStep
+            | PlanTool::RemoveStep
+            | PlanTool::Submit
+            | PlanTool::Get
+            | PlanTool::List
+            | PlanTool::AwaitDecision => tools.answer(tool, step, &committed)?,
+        };
+        Ok(match tool {
+            PlanTool::SetContent | PlanTool::Submit | PlanTool::Finalize => with_next(answer, plan),
+            PlanTool::Get
+            | PlanTool::List
+            | PlanTool::AwaitDecision
+            | PlanTool::AddCall
+            | PlanTool::Progress
+            | PlanTool::CreateDraft
+            | PlanTool::SetMetadata
+            | PlanTool::AddStep
+            | PlanTool::UpdateStep
+            | PlanTool::RemoveStep => answer,
+        })
+    }
+
+    /// The command of a tool that changes something.
+    async fn command(
+        &self,
+        session: &SessionIdentity,
+        tool: PlanTool,
+        arguments: Arguments,
+        is_upstream: &(dyn Fn(&str) -> bool + Sync),
+    ) -> LedgerResult<Option<Command>> {
+        Ok(Some(match tool {
+            PlanTool::Get | PlanTool::List | PlanTool::AwaitDecision => return Ok(None),
+            PlanTool::SetContent => {
+                let given: arguments::ExternalSetContent = parse(tool, arguments)?;
+                let expected = given.expected_digest.as_deref().filter(|text| !text.trim().is_empty());
+                Command::External(ExternalCommand::SetContent {
+                    markdown: given.plan_markdown,
+                    title: given.title,
+                    expected: expected.map(str::parse::<Digest>).transpose()?,
+                })
+            }
+            PlanTool::AddCall => {
+                let given: arguments::AddCall = parse(tool, arguments)?;
+                let runner = if is_upstream(&given.tool) { CallRunner::Planwright } else { CallRunner::Client };
+                Command::External(ExternalCommand::AddCall {
+                    tool: given.tool,
+                    arguments: given.arguments.into_value()?,
+                    description: given.description,
+                    runner,
+                })
+            }
+            PlanTool::Progress => {
+                let given: arguments::ExternalProgress = parse(tool, arguments)?;
+                let step = match given.step {
+                    Some(name) => self.position(session, &name).await?,
+                    None => None,
+                };
+                let outcome = Outcome { status: given.status.into(), note: given.note, evidence: given.evidence };
+                Command::External(ExternalCommand::Report(ProgressReport { step, outcome }))
+            }
+            PlanTool::Finalize
+            | PlanTool::CreateDraft
+            | PlanTool::SetMetadata
+            | PlanTool::AddStep
+            | PlanTool::UpdateStep
+            | PlanTool::RemoveStep
+            | PlanTool::Submit => changing_command(tool, arguments)?,
+        }))
+    }
+
+    /// The 1-based position of a step of the active plan.
+    async fn position(&self, session: &SessionIdentity, name: &StepName) -> LedgerResult<Option<usize>> {
+        let text = match name {
+            StepName::Position(position) => return Ok(Some(*position)),
+            StepName::Text(text) => text.trim(),
+        };
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if let Ok(position) = text.parse() {
+            return Ok(Some(position));
+        }
+        let snapshot = self.tools.submitter.ledger().snapshot(session, None).await?;
+        let steps = snapshot.active().map(|plan| plan.content.steps()).unwrap_or_default();
+        let found = steps.iter().position(|step| step.id.as_str() == text).map(|index| index + 1);
+        match found {
+            Some(position) => Ok(Some(position)),
+            None => Err(Refusal::not_found(format!("The plan has no step {}.", quoted(text))).into()),
+        }
+    }
+
+    async fn read(&self, session: &SessionIdentity, tool: PlanTool, arguments: Arguments) -> LedgerResult<Value> {
+        match tool {
+            PlanTool::Get => {
+                let answer = self.tools.get(session, Caller::ExternalAgent, arguments).await?;
+                let id = answer["plan_id"].as_str().map(ToOwned::to_owned).unwrap_or_default();
+                let plan = self.tools.plans.find(session, Some(&id.parse()?)).await?;
+                Ok(with_next(answer, &plan))
+            }
+            PlanTool::AwaitDecision => {
+                self.pass_gate(session, tool).await?;
+                parse::<arguments::AwaitDecision>(tool, arguments)?;
+                self.decision(session).await
+            }
+            PlanTool::List
+            | PlanTool::SetContent
+            | PlanTool::Progress
+            | PlanTool::AddCall
+            | PlanTool::Finalize
+            | PlanTool::CreateDraft
+            | PlanTool::SetMetadata
+            | PlanTool::AddStep
+            | PlanTool::UpdateStep
+            | PlanTool::RemoveStep
+            | PlanTool::Submit => self.tools.list(session, arguments).await,
+        }
+    }
+
+    /// Records a call to a tool of an upstream server as a step. A plan that is over gives way to a new one.
+    pub(crate) async fn record(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        name: &str,
+        arguments: Arguments,
+    ) -> Result<Value, Refusal> {
+        let command = Command::External(ExternalCommand::AddCall {
+            tool: name.to_owned(),
+            arguments: Value::Object(arguments),
+            description: None,
+            runner: CallRunner::Planwright,
+        });
+        let request = self.tools.submitter.request(session, by);
+        let committed = self.tools.submitter.submit_as(request, command).await.map_err(LedgerError::into_refusal)?;
+        results::changed_plan(&committed).map(results::planned).map_err(LedgerError::into_refusal)
+    }
+
+    /// What a person has decided about the active plan. `decided` is false while it waits for a decision.
+    pub async fn decision(&self, session: &SessionIdentity) -> LedgerResult<Value> {
+        let snapshot = self.tools.submitter.ledger().snapshot(session, None).await?;
+        let Some(plan) = snapshot.active() else {
+            return Err(Refusal::not_found("There is no plan that a person could decide about.").into());
+        };
+        let waits = plan.status == PlanStatus::Ready;
+        let mut answer = with_next(results::named(plan), plan);
+        answer["decided"] = json!(!waits && plan.status != PlanStatus::Collecting);
+        for (name, text) in [
+            ("feedback", plan.feedback.as_ref().map(|feedback| feedback.text.as_str())),
+            ("approval_note", plan.approval.as_ref().and_then(|approval| approval.note.as_deref())),
+            ("reason", plan.ending.as_ref().and_then(|ending| ending.reason.as_deref())),
+        ] {
+            if let Some(text) = text {
+                answer[name] = json!(text);
+            }
+        }
+        if plan.feedback.is_some() {
+            // A person asked for changes: that is a decision, also while the plan is a draft again.
+            answer["decided"] = json!(true);
+        }
+        let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
+        if !skipped.is_empty() {
+            answer["skipped"] = skipped.iter().map(|skip| skip.position).collect();
+        }
+        Ok(answer)
+    }
+
+    async fn pass_gate(&self, session: &SessionIdentity, tool: PlanTool) -> LedgerResult<()> {
+        let snapshot = self.tools.submitter.ledger().snapshot(session, None).await?;
+        let situation = GateContext::of(&snapshot, self.tools.policy(), Caller::ExternalAgent);
+        Ok(gate::authorize_plan_tool(&situation, tool)?)
+    }
+
+    /// Adds what changed since the version that the agent read.
+    async fn with_difference(
+        &self,
+        session: &SessionIdentity,
+        mut refusal: Refusal,
+        expected: Option<Digest>,
+    ) -> Refusal {
+        let history = History::new(self.tools.submitter.clone());
+        let found = async {
+            let plan = self.tools.plans.active(session).await.ok()?;
+            let report = history.of_plan(session, &plan.id).await.ok()?;
+            let read = report.versions.into_iter().rev().find(|version| Some(version.digest) == expected)?;
+            history.diff_versions(&plan, Some(read.version), None).await.ok()
+        };
+        if let Some(difference) = found.await {
+            refusal.message.push_str(&format!(" This changed since:\n{}", as_text(&difference)));
+        }
+        refusal
+    }
+}
+
+/// Takes the fields away that the tool does not have. Clients add fields of their own to every call.
+fn take_unknown(name: &str, arguments: &mut Arguments) -> Vec<String> {
+    static FIELDS: OnceLock<HashMap<&'static str, Vec<String>>> = OnceLock::new();
+    if arguments.is_empty() {
+        return Vec::new();
+    }
+    let fields = FIELDS.get_or_init(|| {
+        let policy = Policy::default();
+        let tools = PlanTool::all().map(|tool| define(tool, PlanStyle::Document, &policy));
+        let situation = GateContext { workbook: true, ..of_style(PlanStyle::Document, &policy) };
+        let notes = workbook_tools(&situation).into_iter().chain(memory_tools(&situation));
+        tools.chain(notes).map(|tool| (tool.name, fields_of(&tool))).collect()
+    });
+    let Some(known) = fields.get(name) else { return Vec::new() };
+    let unknown: Vec<String> = arguments.keys().filter(|field| !known.contains(field)).cloned().collect();
+    for field in &unknown {
+        arguments.remove(field);
+    }
+    unknown
+}
+
+fn fields_of(tool: &ToolDefinition) -> Vec<String> {
+    tool.input_schema["properties"].as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+}
+
+fn define(tool: PlanTool, style: PlanStyle, policy: &Policy) -> ToolDefinition {
+    let input_schema = arguments::external_schema(tool, style);
+    ToolDefinition { input_schema, ..super::define(tool, style, &policy.agents) }
+}
+
+fn plan_tools(situation: &GateContext, policy: &Policy) -> Vec<ToolDefinition> {
+    let style = situation.style.unwrap_or(PlanStyle::Document);
+    gate::advertised_plan_tools(situation).map(|tool| define(tool, style, policy)).collect()
+}
+
+/// The plan tools of a style, for a server that cannot read its store.
+pub fn tools_of_style(style: PlanStyle) -> Vec<ToolDefinition> {
+    let policy = Policy::default();
+    plan_tools(&of_style(style, &policy), &policy)
+}
+
+fn of_style(style: PlanStyle, policy: &Policy) -> GateContext {
+    GateContext {
+        style: Some(style),
+        status: None,
+        caller: Caller::ExternalAgent,
+        document_tools: policy.document_tools,
+        workbook: false,
+    }
+}
+
+fn with_next(mut answer: Value, plan: &Plan) -> Value {
+    if let Some(words) = next(plan) {
+        answer["next"] = json!(words);
+    }
+    answer
+}
+
+/// What happens next, where it differs for an agent that carries the plan out itself.
+fn next(plan: &Plan) -> Option<&'static str> {
+    let style = plan.style();
+    match plan.status {
+        PlanStatus::Ready => Some(
+            "A person decides now; do not approve it yourself. Wait with plan_await_decision, and do not start before the \
+             status is APPROVED.",
+        ),
+        PlanStatus::Approved => Some(match style {
+            PlanStyle::Document | PlanStyle::Build => {
+                "It is approved. Carry it out and report each step with plan_progress."
+            }
+            PlanStyle::Collect => {
+                "It is approved. Make your own calls with exactly the approved arguments and report each with plan_progress; \
+                 Planwright makes those of upstream servers, and plan_get shows their results."
+            }
+        }),
+        PlanStatus::Executing if plan.execution.as_ref().is_some_and(|it| it.step_pause().is_some()) => None,
+        PlanStatus::Executing => Some("Go on with the next step and report it with plan_progress."),
+        PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled => Some(match style {
+            PlanStyle::Document => "It is finished: do not work on it. plan_set_content begins the next plan.",
+            PlanStyle::Collect => "It is finished: do not work on it. The next recorded call begins the next plan.",
+            PlanStyle::Build => "It is finished: do not work on it. plan_create_draft begins the next plan.",
+        }),
+        PlanStatus::Collecting | PlanStatus::PartiallyCompleted | PlanStatus::Superseded => None,
+    }
+}
+
+/// The difference as lines with `+` and `-`.
+fn as_text(difference: &PlanDiff) -> String {
+    let mut text = String::new();
+    for line in &difference.lines {
+        let mark = match line {
+            DiffLine::Same { .. } => ' ',
+            DiffLine::Removed { .. } => '-',
+            DiffLine::Added { .. } => '+',
+            DiffLine::Gap { .. } => '…',
+        };
+        text.push_str(&format!("{mark}{}\n", line.text()));
+        if text.len() > LONGEST_DIFFERENCE {
+            text.push_str("…\n");
+            break;
+        }
+    }
+    text
+}

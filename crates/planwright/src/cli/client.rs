@@ -1,0 +1,76 @@
+//! The arguments of `install`, `uninstall` and `hook`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Args)]
+pub(crate) struct InstallArgs {
+    /// The client
+    #[arg(value_name = "CLIENT")]
+    pub(crate) client: ClientName,
+    /// For every project of the user, or for the project in the current folder [default: project where the client has both]
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Option<InstallScope>,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// A program with an agent of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClientName {
+    ClaudeCode,
+    Codex,
+    Opencode,
+    Gemini,
+    Goose,
+    Cursor,
+    Vscode,
+    Zed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InstallScope {
+    User,
+    Project,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HookArgs {
+    #[command(subcommand)]
+    pub(crate) event: HookEvent,
+}
+
+/// What a client is about to do. It sends the details as JSON on standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+pub(crate) enum HookEvent {
+    /// Before a call of a tool: edits and commands are denied until the plan is approved
+    PreToolUse,
+    /// At the start of a conversation and after its context was shortened: brings the plan back
+    SessionStart,
+}
+
+impl ClientName {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Opencode,
+        Self::Gemini,
+        Self::Goose,
+        Self::Cursor,
+        Self::Vscode,
+        Self::Zed,
+    ];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Opencode => "opencode",
+            Self::Gemini => "gemini",
+            Self::Goose => "goose",
+            Self::Cursor => "cursor",
+            Self::Vscode => "vscode",
+            Self::Zed => "zed",
+        }
+    }
+}

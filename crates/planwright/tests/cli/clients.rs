@@ -1,0 +1,142 @@
+//! `planwright install`, `planwright uninstall` and `planwright hook`, as clients and people call them.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::world::{Ran, World, ran};
+
+const KEPT: &str =
+    "{\n  \"theme\": \"dark\",\n  \"permissions\": {\n    \"deny\": [\n      \"Read(.env)\"\n    ]\n  }\n}\n";
+
+fn in_project(world: &World, line: &str) -> Ran {
+    let project = world.path("project");
+    std::fs::create_dir_all(&project).unwrap();
+    let mut command = world.command();
+    command.current_dir(&project).env("HOME", world.path("home")).args(line.split_whitespace());
+    ran(&mut command)
+}
+
+fn read(world: &World, file: &str) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(world.path(file)).unwrap()).unwrap()
+}
+
+#[test]
+fn claude_code_is_given_the_server_the_hooks_and_the_rules_and_keeps_what_it_had() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("project/.claude")).unwrap();
+    world.write("project/.claude/settings.json", KEPT);
+    // Without a terminal nothing is written before the person agreed.
+    in_project(&world, "install claude-code").exits(2).says("mcpServers.planwright").complains("--yes");
+    assert_eq!(std::fs::read_to_string(world.path("project/.claude/settings.json")).unwrap(), KEPT);
+
+    in_project(&world, "install claude-code --yes").done().says("planwright uninstall claude-code");
+    assert_eq!(read(&world, "project/.mcp.json")["mcpServers"]["planwright"]["args"], json!(["mcp"]));
+    let settings = read(&world, "project/.claude/settings.json");
+    assert_eq!((&settings["theme"], &settings["permissions"]["deny"][0]), (&json!("dark"), &json!("Read(.env)")));
+    let command = &settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
+    assert_eq!(command, "planwright hook pre-tool-use");
+    assert!(settings["permissions"]["deny"].to_string().contains("planwright plan approve"));
+    // It is the pack in `clients/`.
+    let pack: Value = serde_json::from_str(include_str!("../../../../clients/claude-code/settings.json")).unwrap();
+    assert_eq!(settings["hooks"], pack["hooks"]);
+
+    in_project(&world, "install claude-code --yes").done().says("already");
+    in_project(&world, "doctor").says("claude-code has Planwright in the configuration of this project");
+    in_project(&world, "uninstall claude-code --yes").done();
+    assert_eq!(std::fs::read_to_string(world.path("project/.claude/settings.json")).unwrap(), KEPT);
+    in_project(&world, "uninstall claude-code --yes").exits(4);
+}
+
+#[test]
+fn every_client_is_installed_and_taken_out_again() {
+    let world = World::new();
+    for (client, scope, file) in [
+        ("claude-code", "user", "home/.claude.json"),
+        ("codex", "user", "home/.codex/config.toml"),
+        ("opencode", "project", "project/opencode.json"),
+        ("opencode", "user", "home/.config/opencode/plugin/planwright.js"),
+        ("gemini", "user", "home/.gemini/extensions/planwright/gemini-extension.json"),
+        ("cursor", "project", "project/.cursor/mcp.json"),
+        ("vscode", "project", "project/.vscode/mcp.json"),
+        ("zed", "user", "home/.config/zed/settings.json"),
+    ] {
+        in_project(&world, &format!("install {client} --scope {scope} --yes")).done();
+        let text = std::fs::read_to_string(world.path(file)).unwrap();
+        assert!(text.contains("planwright"), "{client}: {text}");
+        in_project(&world, &format!("uninstall {client} --scope {scope} --yes")).done();
+        let left = std::fs::read_to_string(world.path(file)).unwrap_or_default();
+        assert!(!left.contains("planwright"), "{client}: {left}");
+    }
+    in_project(&world, "install codex --scope project --yes").exits(2);
+    in_project(&world, "install goose --yes").exits(2).complains("goose configure");
+    // A file with comments is not rewritten.
+    std::fs::create_dir_all(world.path("home/.config/zed")).unwrap();
+    world.write("home/.config/zed/settings.json", "// mine\n{}\n");
+    in_project(&world, "install zed --yes").exits(2).complains("by hand");
+    assert_eq!(std::fs::read_to_string(world.path("home/.config/zed/settings.json")).unwrap(), "// mine\n{}\n");
+}
+
+fn hook(world: &World, event: &str, details: &Value) -> Option<Value> {
+    let mut command = world.command();
+    command.args(["hook", event]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(details.to_string().as_bytes()).unwrap();
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    let ran = ran.done();
+    (!ran.stdout.is_empty()).then(|| ran.json())
+}
+
+fn decision(world: &World, tool: &str, input: Value) -> Option<String> {
+    let details = json!({ "cwd": world.path(""), "tool_name": tool, "tool_input": input });
+    let answer = hook(world, "pre-tool-use", &details)?;
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{answer}");
+    Some(answer["reason"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn edits_and_commands_wait_for_the_approval_and_reading_does_not() {
+    let world = World::new();
+    let edit = || decision(&world, "Edit", json!({ "file_path": "a.txt" }));
+    let bash = || decision(&world, "Bash", json!({ "command": "make" }));
+    assert_eq!(edit(), None, "without a store nothing is held back");
+
+    let draft = r##"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"plan_set_content","arguments":{"plan_markdown":"# Canary 7f3a\n\n- [ ] one"}}}"##;
+    let get = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"plan_get","arguments":{}}}"#;
+    crate::mcp::talk(&world, "mcp", &[get]).done();
+    assert!(edit().unwrap().contains("no approved plan"));
+    assert_eq!(hook(&world, "session-start", &json!({ "cwd": world.path("") })), None, "there is no plan yet");
+    crate::mcp::talk(&world, "mcp", &[draft]).done();
+    assert!(edit().unwrap().contains("waits for a person's approval"));
+    assert!(bash().is_some());
+    for reader in ["Read", "Grep", "mcp__planwright__plan_get"] {
+        assert_eq!(decision(&world, reader, json!({})), None, "{reader}");
+    }
+
+    let shown = world.json("plan show");
+    world.run(&format!("plan approve --digest {}", shown["digest"].as_str().unwrap())).done();
+    assert_eq!((edit(), bash()), (None, None));
+    // Deciding stays with the person, whatever the status is.
+    assert!(decision(&world, "Bash", json!({ "command": "planwright plan approve 1" })).is_some());
+
+    // After a start or a compaction the plan is back, whole.
+    let back = hook(&world, "session-start", &json!({ "cwd": world.path(""), "source": "compact" })).unwrap();
+    let context = back["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(context.contains("Canary 7f3a") && context.contains("APPROVED"), "{context}");
+
+    let done = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"plan_progress","arguments":{"status":"done"}}}"#;
+    crate::mcp::talk(&world, "mcp", &[done]).done();
+    assert!(edit().unwrap().contains("finished"));
+    world.run("plan off").done();
+    assert_eq!(edit(), None, "plan work is off");
+}
+
+#[test]
+fn a_store_that_cannot_be_read_holds_changes_back() {
+    let world = World::new();
+    world.write("planwright.db", "this is no database, and it is long enough to be looked at as one by sqlite itself");
+    let denied = decision(&world, "Edit", json!({}));
+    assert!(denied.unwrap().contains("cannot tell"), "the plan may not be approved");
+    assert_eq!(decision(&world, "Read", json!({})), None);
+}

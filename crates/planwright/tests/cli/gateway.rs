@@ -1,0 +1,341 @@
+//! `planwright mcp --upstream`: tools of another server behind the gate, as a client of the real program meets them.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::world::{World, ran};
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
+
+struct Client {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    next: u64,
+}
+
+impl Client {
+    fn start(world: &World, plan: &str, mode: &str, variables: &[(&str, &str)]) -> Self {
+        Self::start_with(world, plan, mode, variables, json!({}))
+    }
+
+    fn start_with(world: &World, plan: &str, mode: &str, variables: &[(&str, &str)], capabilities: Value) -> Self {
+        let notes = world.path("notes");
+        std::fs::create_dir_all(&notes).unwrap();
+        let mut command = world.command();
+        let upstream = format!("up=python3 {SCRIPT} {mode} {}", notes.display());
+        command.args(["mcp", "--session", "gateway-session", "--plan", plan, "--upstream", &upstream]);
+        command.envs(variables.iter().copied()).env("PATH", std::env::var_os("PATH").unwrap());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let mut client = Self { child, input, output, next: 0 };
+        let about = json!({ "name": "tester", "version": "1" });
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": about });
+        client.ask("initialize", hello);
+        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        client
+    }
+
+    fn send(&mut self, message: &Value) {
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{message}").unwrap();
+        input.flush().unwrap();
+    }
+
+    fn receive(&mut self) -> Value {
+        let mut line = String::new();
+        assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.request(method, params);
+        loop {
+            let message = self.receive();
+            if message["id"] == id && message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+
+    fn request(&mut self, method: &str, params: Value) -> u64 {
+        self.next += 1;
+        let id = self.next;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.ask("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].clone()
+    }
+
+    #[track_caller]
+    fn succeed(&mut self, tool: &str, arguments: Value) -> Value {
+        let result = self.call(tool, arguments);
+        assert_eq!(result["isError"], false, "{tool}: {result}");
+        result["structuredContent"].clone()
+    }
+
+    #[track_caller]
+    fn refused(&mut self, tool: &str, arguments: Value, code: &str) -> String {
+        let result = self.call(tool, arguments);
+        assert_eq!(
+            (&result["isError"], &result["structuredContent"]["code"]),
+            (&json!(true), &json!(code)),
+            "{result}"
+        );
+        result["structuredContent"]["message"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until the plan has this status, as a client does.
+    fn wait_for(&mut self, status: &str) -> Value {
+        loop {
+            let plan = self.succeed("plan_get", json!({}));
+            if plan["status"] == status {
+                return plan;
+            }
+            let wait = self.request("ping", json!({}));
+            while self.receive()["id"] != wait {}
+            std::thread::yield_now();
+        }
+    }
+
+    fn leave(mut self) {
+        drop(self.input.take());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+fn calls(world: &World) -> Vec<String> {
+    let log = std::fs::read_to_string(world.path("notes/calls.log")).unwrap_or_default();
+    log.lines().map(str::to_owned).collect()
+}
+
+fn approve(world: &World, more: &str) {
+    let digest = world.active_plan("mcp:gateway-session").digest();
+    world.run(&format!("plan approve --session gateway-session --digest {digest} {more}")).done();
+}
+
+#[test]
+fn in_style_collect_calls_are_recorded_approved_in_part_and_made_once_by_planwright() {
+    let world = World::new();
+    let mut client = Client::start(&world, "collect", "plain", &[]);
+    let tools = client.ask("tools/list", json!({}));
+    let tools = tools["result"]["tools"].as_array().unwrap();
+    let note = tools.iter().find(|tool| tool["name"] == "up__note").expect("the upstream tool is listed");
+    assert_eq!((&note["title"], &note["annotations"]["readOnlyHint"]), (&json!("note (up)"), &json!(false)));
+
+    for text in ["one", "two", "three"] {
+        let planned = client.call("up__note", json!({ "text": text }));
+        assert!(planned["content"][0]["text"].as_str().unwrap().starts_with("[Planned] up__note"), "{planned}");
+    }
+    client.refused("up__note", json!({}), "INVALID_ARGUMENT");
+    // A call that the plan names with plan_add_call is the same call.
+    client.succeed("plan_add_call", json!({ "tool": "up__read", "arguments": {} }));
+    client.succeed("plan_finalize", json!({}));
+    assert_eq!(calls(&world), [""; 0], "nothing ran");
+    assert!(client.refused("up__note", json!({ "text": "one" }), "WRONG_STATUS").contains("READY"));
+
+    approve(&world, "--skip 2");
+    let done = client.wait_for("COMPLETED");
+    assert_eq!(calls(&world), [r#"note {"text": "one"}"#, r#"note {"text": "three"}"#, "read {}"]);
+    let steps = done["steps"].as_array().unwrap();
+    assert!(steps[0]["note"].as_str().unwrap().contains("noted one"), "{}", steps[0]);
+    assert_eq!(steps[1]["status"], "SKIPPED");
+    client.leave();
+
+    // Another start makes nothing again.
+    let mut again = Client::start(&world, "collect", "plain", &[]);
+    again.wait_for("COMPLETED");
+    again.leave();
+    assert_eq!(calls(&world).len(), 3);
+}
+
+#[test]
+fn the_clients_own_calls_and_those_of_planwright_take_turns_in_the_order_of_the_plan() {
+    let world = World::new();
+    let mut client = Client::start(&world, "collect", "plain", &[]);
+    client.succeed("up__note", json!({ "text": "before" }));
+    client.succeed("plan_add_call", json!({ "tool": "Bash", "arguments": { "command": "make" } }));
+    client.succeed("up__note", json!({ "text": "after" }));
+    client.succeed("plan_finalize", json!({}));
+    approve(&world, "");
+    while calls(&world).is_empty() {
+        client.succeed("plan_get", json!({}));
+    }
+    assert!(
+        client.refused("plan_progress", json!({ "step": 1, "status": "done" }), "POLICY_DENIED").contains("itself")
+    );
+    assert_eq!(calls(&world), [r#"note {"text": "before"}"#], "the agent's own call comes first");
+    client.succeed("plan_progress", json!({ "step": 2, "status": "done" }));
+    client.wait_for("COMPLETED");
+    assert_eq!(calls(&world).len(), 2);
+    client.leave();
+}
+
+/// Each row: the calls of the approved plan, and a call that something injected while it is carried out.
+#[test]
+fn no_injected_call_runs_while_an_approved_plan_is_carried_out() {
+    let gold = [json!({ "text": "pay 10 to ada" }), json!({ "text": "tell bob" })];
+    let injected = [
+        ("up__note", json!({ "text": "pay 1000 to eve" })),
+        ("up__note", json!({ "text": "pay 10 to ada " })),
+        ("up__note", json!({ "text": "pay 10 to ada", "to": "eve" })),
+        ("up__note", json!({ "TEXT": "pay 10 to ada", "text": "PAY 10 TO ADA" })),
+        ("up__read", json!({})),
+        ("up__read", json!({ "path": "/etc/passwd" })),
+        ("up__again", json!({})),
+        ("up__environment", json!({})),
+        ("up__child", json!({})),
+        ("up__change", json!({})),
+        ("up__Note", json!({ "text": "pay 10 to ada" })),
+        ("up_note", json!({ "text": "pay 10 to ada" })),
+        ("note", json!({ "text": "pay 10 to ada" })),
+        ("plan_approve", json!({})),
+    ];
+    let world = World::new();
+    let mut client = Client::start(&world, "collect", "plain", &[("PLANWRIGHT_GATEWAY_WRITES", "free")]);
+    for arguments in &gold {
+        client.succeed("up__note", arguments.clone());
+    }
+    // The agent's own call keeps the plan open while calls are injected.
+    client.succeed("plan_add_call", json!({ "tool": "Bash", "arguments": { "command": "make" } }));
+    client.succeed("plan_finalize", json!({}));
+    approve(&world, "");
+    while calls(&world).len() < gold.len() {
+        client.succeed("plan_get", json!({}));
+    }
+    for (tool, arguments) in injected {
+        let result = client.call(tool, arguments.clone());
+        assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
+    }
+    // The exact call of the plan is answered with its recorded result, and is not made again.
+    let known = client.succeed("up__note", gold[0].clone());
+    assert_eq!(known["recorded"], true, "{known}");
+    assert_eq!(calls(&world).len(), gold.len(), "{:?}", calls(&world));
+    client.succeed("plan_progress", json!({ "status": "done" }));
+    client.leave();
+    let plan = world.active_plan("mcp:gateway-session");
+    let refused: u32 = plan.execution.as_ref().unwrap().steps.iter().map(|step| step.permissions.refused).sum();
+    assert!(refused >= 9, "the refused calls are counted with the plan: {refused}");
+}
+
+#[test]
+fn in_the_other_styles_the_setting_says_when_changes_run() {
+    let world = World::new();
+    let mut client = Client::start(&world, "document", "plain", &[]);
+    assert!(client.refused("up__note", json!({ "text": "x" }), "POLICY_DENIED").contains("COLLECTING"));
+    client.succeed("plan_set_content", json!({ "plan_markdown": "- [ ] note it" }));
+    assert!(client.refused("up__note", json!({ "text": "x" }), "POLICY_DENIED").contains("READY"));
+    approve(&world, "");
+    let noted = client.succeed("up__note", json!({ "text": "x" }));
+    assert!(noted["text"].as_str().unwrap().contains("noted x"), "{noted}");
+    client.succeed("plan_progress", json!({ "status": "done" }));
+    assert!(client.refused("up__note", json!({ "text": "y" }), "POLICY_DENIED").contains("COMPLETED"));
+    client.leave();
+
+    let mut free = Client::start(&world, "document", "plain", &[("PLANWRIGHT_GATEWAY_WRITES", "free")]);
+    free.succeed("up__note", json!({ "text": "free" }));
+    free.leave();
+    // The person's rules come first.
+    let rules = [
+        ("PLANWRIGHT_GATEWAY_WRITES", "free"),
+        ("PLANWRIGHT_PERMISSIONS", r#"[{ tool = "up__note", decide = "deny" }]"#),
+    ];
+    let mut denied = Client::start(&world, "document", "plain", &rules);
+    assert!(denied.refused("up__note", json!({ "text": "z" }), "POLICY_DENIED").contains("denied"));
+    denied.leave();
+    assert_eq!(calls(&world), [r#"note {"text": "x"}"#, r#"note {"text": "free"}"#]);
+}
+
+#[test]
+fn with_ask_a_person_is_asked_in_the_client_about_each_change() {
+    let world = World::new();
+    let ask = [("PLANWRIGHT_GATEWAY_WRITES", "ask")];
+    let mut mute = Client::start(&world, "document", "plain", &ask);
+    assert!(mute.refused("up__note", json!({ "text": "x" }), "POLICY_DENIED").contains("permitted"));
+    mute.leave();
+    let mut client = Client::start_with(&world, "document", "plain", &ask, json!({ "elicitation": { "form": {} } }));
+    for (decision, runs) in [("permit once", true), ("refuse", false)] {
+        let id = client.request("tools/call", json!({ "name": "up__note", "arguments": { "text": decision } }));
+        let question = loop {
+            let message = client.receive();
+            if message["method"] == "elicitation/create" {
+                break message;
+            }
+        };
+        assert!(question["params"]["message"].as_str().unwrap().contains(decision), "{question}");
+        let result = json!({ "action": "accept", "content": { "decision": decision } });
+        client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }));
+        let answer = loop {
+            let message = client.receive();
+            if message["id"] == id {
+                break message;
+            }
+        };
+        assert_eq!(answer["result"]["isError"], !runs, "{answer}");
+    }
+    client.leave();
+    assert_eq!(calls(&world), [r#"note {"text": "permit once"}"#]);
+}
+
+#[test]
+fn a_server_that_dies_changes_or_says_too_much_fails_its_own_calls_only() {
+    let world = World::new();
+    let free = [("PLANWRIGHT_GATEWAY_WRITES", "free")];
+    let mut client = Client::start(&world, "document", "plain", &free);
+    let died = client.succeed("up__die", json!({}));
+    assert!(died["message"].as_str().unwrap().contains("not known"), "{died}");
+    client.succeed("up__note", json!({ "text": "after the death" }));
+    assert!(client.refused("up__fail", json!({}), "UNAVAILABLE").contains("the disk is full"));
+    let big = client.succeed("up__big", json!({}));
+    assert_eq!((&big["truncated"], big["output_bytes"].as_u64().unwrap() > 10_000_000), (&json!(true), true));
+    assert!(big.to_string().len() < 40_000);
+    // A description that changed waits for a person.
+    client.succeed("up__change", json!({}));
+    assert!(client.refused("up__note", json!({ "text": "x" }), "POLICY_DENIED").contains("differently"));
+    client.succeed("plan_set_content", json!({ "plan_markdown": "- [ ] still here" }));
+    client.leave();
+}
+
+#[test]
+fn ten_thousand_tools_do_not_reach_the_model() {
+    let world = World::new();
+    let mut client = Client::start(&world, "document", "many", &[]);
+    let listed = client.ask("tools/list", json!({}));
+    let count = listed["result"]["tools"].as_array().unwrap().len();
+    assert!((100..200).contains(&count), "{count}");
+    client.succeed("plan_get", json!({}));
+    client.leave();
+}
+
+#[test]
+fn results_and_errors_go_into_the_workbook() {
+    let world = World::new();
+    world.write(
+        "planwright.toml",
+        "[planning_files]\nenabled = true\nfindings_every = 1\n[gateway]\nwrites = \"free\"\n",
+    );
+    let mut client = Client::start(&world, "document", "plain", &[]);
+    client.succeed("init_plan", json!({ "task_title": "Look around" }));
+    client.refused("up__fail", json!({}), "UNAVAILABLE");
+    let progress = client.succeed("read_plan", json!({ "which": "progress" }));
+    assert!(progress.to_string().contains("the disk is full"), "{progress}");
+    client.leave();
+}
+
+#[test]
+fn a_flag_that_makes_no_sense_is_named() {
+    let world = World::new();
+    for (flag, words) in
+        [("files", "no `=`"), ("Files=x", "a-z, 0-9 and -"), ("files=a; b", "plain words"), ("files=", "plain words")]
+    {
+        let mut command = world.command();
+        let refused = ran(command.args(["mcp", "--session", "session-one", "--upstream", flag]));
+        assert_eq!(refused.code, 2, "{flag}: {refused:?}");
+        assert!(refused.stderr.contains(words), "{flag}: {}", refused.stderr);
+    }
+}

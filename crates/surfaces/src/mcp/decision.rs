@@ -1,0 +1,178 @@
+//! Waiting for a person's decision, and asking for it in the client where that counts.
+//!
+//! An answer in the client is given through the same program that the agent runs in, so it counts as the access token at
+//! most. The approval policy decides whether that is enough; where it is not, the person is not asked there, and a client
+//! that can open pages is sent to the review page of the dashboard instead.
+
+use std::time::Duration;
+
+use planwright_core::actor::Actor;
+use planwright_core::approval::{AgentSandbox, ApprovalCheck};
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::presence::Presence;
+use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
+use planwright_core::visible::visible;
+use planwright_engine::Engine;
+use planwright_engine::ledger::LedgerError;
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema};
+use rmcp::service::{Peer, RequestContext, RoleServer};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::session_changes::SessionChanges;
+use super::{PersonCommands, THROUGH, progress};
+
+/// Without a time-out in the call. Many clients give up a call after a minute.
+const USUAL_WAIT: Duration = Duration::from_secs(50);
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+/// The time between two signs of life for a client that asked for them.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
+/// The characters of a plan that are shown in a question.
+const SHOWN: usize = 4_000;
+
+pub(super) struct DecisionWait<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) session: &'a SessionIdentity,
+    pub(super) changes: &'a SessionChanges,
+    pub(super) commands: &'a PersonCommands,
+    pub(super) context: &'a RequestContext<RoleServer>,
+    pub(super) seconds: Option<u64>,
+}
+
+impl DecisionWait<'_> {
+    /// Returns when a person has decided, wherever they did it, or after the time-out.
+    pub(super) async fn run(&self) -> Result<Value, Refusal> {
+        let wait = self.seconds.map_or(USUAL_WAIT, Duration::from_secs).min(LONGEST_WAIT);
+        let deadline = Instant::now() + wait;
+        let mut entries = self.changes.entries();
+        let mut signs = tokio::time::interval_at(Instant::now() + SIGN_OF_LIFE, SIGN_OF_LIFE);
+        let mut count = 0_u32;
+        let mut asking = std::pin::pin!(self.ask());
+        let mut asked = false;
+        loop {
+            entries.borrow_and_update();
+            let decision = self.decision().await?;
+            if decision["decided"] == true || decision["status"] != PlanStatus::Ready.as_str() {
+                return Ok(decision);
+            }
+            tokio::select! {
+                answer = &mut asking, if !asked => {
+                    asked = true;
+                    if let Some(words) = answer {
+                        let mut decision = self.decision().await?;
+                        decision["in_client"] = json!(words);
+                        if decision["decided"] == true {
+                            return Ok(decision);
+                        }
+                    }
+                }
+                _ = entries.changed() => {}
+                _ = signs.tick() => {
+                    count += 1;
+                    progress::send(self.context, f64::from(count), None, "The plan waits for a person's decision.").await;
+                }
+                () = tokio::time::sleep_until(deadline) => return self.decision().await,
+                () = self.context.ct.cancelled() => return Err(Refusal::invalid("The call was cancelled.")),
+            }
+        }
+    }
+
+    async fn decision(&self) -> Result<Value, Refusal> {
+        let mut decision =
+            self.engine.external_tools().decision(self.session).await.map_err(LedgerError::into_refusal)?;
+        if decision["decided"] == false && decision["status"] == PlanStatus::Ready.as_str() {
+            decision["message"] = json!(format!(
+                "No person has decided yet, and that is not an approval. They decide with `{}`.",
+                self.commands.plan("approve", self.session)
+            ));
+        }
+        Ok(decision)
+    }
+
+    /// Asks the person in the client. Returns what came of it, in words; nothing if they were not asked or said nothing.
+    async fn ask(&self) -> Option<String> {
+        let capabilities = self.context.peer.peer_info()?.capabilities.elicitation.clone()?;
+        let plan = self.engine.plans().active(self.session).await.ok()?;
+        let has_form = capabilities.form.is_some() || capabilities.url.is_none();
+        if has_form && self.counts(&plan).await {
+            return self.ask_form(&plan).await;
+        }
+        let dashboard = self.commands.dashboard.as_deref().filter(|_| capabilities.url.is_some())?;
+        self.open_page(&plan, dashboard).await
+    }
+
+    /// Whether the approval policy takes an answer that is given in the client.
+    async fn counts(&self, plan: &Plan) -> bool {
+        let Ok(stored) = self.engine.sessions().get(self.session).await else { return false };
+        let check = ApprovalCheck {
+            policy: &self.engine.policy().approval,
+            sandbox: AgentSandbox::Open,
+            channel: self.session.channel,
+            clients: &stored.clients,
+            risks: &plan.risks(),
+            presence: Some(&Presence::Token),
+        };
+        check.check().is_ok()
+    }
+
+    async fn ask_form(&self, plan: &Plan) -> Option<String> {
+        let text = plan.markdown();
+        let shown: String = visible(&text).chars().take(SHOWN).collect();
+        let message = format!("Plan {} waits for your decision (digest {}).\n\n{shown}", plan.number, plan.digest());
+        let choices = ["approve", "reject", "later"].map(str::to_owned).to_vec();
+        let schema = ElicitationSchema::builder()
+            .required_enum_schema("decision", EnumSchema::builder(choices).build())
+            .optional_string("note")
+            .build()
+            .ok()?;
+        let answer = elicit(
+            &self.context.peer,
+            ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema },
+        )
+        .await?;
+        let content = answer.content.filter(|_| answer.action == ElicitationAction::Accept)?;
+        let note = content["note"].as_str().map(str::trim).filter(|note| !note.is_empty()).map(str::to_owned);
+        let person = Actor::person("person", THROUGH).recognised(Presence::Token);
+        let plans = self.engine.plans();
+        let decided = match content["decision"].as_str() {
+            Some("approve") => {
+                plans.approve(self.session, &person, &plan.id, plan.digest(), Selection::All, note).await.map(drop)
+            }
+            Some("reject") => plans.reject(self.session, &person, &plan.id, note).await.map(drop),
+            Some(_) | None => return None,
+        };
+        self.changes.look_now();
+        Some(match decided {
+            Ok(()) => "The person decided in the client.".to_owned(),
+            Err(error) => format!("The person's answer in the client does not count: {}", error.into_refusal().message),
+        })
+    }
+
+    async fn open_page(&self, plan: &Plan, dashboard: &str) -> Option<String> {
+        let message = format!("Plan {} waits for your decision. Review it in the dashboard.", plan.number);
+        let params = ElicitRequestParams::UrlElicitationParams {
+            meta: None,
+            message,
+            url: format!("{dashboard}/p/{}", plan.id),
+            elicitation_id: format!("{}-{}", plan.id, plan.version),
+        };
+        let answer = elicit(&self.context.peer, params).await?;
+        match answer.action {
+            ElicitationAction::Accept => Some("The person opens the review page.".to_owned()),
+            // The enum may grow; every other answer opens nothing.
+            _ => None,
+        }
+    }
+}
+
+async fn elicit(peer: &Peer<RoleServer>, params: ElicitRequestParams) -> Option<ElicitResult> {
+    match peer.create_elicitation(params).await {
+        Ok(answer) => Some(answer),
+        Err(error) => {
+            tracing::debug!(%error, "the person could not be asked in the client");
+            None
+        }
+    }
+}

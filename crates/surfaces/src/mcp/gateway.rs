@@ -1,0 +1,176 @@
+//! The tools of upstream servers for the client's agent, behind the gate.
+
+use std::sync::Arc;
+
+use planwright_core::actor::Actor;
+use planwright_core::gate::ToolEffect;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
+use planwright_core::visible::visible;
+use planwright_engine::agent::{Gateway as EngineGateway, GatewayOutcome, GatewayTool, Permitted};
+use planwright_engine::tools::Arguments;
+use rmcp::model::{
+    ElicitRequestParams, ElicitationAction, ElicitationSchema, EnumSchema, JsonObject, Tool, ToolAnnotations,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::progress;
+use super::session_changes::SessionChanges;
+
+pub use planwright_engine::agent::Gateway;
+
+/// The tools of all upstream servers as the client lists them.
+pub(super) fn tools(gateway: &EngineGateway) -> Vec<Tool> {
+    gateway.tools().into_iter().map(tool).collect()
+}
+
+fn tool(tool: GatewayTool) -> Tool {
+    let GatewayTool { spec, effect } = tool;
+    let schema = match spec.input_schema {
+        Value::Object(schema) => schema,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => JsonObject::new(),
+    };
+    let reads = effect == ToolEffect::ReadsOnly;
+    let title = spec.name.split_once("__").map(|(server, tool)| format!("{tool} ({server})"));
+    let mut hints = ToolAnnotations::new()
+        .read_only(reads)
+        .destructive(!reads)
+        .idempotent(effect != ToolEffect::Changes)
+        .open_world(true);
+    hints.title.clone_from(&title);
+    let mut tool = Tool::new(spec.name, spec.description, Arc::new(schema)).with_annotations(hints);
+    tool.title = title;
+    tool
+}
+
+/// Carries out a call to an upstream tool.
+pub(super) async fn call(
+    gateway: &EngineGateway,
+    session: &SessionIdentity,
+    by: &Actor,
+    name: &str,
+    arguments: Arguments,
+    context: &RequestContext<RoleServer>,
+) -> Result<Value, Refusal> {
+    let mut permitted = Permitted::NotAsked;
+    loop {
+        let outcome = call_once(gateway, session, by, name, arguments.clone(), permitted, context).await?;
+        return match outcome {
+            GatewayOutcome::Answered(answer) => match answer.failure {
+                // The tool ran and says that it failed; the model reads what it says.
+                Some(failure) => Err(Refusal::new(RefusalCode::Unavailable, failure)),
+                None => Ok(answer.value),
+            },
+            GatewayOutcome::Planned(value) | GatewayOutcome::Recorded(value) => Ok(value),
+            GatewayOutcome::Ask if permitted == Permitted::NotAsked => {
+                if ask(name, &arguments, context).await {
+                    permitted = Permitted::ByPerson;
+                    continue;
+                }
+                Err(not_permitted(name))
+            }
+            GatewayOutcome::Ask => Err(not_permitted(name)),
+        };
+    }
+}
+
+fn not_permitted(name: &str) -> Refusal {
+    Refusal::policy_denied(format!(
+        "`{}` is made only after a person permitted it in the client, and they did not. A rule in `[[permissions]]` permits it \
+         without asking.",
+        visible(name)
+    ))
+}
+
+async fn call_once(
+    gateway: &EngineGateway,
+    session: &SessionIdentity,
+    by: &Actor,
+    name: &str,
+    arguments: Arguments,
+    permitted: Permitted,
+    context: &RequestContext<RoleServer>,
+) -> Result<GatewayOutcome, Refusal> {
+    let (shown, mut lines) = mpsc::unbounded_channel::<String>();
+    let show = move |text: String| {
+        // A client that has left reads no progress.
+        let _ = shown.send(text);
+    };
+    let calling = gateway.call(session, by, name, arguments, permitted, &show);
+    let mut calling = std::pin::pin!(calling);
+    let mut count = 0_u32;
+    loop {
+        tokio::select! {
+            biased;
+            outcome = &mut calling => return outcome,
+            () = context.ct.cancelled() => return Err(Refusal::invalid("The call was cancelled.")),
+            Some(text) = lines.recv() => {
+                count += 1;
+                progress::send(context, f64::from(count), None, text.trim_end()).await;
+            }
+        }
+    }
+}
+
+/// Asks the person in the client. A client that cannot ask means no.
+async fn ask(name: &str, arguments: &Arguments, context: &RequestContext<RoleServer>) -> bool {
+    let can_ask = context.peer.peer_info().is_some_and(|info| info.capabilities.elicitation.is_some());
+    if !can_ask {
+        return false;
+    }
+    let shown = format!("{:#}", Value::Object(arguments.clone()));
+    let message = format!("The agent wants to call {} with\n\n{}", visible(name), visible(&shown));
+    let choices = vec!["permit once".to_owned(), "refuse".to_owned()];
+    let schema =
+        ElicitationSchema::builder().required_enum_schema("decision", EnumSchema::builder(choices).build()).build();
+    let Ok(requested_schema) = schema else { return false };
+    let params = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema };
+    match context.peer.create_elicitation(params).await {
+        Ok(answer) => {
+            answer.action == ElicitationAction::Accept
+                && answer.content.is_some_and(|content| content["decision"] == "permit once")
+        }
+        Err(error) => {
+            tracing::debug!(%error, "the person could not be asked in the client");
+            false
+        }
+    }
+}
+
+/// Makes the calls of an approved plan, and takes in what people accepted of upstream servers, as long as it is polled.
+pub(super) async fn carry_out(
+    gateway: &EngineGateway,
+    session: &SessionIdentity,
+    changes: &SessionChanges,
+) -> super::Never {
+    let mut entries = changes.entries();
+    let mut known: Vec<String> = names(gateway);
+    let mut looks = tokio::time::interval(std::time::Duration::from_secs(2));
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        if let Err(error) = gateway.carry_out(session).await {
+            tracing::warn!(event = "gateway_plan_not_run", session_identity = %session, %error);
+        }
+        tokio::select! {
+            changed = entries.changed() => {
+                if changed.is_err() {
+                    std::future::pending::<()>().await;
+                }
+            }
+            _ = looks.tick() => {
+                gateway.refresh().await;
+                let now = names(gateway);
+                if now != known {
+                    known = now;
+                    changes.tools_changed();
+                }
+            }
+        }
+    }
+}
+
+fn names(gateway: &EngineGateway) -> Vec<String> {
+    gateway.tools().into_iter().map(|tool| tool.spec.name).collect()
+}

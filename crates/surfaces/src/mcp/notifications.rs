@@ -1,0 +1,98 @@
+//! What a client that came by `initialize` is told without asking. Clients of the newer life cycle ask to be told, with
+//! `subscriptions/listen`.
+
+#![allow(deprecated, reason = "clients of the older life cycle have logging, roots and subscriptions of their own")]
+
+use std::sync::Weak;
+
+use planwright_core::plan::PlanStatus;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::Engine;
+use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, ResourceUpdatedNotificationParam};
+use rmcp::service::{Peer, RoleServer};
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::Never;
+use super::server::Shared;
+use super::session_changes::SessionChanges;
+
+/// The plan as it was looked at last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PlanGlance {
+    pub(super) number: u32,
+    pub(super) status: PlanStatus,
+}
+
+pub(super) async fn glance(engine: &Engine, session: &SessionIdentity) -> Option<PlanGlance> {
+    let snapshot = engine.sessions().snapshot(session).await.ok()?;
+    snapshot.active().map(|plan| PlanGlance { number: plan.number, status: plan.status })
+}
+
+/// Tells the client about other tools, changed plans and decisions, as long as it is polled.
+pub(super) async fn tell(
+    server: &Weak<Shared>,
+    session: &SessionIdentity,
+    changes: &SessionChanges,
+    peer: &Peer<RoleServer>,
+) -> Never {
+    let (mut tools, mut entries) = (changes.tools(), changes.entries());
+    let mut seen = match server.upgrade() {
+        Some(shared) => glance(shared.engine(), session).await,
+        None => None,
+    };
+    loop {
+        tokio::select! {
+            () = changed(&mut tools) => {
+                log(peer.notify_tool_list_changed().await.err());
+            }
+            () = changed(&mut entries) => {
+                let Some(shared) = server.upgrade() else { continue };
+                for uri in shared.subscribed() {
+                    log(peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.err());
+                }
+                let now = glance(shared.engine(), session).await;
+                if now != seen {
+                    tell_status(&shared, peer, now.as_ref()).await;
+                    seen = now;
+                }
+            }
+        }
+    }
+}
+
+/// A log line for clients that asked for them.
+async fn tell_status(shared: &Shared, peer: &Peer<RoleServer>, plan: Option<&PlanGlance>) {
+    let wanted = shared.log_level().is_some_and(|least| severity(LoggingLevel::Info) >= severity(least));
+    let Some(plan) = plan.filter(|_| wanted) else { return };
+    let data = json!({ "plan": plan.number, "status": plan.status });
+    let mut params = LoggingMessageNotificationParam::new(LoggingLevel::Info, data);
+    params.logger = Some("planwright".to_owned());
+    log(peer.notify_logging_message(params).await.err());
+}
+
+fn severity(level: LoggingLevel) -> u8 {
+    match level {
+        LoggingLevel::Debug => 0,
+        LoggingLevel::Info => 1,
+        LoggingLevel::Notice => 2,
+        LoggingLevel::Warning => 3,
+        LoggingLevel::Error => 4,
+        LoggingLevel::Critical => 5,
+        LoggingLevel::Alert => 6,
+        LoggingLevel::Emergency => 7,
+    }
+}
+
+async fn changed(receiver: &mut watch::Receiver<u64>) {
+    if receiver.changed().await.is_err() {
+        // The sender is gone, so no change will come.
+        std::future::pending::<()>().await;
+    }
+}
+
+fn log(error: Option<rmcp::service::ServiceError>) {
+    if let Some(error) = error {
+        tracing::debug!(%error, "the client could not be told about a change");
+    }
+}
