@@ -5,6 +5,7 @@
 //! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
 //! - `mcp`, `mcp_file`: upstream MCP servers, read, and added to the file
+//! - `notify`: what people are told, where and when
 //! - `planning_files`: the workbook
 //! - `policy`: how plans and turns work
 //! - `projects`: the project folders that a server works in
@@ -13,6 +14,7 @@
 //! - `sandbox`: what the agent's commands may do
 //! - `server`: where the server listens, under which names, and its limits
 //! - `setting`: how a setting is declared, and its types
+//! - `telegram`: the bot, and who may use it
 //! - `variables`: the environment, and the words of errors in it
 
 mod agent_files;
@@ -21,6 +23,7 @@ mod approval;
 mod file;
 mod mcp;
 pub(crate) mod mcp_file;
+mod notify;
 mod planning_files;
 mod policy;
 mod projects;
@@ -29,6 +32,7 @@ mod reply;
 mod sandbox;
 mod server;
 mod setting;
+mod telegram;
 mod variables;
 
 use std::io::ErrorKind;
@@ -41,8 +45,10 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_llm::{ModelChoice, ReplyLimits};
+use planwright_notify::NotifyOptions;
 use planwright_sandbox::SandboxLevel;
 use planwright_store::Location;
+use planwright_telegram::TelegramOptions;
 use planwright_upstream::ServerOptions;
 
 use self::file::File;
@@ -74,6 +80,9 @@ pub(crate) struct Settings {
     pub(crate) permissions: Vec<PermissionRule>,
     /// The upstream MCP servers.
     pub(crate) mcp_servers: Vec<ServerOptions>,
+    /// The Telegram bot, if there is one.
+    pub(crate) telegram: Option<TelegramOptions>,
+    pub(crate) notify: NotifyOptions,
     /// The path of the configuration file, which may not exist.
     pub(crate) file: PathBuf,
 }
@@ -102,6 +111,8 @@ impl Settings {
         let allowed_projects = file.projects.allow();
         let plan_export = file.plan.export();
         let mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
+        let telegram = std::mem::take(&mut file.telegram).options();
+        let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
         let mut policy = policy::policy(file, &path, &data)?;
         policy.agent_sandbox = match sandbox.level {
             SandboxLevel::Open => AgentSandbox::Open,
@@ -118,6 +129,8 @@ impl Settings {
             plan_export,
             permissions,
             mcp_servers,
+            telegram,
+            notify,
             policy,
             file: path,
         })

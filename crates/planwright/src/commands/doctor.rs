@@ -5,6 +5,7 @@
 //! - `model`: who would answer
 //! - `mcp_servers`: whether upstream MCP servers answer, and offer what was accepted
 //! - `sandbox`: what the kernel enforces for commands
+//! - `telegram`: whether the token of the bot is accepted
 //! - `server`: whether one listens, and whether it is ours
 
 mod mcp_servers;
@@ -13,6 +14,7 @@ mod places;
 mod sandbox;
 mod server;
 mod store;
+mod telegram;
 
 use serde::Serialize;
 use serde_json::json;
@@ -89,6 +91,7 @@ pub(crate) async fn run(global: &Global) -> Outcome {
             checks.push(model::look(&settings));
             checks.push(sandbox::look(&settings));
             checks.extend(mcp_servers::look(&settings, &invocation).await);
+            checks.extend(telegram::look(&settings, &invocation).await);
             checks.push(server::look(&settings, &invocation).await);
         }
     }

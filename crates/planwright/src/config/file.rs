@@ -11,12 +11,14 @@ use serde::Deserialize;
 use super::agents::AgentsSection;
 use super::approval::ApprovalSection;
 use super::mcp::McpSection;
+use super::notify::NotifySection;
 use super::planning_files::PlanningFilesSection;
 use super::projects::ProjectsSection;
 use super::reply::ReplySection;
 use super::sandbox::SandboxSection;
 use super::server::ServerSection;
 use super::setting::{Check, Checked, Choice, Choices, Positive, Seconds, Setting, SettingValue as _, Whole, section};
+use super::telegram::TelegramSection;
 use crate::failure::Failure;
 
 #[derive(Debug, Default, Deserialize)]
@@ -48,6 +50,10 @@ pub(super) struct File {
     pub(super) sandbox: SandboxSection,
     #[serde(default)]
     pub(super) projects: ProjectsSection,
+    #[serde(default)]
+    pub(super) telegram: TelegramSection,
+    #[serde(default)]
+    pub(super) notify: NotifySection,
 }
 
 impl File {
@@ -61,7 +67,9 @@ impl File {
         self.server.read_variables()?;
         self.sandbox.read_variables()?;
         self.planning_files.read_variables()?;
-        self.projects.read_variables()
+        self.projects.read_variables()?;
+        self.telegram.read_variables()?;
+        self.notify.read_variables()
     }
 
     /// Every setting, in the order of the reference.
@@ -115,6 +123,8 @@ impl File {
         settings.extend(SandboxSection::settings());
         settings.extend(ProjectsSection::settings());
         settings.extend(ServerSection::settings());
+        settings.extend(TelegramSection::settings());
+        settings.extend(NotifySection::settings());
         settings
     }
 }
