@@ -9,6 +9,7 @@
 //! `planwright-bench sandbox [FOLDER]`   a command that does nothing, bare and in the sandbox
 //! `planwright-bench memory PATH [FOLDER]`  how much of the evidence in dialogues of LoCoMo's layout is found again
 //! `planwright-bench memory-latency [FOLDER]`  a search with 1,000 visible memories among 100,000 and 1,000,000
+//! `planwright-bench telegram [FOLDER]` updates taken in a second beside a bare loop that stores them, and the time to an answer
 //! `planwright-bench mcp PLANWRIGHT`     round trips over MCP stdio of the program PLANWRIGHT
 //! `planwright-bench serve PLANWRIGHT [FOLDER]`  the server: requests a second, and a thousand followers
 
@@ -22,6 +23,7 @@ mod search;
 mod serve;
 mod size;
 mod steps;
+mod telegram;
 mod turns;
 mod upstream;
 
@@ -41,6 +43,7 @@ fn main() -> anyhow::Result<()> {
         "steps" => runtime.block_on(steps::run(&scratch(folder)?)),
         "search" => runtime.block_on(search::run(&scratch(folder)?)),
         "sandbox" => runtime.block_on(sandbox::run(&scratch(folder)?)),
+        "telegram" => runtime.block_on(telegram::run(&scratch(folder)?)),
         "upstream" => runtime.block_on(upstream::run(&scratch(folder)?)),
         "memory" => {
             let path = folder.context("say where the dialogues are: memory PATH [FOLDER]")?;
@@ -54,7 +57,7 @@ fn main() -> anyhow::Result<()> {
         }
         _ => anyhow::bail!(
             "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], search [FOLDER], \
-             sandbox [FOLDER], upstream [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER], mcp PLANWRIGHT or \
+             sandbox [FOLDER], upstream [FOLDER], telegram [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER], mcp PLANWRIGHT or \
              serve PLANWRIGHT [FOLDER]"
         ),
     }

@@ -204,6 +204,16 @@ impl Agent {
         self.context.files.project(path)
     }
 
+    /// Keeps a file that a person sent to the session, and gives the path that the agent reads it by. Refused in a session
+    /// that works in a project folder, where nothing is added without permission.
+    pub async fn receive_file(&self, session: &SessionIdentity, name: &str, content: Vec<u8>) -> LedgerResult<String> {
+        if !self.engine().sessions().get(session).await?.workspace.is_own() {
+            let message = "Files are taken in sessions with a folder of their own; this one works in a project folder.";
+            return Err(Refusal::policy_denied(message).into());
+        }
+        Ok(self.context.files.receive(session, name, content).await?)
+    }
+
     /// Whether the model of this process may continue a turn of the session. The built-in rehearsal does not continue the
     /// work of another model.
     pub async fn may_continue(&self, session: &SessionIdentity) -> LedgerResult<bool> {

@@ -147,7 +147,7 @@ impl Inbox {
             Err(error) if error.code() == RefusalCode::NotFound => return Ok(None),
             plan => plan?,
         };
-        let Some(wants) = wants(&plan) else { return Ok(None) };
+        let Some(wants) = waiting_for(&plan) else { return Ok(None) };
         let (digest, since) = (plan.digest(), plan.updated_at);
         Ok(Some(Waiting { session, plan, digest, since, active, wants }))
     }
@@ -170,7 +170,8 @@ pub fn waiting_ask(session: &Session) -> Option<WaitingAsk> {
     Some(WaitingAsk { session: session.identity.clone(), ask, plan })
 }
 
-fn wants(plan: &Plan) -> Option<WaitingFor> {
+/// What a plan waits for, if it waits for a person.
+pub fn waiting_for(plan: &Plan) -> Option<WaitingFor> {
     match plan.status {
         PlanStatus::Ready => Some(WaitingFor::Approval),
         PlanStatus::Executing => {

@@ -14,6 +14,7 @@
 //! - [`approvals`]: approvers, their signatures, and the approval policy in force
 //! - [`permission_rules`]: the port to the rules for calls
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
+//! - [`outbox`], [`chat_updates`]: the ports to messages for people and to the updates of a chat service
 //! - [`version_index`]: which entry of a journal made which version of a plan
 //! - [`clock`]: where time and ids come from
 
@@ -21,6 +22,7 @@ pub mod agent;
 pub mod approvals;
 pub mod auto;
 mod catch_panic;
+pub mod chat_updates;
 pub mod clock;
 pub mod engine;
 pub mod feed;
@@ -31,6 +33,7 @@ pub mod ledger;
 mod lookup;
 pub mod memories;
 pub mod model;
+pub mod outbox;
 pub mod permission_rules;
 mod plan_export;
 pub mod plan_status;

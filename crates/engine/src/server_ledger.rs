@@ -11,7 +11,9 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use tokio::sync::broadcast;
 
+use crate::chat_updates::ChatUpdates;
 use crate::ledger::{Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession};
+use crate::outbox::Outbox;
 use crate::upstream::ToolPins;
 
 /// Something was written, by this process or another one.
@@ -116,7 +118,7 @@ impl JournalSource for Vec<SealedEntry> {
 
 /// The ledger as one of several processes that share it.
 #[async_trait]
-pub trait ServerLedger: Ledger + ToolPins {
+pub trait ServerLedger: Ledger + ToolPins + Outbox + ChatUpdates {
     /// What any process writes from now on: at once for this process, within 200 milliseconds for others. A receiver that
     /// reads too slowly gets an error and has to read every session it follows.
     fn changes(&self) -> broadcast::Receiver<Change>;

@@ -34,7 +34,9 @@ pub(crate) use self::client::{ClientName, HookArgs, HookEvent, InstallArgs, Inst
 pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
-pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand, VerifyArgs};
+pub(crate) use self::operation::{
+    BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TelegramArgs, TokenArgs, TokenCommand, VerifyArgs,
+};
 pub(crate) use self::plan::{
     ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs,
     ReviseArgs, WatchArgs,
@@ -178,6 +180,8 @@ pub(crate) enum Command {
     /// Show the server's access token, or replace it
     #[command(after_help = operation::TOKEN)]
     Token(TokenArgs),
+    /// Set up the Telegram bot: check its token, and show the id of the person who writes to it
+    Telegram(TelegramArgs),
     /// Import plans from an older `plans.json`
     Import(ImportArgs),
     /// Write everything into one archive, while other processes keep working

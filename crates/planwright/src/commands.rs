@@ -20,6 +20,7 @@ pub(crate) mod project;
 mod restore;
 mod serve;
 mod sessions;
+mod telegram;
 mod token;
 mod verify;
 
@@ -53,6 +54,7 @@ pub(crate) async fn run(cli: Cli) -> Outcome {
         | Command::McpServer(_)
         | Command::Serve(_)
         | Command::Dashboard(_)
+        | Command::Telegram(_)
         | Command::Token(_)
         | Command::Approver(_)
         | Command::Init(_)
@@ -97,6 +99,7 @@ async fn carry_out(global: &Global, command: Command) -> Outcome {
         Command::Hook(arguments) => hook::run(global, arguments.event).await,
         Command::McpServer(arguments) => mcp_server::run(global, arguments).await,
         Command::Serve(arguments) => serve::run(global, arguments).await,
+        Command::Telegram(arguments) => telegram::run(global, &arguments).await,
         Command::Token(arguments) => token::run(global, &arguments),
         Command::Import(arguments) => import::run(global, &arguments).await,
         Command::Backup(arguments) => backup::run(&Context::open(global, Store::MustExist).await?, &arguments).await,

@@ -5,6 +5,7 @@
 //! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
 //! - `mcp`, `mcp_file`: upstream MCP servers, read, and added to the file
+//! - `notify`: what people are told, where and when
 //! - `planning_files`: the workbook
 //! - `policy`: how plans and turns work
 //! - `projects`: the project folders that a server works in
@@ -13,6 +14,7 @@
 //! - `sandbox`: what the agent's commands may do
 //! - `server`: where the server listens, under which names, and its limits
 //! - `setting`: how a setting is declared, and its types
+//! - `telegram`: the bot, and who may use it
 //! - `variables`: the environment, and the words of errors in it
 
 mod agent_files;
@@ -23,6 +25,7 @@ mod file;
 mod gateway;
 mod mcp;
 pub(crate) mod mcp_file;
+mod notify;
 mod planning_files;
 mod policy;
 mod projects;
@@ -31,6 +34,7 @@ mod reply;
 mod sandbox;
 mod server;
 mod setting;
+mod telegram;
 mod variables;
 
 use std::io::ErrorKind;
@@ -44,8 +48,10 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_llm::{ModelChoice, ReplyLimits};
+use planwright_notify::NotifyOptions;
 use planwright_sandbox::SandboxLevel;
 use planwright_store::Location;
+use planwright_telegram::TelegramOptions;
 use planwright_upstream::ServerOptions;
 
 use self::file::File;
@@ -79,6 +85,9 @@ pub(crate) struct Settings {
     pub(crate) mcp_servers: Vec<ServerOptions>,
     /// When agents of other programs may change things through upstream servers.
     pub(crate) gateway_writes: GatewayWrites,
+    /// The Telegram bot, if there is one.
+    pub(crate) telegram: Option<TelegramOptions>,
+    pub(crate) notify: NotifyOptions,
     /// The path of the configuration file, which may not exist.
     pub(crate) file: PathBuf,
 }
@@ -108,6 +117,8 @@ impl Settings {
         let plan_export = file.plan.export();
         let gateway_writes = file.gateway.writes();
         let mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
+        let telegram = std::mem::take(&mut file.telegram).options();
+        let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
         let mut policy = policy::policy(file, &path, &data)?;
         policy.agent_sandbox = match sandbox.level {
             SandboxLevel::Open => AgentSandbox::Open,
@@ -125,6 +136,8 @@ impl Settings {
             permissions,
             mcp_servers,
             gateway_writes,
+            telegram,
+            notify,
             policy,
             file: path,
         })

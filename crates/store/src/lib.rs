@@ -10,6 +10,7 @@
 //! - `leasing`: which process may write to a session
 //! - `paging`: pages of lists in the order of time
 //! - `pins`: upstream MCP servers, and what people accepted of them
+//! - `outbox_rows`: messages to people, and the updates of chat services
 //! - `overview`, `claims`, `restore`: queries over all sessions, requests that clients send twice, sessions from a backup
 //! - `version_lookup`, `version_backfill`: the entry that made a version, and the versions of older journals
 //! - `write_health`: whether writes succeed
@@ -26,6 +27,7 @@ mod inspect;
 mod leasing;
 mod location;
 mod memory_rows;
+mod outbox_rows;
 mod overview;
 mod paging;
 mod pins;

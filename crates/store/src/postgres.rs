@@ -6,6 +6,7 @@
 //! - `batch`: many callers' commands in one transaction
 //! - `readers`, `overview`: what is read of one session and over all of them
 //! - `approvals`: the records about approvers
+//! - `outbox`, `chat_updates`: messages to people, and the updates of chat services
 //! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the database
 //! - `changes`: announces which sessions were written to
 //! - `leases`, `pointers`, `delete`: leases of sessions, the session chosen on a transport, and deletion
@@ -17,6 +18,7 @@ mod approvals;
 mod auto;
 mod batch;
 mod changes;
+mod chat_updates;
 mod claims;
 mod data_migrations;
 mod delete;
@@ -25,6 +27,7 @@ mod health;
 pub(crate) mod inspect;
 mod leases;
 mod memory;
+mod outbox;
 mod overview;
 mod pins;
 mod pointers;

@@ -10,11 +10,13 @@
 //! - `executions`: the outcomes of plans' steps
 //! - `readers`: connections for reading; `queries`, `overview`, `paged`: what is read of one session, over all of them, and page by page
 //! - `approvals`: the records about approvers
+//! - `outbox`, `chat_updates`: messages to people, and the updates of chat services
 //! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the file
 
 mod approvals;
 mod auto;
 mod changes;
+mod chat_updates;
 mod claims;
 mod connection;
 mod delete;
@@ -24,6 +26,7 @@ mod health;
 pub(crate) mod inspect;
 mod leases;
 mod memory;
+mod outbox;
 mod overview;
 mod paged;
 mod pins;

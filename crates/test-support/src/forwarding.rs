@@ -45,9 +45,11 @@ use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
+use planwright_engine::chat_updates::{ChatRecord, ChatUpdates, PendingUpdate, Poller, ReceivedUpdate};
 use planwright_engine::ledger::{
     Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
+use planwright_engine::outbox::{Delivery, NewMessage, Outbox, OutboxMessage, TakeMessages, Undelivered};
 use planwright_engine::server_ledger::{
     Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreCounts, StoreFacts,
     StoredAnswer, Unfinished,
@@ -125,6 +127,12 @@ macro_rules! forwarding_server_ledger {
         pub trait ForwardingServerLedger: ForwardingLedger {
             fn inner_server(&self) -> &dyn ServerLedger;
 
+            /// Called before each method of the outbox and of the updates of chat services, with its name.
+            async fn before(&self, _method: &'static str) {}
+
+            /// The same after it.
+            async fn after(&self, _method: &'static str) {}
+
             fn changes(&self) -> broadcast::Receiver<Change> {
                 self.inner_server().changes()
             }
@@ -183,5 +191,50 @@ impl<L: ForwardingServerLedger> ToolPins for Forwarding<L> {
 
     async fn forget_server(&self, server: &ServerName) -> LedgerResult<()> {
         self.0.inner_server().forget_server(server).await
+    }
+}
+
+/// Implements a port by the same port of [`ForwardingServerLedger::inner_server`].
+macro_rules! forwarding_port {
+    ($port:ident { $(async fn $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)* }) => {
+        #[async_trait]
+        impl<L: ForwardingServerLedger> $port for Forwarding<L> {
+            $(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
+                self.0.before(stringify!($method)).await;
+                let answer = self.0.inner_server().$method($($argument),*).await;
+                self.0.after(stringify!($method)).await;
+                answer
+            })*
+        }
+    };
+}
+
+forwarding_port! {
+    Outbox {
+        async fn put_messages(messages: &[NewMessage], now: Timestamp) -> u64;
+        async fn take_messages(take: &TakeMessages) -> Vec<OutboxMessage>;
+        async fn settle_message(id: &str, owner: &str, delivery: &Delivery, now: Timestamp) -> bool;
+        async fn undelivered(limit: u32) -> Vec<Undelivered>;
+        async fn next_due(channel: &str) -> Option<Timestamp>;
+        async fn forget_messages(before: Timestamp) -> ();
+    }
+}
+
+forwarding_port! {
+    ChatUpdates {
+        async fn acquire_poller(bot: &str, owner: &str, now: Timestamp, ttl: Duration) -> Option<Poller>;
+        async fn release_poller(poller: &Poller) -> ();
+        async fn receive_updates(
+            poller: &Poller, updates: &[ReceivedUpdate], next_update: i64, now: Timestamp
+        ) -> bool;
+        async fn receive_pushed(bot: &str, updates: &[ReceivedUpdate]) -> Vec<i64>;
+        async fn pending_updates(bot: &str, after: i64, limit: u32) -> Vec<PendingUpdate>;
+        async fn assign_update(bot: &str, id: i64, session: &SessionIdentity) -> ();
+        async fn finish_update(bot: &str, id: i64, messages: &[NewMessage], now: Timestamp) -> ();
+        async fn forget_updates(before: Timestamp) -> ();
+        async fn chat_record(key: &str) -> Option<ChatRecord>;
+        async fn put_chat_record(key: &str, expected: u64, body: &str) -> bool;
+        async fn chat_records(prefix: &str, limit: u32) -> Vec<(String, ChatRecord)>;
+        async fn remove_chat_record(key: &str) -> ();
     }
 }

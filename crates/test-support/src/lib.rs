@@ -3,11 +3,13 @@
 //! - [`agent`]: an agent on a store in a temporary folder; [`talk`]: calls to it that wait for their outcome
 //! - [`stores`]: a fresh store for each test, on SQLite or PostgreSQL
 //! - [`forwarding`]: ledgers that change a few methods of another ledger
+//! - [`bot_api`]: a server that speaks the Bot API of Telegram
 //! - [`clock`]: the time and the ids of a test
 
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
 
 pub mod agent;
+pub mod bot_api;
 pub mod clock;
 pub mod forwarding;
 pub mod stores;

@@ -4,7 +4,15 @@ use planwright_core::ask::{Ask, AskSubject, CallToPermit, Question};
 use planwright_core::permission::RUN_COMMAND;
 use planwright_core::visible::visible;
 
-/// In Markdown.
+/// What a person is asked, for surfaces that offer the answers themselves. In Markdown.
+pub fn ask_text(ask: &Ask) -> String {
+    match &ask.subject {
+        AskSubject::Permission(call) => format!("{}\n\n{}", call_words(call), visible(&call.reason)),
+        AskSubject::Questions { .. } => ask_words(ask),
+    }
+}
+
+/// The same with what to type. In Markdown.
 pub(crate) fn ask_words(ask: &Ask) -> String {
     match &ask.subject {
         AskSubject::Permission(call) => {

@@ -14,6 +14,7 @@
 //! - [`outputs`]: the output of commands, beside the session's files
 //! - [`guide`], [`project_files`]: what a project says about how work is done in it, and about plans
 //! - [`plan_files`]: plans as files of a project
+//! - [`received`]: files that a person sends through a chat
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`], [`edit`], [`delete`], [`move_file`]: the tools
 
 mod baseline;
@@ -42,6 +43,7 @@ mod project;
 mod project_files;
 mod quota;
 pub(crate) mod read;
+mod received;
 mod snapshot;
 mod text;
 mod tool;
@@ -189,6 +191,17 @@ impl FileTools {
         let context = ToolContext::without_lease(session);
         let answer = FileTool::<write::WriteFile>::new(&self.shared).carry_out(context, file).await?;
         Ok(answer.value)
+    }
+
+    /// Keeps a file that a person sent, in the session's own folder. Gives its path there.
+    pub async fn receive(&self, session: &SessionIdentity, name: &str, content: Vec<u8>) -> Result<String, Refusal> {
+        let write_lock = self.shared.write_locks(session, &Workspace::Own).await;
+        let (folder, limits, name) = (self.shared.folder(session), self.shared.limits.clone(), name.to_owned());
+        let receiving = move || {
+            let _write_lock = write_lock;
+            received::receive(&folder, &limits, &name, &content)
+        };
+        self.shared.blocking("Storing the file", receiving).await
     }
 
     /// Names the lease of a process that takes a session over as the one that may write, so that the process before it

@@ -65,6 +65,13 @@ pub(crate) struct HealthArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct TelegramArgs {
+    /// How long to wait for a message; 0 only checks the token
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub(crate) wait_seconds: u32,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct TokenArgs {
     #[command(subcommand)]
     pub(crate) command: Option<TokenCommand>,

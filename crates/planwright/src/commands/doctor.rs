@@ -6,6 +6,7 @@
 //! - `clients`: whether the clients that have Planwright have all of it
 //! - `mcp_servers`: whether upstream MCP servers answer, and offer what was accepted
 //! - `sandbox`: what the kernel enforces for commands
+//! - `telegram`: whether the token of the bot is accepted
 //! - `server`: whether one listens, and whether it is ours
 
 mod clients;
@@ -15,6 +16,7 @@ mod places;
 mod sandbox;
 mod server;
 mod store;
+mod telegram;
 
 use serde::Serialize;
 use serde_json::json;
@@ -92,6 +94,7 @@ pub(crate) async fn run(global: &Global) -> Outcome {
             checks.push(sandbox::look(&settings));
             checks.extend(mcp_servers::look(&settings, &invocation).await);
             checks.extend(clients::look());
+            checks.extend(telegram::look(&settings, &invocation).await);
             checks.push(server::look(&settings, &invocation).await);
         }
     }

@@ -11,9 +11,11 @@ mod signals;
 use std::io::ErrorKind;
 
 use planwright_core::refusal::Refusal;
-use planwright_engine::agent::Agent;
+use planwright_engine::agent::{Agent, AgentOptions};
+use planwright_notify::{Notifier, NotifyOptions};
 use planwright_surfaces::http::{Server, ServerError, ServerOptions};
 use planwright_surfaces::mcp::PersonCommands;
+use planwright_telegram::{TelegramBot, TelegramOptions};
 use tokio_util::sync::CancellationToken;
 
 use self::announcement::Announcement;
@@ -38,12 +40,12 @@ pub(crate) async fn run(global: &Global, arguments: ServeArgs) -> Outcome {
     tokio::select! {
         biased;
         ready = bind(global, settings, arguments) => {
-            let (server, announcement, agent) = ready?;
+            let Ready { server, announcement, agent, beside } = ready?;
             // Servers that no person has accepted are looked at in the background, so that the inbox can show them.
             if let Some(upstream) = agent.upstream() {
                 upstream.refresh().await?;
             }
-            let outcome = serve(server, announcement, &mut signals).await;
+            let outcome = serve(server, announcement, beside, &mut signals).await;
             if let Some(upstream) = agent.upstream() {
                 upstream.stop().await;
             }
@@ -53,12 +55,22 @@ pub(crate) async fn run(global: &Global, arguments: ServeArgs) -> Outcome {
     }
 }
 
-async fn bind(
-    global: &Global,
-    settings: Settings,
-    arguments: ServeArgs,
-) -> Result<(Server, Announcement, Agent), Failure> {
-    let server = settings.server.clone();
+/// Everything that `serve` runs.
+struct Ready {
+    server: Server,
+    announcement: Announcement,
+    agent: Agent,
+    beside: Beside,
+}
+
+/// What runs beside the server.
+struct Beside {
+    bot: Option<TelegramBot>,
+    notifier: Option<Notifier>,
+}
+
+async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Result<Ready, Failure> {
+    let (server, telegram, notify) = (settings.server.clone(), settings.telegram.clone(), settings.notify.clone());
     let token = token::of(&settings);
     make_folder(&settings.data)?;
     let store = settings.location.to_string();
@@ -72,6 +84,8 @@ async fn bind(
     let agent = agent(&context, named)?;
     let sandbox_warning = context.sandbox_warning();
     let listen = arguments.listen.unwrap_or(server.listen);
+    let bot = telegram.map(|options| telegram_bot(&context, &agent, options, server.public_url.clone())).transpose()?;
+    let notifier = notifier(&context, notify, bot.as_ref(), server.public_url.clone())?;
     let options = ServerOptions {
         agent: agent.clone(),
         ledger: context.ledger.clone(),
@@ -94,11 +108,48 @@ async fn bind(
     let Context { screen, invocation, .. } = context;
     let announcement =
         Announcement { address: server.address(), token, store, model, sandbox_warning, screen, invocation };
-    Ok((server, announcement, agent))
+    Ok(Ready { server, announcement, agent, beside: Beside { bot, notifier } })
 }
 
-async fn serve(server: Server, announcement: Announcement, signals: &mut Signals) -> Outcome {
+/// `None` if nothing is told.
+fn notifier(
+    context: &Context,
+    options: NotifyOptions,
+    bot: Option<&TelegramBot>,
+    public_url: Option<String>,
+) -> Result<Option<Notifier>, Failure> {
+    if options.to.is_empty() && options.escalate_to.is_empty() {
+        return Ok(None);
+    }
+    let owner = AgentOptions::of_this_process().owner;
+    let options = NotifyOptions { public_url, owner, ..options };
+    let notifier = Notifier::new(context.engine.clone(), context.ledger.clone(), options, bot.map(TelegramBot::cards));
+    notifier.map(Some).map_err(Failure::usage)
+}
+
+fn telegram_bot(
+    context: &Context,
+    agent: &Agent,
+    options: TelegramOptions,
+    public_url: Option<String>,
+) -> Result<TelegramBot, Failure> {
+    if options.allowed_users.is_empty() {
+        tracing::warn!(event = "telegram_without_users", "telegram.allowed_users is empty, so the bot answers no one");
+    }
+    let owner = AgentOptions::of_this_process().owner;
+    let options = TelegramOptions { public_url, owner, lease: context.lease, ..options };
+    TelegramBot::new(agent.clone(), context.ledger.clone(), options)
+        .map_err(|error| Failure::unavailable(error.to_string()))
+}
+
+async fn serve(server: Server, announcement: Announcement, beside: Beside, signals: &mut Signals) -> Outcome {
     let shutdown = CancellationToken::new();
+    if let Some(bot) = beside.bot {
+        tokio::spawn(bot.run(shutdown.clone()));
+    }
+    if let Some(notifier) = beside.notifier {
+        tokio::spawn(notifier.run(shutdown.clone()));
+    }
     let running = tokio::spawn(server.run(shutdown.clone()));
     announcement.print_ready().await;
     notify("READY=1");

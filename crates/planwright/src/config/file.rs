@@ -13,12 +13,14 @@ use super::approval::ApprovalSection;
 use super::auto::{AutoSection, PriceTable};
 use super::gateway::GatewaySection;
 use super::mcp::McpSection;
+use super::notify::NotifySection;
 use super::planning_files::PlanningFilesSection;
 use super::projects::ProjectsSection;
 use super::reply::ReplySection;
 use super::sandbox::SandboxSection;
 use super::server::ServerSection;
 use super::setting::{Check, Checked, Choice, Choices, Positive, Seconds, Setting, SettingValue as _, Whole, section};
+use super::telegram::TelegramSection;
 use crate::failure::Failure;
 
 #[derive(Debug, Default, Deserialize)]
@@ -56,6 +58,10 @@ pub(super) struct File {
     pub(super) projects: ProjectsSection,
     #[serde(default)]
     pub(super) gateway: GatewaySection,
+    #[serde(default)]
+    pub(super) telegram: TelegramSection,
+    #[serde(default)]
+    pub(super) notify: NotifySection,
 }
 
 impl File {
@@ -71,7 +77,9 @@ impl File {
         self.sandbox.read_variables()?;
         self.planning_files.read_variables()?;
         self.gateway.read_variables()?;
-        self.projects.read_variables()
+        self.projects.read_variables()?;
+        self.telegram.read_variables()?;
+        self.notify.read_variables()
     }
 
     /// Every setting, in the order of the reference.
@@ -133,6 +141,8 @@ impl File {
         settings.extend(ProjectsSection::settings());
         settings.extend(GatewaySection::settings());
         settings.extend(ServerSection::settings());
+        settings.extend(TelegramSection::settings());
+        settings.extend(NotifySection::settings());
         settings
     }
 }

@@ -15,6 +15,7 @@ mod projects;
 mod routing;
 mod settings;
 mod steps;
+mod telegram;
 mod test_tools;
 mod workbook;
 mod world;

@@ -17,6 +17,7 @@ use crate::life_cycle::Tried;
 use crate::process::UnderWay;
 use crate::routing::Clients;
 use crate::stores::Store;
+use crate::telegram::Bot;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StoreKind {
@@ -49,6 +50,7 @@ pub(crate) struct World {
     pub(crate) talk: Talk,
     pub(crate) under_way: UnderWay,
     pub(crate) clients: Clients,
+    pub(crate) bot: Bot,
     /// What became of each action that the life cycle was asked about.
     pub(crate) tried: Vec<Tried>,
     /// A project folder of the person.
@@ -79,6 +81,7 @@ impl World {
             talk: Talk::new(),
             under_way: UnderWay::new(),
             clients: Clients::default(),
+            bot: Bot::default(),
             tried: Vec::new(),
             project: None,
         }

@@ -20,6 +20,7 @@ const MIGRATIONS: [&str; 12] = [
     include_str!("migrations/010.sql"),
     include_str!("migrations/011.sql"),
     include_str!("migrations/012.sql"),
+    include_str!("migrations/013.sql"),
 ];
 /// The version since which outcomes have rows of their own.
 const RUNS_APART: usize = 3;

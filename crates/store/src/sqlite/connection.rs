@@ -44,6 +44,7 @@ const MIGRATIONS: [Migration; 12] = [
     |connection| connection.execute_batch(include_str!("migrations/010.sql")),
     |connection| connection.execute_batch(include_str!("migrations/011.sql")),
     |connection| connection.execute_batch(include_str!("migrations/012.sql")),
+    |connection| connection.execute_batch(include_str!("migrations/013.sql")),
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;
 

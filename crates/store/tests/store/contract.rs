@@ -14,6 +14,7 @@ pub(crate) mod leased_submission;
 pub(crate) mod leases;
 pub(crate) mod memory;
 pub(crate) mod missing_rows;
+pub(crate) mod outbox;
 pub(crate) mod overview;
 pub(crate) mod pins;
 pub(crate) mod plan_lifecycle;

@@ -79,6 +79,12 @@ promises! {
         a_deleted_session_is_gone_with_everything,
         a_session_can_be_opened_while_it_is_deleted,
     }
+    outbox {
+        a_message_is_stored_once_and_taken_by_one_process,
+        many_processes_take_each_message_once,
+        one_process_receives_and_a_lost_right_stores_nothing,
+        a_record_changes_only_from_the_revision_that_was_read,
+    }
     pins {
         an_offer_is_accepted_by_its_digest_in_all_processes,
     }

@@ -1,0 +1,79 @@
+//! Ways to reach a person.
+
+mod desktop;
+mod email;
+mod webhook;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde::Serialize;
+
+pub use desktop::Desktop;
+pub use email::Email;
+pub use webhook::{Webhook, is_private};
+
+use crate::happening::HappeningKind;
+
+/// One or several happenings in one message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Notification {
+    /// The same when it is sent again.
+    pub id: String,
+    pub events: Vec<NotifiedEvent>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotifiedEvent {
+    /// The same in every notification about it.
+    pub id: String,
+    pub kind: HappeningKind,
+    pub what: String,
+    pub title: String,
+    pub session: String,
+    pub since: Timestamp,
+    /// Where it is decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Whether no one decided for a long time.
+    pub escalated: bool,
+}
+
+impl Notification {
+    pub fn subject(&self) -> String {
+        match self.events.as_slice() {
+            [event] if event.escalated => format!("Still waiting: {}", event.what),
+            [event] => event.what.clone(),
+            events => format!("{} things to look at", events.len()),
+        }
+    }
+
+    /// What each is, since when, and where to decide.
+    pub fn text(&self) -> String {
+        let event = |event: &NotifiedEvent| {
+            let since = event.since.strftime("%Y-%m-%d %H:%M UTC");
+            let place = match &event.url {
+                Some(url) => url.clone(),
+                None => format!("`planwright inbox` shows it (session {})", event.session),
+            };
+            let late = if event.escalated { "No one has decided yet. " } else { "" };
+            format!("{}: {}\n{late}Since {since}\n{place}\n", event.what, event.title)
+        };
+        self.events.iter().map(event).collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ChannelError {
+    /// Another try may succeed.
+    #[error("{0}")]
+    Passing(String),
+    #[error("{0}")]
+    Permanent(String),
+}
+
+#[async_trait]
+pub trait NotifyChannel: std::fmt::Debug + Send + Sync {
+    async fn send(&self, notification: &Notification) -> Result<(), ChannelError>;
+}

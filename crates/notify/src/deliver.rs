@@ -1,0 +1,161 @@
+//! Sends notifications from the outbox. What is due for one address at the same time is sent in one message.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use planwright_core::session::SessionIdentity;
+use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::outbox::{Delivery, OutboxMessage, TakeMessages, TakeOrder};
+use sha2::{Digest as _, Sha256};
+use tokio::time::{sleep, timeout};
+
+use crate::channels::{ChannelError, Notification, NotifiedEvent};
+use crate::happening::{Found, Happening, HappeningKind, Subject, find};
+use crate::notifier::{Shared, StoredNotification};
+use crate::options::Target;
+
+const TAKEN: SignedDuration = SignedDuration::from_secs(120);
+/// How often the outbox is looked at.
+const LOOK: Duration = Duration::from_secs(2);
+const AT_ONCE: u32 = 50;
+/// A notification that could not be sent for so long is given up.
+const PATIENCE: SignedDuration = SignedDuration::from_hours(24);
+const LONGEST_PAUSE: u64 = 3_600;
+
+pub(crate) async fn run(shared: &Shared, target: Target) {
+    loop {
+        match send_due(shared, target).await {
+            Ok(0) => {
+                let _ = timeout(LOOK, shared.put.notified()).await;
+            }
+            Ok(_) => {}
+            Err(error) => {
+                tracing::warn!(event = "outbox_unavailable", %error);
+                sleep(LOOK * 5).await;
+            }
+        }
+    }
+}
+
+pub(crate) async fn send_due(shared: &Shared, target: Target) -> LedgerResult<usize> {
+    let now = shared.engine.now();
+    let take = TakeMessages {
+        channel: target.channel(),
+        owner: shared.options.owner.clone(),
+        now,
+        until: now.checked_add(TAKEN).unwrap_or(now),
+        limit: AT_ONCE,
+        order: TakeOrder::Any,
+    };
+    let messages = shared.ledger.take_messages(&take).await?;
+    let count = messages.len();
+    let mut by_address: BTreeMap<String, Vec<(OutboxMessage, StoredNotification, Found)>> = BTreeMap::new();
+    for message in messages {
+        let Ok(stored) = serde_json::from_str::<StoredNotification>(&message.body) else {
+            settle(shared, &message, Delivery::Failed { why: "the notification cannot be read".to_owned() }).await?;
+            continue;
+        };
+        match current(shared, &stored.happening).await? {
+            Some(found) => by_address.entry(message.target.clone()).or_default().push((message, stored, found)),
+            None => settle(shared, &message, Delivery::Dropped { why: "it is decided".to_owned() }).await?,
+        }
+    }
+    for (address, messages) in by_address {
+        let outcome = send(shared, target, &address, &messages).await?;
+        for (message, _, _) in &messages {
+            settle(shared, message, delivery(shared, message, &outcome)).await?;
+        }
+    }
+    Ok(count)
+}
+
+/// The happening as it is now. `None` if it is decided.
+async fn current(shared: &Shared, happening: &Happening) -> LedgerResult<Option<Found>> {
+    let nothing = Found { happening: happening.clone(), subject: Subject::None };
+    match happening.kind {
+        HappeningKind::Finished | HappeningKind::Failed | HappeningKind::Damage => return Ok(Some(nothing)),
+        HappeningKind::Waits | HappeningKind::Budget => {}
+    }
+    let Ok(session) = happening.session.parse::<SessionIdentity>() else { return Ok(None) };
+    let found = find(shared.ledger.as_ref(), &session, Timestamp::MAX).await?;
+    Ok(found.into_iter().find(|found| found.happening.id == happening.id))
+}
+
+async fn send(
+    shared: &Shared,
+    target: Target,
+    address: &str,
+    messages: &[(OutboxMessage, StoredNotification, Found)],
+) -> LedgerResult<Result<(), ChannelError>> {
+    match target {
+        Target::Telegram => send_cards(shared, address, messages).await.map(Ok),
+        Target::Desktop | Target::Webhook | Target::Email => {
+            let notification = notification(shared, messages);
+            Ok(match shared.channel(target) {
+                Some(channel) => channel.send(&notification).await,
+                None => Err(ChannelError::Permanent("it is not set up any more".to_owned())),
+            })
+        }
+    }
+}
+
+/// The cards go into the outbox of the bot, which sends each once.
+async fn send_cards(
+    shared: &Shared,
+    address: &str,
+    messages: &[(OutboxMessage, StoredNotification, Found)],
+) -> LedgerResult<()> {
+    let (Some(cards), Ok(user)) = (&shared.telegram, address.parse::<i64>()) else {
+        return Err(LedgerError::Internal("a notification has no address".to_owned()));
+    };
+    for (message, stored, found) in messages {
+        let id = format!("{}-card", message.id);
+        match &found.subject {
+            Subject::Plan(plan) => cards.send_plan(&id, user, plan).await?,
+            Subject::Ask { session, ask } => cards.send_ask(&id, user, session, ask).await?,
+            Subject::None => {
+                let Happening { what, title, path, .. } = &stored.happening;
+                cards.send_words(&id, user, &format!("{what}: {title}"), path).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn notification(shared: &Shared, messages: &[(OutboxMessage, StoredNotification, Found)]) -> Notification {
+    let mut hash = Sha256::new();
+    for (message, _, _) in messages {
+        hash.update(message.id.as_bytes());
+        hash.update(b"\n");
+    }
+    let mut id = hex::encode(hash.finalize());
+    id.truncate(32);
+    let events = messages.iter().map(|(_, stored, _)| {
+        let Happening { id, kind, session, what, title, since, path } = stored.happening.clone();
+        let url = shared.options.public_url.as_ref().map(|base| format!("{base}{path}"));
+        NotifiedEvent { id, kind, what, title, session, since, url, escalated: stored.escalated }
+    });
+    Notification { id, events: events.collect() }
+}
+
+fn delivery(shared: &Shared, message: &OutboxMessage, outcome: &Result<(), ChannelError>) -> Delivery {
+    let now = shared.engine.now();
+    match outcome {
+        Ok(()) => Delivery::Sent,
+        Err(ChannelError::Passing(why)) if now.duration_since(message.created_at) < PATIENCE => {
+            let wait = 2_u64.saturating_pow(message.attempts.min(16)).min(LONGEST_PAUSE);
+            let wait = SignedDuration::from_secs(i64::try_from(wait).unwrap_or(3_600));
+            Delivery::Retry { at: now.checked_add(wait).unwrap_or(now), why: why.clone() }
+        }
+        Err(ChannelError::Passing(why) | ChannelError::Permanent(why)) => {
+            tracing::warn!(event = "notification_not_delivered", channel = message.channel, why);
+            Delivery::Failed { why: why.clone() }
+        }
+    }
+}
+
+async fn settle(shared: &Shared, message: &OutboxMessage, delivery: Delivery) -> LedgerResult<()> {
+    shared.ledger.settle_message(&message.id, &shared.options.owner, &delivery, shared.engine.now()).await?;
+    Ok(())
+}

@@ -1,0 +1,21 @@
+//! Tells people what waits for them, and what ended.
+//!
+//! - [`Notifier`]: the component; it follows the store and sends until it is told to stop
+//! - [`happening`]: what can be told, and how it is found in a session
+//! - [`schedule`]: quiet hours
+//! - [`options`]: what is told, where and when
+//! - [`channels`]: desktop, webhook and e-mail; Telegram's cards are made by `planwright-telegram`
+//! - `deliver`: messages from the outbox, several in one
+//!
+//! Every server looks at every change. A message has an id that is made from what it tells, so that it is stored once. One server takes
+//! it from the outbox and sends it.
+
+pub mod channels;
+mod deliver;
+pub mod happening;
+mod notifier;
+pub mod options;
+pub mod schedule;
+
+pub use notifier::Notifier;
+pub use options::{NotifyOptions, Target};

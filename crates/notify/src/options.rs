@@ -1,0 +1,87 @@
+//! What is told, where and when.
+
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use crate::happening::HappeningKind;
+use crate::schedule::QuietHours;
+
+#[derive(Debug, Clone)]
+pub struct NotifyOptions {
+    pub events: Vec<HappeningKind>,
+    pub to: Vec<Target>,
+    /// How long something waits before a person is told. What is decided by then is not told.
+    pub after: Duration,
+    pub quiet: Option<QuietHours>,
+    /// After how long without a decision `escalate_to` is told, too.
+    pub escalate_after: Option<Duration>,
+    pub escalate_to: Vec<Target>,
+    pub webhook: Option<WebhookOptions>,
+    pub email: Option<EmailOptions>,
+    /// The address that links begin with.
+    pub public_url: Option<String>,
+    /// Unique to this process.
+    pub owner: String,
+}
+
+impl Default for NotifyOptions {
+    fn default() -> Self {
+        Self {
+            events: HappeningKind::ALL.to_vec(),
+            to: Vec::new(),
+            after: Duration::from_secs(60),
+            quiet: None,
+            escalate_after: None,
+            escalate_to: Vec::new(),
+            webhook: None,
+            email: None,
+            public_url: None,
+            owner: String::new(),
+        }
+    }
+}
+
+/// A way to reach a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    Telegram,
+    Desktop,
+    Webhook,
+    Email,
+}
+
+impl Target {
+    pub const ALL: [Self; 4] = [Self::Telegram, Self::Desktop, Self::Webhook, Self::Email];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Telegram => "telegram",
+            Self::Desktop => "desktop",
+            Self::Webhook => "webhook",
+            Self::Email => "email",
+        }
+    }
+
+    /// The name of the channel in the outbox.
+    pub(crate) fn channel(self) -> String {
+        format!("notify-{}", self.as_str())
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct WebhookOptions {
+    pub url: String,
+    /// The key of the signature.
+    pub secret: Option<SecretString>,
+    /// Whether addresses of this machine and of private networks may be called.
+    pub allow_private: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct EmailOptions {
+    /// `smtps://user:password@mail.example.org`
+    pub server: SecretString,
+    pub from: String,
+    pub to: Vec<String>,
+}

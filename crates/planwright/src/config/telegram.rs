@@ -1,0 +1,133 @@
+//! The section `telegram`: the bot, and who may use it.
+
+use planwright_core::visible::quoted;
+use planwright_telegram::{BOT_API, TelegramOptions};
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use super::setting::{Check, Checked, Positive, SettingValue, section};
+
+fn defaults() -> TelegramOptions {
+    TelegramOptions::new(SecretString::from(String::new()))
+}
+
+section! {
+    pub(super) struct TelegramSection, "telegram" {
+        "The token of the bot, as @BotFather gives it ([telegram.md](telegram.md)). `planwright telegram` helps to set it up."
+        token: Checked<BotToken> => "no bot",
+        "The ids of the people who may use the bot. Nobody else is answered."
+        allowed_users: ChatIds = Vec::new(),
+        "The ids of groups in which they may use it."
+        allowed_chats: ChatIds = Vec::new(),
+        "The address of a Bot API server."
+        api_url: Checked<ApiUrl> = BOT_API.to_owned(),
+        "The largest document or photo that is taken, in bytes."
+        file_bytes: Positive<u64> = defaults().file_bytes,
+    }
+}
+
+impl TelegramSection {
+    /// `None` without a token.
+    pub(super) fn options(mut self) -> Option<TelegramOptions> {
+        let token = self.token()?;
+        Some(TelegramOptions {
+            allowed_users: self.allowed_users(),
+            allowed_chats: self.allowed_chats(),
+            api_url: self.api_url(),
+            file_bytes: self.file_bytes(),
+            ..TelegramOptions::new(token)
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum BotToken {}
+
+impl Check for BotToken {
+    type Value = SecretString;
+    const KIND: &'static str = "a token such as `123456:…`";
+
+    /// The errors never show the token.
+    fn check(text: &str) -> Result<SecretString, String> {
+        let wrong = "it is not the token of a bot: a number, a colon and at least 10 letters and digits";
+        let (number, secret) = text.split_once(':').ok_or(wrong)?;
+        let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+        let is_secret =
+            secret.len() >= 10 && secret.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        if is_number && is_secret { Ok(SecretString::from(text)) } else { Err(wrong.to_owned()) }
+    }
+
+    fn show(_: &SecretString) -> String {
+        String::new()
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum ApiUrl {}
+
+impl Check for ApiUrl {
+    type Value = String;
+    const KIND: &'static str = "an address, such as `http://127.0.0.1:8081`";
+
+    fn check(text: &str) -> Result<String, String> {
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~/:[]".contains(&b);
+        match rest {
+            Some(rest) if !rest.is_empty() && rest.bytes().all(plain) => Ok(text.trim_end_matches('/').to_owned()),
+            Some(_) | None => Err(format!("{} is not the address of a server", quoted(text))),
+        }
+    }
+
+    fn show(value: &String) -> String {
+        format!("`{value}`")
+    }
+}
+
+/// Numbers in the file; separated by commas in the variable.
+#[derive(Debug, Default, Deserialize)]
+#[serde(transparent)]
+pub(super) struct ChatIds(Vec<i64>);
+
+impl SettingValue for ChatIds {
+    type Value = Vec<i64>;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let id =
+            |item: &str| item.trim().parse().map_err(|_| format!("{} is not the id of a person or chat", quoted(item)));
+        text.split(',').map(id).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn kind() -> String {
+        "a list of numbers".to_owned()
+    }
+
+    fn get(self) -> Vec<i64> {
+        self.0
+    }
+
+    fn show(value: &Vec<i64>) -> String {
+        if value.is_empty() { "empty".to_owned() } else { format!("{value:?}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_numbers_in_the_file_and_separated_by_commas_in_the_variable() {
+        let text = "token = \"123456:abcdefghijk\"\nallowed_users = [7, 8]\nallowed_chats = [-100123]\n";
+        let options = toml::from_str::<TelegramSection>(text).unwrap().options().unwrap();
+        assert_eq!((options.allowed_users, options.allowed_chats), (vec![7, 8], vec![-100_123]));
+        assert_eq!(ChatIds::parse("7, -8").unwrap().get(), [7, -8]);
+        assert!(ChatIds::parse("7,ada").unwrap_err().contains("ada"));
+        assert!(TelegramSection::default().options().is_none());
+    }
+
+    #[test]
+    fn an_error_never_shows_the_token() {
+        for token in ["secret-thing", "abc:secret-thing", "123:sec ret-thing-long"] {
+            assert!(!BotToken::check(token).unwrap_err().contains("sec"), "{token}");
+        }
+    }
+}

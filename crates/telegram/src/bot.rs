@@ -1,0 +1,184 @@
+//! The bot as a component of the server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use planwright_core::ids::RequestId;
+use planwright_engine::agent::Agent;
+use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::outbox::NewMessage;
+use planwright_engine::server_ledger::ServerLedger;
+use secrecy::ExposeSecret as _;
+use tokio::sync::Notify;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use crate::api::{ApiError, BotApi, BotUser};
+use crate::inbox_cards::InboxCards;
+use crate::message::OutgoingMessage;
+use crate::options::TelegramOptions;
+use crate::{CHANNEL, buttons, card_watch, menu, poller, records, sender};
+
+/// How often a token is tried that Telegram does not accept.
+const REVOKED: Duration = Duration::from_secs(300);
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// A bot that is set up and does not run yet.
+#[derive(Debug, Clone)]
+pub struct TelegramBot {
+    context: Arc<BotContext>,
+}
+
+/// What all parts of the bot share.
+#[derive(Debug)]
+pub(crate) struct BotContext {
+    pub(crate) agent: Agent,
+    pub(crate) ledger: Arc<dyn ServerLedger>,
+    pub(crate) api: BotApi,
+    pub(crate) options: TelegramOptions,
+    /// The number of the bot, which is the part of its token that is no secret.
+    pub(crate) bot: String,
+    /// Wakes the sender.
+    pub(crate) put: Notify,
+    pub(crate) shutdown: CancellationToken,
+}
+
+impl TelegramBot {
+    pub fn new(agent: Agent, ledger: Arc<dyn ServerLedger>, options: TelegramOptions) -> Result<Self, ApiError> {
+        let api = BotApi::new(&options.api_url, &options.token)?;
+        let bot = bot_number(options.token.expose_secret());
+        let (put, shutdown) = (Notify::new(), CancellationToken::new());
+        Ok(Self { context: Arc::new(BotContext { agent, ledger, api, options, bot, put, shutdown }) })
+    }
+
+    /// Cards about what waits in any session.
+    pub fn cards(&self) -> InboxCards {
+        InboxCards::new(&self.context)
+    }
+
+    /// Receives, answers and sends until `shutdown`. What is not finished then is finished by the next process.
+    pub async fn run(self, shutdown: CancellationToken) {
+        let context = self.context;
+        let _stopped = context.shutdown.clone().drop_guard();
+        let work = async {
+            let Some(user) = introduce(&context).await else { return };
+            tokio::join!(
+                poller::run(&context, user.username.as_deref()),
+                sender::run(&context),
+                card_watch::run(&context),
+            );
+        };
+        tokio::select! {
+            () = work => {}
+            () = shutdown.cancelled() => {
+                context.shutdown.cancel();
+                poller::release(&context).await;
+            }
+        }
+    }
+}
+
+impl BotContext {
+    pub(crate) fn now(&self) -> Timestamp {
+        self.agent.engine().now()
+    }
+
+    /// The name of the request that an update leads to. It ends in characters that cannot be guessed, because the key of
+    /// a new session is made from them.
+    pub(crate) fn request(&self, update: i64) -> Option<RequestId> {
+        let name = format!("telegram-{}-{update}", self.bot);
+        let code: String =
+            buttons::code(&self.options.token, &name).chars().filter(char::is_ascii_alphanumeric).take(16).collect();
+        RequestId::new(format!("{name}-{code}")).ok()
+    }
+
+    /// The id of a message that answers an update.
+    pub(crate) fn message_id(&self, update: i64, part: &str) -> String {
+        format!("telegram-{}-{update}-{part}", self.bot)
+    }
+
+    pub(crate) fn stored(&self, id: String, message: &OutgoingMessage) -> LedgerResult<NewMessage> {
+        Ok(NewMessage {
+            id,
+            channel: CHANNEL.to_owned(),
+            target: format!("{}/{}", self.bot, message.chat),
+            body: records::text(message)?,
+            due: self.now(),
+        })
+    }
+
+    /// Puts messages into the outbox, from which they are sent at once.
+    pub(crate) async fn put(&self, messages: &[NewMessage]) -> LedgerResult<()> {
+        self.ledger.put_messages(messages, self.now()).await?;
+        self.put.notify_one();
+        Ok(())
+    }
+
+    /// The page of the dashboard.
+    pub(crate) fn link(&self, path: &str) -> Option<String> {
+        self.options.public_url.as_ref().map(|url| format!("{url}{path}"))
+    }
+}
+
+/// `123456` of `123456:secret`.
+fn bot_number(token: &str) -> String {
+    let number: String = token.chars().take_while(char::is_ascii_digit).collect();
+    if number.is_empty() { "bot".to_owned() } else { number }
+}
+
+/// Asks Telegram who the bot is, until it answers. A token that is not accepted is said once and tried rarely.
+async fn introduce(context: &BotContext) -> Option<BotUser> {
+    let (mut pause, mut said) = (FIRST_PAUSE, None);
+    loop {
+        match context.api.get_me().await {
+            Ok(user) => {
+                prepare(context).await;
+                return Some(user);
+            }
+            Err(error) => {
+                if said.as_ref() != Some(&error) {
+                    tracing::error!(event = "telegram_unavailable", %error);
+                }
+                let wait = wait_after(&error, &mut pause);
+                said = Some(error);
+                sleep(wait).await;
+            }
+        }
+    }
+}
+
+async fn prepare(context: &BotContext) {
+    for (what, outcome) in [
+        ("the webhook could not be removed", context.api.delete_webhook().await),
+        ("the menu could not be set", menu::register(&context.api).await),
+    ] {
+        if let Err(error) = outcome {
+            tracing::warn!(event = "telegram_not_prepared", %error, "{what}");
+        }
+    }
+}
+
+/// How long to wait before the next try. `pause` grows with every call.
+pub(crate) fn wait_after(error: &ApiError, pause: &mut Duration) -> Duration {
+    let grown = *pause;
+    *pause = (*pause * 2).min(LONGEST_PAUSE);
+    match error {
+        ApiError::TooMany(wait) => *wait,
+        ApiError::Unauthorized => REVOKED,
+        ApiError::Conflict(_) => grown.max(Duration::from_secs(5)),
+        ApiError::Forbidden(_) | ApiError::Rejected(_) | ApiError::Unavailable(_) => grown,
+    }
+}
+
+/// Whether another try may help.
+pub(crate) fn is_passing(error: &LedgerError) -> bool {
+    match error {
+        LedgerError::Unavailable(_) | LedgerError::Leased(_) | LedgerError::Fenced(_) => true,
+        LedgerError::Refused(_)
+        | LedgerError::TooNew { .. }
+        | LedgerError::Damaged { .. }
+        | LedgerError::Internal(_) => false,
+    }
+}

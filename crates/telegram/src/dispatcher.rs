@@ -1,0 +1,148 @@
+//! The updates of each chat, one after another. An update has its place in its session before the next one is begun; the
+//! agent's work is not waited for, except where it moves the chat into another session.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use planwright_core::session::SessionIdentity;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use crate::bot::{BotContext, is_passing};
+use crate::conversation::{Begun, UpdateHandler};
+use crate::update::{Update, UpdateContent};
+
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// How often an update is tried that fails for a reason which does not pass.
+const TRIES: u32 = 3;
+
+/// An update, and the session that it belongs to if that is decided.
+type Job = (Update, Option<SessionIdentity>);
+
+#[derive(Debug)]
+pub(crate) struct Dispatcher {
+    handler: Arc<UpdateHandler>,
+    chats: Mutex<HashMap<i64, mpsc::UnboundedSender<Job>>>,
+    /// Updates that this process has and did not finish.
+    under_way: UnderWay,
+}
+
+type UnderWay = Arc<Mutex<HashSet<i64>>>;
+
+impl Dispatcher {
+    pub(crate) fn new(context: &Arc<BotContext>, username: Option<&str>) -> Self {
+        let handler = Arc::new(UpdateHandler::new(context, username));
+        Self { handler, chats: Mutex::default(), under_way: UnderWay::default() }
+    }
+
+    pub(crate) fn dispatch(&self, updates: impl Iterator<Item = (i64, String, Option<SessionIdentity>)>) {
+        for (id, body, session) in updates {
+            let raw: Value = serde_json::from_str(&body).unwrap_or_default();
+            let update = Update::read(&raw).unwrap_or(Update { id, content: UpdateContent::Other });
+            if !self.under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(id) {
+                continue;
+            }
+            let chat = update.sender().and_then(|(_, chat)| chat).map_or(0, |chat| chat.id);
+            self.send(chat, (update, session));
+        }
+    }
+
+    fn send(&self, chat: i64, job: Job) {
+        let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = chats.entry(chat).or_insert_with(|| {
+            let (queue, jobs) = mpsc::unbounded_channel();
+            let task = ChatTask { handler: Arc::clone(&self.handler), under_way: Arc::clone(&self.under_way) };
+            tokio::spawn(task.run(jobs));
+            queue
+        });
+        // The task ends with the bot.
+        let _ = queue.send(job);
+    }
+}
+
+#[derive(Debug)]
+struct ChatTask {
+    handler: Arc<UpdateHandler>,
+    under_way: UnderWay,
+}
+
+impl ChatTask {
+    async fn run(self, mut jobs: mpsc::UnboundedReceiver<Job>) {
+        let shutdown = self.handler.context.shutdown.clone();
+        let mut waiting = VecDeque::new();
+        // Work that moves the chat into another session.
+        let mut moving: Option<BoxFuture<'static, ()>> = None;
+        loop {
+            if moving.is_none()
+                && let Some(job) = waiting.pop_front()
+            {
+                moving = self.begin(job).await;
+                continue;
+            }
+            tokio::select! {
+                biased;
+                () = shutdown.cancelled() => return,
+                () = finished(&mut moving) => moving = None,
+                job = jobs.recv() => match job {
+                    None => return,
+                    // Stopping does not wait.
+                    Some(job) if moving.is_some() && is_stop(&job.0) => drop(self.begin(job).await),
+                    Some(job) => waiting.push_back(job),
+                },
+            }
+        }
+    }
+
+    /// Gives the work back that the next update has to wait for.
+    async fn begin(&self, job: Job) -> Option<BoxFuture<'static, ()>> {
+        let (update, session) = job;
+        let (mut pause, mut tries) = (Duration::from_millis(200), 0);
+        let shutdown = &self.handler.context.shutdown;
+        loop {
+            match self.handler.begin(&update, session.clone()).await {
+                Ok(begun) => return self.follow(update.id, begun),
+                Err(error) => {
+                    tries += 1;
+                    tracing::warn!(event = "telegram_update_failed", update = update.id, %error);
+                    if !is_passing(&error) && tries >= TRIES {
+                        return self.follow(update.id, self.handler.failed(&update, &error));
+                    }
+                }
+            }
+            tokio::select! {
+                () = shutdown.cancelled() => return None,
+                () = sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+            }
+        }
+    }
+
+    fn follow(&self, update: i64, begun: Begun) -> Option<BoxFuture<'static, ()>> {
+        let Begun { work, moves_chat } = begun;
+        let under_way = Arc::clone(&self.under_way);
+        let work = async move {
+            work.await;
+            under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&update);
+        };
+        if moves_chat {
+            return Some(Box::pin(work));
+        }
+        tokio::spawn(work);
+        None
+    }
+}
+
+async fn finished(work: &mut Option<BoxFuture<'static, ()>>) {
+    match work {
+        Some(work) => work.await,
+        None => std::future::pending().await,
+    }
+}
+
+fn is_stop(update: &Update) -> bool {
+    let UpdateContent::Message(message) = &update.content else { return false };
+    let first = message.text.as_deref().and_then(|text| text.split_whitespace().next());
+    first.is_some_and(|word| word == "/stop" || word.starts_with("/stop@"))
+}

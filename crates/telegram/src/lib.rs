@@ -1,0 +1,45 @@
+//! Telegram: a chat with the agent, and decisions by buttons.
+//!
+//! - [`TelegramBot`]: the component; it receives updates, answers them and sends messages until it is told to stop
+//! - [`api`]: calls to the Bot API, and its errors
+//! - `update`: what Telegram delivers, read field by field
+//! - `poller`: updates are received by one process at a time and stored before they are handled
+//! - `dispatcher`: the updates of each chat, one after another
+//! - `conversation`: one update, from the session it belongs to, through the agent, to the messages that answer it
+//! - `live_message`: a message that is edited while the agent works
+//! - `buttons`, `press`: what a button does, for whom, and once
+//! - `card`, `card_watch`: plans and questions put before a person, and kept up to date when they are decided elsewhere
+//! - [`InboxCards`]: cards about what waits in any session
+//! - `incoming_files`: documents and photos become files of the session
+//! - [`markdown`]: Markdown as text with entities
+//! - [`message`], `sender`: what is sent, from the outbox in the ledger
+//! - `records`: small records in the ledger
+//! - [`setup`]: checks a token and waits for a first message
+
+pub mod api;
+mod bot;
+mod buttons;
+mod card;
+mod card_watch;
+mod conversation;
+mod dispatcher;
+mod inbox_cards;
+mod incoming_files;
+mod live_message;
+pub mod markdown;
+mod menu;
+pub mod message;
+mod options;
+mod poller;
+mod press;
+mod records;
+mod sender;
+pub mod setup;
+mod update;
+
+pub use bot::TelegramBot;
+pub use inbox_cards::InboxCards;
+pub use options::{BOT_API, TelegramOptions};
+
+/// The name of the channel in the outbox.
+pub const CHANNEL: &str = "telegram";

@@ -1,0 +1,154 @@
+//! A message that is edited while the agent works. It becomes the answer.
+
+use std::time::{Duration, Instant};
+
+use planwright_engine::session::progress::Progress;
+
+use crate::api::ApiError;
+use crate::bot::BotContext;
+use crate::markdown::{FormattedText, LinkStyle};
+use crate::records;
+
+/// The characters of the end that is shown of a long text.
+const SHOWN: usize = 3_000;
+/// Telegram shows "typing" for five seconds.
+const TYPING: Duration = Duration::from_secs(4);
+const LINES: usize = 8;
+
+#[derive(Debug)]
+pub(crate) struct LiveMessage<'a> {
+    context: &'a BotContext,
+    chat: i64,
+    update: i64,
+    message: Option<i64>,
+    /// What the model writes now.
+    text: String,
+    /// What was done before.
+    lines: Vec<String>,
+    shown: String,
+    typing: Option<Instant>,
+    /// Telegram asked to wait until then.
+    wait_until: Option<Instant>,
+}
+
+pub(crate) fn live_key(context: &BotContext, update: i64) -> String {
+    format!("live/{}/{update}", context.bot)
+}
+
+impl<'a> LiveMessage<'a> {
+    /// A message that was sent before a restart is found again.
+    pub(crate) async fn new(context: &'a BotContext, chat: i64, update: i64) -> Self {
+        let key = live_key(context, update);
+        let found = records::read::<i64>(context.ledger.as_ref(), &key).await.ok().flatten();
+        let message = found.map(|stored| stored.value);
+        let (text, lines, shown) = Default::default();
+        Self { context, chat, update, message, text, lines, shown, typing: None, wait_until: None }
+    }
+
+    pub(crate) fn message(&self) -> Option<i64> {
+        self.message
+    }
+
+    pub(crate) fn take(&mut self, progress: &Progress) {
+        match progress {
+            Progress::Text(piece) => self.text.push_str(piece),
+            Progress::Again { .. } => self.text.clear(),
+            Progress::Replied { calls } if *calls > 0 => {
+                let text = std::mem::take(&mut self.text);
+                if !text.trim().is_empty() {
+                    self.line(text.trim().to_owned());
+                }
+            }
+            Progress::ToolStarted { name, detail } => self.line(format!("🔧 `{}` {}", code(name), one_line(detail))),
+            Progress::StepStarted { position, total, about } => {
+                self.line(format!("▶ Step {position} of {total}: {}", one_line(about)));
+            }
+            Progress::StepEnded { position, total, about, status, .. } => {
+                self.line(format!("Step {position} of {total} {}: {}", status.as_str(), one_line(about)));
+            }
+            Progress::WaitingForOthers => self.line("Another process works on this session; this waits.".to_owned()),
+            Progress::Compacting => self.line("The conversation is summarised.".to_owned()),
+            Progress::Accepted(_)
+            | Progress::Resumed(_)
+            | Progress::Finished(_)
+            | Progress::ModelCalled
+            | Progress::Replied { .. }
+            | Progress::ToolOutput { .. }
+            | Progress::ToolEnded { .. }
+            | Progress::Decided(_)
+            | Progress::Said(_)
+            | Progress::Compacted { .. } => {}
+        }
+    }
+
+    fn line(&mut self, line: String) {
+        self.lines.push(line);
+        if self.lines.len() > LINES {
+            self.lines.remove(0);
+        }
+    }
+
+    /// Shows what is new, and that the agent works. Failures are not told: the answer follows.
+    pub(crate) async fn show(&mut self) {
+        if self.wait_until.is_some_and(|until| Instant::now() < until) {
+            return;
+        }
+        if self.typing.is_none_or(|at| at.elapsed() >= TYPING) {
+            self.typing = Some(Instant::now());
+            let shown = self.context.api.show_typing(self.chat).await;
+            self.note(shown.err());
+        }
+        let current = self.current();
+        if current.trim().is_empty() || current == self.shown {
+            return;
+        }
+        let text = FormattedText::markdown(&current, LinkStyle::Hidden);
+        if text.is_blank() {
+            return;
+        }
+        match self.message {
+            Some(message) => {
+                let edited = self.context.api.edit_message(self.chat, message, &text, None).await;
+                self.note(edited.err());
+            }
+            None => match self.context.api.send_message(self.chat, &text, None).await {
+                Ok(message) => {
+                    self.message = Some(message);
+                    let key = live_key(self.context, self.update);
+                    if let Err(error) = records::replace(self.context.ledger.as_ref(), &key, &message).await {
+                        tracing::warn!(event = "telegram_message_not_noted", %error);
+                    }
+                }
+                Err(error) => self.note(Some(error)),
+            },
+        }
+        self.shown = current;
+    }
+
+    fn note(&mut self, error: Option<ApiError>) {
+        if let Some(ApiError::TooMany(wait)) = error {
+            self.wait_until = Some(Instant::now() + wait);
+        }
+    }
+
+    fn current(&self) -> String {
+        let mut whole = self.lines.join("\n\n");
+        if !self.text.trim().is_empty() {
+            whole.push_str("\n\n");
+            whole.push_str(&self.text);
+        }
+        let letters = whole.chars().count();
+        match letters.checked_sub(SHOWN) {
+            Some(hidden) if hidden > 0 => format!("…{}", whole.chars().skip(hidden).collect::<String>()),
+            Some(_) | None => whole,
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().chars().take(200).collect()
+}
+
+fn code(text: &str) -> String {
+    text.replace('`', "'")
+}

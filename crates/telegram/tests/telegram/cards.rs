@@ -1,0 +1,212 @@
+//! The plan card and its buttons.
+
+use planwright_core::plan::PlanStatus;
+use planwright_llm::scripted::Reply;
+use planwright_test_support::bot_api::SentMessage;
+use serde_json::json;
+
+use crate::world::{ADA, BOB, STRANGER, World, plan};
+
+const STEPS: &str = "- [ ] one\n- [ ] two";
+
+/// Ada asks for a plan and gets its card.
+async fn with_card(world: &World) -> SentMessage {
+    world.api.say(ADA, "/plan on");
+    world.api.say(ADA, "tidy up");
+    card(world).await
+}
+
+async fn card(world: &World) -> SentMessage {
+    world.api.wait_for(ADA, "a card", |message| message.labels().iter().any(|label| label.contains("Approve"))).await
+}
+
+async fn status(world: &World) -> PlanStatus {
+    let session = world.session_of(ADA).await;
+    world.agent.engine().plans().list(&session, None, 1).await.unwrap().items[0].status
+}
+
+fn done() -> Reply {
+    Reply::call("plan_progress", json!({ "step": "1", "status": "done" }))
+        .and_call("plan_progress", json!({ "step": "2", "status": "done" }))
+}
+
+#[tokio::test]
+async fn a_plan_comes_as_a_card_and_a_button_approves_it() {
+    let world = World::new([plan(STEPS), Reply::text("Look at it."), done(), Reply::text("All done.")]).await;
+    let card = with_card(&world).await;
+    let session = world.session_of(ADA).await;
+    let ready = world.agent.engine().plans().active(&session).await.unwrap();
+    for words in ["Plan #1: Tidy up", "READY", "one", "two", &ready.digest().to_string()[..12]] {
+        assert!(card.text.contains(words), "{words}: {}", card.text);
+    }
+    let open = card.buttons.iter().find(|(label, _)| label == "Open").unwrap();
+    assert_eq!(open.1, format!("https://plans.example.org/p/{}", ready.id));
+    for (label, data) in card.buttons.iter().filter(|(label, _)| label != "Open") {
+        assert!(data.len() <= 64 && !data.contains(ready.id.as_str()), "{label}: {data}");
+    }
+    world.api.press(ADA, &card, "Approve");
+    world.api.wait_for_text(ADA, "All done.").await;
+    let approved = world.agent.engine().plans().get(&session, &ready.id).await.unwrap();
+    assert_eq!(approved.status, PlanStatus::Completed);
+    let by = &approved.approval.as_ref().unwrap().by;
+    assert_eq!((by.name.as_str(), by.through.as_str()), ("person7", "telegram"));
+    assert_eq!(by.presence.as_ref().unwrap().as_str(), "channel");
+    // The card says so and has no buttons any more.
+    world
+        .api
+        .wait_for(ADA, "the card is decided", |message| {
+            message.id == card.id && message.text.contains("Approved by person7") && message.buttons.is_empty()
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_button_works_for_its_person_and_once() {
+    let world = World::new([plan(STEPS), Reply::text("Look."), done(), Reply::text("All done.")]).await;
+    let card = with_card(&world).await;
+    let (_, data) = card.buttons.iter().find(|(label, _)| label.contains("Approve")).unwrap().clone();
+    for (user, words) in [(STRANGER, "private"), (BOB, "another person")] {
+        world.api.press_data(user, &card, &data);
+        world
+            .api
+            .wait(words, |api| {
+                api.calls("answerCallbackQuery")
+                    .into_iter()
+                    .find(|call| call["text"].as_str().is_some_and(|text| text.contains(words)))
+            })
+            .await;
+        assert_eq!(status(&world).await, PlanStatus::Ready);
+    }
+    for guess in ["AAAAAAAAAAAAAAAAAAAAAAAA", "", "approve", "../button"] {
+        world.api.press_data(ADA, &card, guess);
+    }
+    world
+        .api
+        .wait("guesses are refused", |api| {
+            let told = api.calls("answerCallbackQuery");
+            (told.iter().filter(|call| call["text"] == "This button is not valid any more.").count() == 4).then_some(())
+        })
+        .await;
+    assert_eq!(status(&world).await, PlanStatus::Ready);
+    world.api.press_data(ADA, &card, &data);
+    world.api.wait_for_text(ADA, "All done.").await;
+    // Replayed, it does nothing.
+    let requests = world.model.requests().len();
+    world.api.press_data(ADA, &card, &data);
+    world
+        .api
+        .wait("the replay is refused", |api| {
+            api.calls("answerCallbackQuery").into_iter().find(|call| call["text"] == "This button was used already.")
+        })
+        .await;
+    assert_eq!(world.model.requests().len(), requests);
+}
+
+#[tokio::test]
+async fn a_button_of_an_old_version_brings_the_new_card() {
+    let world = World::new([
+        plan(STEPS),
+        Reply::text("Look."),
+        plan("- [ ] one\n- [ ] two\n- [ ] three"),
+        Reply::text("Look again."),
+    ])
+    .await;
+    let old = with_card(&world).await;
+    world.api.say(ADA, "add a third step");
+    let new = world
+        .api
+        .wait_for(ADA, "the new card", |message| {
+            message.id != old.id && message.text.contains("three") && !message.buttons.is_empty()
+        })
+        .await;
+    let (_, data) = old.buttons.iter().find(|(label, _)| label.contains("Approve")).unwrap();
+    world.api.press_data(ADA, &old, data);
+    let fresh = world
+        .api
+        .wait_for(ADA, "a fresh card", |message| {
+            message.id > new.id && message.text.contains("three") && !message.buttons.is_empty()
+        })
+        .await;
+    assert!(fresh.text.contains("version 2"), "{}", fresh.text);
+    assert_eq!(status(&world).await, PlanStatus::Ready);
+}
+
+#[tokio::test]
+async fn changes_are_asked_for_by_a_reply() {
+    let world = World::new([plan(STEPS), Reply::text("Look."), plan("- [ ] only one"), Reply::text("Changed.")]).await;
+    let card = with_card(&world).await;
+    world.api.press(ADA, &card, "Changes");
+    let prompt = world.api.wait_for(ADA, "a question", |message| message.force_reply).await;
+    // Another person's reply is not an answer to it.
+    world.api.reply(ADA, prompt.id, "leave out two");
+    world
+        .api
+        .wait_for(ADA, "the changed plan", |message| message.text.contains("only one") && !message.buttons.is_empty())
+        .await;
+    assert!(world.heard().iter().any(|words| words.contains("leave out two")), "{:?}", world.heard());
+}
+
+#[tokio::test]
+async fn reject_ends_the_plan() {
+    let world = World::new([plan(STEPS), Reply::text("Look.")]).await;
+    let card = with_card(&world).await;
+    world.api.press(ADA, &card, "Reject");
+    world
+        .api
+        .wait_for(ADA, "the card says so", |message| {
+            message.id == card.id && message.text.contains("Rejected by person7")
+        })
+        .await;
+    assert_eq!(status(&world).await, PlanStatus::Rejected);
+}
+
+#[tokio::test]
+async fn a_decision_made_elsewhere_updates_the_card() {
+    let world = World::new([plan(STEPS), Reply::text("Look.")]).await;
+    let card = with_card(&world).await;
+    let session = world.session_of(ADA).await;
+    let ready = world.agent.engine().plans().active(&session).await.unwrap();
+    let by = planwright_core::actor::Actor::person("carol", "web");
+    world.agent.engine().plans().reject(&session, &by, &ready.id, None).await.unwrap();
+    world
+        .api
+        .wait_for(ADA, "the card says so", |message| {
+            message.id == card.id
+                && message.text.contains("Rejected by carol through web")
+                && message.buttons.is_empty()
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_long_plan_is_attached_whole() {
+    let steps: Vec<_> = (0..200).map(|number| format!("- [ ] step number {number} with some words to do")).collect();
+    let markdown = steps.join("\n");
+    let world = World::new([plan(&markdown), Reply::text("Look.")]).await;
+    let card = with_card(&world).await;
+    assert!(card.text.contains("The whole plan is in the file above"), "{}", card.text);
+    let file = world.api.wait_for(ADA, "the plan", |message| message.document.is_some()).await;
+    let (name, content) = file.document.unwrap();
+    assert_eq!((name.as_str(), content.trim()), ("plan-1.md", markdown.as_str()));
+    assert!(file.id < card.id);
+}
+
+#[tokio::test]
+async fn only_what_this_chat_was_shown_is_approved_in_words() {
+    let world = World::new([plan(STEPS), Reply::text("Look.")]).await;
+    with_card(&world).await;
+    let session = world.session_of(ADA).await;
+    // The plan changes at another place, and the person types the approval here.
+    let by = planwright_core::actor::Actor::agent("scripted", "mcp");
+    let newer = json!({ "plan_markdown": "- [ ] something else", "title": "Tidy up" });
+    world
+        .agent
+        .engine()
+        .tools()
+        .call(&session, &by, "plan_set_content", newer.as_object().unwrap().clone().into())
+        .await
+        .unwrap();
+    world.api.say(ADA, "/plan approve");
+    world.api.wait_for_text(ADA, "It has changed since you saw it").await;
+    assert_eq!(status(&world).await, PlanStatus::Ready);
+}
