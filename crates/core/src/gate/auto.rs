@@ -57,7 +57,7 @@ pub fn advertised_auto_tools(situation: &GateContext) -> impl Iterator<Item = Au
 
 pub fn authorize_auto_tool(situation: &GateContext, tool: AutoTool) -> Result<(), Refusal> {
     match situation.caller {
-        Caller::Conversation => Ok(()),
+        Caller::Conversation | Caller::ExternalAgent => Ok(()),
         Caller::Execution | Caller::Specialist => Err(Refusal::policy_denied(format!(
             "{} belongs to the conversation, and a specialist has its own task.",
             tool.name()

@@ -7,7 +7,7 @@ use super::data_migrations::{fill_session_columns, fill_versions, move_runs_out}
 use super::errors::{DatabaseError, is_already_made, is_undefined_table};
 use super::statement;
 
-const MIGRATIONS: [&str; 12] = [
+const MIGRATIONS: [&str; 13] = [
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
     include_str!("migrations/003.sql"),

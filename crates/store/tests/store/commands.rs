@@ -43,7 +43,7 @@ pub(crate) fn agent() -> Actor {
 /// A submission with a request id and a time of one's own choice.
 pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Command) -> Submission {
     let by = match command {
-        Command::Draft(_) | Command::Run(_) => agent(),
+        Command::Draft(_) | Command::Run(_) | Command::External(_) => agent(),
         Command::Session(_)
         | Command::Decide(_)
         | Command::Answer(_)

@@ -259,6 +259,8 @@ impl From<&WaitingRun> for WaitingView {
             since: *since,
             digest: String::new(),
             choices: ["resume", "stop"].map(str::to_owned).to_vec(),
+            require: None,
+            approved_by_some: None,
             plan_id: None,
             number: None,
             status: None,

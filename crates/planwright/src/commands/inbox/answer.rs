@@ -96,8 +96,8 @@ async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arg
     let words = (!arguments.words.is_empty()).then(|| arguments.words.join(" "));
     let person = match &waiting.ask.subject {
         AskSubject::Permission(call) if grant.permits() => {
-            let policy = context.engine.approvals().policy().await?.approval;
-            let require = policy.requirement(waiting.session.channel, &tool_risks(&call.tool));
+            let policy = context.engine.approvals().policy().await?;
+            let require = policy.approval.requirement(waiting.session.channel, &tool_risks(&call.tool));
             approver::verified_for(&context.engine, &context.person, require, None).await?
         }
         AskSubject::Permission(_) | AskSubject::Questions { .. } => context.person.clone(),

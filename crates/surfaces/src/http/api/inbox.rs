@@ -75,8 +75,8 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
         }
         None => Vec::new(),
     };
-    let policy = app.engine().approvals().policy().await?.approval;
-    let needed = |channel, risks| Some(policy.requirement(channel, &risks).as_str());
+    let policy = app.engine().approvals().policy().await?;
+    let needed = |channel, risks| Some(policy.approval.requirement(channel, &risks).as_str());
     let tool_changes = servers.iter().filter_map(WaitingView::of_server);
     let tool_changes =
         tool_changes.map(|view| WaitingView { require: needed(Channel::Cli, [Risk::Upstream].into()), ..view });
