@@ -93,7 +93,7 @@ impl Conversation {
                 let session = self.agent().engine().sessions().get(self.session()).await?;
                 match session.waiting_ask().map(|ask| &ask.subject) {
                     Some(AskSubject::Permission(call)) => {
-                        let policy = approvals.policy().await?.approval;
+                        let policy = approvals.policy().await?.approval.clone();
                         policy.requirement(session.identity.channel, &tool_risks(&call.tool))
                     }
                     Some(AskSubject::Questions { .. }) | None => Require::Any,

@@ -87,7 +87,7 @@ async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arg
     let words = (!arguments.words.is_empty()).then(|| arguments.words.join(" "));
     let person = match &waiting.ask.subject {
         AskSubject::Permission(call) if grant.permits() => {
-            let policy = context.engine.approvals().policy().await?.approval;
+            let policy = context.engine.approvals().policy().await?.approval.clone();
             let require = policy.requirement(waiting.session.channel, &tool_risks(&call.tool));
             approver::verified_for(&context.engine, &context.person, require, None).await?
         }

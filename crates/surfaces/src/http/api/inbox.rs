@@ -70,7 +70,7 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
         }
         None => Vec::new(),
     };
-    let policy = app.engine().approvals().policy().await?.approval;
+    let policy = app.engine().approvals().policy().await?.approval.clone();
     let needed = |channel, risks| Some(policy.requirement(channel, &risks).as_str());
     let tool_changes = servers.iter().filter_map(WaitingView::of_server);
     let tool_changes =
