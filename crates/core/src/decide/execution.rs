@@ -258,7 +258,6 @@ impl Decider<'_> {
     }
 }
 
-
 fn texts(outcome: &Outcome) -> impl Iterator<Item = &String> {
     [&outcome.note, &outcome.evidence].into_iter().flatten()
 }

@@ -227,7 +227,8 @@ impl Model for Checked {
         let ready = state.snapshot.active().is_some_and(|plan| plan.status == PlanStatus::Ready);
         actions.extend([Ada, Bob].map(Act::Approve).into_iter().filter(|_| ready));
         // Time changes nothing for those whose approval does not count.
-        actions.extend([Token, Channel, Mallory, Agent].map(Act::Approve).into_iter().filter(|_| ready && state.now == 0));
+        actions
+            .extend([Token, Channel, Mallory, Agent].map(Act::Approve).into_iter().filter(|_| ready && state.now == 0));
     }
 
     fn next_state(&self, last: &State, act: Act) -> Option<State> {

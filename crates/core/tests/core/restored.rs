@@ -24,7 +24,11 @@ fn an_approved_plan_begins_only_when_a_person_says_so_again() {
     world.approve(Selection::All).unwrap();
     restore(&mut world);
     refused(world.start(), RefusalCode::PolicyDenied, "restored from an archive");
-    refused(world.agent(report(Some(1), StepStatus::InProgress)), RefusalCode::PolicyDenied, "restored from an archive");
+    refused(
+        world.agent(report(Some(1), StepStatus::InProgress)),
+        RefusalCode::PolicyDenied,
+        "restored from an archive",
+    );
     let plan = world.active().id.clone();
     let events = world.person(resume(&plan)).unwrap();
     assert_eq!(names(&events)[..2], ["plan_approved", "execution_started"]);
@@ -68,18 +72,4 @@ fn what_is_approved_afterwards_runs() {
     world.approve(Selection::All).unwrap();
     world.start().unwrap();
     assert_eq!(world.active().status, PlanStatus::Executing);
-}
-
-#[test]
-fn zz_fixture() {
-    use crate::approvers::{approve_signed, approver, signature, verified};
-    let mut world = World::ready_document(TWO_STEPS);
-    let rule = planwright_core::approval::ApprovalRule { channel: None, risk: None, require: Require::Verified, people: Some(2) };
-    world.policy.approval.rules = vec![rule];
-    world.policy.approvers = planwright_core::approval::Approvers(vec![approver("ada", 1), approver("bob", 2)]);
-    let first = signature(world.active(), "ada", 1, None);
-    approve_signed(&mut world, verified("ada"), first).unwrap();
-    restore(&mut world);
-    let lines: String = world.journal.iter().map(|e| format!("{}\n", serde_json::json!({"seq": e.seq, "hash": e.hash.to_string(), "body": e.body}))).collect();
-    std::fs::write("/tmp/approval/journal_approvals.jsonl", lines).unwrap();
 }
