@@ -23,9 +23,7 @@ use planwright_core::actor::Actor;
 use planwright_core::approval::ApprovalPolicy;
 use planwright_core::mode::PlanModeState;
 use planwright_core::plan::execution::{Progress, StepStatus};
-use planwright_core::plan::{
-    Approval, ApprovalSignature, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle,
-};
+use planwright_core::plan::{Approval, ApprovalSignature, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle};
 use planwright_core::presence::Presence;
 use planwright_core::session::Session;
 use planwright_engine::history::{HistoryItem, PlanVersion};

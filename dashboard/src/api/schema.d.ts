@@ -1,6 +1,209 @@
 // Made by `npm run types` from crates/surfaces/openapi.json. Do not edit.
 
 export interface paths {
+    "/api/approvers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the approvers */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The approvers, and the policy in force */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "approvers": [
+                         *         {
+                         *           "name": "ada",
+                         *           "key": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *           "enrolledAt": "2026-03-01T12:01:00Z",
+                         *           "passkeys": [
+                         *             {
+                         *               "id": "AQIDBA",
+                         *               "label": "laptop",
+                         *               "relyingParty": "localhost",
+                         *               "addedAt": "2026-03-01T12:02:00Z"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "require": "separate",
+                         *       "rules": [],
+                         *       "presence": "browser"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Approvers"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvers/{name}/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enrol a passkey
+         * @description The approver confirms it with their passphrase.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewPasskey"];
+                };
+            };
+            responses: {
+                /** @description It is enrolled */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "approvers": [
+                         *         {
+                         *           "name": "ada",
+                         *           "key": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *           "enrolledAt": "2026-03-01T12:01:00Z",
+                         *           "passkeys": [
+                         *             {
+                         *               "id": "AQIDBA",
+                         *               "label": "laptop",
+                         *               "relyingParty": "localhost",
+                         *               "addedAt": "2026-03-01T12:02:00Z"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "require": "separate",
+                         *       "rules": [],
+                         *       "presence": "browser"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Approvers"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvers/{name}/passkeys/{id}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove a passkey
+         * @description What it signs counts no more.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    id: string;
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PasskeyRemoval"];
+                };
+            };
+            responses: {
+                /** @description It is removed */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "approvers": [
+                         *         {
+                         *           "name": "ada",
+                         *           "key": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *           "enrolledAt": "2026-03-01T12:01:00Z",
+                         *           "passkeys": [
+                         *             {
+                         *               "id": "AQIDBA",
+                         *               "label": "laptop",
+                         *               "relyingParty": "localhost",
+                         *               "addedAt": "2026-03-01T12:02:00Z"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "require": "separate",
+                         *       "rules": [],
+                         *       "presence": "browser"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Approvers"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/commands": {
         parameters: {
             query?: never;
@@ -842,6 +1045,72 @@ export interface paths {
                          *     }
                          */
                         "application/json": components["schemas"]["ApprovedPlanView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}/approve/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for what a passkey signs to approve a plan
+         * @description The same call with the answer of the passkey as `passkey` approves it. Nothing is decided by this.
+         */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            responses: {
+                /** @description What to sign */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "approver": "ada",
+                         *       "challenge": "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg",
+                         *       "seq": 7,
+                         *       "validUntil": null,
+                         *       "nonce": "00ff",
+                         *       "passkeys": []
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PasskeyChallenge"];
                     };
                 };
             };
@@ -2905,6 +3174,7 @@ export interface components {
             note?: string | null;
             /** @description The positions of the steps to be done, from 1; the others are not. */
             only?: number[] | null;
+            passkey?: components["schemas"]["PasskeyAnswer"] | null;
             /** @description The approver's passphrase. It is taken from this machine or over HTTPS only, and without an `Idempotency-Key`. */
             passphrase?: string | null;
             /** @description Whether the comments of the draft go with it, as notes. */
@@ -2915,6 +3185,25 @@ export interface components {
             /** @description Pause after each step until a person has looked at it. */
             stepByStep?: boolean | null;
         };
+        /** @description What the policy asks of an approval. */
+        ApprovalNeedsView: {
+            /**
+             * Format: int32
+             * @description How many different approvers have to sign.
+             */
+            people: number;
+            /** @description `any`, `separate` or `verified`. */
+            require: string;
+        };
+        ApprovalRule: {
+            /** @description Every channel if absent. */
+            channel?: string;
+            /** Format: int32 */
+            people: number;
+            require: string;
+            /** @description Every risk if absent. */
+            risk?: string;
+        };
         ApprovalView: {
             /** Format: date-time */
             at: string;
@@ -2924,10 +3213,12 @@ export interface components {
             given: string;
             note: string | null;
             /**
-             * @description How the person was recognised: `verified`, `terminal`, `token`, `channel` or `rule`. `null` if it was not
-             *     recorded.
+             * @description How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was
+             *     not recorded.
              */
             presence: string | null;
+            /** @description How each of them signed. */
+            signatures?: components["schemas"]["SignatureView"][];
             /** @description The approvers who signed it. */
             signedBy?: string[];
             skipped: components["schemas"]["SkippedView"][];
@@ -2944,6 +3235,22 @@ export interface components {
         ApprovedPlanView: components["schemas"]["PlanView"] & {
             /** @description Why the server does not carry the plan out now, although it was asked to. */
             notCarriedOut?: string;
+        };
+        Approver: {
+            /** Format: date-time */
+            enrolledAt: string;
+            /** @description The Ed25519 key, in hexadecimal digits. */
+            key: string;
+            name: string;
+            passkeys: components["schemas"]["Passkey"][];
+        };
+        Approvers: {
+            approvers: components["schemas"]["Approver"][];
+            /** @description How this client is recognised: `browser` if it was signed in with a link of `planwright dashboard`, else `token`. */
+            presence: string;
+            /** @description What an approval needs where no rule says otherwise: `any`, `separate` or `verified`. */
+            require: string;
+            rules: components["schemas"]["ApprovalRule"][];
         };
         ArchiveView: {
             /** Format: date-time */
@@ -3142,12 +3449,14 @@ export interface components {
             /** @description The note, the reason or what is to be changed. */
             note: string | null;
             /**
-             * @description How the person was recognised: `verified`, `terminal`, `token`, `channel` or `rule`. `null` if it was not
-             *     recorded.
+             * @description How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was
+             *     not recorded.
              */
             presence: string | null;
             /** Format: int64 */
             seq: number;
+            /** @description The signatures on an approval so far. */
+            signatures?: components["schemas"]["SignatureView"][];
             skipped?: components["schemas"]["SkippedView"][];
             /** @description The new status of a step whose result was unknown. */
             status?: components["schemas"]["StepStatus"];
@@ -3286,6 +3595,20 @@ export interface components {
              * @description Where the next page begins, if there is one.
              */
             next: number | null;
+        };
+        /** @description One or more people approved, and others have to, too. */
+        IncompleteApprovalView: components["schemas"]["ApprovalView"] & {
+            /** @description How many of them are missing. */
+            missing: number;
+            /** @description The approvers who can still sign. */
+            others: string[];
+            /**
+             * Format: int32
+             * @description How many different approvers have to sign.
+             */
+            people: number;
+            /** @description The same in words. */
+            words: string;
         };
         JournalPage: {
             channel: components["schemas"]["Channel"];
@@ -3477,6 +3800,30 @@ export interface components {
         };
         /**
          * @example {
+         *       "label": "laptop",
+         *       "passphrase": "correct horse",
+         *       "credential": "AQ",
+         *       "clientData": "{}",
+         *       "authenticatorData": "AQ",
+         *       "publicKey": "AQ"
+         *     }
+         */
+        NewPasskey: {
+            /** @description In base64url. */
+            authenticatorData: string;
+            /** @description The browser's `clientDataJSON`, as text. */
+            clientData: string;
+            /** @description The credential's id, in base64url. */
+            credential: string;
+            /** @description What the person calls it. */
+            label: string;
+            /** @description The approver's passphrase. It is taken from this machine or over HTTPS only. */
+            passphrase: string;
+            /** @description The public key as the browser exports it, in base64url. */
+            publicKey: string;
+        };
+        /**
+         * @example {
          *       "sessionId": "my-project"
          *     }
          */
@@ -3502,6 +3849,61 @@ export interface components {
         };
         /** @enum {string} */
         Outcome: "done" | "waits_for_person" | "answered" | "plan_ready" | "nothing_planned" | "stopped" | "limit_reached" | "looping" | "no_answer" | "model_failed" | "interrupted";
+        Passkey: {
+            /** Format: date-time */
+            addedAt: string;
+            /** @description The credential's id, in base64url. */
+            id: string;
+            label: string;
+            /** @description The host name that it works for. */
+            relyingParty: string;
+        };
+        /** @description The answer of a passkey to a challenge. The texts but `clientData` are in base64url. */
+        PasskeyAnswer: {
+            /** @description From the challenge. */
+            approver: string;
+            authenticatorData: string;
+            /** @description The browser's `clientDataJSON`, as text. */
+            clientData: string;
+            credential: string;
+            /** @description From the challenge. */
+            nonce: string;
+            /**
+             * Format: int64
+             * @description From the challenge.
+             */
+            seq: number;
+            signature: string;
+            /**
+             * Format: date-time
+             * @description From the challenge.
+             */
+            validUntil?: string | null;
+        };
+        /** @description What a passkey signs to approve exactly this. */
+        PasskeyChallenge: {
+            approver: string;
+            /** @description The hash of the canonical approval, in base64url. */
+            challenge: string;
+            nonce: string;
+            /** @description The passkeys that may sign it. */
+            passkeys: components["schemas"]["Passkey"][];
+            /** Format: int64 */
+            seq: number;
+            /** Format: date-time */
+            validUntil: string | null;
+        };
+        /**
+         * @example {
+         *       "passphrase": "correct horse"
+         *     }
+         */
+        PasskeyRemoval: {
+            /** @description The approver who confirms it; the owner of the passkey if it is not said. */
+            approver?: string | null;
+            /** @description The passphrase of the approver who confirms it. */
+            passphrase: string;
+        };
         /**
          * @description What a paused execution waits for.
          * @enum {string}
@@ -3514,10 +3916,17 @@ export interface components {
          *     }
          */
         PermissionAnswer: {
+            /** @description The approver who permits it; it may be left out if there is one. */
+            approver?: string | null;
             channel?: components["schemas"]["Channel"] | null;
             /** @description The digest of the call that the person was shown. */
             digest: string;
             grant: components["schemas"]["Grant"];
+            /**
+             * @description The approver's passphrase, where the policy asks for a verified person. It is taken from this machine or over HTTPS
+             *     only, and without an `Idempotency-Key`.
+             */
+            passphrase?: string | null;
             /** @description The session that asks. Without it the answer finds the session as long as it asks. */
             sessionId?: string | null;
             /** @description What the person says to the agent about it. */
@@ -3542,6 +3951,8 @@ export interface components {
         PlanCard: {
             approval: components["schemas"]["ApprovalView"] | null;
             digest: string;
+            /** @description An approval that waits for more people. */
+            incompleteApproval?: components["schemas"]["IncompleteApprovalView"];
             markdown: string;
             /** @description What can be typed about it now. */
             next: string[];
@@ -3660,8 +4071,12 @@ export interface components {
             execution: components["schemas"]["ExecutionView"] | null;
             feedback: string | null;
             id: string;
+            /** @description An approval that waits for more people. */
+            incompleteApproval?: components["schemas"]["IncompleteApprovalView"];
             /** @description The plan as one text: what a person approves. */
             markdown: string;
+            /** @description What an approval of it needs; only where a single plan is shown. */
+            needs?: components["schemas"]["ApprovalNeedsView"];
             /** Format: int32 */
             number: number;
             progress: components["schemas"]["Progress"] | null;
@@ -3877,6 +4292,12 @@ export interface components {
             next: number | null;
             sessions: components["schemas"]["StoredSessionView"][];
         };
+        /** @description How an approver signed. */
+        SignatureView: {
+            approver: string;
+            /** @description What unlocked the key: `passphrase` or `passkey`. */
+            with: string;
+        };
         SkippedView: {
             position: number;
             reason: string;
@@ -3975,8 +4396,15 @@ export interface components {
          *     }
          */
         ToolAcceptance: {
+            /** @description The approver who accepts them; it may be left out if there is one. */
+            approver?: string | null;
             /** @description The digest of the tools that the person was shown. */
             digest: string;
+            /**
+             * @description The approver's passphrase, where the policy asks for a verified person. It is taken from this machine or over HTTPS
+             *     only, and without an `Idempotency-Key`.
+             */
+            passphrase?: string | null;
         };
         /** @description Tools of an MCP server that a person has not accepted. */
         ToolChange: {
@@ -4060,6 +4488,8 @@ export interface components {
         WaitingView: {
             /** @description Whether the session works on the plan. */
             active?: boolean;
+            /** @description An approval of the plan that waits for more people, in words. */
+            approvedBySome?: string;
             /** @description The call that the agent asks to make. */
             call?: components["schemas"]["CallToPermit"];
             channel: components["schemas"]["Channel"];
@@ -4079,6 +4509,8 @@ export interface components {
             planId?: string;
             /** @description What the agent wants to know. */
             questions?: components["schemas"]["Question"][];
+            /** @description What a yes needs: `any`, `separate` or `verified`. Absent where nothing is permitted by it. */
+            require?: string;
             /** @description Empty for a change of tools, which concerns all sessions. */
             sessionId: string;
             /** Format: date-time */

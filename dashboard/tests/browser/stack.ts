@@ -60,7 +60,7 @@ export async function startStack(store: StoreKind = "SQLite", settings: Record<s
   const model = await startModel();
   const data = await mkdtemp(join(tmpdir(), "planwright-browser-"));
   await writeFile(join(data, "planwright.toml"), '[[permissions]]\ntool = "delete_file"\ndecide = "ask"\n');
-  const database = store === "PostgreSQL" ? { PLANWRIGHT_DATABASE: newDatabase() } : {};
+  const database: Record<string, string> = store === "PostgreSQL" ? { PLANWRIGHT_DATABASE: newDatabase() } : {};
   let server: ChildProcess | undefined;
   let url = "";
 

@@ -77,7 +77,8 @@ impl Passkey {
     ) -> Result<Self, Refusal> {
         let unusable = |why: &str| Refusal::invalid(format!("The passkey cannot be used: {why}."));
         let bytes = |text: &str| URL_SAFE_NO_PAD.decode(text).map_err(|_| unusable("it is not in base64url"));
-        let relying_party = host_of(client_data, "webauthn.create").ok_or_else(|| unusable("it is for another page"))?;
+        let relying_party =
+            host_of(client_data, "webauthn.create").ok_or_else(|| unusable("it is for another page"))?;
         let data = bytes(authenticator_data)?;
         let id = bytes(credential)?;
         let made = data.len() > HEAD_BYTES + 18

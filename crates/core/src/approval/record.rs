@@ -215,7 +215,8 @@ impl ApprovalState {
                 ApprovalEvent::PasskeyAdded { name, .. } => *name == signed.approver,
                 _ => true,
             };
-            own && approver.is_some_and(|approver| approver.key.verifies(&self.message(&record.event), &signed.signature))
+            own && approver
+                .is_some_and(|approver| approver.key.verifies(&self.message(&record.event), &signed.signature))
         });
         if signed { Ok(()) } else { Err(RecordDamage::Unsigned { seq: record.seq }) }
     }

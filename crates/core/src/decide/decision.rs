@@ -82,7 +82,8 @@ impl Decider<'_> {
         match decision {
             Decision::Approve { digest, selection, note, step_by_step, then, .. } => {
                 let mut events = self.approve(plan, digest, selection, note.as_deref(), additions, *step_by_step)?;
-                let complete = events.iter().any(|event| matches!(event.plan_event(), Some(PlanEvent::Approved { .. })));
+                let complete =
+                    events.iter().any(|event| matches!(event.plan_event(), Some(PlanEvent::Approved { .. })));
                 match then {
                     AfterApproval::CarryOut if complete => self.begin_approved(plan, &mut events)?,
                     AfterApproval::Wait | AfterApproval::CarryOut => {}
@@ -211,7 +212,8 @@ impl Decider<'_> {
             return Err(Refusal::policy_denied("The signature has expired."));
         }
         let signed = |name: &&str| approval.signatures.iter().any(|signature| signature.approver == *name);
-        let others = self.policy.approvers.names().into_iter().filter(|name| !signed(name)).map(str::to_owned).collect();
+        let others =
+            self.policy.approvers.names().into_iter().filter(|name| !signed(name)).map(str::to_owned).collect();
         let signed = IncompleteApproval { approval, people, others };
         Ok(vec![Event::of_plan(&plan.id, PlanEvent::ApprovalSigned { signed })])
     }

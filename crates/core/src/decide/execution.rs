@@ -261,7 +261,6 @@ impl Decider<'_> {
     }
 }
 
-
 fn texts(outcome: &Outcome) -> impl Iterator<Item = &String> {
     [&outcome.note, &outcome.evidence].into_iter().flatten()
 }

@@ -11,9 +11,9 @@ use crate::actor::Actor;
 use crate::approval::{PasskeyAssertion, Require};
 use crate::identity::SessionIdentity;
 use crate::ids::{PlanId, StepId};
-use crate::plan::{Digest, Plan};
 use crate::plan::content::PlanStep;
 use crate::plan::digest::canonical;
+use crate::plan::{Digest, Plan};
 use crate::refusal::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,9 @@
 //! The check keeps its own record of who approved what and when. It has teeth: where two people are promised and the rules
 //! are told to ask for one, it finds the history that goes wrong.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
+use std::sync::Mutex;
 
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::Actor;
@@ -15,7 +16,7 @@ use planwright_core::decide;
 use planwright_core::ids::RequestId;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
-use planwright_core::plan::{Digest, PlanStatus};
+use planwright_core::plan::{ApprovalSignature, Digest, Plan, PlanStatus};
 use planwright_core::policy::Policy;
 use planwright_core::presence::Presence;
 use planwright_core::snapshot::{CommandContext, Snapshot};
@@ -136,6 +137,14 @@ fn actor(who: Who) -> Actor {
     }
 }
 
+/// Signing takes long, and every order of events needs the same signatures.
+fn signed_once(plan: &Plan, name: &str, n: u8, until: Option<Timestamp>) -> ApprovalSignature {
+    type Made = BTreeMap<(Digest, String, Option<Timestamp>), ApprovalSignature>;
+    static MADE: Mutex<Made> = Mutex::new(BTreeMap::new());
+    let key = (plan.digest(), name.to_owned(), until);
+    MADE.lock().unwrap().entry(key).or_insert_with(|| signature(plan, name, n, until)).clone()
+}
+
 impl State {
     fn command(&self, model: &Checked, act: &Act) -> Option<(Actor, Command)> {
         let plan = self.snapshot.active()?;
@@ -157,7 +166,7 @@ impl State {
                 };
                 let decision = match key {
                     Some((name, n)) => {
-                        let signature = signature(plan, name, n, until);
+                        let signature = signed_once(plan, name, n, until);
                         Decision::Signed { decision: Box::new(decision), signature }
                     }
                     None => decision,
@@ -216,7 +225,10 @@ impl Model for Checked {
         actions.extend([Act::Write, Act::Start, Act::Report, Act::Resume(Agent), Act::Resume(Ada)]);
         // What is decided already is not signed again.
         let ready = state.snapshot.active().is_some_and(|plan| plan.status == PlanStatus::Ready);
-        actions.extend([Token, Channel, Ada, Bob, Mallory, Agent].map(Act::Approve).into_iter().filter(|_| ready));
+        actions.extend([Ada, Bob].map(Act::Approve).into_iter().filter(|_| ready));
+        // Time changes nothing for those whose approval does not count.
+        actions
+            .extend([Token, Channel, Mallory, Agent].map(Act::Approve).into_iter().filter(|_| ready && state.now == 0));
     }
 
     fn next_state(&self, last: &State, act: Act) -> Option<State> {
@@ -232,7 +244,7 @@ impl Model for Checked {
                 !model.expires || plan.is_some_and(|plan| !model.permits(state, &plan.digest()))
             }),
             Property::<Self>::sometimes("one of two people approved", |model, state| {
-                let waits = |plan: &planwright_core::plan::Plan| plan.incomplete_approval.is_some();
+                let waits = |plan: &Plan| plan.incomplete_approval.is_some();
                 model.people < 2 || state.snapshot.active().is_some_and(waits)
             }),
         ]

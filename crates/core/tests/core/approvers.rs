@@ -38,7 +38,12 @@ fn world() -> World {
 }
 
 /// What the approver signs, and the signature without it.
-pub(crate) fn to_sign(plan: &Plan, by: &str, nonce: &str, valid_until: Option<Timestamp>) -> (Vec<u8>, ApprovalSignature) {
+pub(crate) fn to_sign(
+    plan: &Plan,
+    by: &str,
+    nonce: &str,
+    valid_until: Option<Timestamp>,
+) -> (Vec<u8>, ApprovalSignature) {
     let approved: Vec<_> = plan.content.steps().into_iter().map(|step| step.id).collect();
     let digest = plan.digest();
     let signed = SignedApproval {

@@ -65,8 +65,7 @@ fn signed(plan: &Plan, answer: &Answer) -> ApprovalSignature {
     let data = authenticator_data(answer.host, answer.flags);
     let over = [data.as_slice(), &Sha256::digest(client_data.as_bytes())].concat();
     let signature: p256::ecdsa::Signature = secret().sign(&over);
-    let assertion =
-        PasskeyAssertion { credential: passkey().id, client_data, authenticator_data: hex::encode(data) };
+    let assertion = PasskeyAssertion { credential: passkey().id, client_data, authenticator_data: hex::encode(data) };
     ApprovalSignature { signature: hex::encode(signature.to_der().as_bytes()), passkey: Some(assertion), ..unsigned }
 }
 
@@ -131,9 +130,8 @@ fn anything_but_the_answer_of_an_enrolled_passkey_is_refused() {
 #[test]
 fn what_a_browser_reports_about_a_new_passkey_is_checked() {
     let id = b"credential";
-    let made = |host: &str, flags| {
-        [authenticator_data(host, flags).as_slice(), &[0; 16], &[0, 10], id, &[0xa5]].concat()
-    };
+    let made =
+        |host: &str, flags| [authenticator_data(host, flags).as_slice(), &[0; 16], &[0, 10], id, &[0xa5]].concat();
     let client = |kind: &str, origin: &str| json!({ "type": kind, "challenge": "x", "origin": origin }).to_string();
     let prefix = hex::decode("3059301306072a8648ce3d020106082a8648ce3d030107034200").unwrap();
     let point = secret().verifying_key().to_sec1_point(false);

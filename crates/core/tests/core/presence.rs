@@ -211,7 +211,12 @@ fn require() -> impl Strategy<Value = Require> {
 fn policy() -> impl Strategy<Value = ApprovalPolicy> {
     let channel = prop::option::of(prop::sample::select(Channel::ALL.to_vec()));
     let risk = prop::option::of(prop::sample::select(Risk::ALL.to_vec()));
-    let rule = (channel, risk, require()).prop_map(|(channel, risk, require)| ApprovalRule { channel, risk, require, people: None });
+    let rule = (channel, risk, require()).prop_map(|(channel, risk, require)| ApprovalRule {
+        channel,
+        risk,
+        require,
+        people: None,
+    });
     let seconds = || prop::option::of(1..5_u64);
     (require(), prop::collection::vec(rule, 0..4), seconds(), seconds())
         .prop_map(|(require, rules, valid_for, remember)| ApprovalPolicy { require, rules, valid_for, remember })

@@ -24,7 +24,11 @@ fn an_approved_plan_begins_only_when_a_person_says_so_again() {
     world.approve(Selection::All).unwrap();
     restore(&mut world);
     refused(world.start(), RefusalCode::PolicyDenied, "restored from an archive");
-    refused(world.agent(report(Some(1), StepStatus::InProgress)), RefusalCode::PolicyDenied, "restored from an archive");
+    refused(
+        world.agent(report(Some(1), StepStatus::InProgress)),
+        RefusalCode::PolicyDenied,
+        "restored from an archive",
+    );
     let plan = world.active().id.clone();
     let events = world.person(resume(&plan)).unwrap();
     assert_eq!(names(&events)[..2], ["plan_approved", "execution_started"]);

@@ -12,11 +12,12 @@ use crate::journal::replay;
 use crate::world::SESSION;
 
 /// One sealed entry a line: its sequence number, its hash and the text that was hashed.
-const STORED: [&str; 4] = [
+const STORED: [&str; 5] = [
     include_str!("fixtures/journal.jsonl"),
     include_str!("fixtures/journal_reviews.jsonl"),
     include_str!("fixtures/journal_steps.jsonl"),
     include_str!("fixtures/journal_memory.jsonl"),
+    include_str!("fixtures/journal_approvals.jsonl"),
 ];
 
 fn session() -> SessionIdentity {
@@ -28,7 +29,7 @@ fn stored() -> Vec<SealedEntry> {
     journals().into_iter().flatten().collect()
 }
 
-fn journals() -> [Vec<SealedEntry>; 4] {
+fn journals() -> [Vec<SealedEntry>; 5] {
     STORED.map(|journal| journal.lines().map(sealed).collect())
 }
 

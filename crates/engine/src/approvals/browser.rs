@@ -41,8 +41,11 @@ impl Approvals {
     pub async fn use_link(&self, by: &Actor, secret: &str) -> LedgerResult<BrowserSecret> {
         let browser = key::secret().map_err(internal)?;
         let link = hash(secret);
-        let signed_in =
-            ApprovalEvent::BrowserSignedIn { link: link.clone(), browser: hash(&browser), ends: self.after(BROWSER_SECONDS)? };
+        let signed_in = ApprovalEvent::BrowserSignedIn {
+            link: link.clone(),
+            browser: hash(&browser),
+            ends: self.after(BROWSER_SECONDS)?,
+        };
         self.append(by, |state| {
             if !state.is_open_link(&link, self.submitter.now()) {
                 let message = "This link was used already or has ended. `planwright dashboard` makes a new one.";

@@ -59,7 +59,12 @@ impl From<SignedByPasskey> for ApprovalSignature {
 
 impl Approvals {
     /// Enrols a passkey of the approver whose key this is.
-    pub async fn add_passkey(&self, by: &Actor, key: &UnlockedKey, new: &NewPasskey<'_>) -> LedgerResult<ApprovalState> {
+    pub async fn add_passkey(
+        &self,
+        by: &Actor,
+        key: &UnlockedKey,
+        new: &NewPasskey<'_>,
+    ) -> LedgerResult<ApprovalState> {
         let NewPasskey { label, credential, client_data, authenticator_data, public_key } = *new;
         check_label(label)?;
         let now = self.submitter.now();
@@ -77,7 +82,13 @@ impl Approvals {
     }
 
     /// Removes a passkey: what it signs counts no more.
-    pub async fn remove_passkey(&self, by: &Actor, name: &str, id: &str, key: &UnlockedKey) -> LedgerResult<ApprovalState> {
+    pub async fn remove_passkey(
+        &self,
+        by: &Actor,
+        name: &str,
+        id: &str,
+        key: &UnlockedKey,
+    ) -> LedgerResult<ApprovalState> {
         if !self.named(name).await?.passkeys.iter().any(|passkey| passkey.id == id) {
             return Err(Refusal::not_found(format!("`{name}` has no such passkey.")).into());
         }

@@ -13,9 +13,9 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::server_ledger::ServerLedger;
 
 use super::check::{ArchivedJournal, CheckedArchive, CheckedJournal};
-use super::restored_journal::RestoredJournal;
 use super::manifest::Omitted;
 use super::part_name::FileName;
+use super::restored_journal::RestoredJournal;
 use super::session_files::{self, TargetState};
 use crate::context::make_folder;
 use crate::failure::Failure;

@@ -7,8 +7,8 @@ use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
 use planwright_core::ask::AskSubject;
 use planwright_core::plan::lifecycle::Action;
-use planwright_core::plan::{Digest, Plan};
 use planwright_core::plan::risk::tool_risks;
+use planwright_core::plan::{Digest, Plan};
 use planwright_core::slash::{PlanCommand, SlashCommand, ToolsCommand};
 use planwright_core::turn::ShownPlan;
 use planwright_engine::approvals::UnlockedKey;
@@ -93,7 +93,7 @@ impl Conversation {
                 let session = self.agent().engine().sessions().get(self.session()).await?;
                 match session.waiting_ask().map(|ask| &ask.subject) {
                     Some(AskSubject::Permission(call)) => {
-                        let policy = approvals.policy().await?.approval;
+                        let policy = approvals.policy().await?.approval.clone();
                         policy.requirement(session.identity.channel, &tool_risks(&call.tool))
                     }
                     Some(AskSubject::Questions { .. }) | None => Require::Any,

@@ -21,7 +21,8 @@ pub(crate) async fn run(context: &Context, arguments: &DashboardArgs) -> Outcome
         }
     };
     let link = context.engine.approvals().make_link(&person).await?;
-    let server = arguments.url.as_deref().map_or_else(|| context.dashboard.clone(), |url| url.trim_end_matches('/').to_owned());
+    let server =
+        arguments.url.as_deref().map_or_else(|| context.dashboard.clone(), |url| url.trim_end_matches('/').to_owned());
     let address = format!("{}/#link={}", named_host(&server), link.secret);
     // The address is printed and not given to a program: the arguments of a program can be read by the agent, too.
     let words = || {

@@ -1,16 +1,13 @@
-//! What else a person decides: permissions, steps with an unknown result, tools of MCP servers, and what an archive brings.
+//! What else a person decides: permissions, tools of MCP servers, and what an archive brings.
 
 use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
 use planwright_core::ask::{AskSubject, CallToPermit};
-use planwright_core::command::{Command, EndedStep, Outcome, RunCommand, TurnCommand};
-use planwright_core::ids::StepId;
+use planwright_core::command::{Command, TurnCommand};
 use planwright_core::model::{ModelReply, ToolCall, Usage};
-use planwright_core::plan::execution::{PermissionCounts, StepStatus};
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Purpose, TurnInput};
-use planwright_core::workspace::CallChanges;
 use planwright_engine::Engine;
 use planwright_store::Location;
 use serde_json::{Value, json};
@@ -103,34 +100,6 @@ fn a_person_permits_a_call() {
         done(&stage.person.end());
         assert!(asked(&mut stage).is_none(), "{require}");
     }
-}
-
-#[test]
-fn uncertain_step() {
-    attack("uncertain_step", |stage| {
-        done(&stage.person_approves());
-        with_engine(stage, async |engine, session| {
-            let executor = Actor::system("mcp");
-            let plan = engine.plans().find(&session, None).await.unwrap();
-            let start = RunCommand::Start { plan: plan.id.clone() };
-            let committed = engine.submit(&session, &executor, Command::Run(start)).await.unwrap();
-            let running = committed.snapshot.plans[&plan.id].execution.as_ref().unwrap().id.clone();
-            let step = StepId::new("s1").unwrap();
-            let note = Some("the line broke".to_owned());
-            let outcome = Outcome { status: StepStatus::Uncertain, note, evidence: None };
-            let (changes, permissions) = (CallChanges::default(), PermissionCounts::default());
-            let ended = EndedStep { step: step.clone(), outcome, changes, permissions };
-            for (ended, begun) in [(Vec::new(), vec![step]), (vec![ended], Vec::new())] {
-                let (plan, execution) = (plan.id.clone(), running.clone());
-                let advance = RunCommand::Advance { plan, execution, ended, begun };
-                engine.submit(&session, &executor, Command::Run(advance)).await.unwrap();
-            }
-        });
-        assert_eq!(stage.plan()["steps"][0]["status"], "UNCERTAIN");
-        let command = format!("{PROGRAM} plan resume 1 --retry --session {SESSION}");
-        stage.agent.run(&format!("{command}; script -qec '{command}' /dev/null < /dev/null"));
-        stopped_while(stage.plan()["steps"][0]["status"] == "UNCERTAIN")
-    });
 }
 
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");

@@ -142,7 +142,10 @@ fn an_agent_of_another_user_cannot_approve_and_the_service_user_can() {
         let path = data.join(file).display().to_string();
         assert!(data.join(file).exists(), "{path}");
         assert!(!installed.agent(&["cat", &path]).status.success(), "{path} can be read");
-        assert!(!installed.agent(&["sh", "-c", &format!("echo x >> {path}")]).status.success(), "{path} can be written");
+        assert!(
+            !installed.agent(&["sh", "-c", &format!("echo x >> {path}")]).status.success(),
+            "{path} can be written"
+        );
     }
     let tried = installed.agent(&[&program, "plan", "approve", "1", "--session", "web:service-1"]);
     assert!(!tried.status.success(), "{tried:?}");

@@ -11,10 +11,10 @@ mod start;
 
 use std::sync::Arc;
 
-use axum::{Extension, Router};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 
 use super::access::Access;
 use super::app::App;

@@ -180,7 +180,8 @@ pub(super) async fn said(context: &Context, plan: &Plan) -> Outcome {
     let next = context.next(plan).await?;
     let words = || {
         let skipped = plan.approval.as_ref().map_or(&[][..], |approval| &approval.skipped);
-        let waiting = plan.incomplete_approval.as_ref().map(|waiting| format!("{}.\n", shown_line(&waiting.to_string())));
+        let waiting =
+            plan.incomplete_approval.as_ref().map(|waiting| format!("{}.\n", shown_line(&waiting.to_string())));
         format!("{}{}{}{next}", card::line(plan), waiting.unwrap_or_default(), left_out(context, plan, skipped))
     };
     context.screen.answer(|| json!(PlanView::from(plan)), words)?;
