@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hex::FromHex as _;
-use planwright_core::event::{Event, MemoryEvent, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
+use planwright_core::event::{AutoEvent, Event, MemoryEvent, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
 use planwright_core::journal::{Entry, EntryHash, Head, SealedEntry};
 use planwright_core::session::SessionIdentity;
 use serde_json::Value;
@@ -12,11 +12,12 @@ use crate::journal::replay;
 use crate::world::SESSION;
 
 /// One sealed entry a line: its sequence number, its hash and the text that was hashed.
-const STORED: [&str; 4] = [
+const STORED: [&str; 5] = [
     include_str!("fixtures/journal.jsonl"),
     include_str!("fixtures/journal_reviews.jsonl"),
     include_str!("fixtures/journal_steps.jsonl"),
     include_str!("fixtures/journal_memory.jsonl"),
+    include_str!("fixtures/journal_auto.jsonl"),
 ];
 
 fn session() -> SessionIdentity {
@@ -28,7 +29,7 @@ fn stored() -> Vec<SealedEntry> {
     journals().into_iter().flatten().collect()
 }
 
-fn journals() -> [Vec<SealedEntry>; 4] {
+fn journals() -> [Vec<SealedEntry>; 5] {
     STORED.map(|journal| journal.lines().map(sealed).collect())
 }
 
@@ -44,8 +45,15 @@ fn sealed(line: &str) -> SealedEntry {
 
 #[test]
 fn every_kind_of_event_is_among_them() {
-    let names =
-        [SessionEvent::NAMES, TurnEvent::NAMES, WorkbookEvent::NAMES, MemoryEvent::NAMES, PlanEvent::NAMES].concat();
+    let names = [
+        SessionEvent::NAMES,
+        TurnEvent::NAMES,
+        WorkbookEvent::NAMES,
+        MemoryEvent::NAMES,
+        AutoEvent::NAMES,
+        PlanEvent::NAMES,
+    ]
+    .concat();
     let kinds: BTreeSet<_> = names.iter().copied().collect();
     assert_eq!(kinds.len(), names.len(), "two events have one name");
     let entries: Vec<Entry> = stored().iter().map(|sealed| serde_json::from_str(&sealed.body).unwrap()).collect();
