@@ -9,7 +9,7 @@ use planwright_core::auto::{
     AutoCommand, AutoExecutionContext, AutoState, GoalStatus, Run, RunEnd, RunKind, RunState, StartTarget, TaskStatus,
 };
 use planwright_core::command::{Command, TurnCommand};
-use planwright_core::event::{AutoEvent, Event, TurnEvent};
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::{GoalId, RunId, TaskId, TurnId};
 use planwright_core::model::{ModelReply, ToolCall, Usage};
 use planwright_core::plan::PlanStyle;
@@ -329,5 +329,4 @@ fn every_event_comes_back_from_the_journal() {
         world.snapshot.session
     );
     assert!(stored.contains("\"run_kind\":\"GOAL_RUN\""), "{stored}");
-    let _ = AutoEvent::NAMES;
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hex::FromHex as _;
-use planwright_core::event::{Event, MemoryEvent, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
+use planwright_core::event::{AutoEvent, Event, MemoryEvent, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
 use planwright_core::journal::{Entry, EntryHash, Head, SealedEntry};
 use planwright_core::session::SessionIdentity;
 use serde_json::Value;
@@ -18,6 +18,7 @@ const STORED: [&str; 5] = [
     include_str!("fixtures/journal_steps.jsonl"),
     include_str!("fixtures/journal_memory.jsonl"),
     include_str!("fixtures/journal_approvals.jsonl"),
+    include_str!("fixtures/journal_auto.jsonl"),
 ];
 
 fn session() -> SessionIdentity {
@@ -45,8 +46,15 @@ fn sealed(line: &str) -> SealedEntry {
 
 #[test]
 fn every_kind_of_event_is_among_them() {
-    let names =
-        [SessionEvent::NAMES, TurnEvent::NAMES, WorkbookEvent::NAMES, MemoryEvent::NAMES, PlanEvent::NAMES].concat();
+    let names = [
+        SessionEvent::NAMES,
+        TurnEvent::NAMES,
+        WorkbookEvent::NAMES,
+        MemoryEvent::NAMES,
+        AutoEvent::NAMES,
+        PlanEvent::NAMES,
+    ]
+    .concat();
     let kinds: BTreeSet<_> = names.iter().copied().collect();
     assert_eq!(kinds.len(), names.len(), "two events have one name");
     let entries: Vec<Entry> = stored().iter().map(|sealed| serde_json::from_str(&sealed.body).unwrap()).collect();

@@ -9,6 +9,7 @@ mod tasks;
 use planwright_core::auto::AutoState;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use serde::Deserialize;
+use serde_json::{Value, json};
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -45,4 +46,37 @@ impl OfSession {
 
 async fn state(app: &App, session: &SessionIdentity) -> ApiResult<AutoState> {
     Ok(app.engine().auto().state(session).await?)
+}
+
+const ID: &str = "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11";
+const AT: &str = "2026-03-01T12:00:00Z";
+
+fn list_example(item: Value) -> Value {
+    json!({ "items": [item] })
+}
+
+fn goal_example() -> Value {
+    let title = "No open warnings";
+    json!({ "id": ID, "number": 1, "title": title, "status": "active", "note": null, "addedAt": AT, "changedAt": AT })
+}
+
+fn task_example() -> Value {
+    json!({
+        "id": ID, "number": 1, "goalId": ID, "title": "The first warning", "status": "open", "note": null, "addedAt": AT,
+        "changedAt": AT,
+    })
+}
+
+fn run_example() -> Value {
+    json!({
+        "id": ID, "number": 1, "runKind": "GOAL_RUN", "goalId": ID, "taskId": ID, "state": "running", "reason": null,
+        "startedAt": AT, "activeAt": AT, "spent": { "turns": 2, "tokens": 4100, "seconds": 12.5, "money": 0.0 },
+    })
+}
+
+fn schedule_example() -> Value {
+    json!({
+        "id": ID, "number": 1, "title": "Read the news", "taskId": ID, "goalId": null, "cron": "0 9 * * 1",
+        "timeZone": "Europe/Berlin", "status": "active", "executions": 0, "maxExecutions": null, "nextAt": AT,
+    })
 }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{OfSession, state};
+use super::{OfSession, goal_example, list_example, state};
 use crate::http::api::lookup;
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
@@ -32,7 +32,7 @@ struct Goals {
 
 /// List the goals of a session
 #[utoipa::path(get, path = "/api/goals", tag = "auto", params(OfSession),
-    responses((status = 200, description = "The goals", body = Goals),
+    responses((status = 200, description = "The goals", body = Goals, example = json!(list_example(goal_example()))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn list(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<Goals>> {
     let state = state(&app, &of.session()).await?;
@@ -53,7 +53,7 @@ struct NewGoal {
 
 /// Set a goal
 #[utoipa::path(post, path = "/api/goals", tag = "auto", request_body = NewGoal,
-    responses((status = 201, description = "The goal", body = GoalView),
+    responses((status = 201, description = "The goal", body = GoalView, example = json!(goal_example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn add(
     State(app): State<App>,
@@ -68,7 +68,7 @@ async fn add(
 /// Look at a goal
 #[utoipa::path(get, path = "/api/goals/{id}", tag = "auto",
     params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
-    responses((status = 200, description = "The goal", body = GoalView),
+    responses((status = 200, description = "The goal", body = GoalView, example = json!(goal_example())),
         (status = 404, description = "There is no such goal in this session", body = ProblemBody)))]
 async fn show(
     State(app): State<App>,
@@ -91,7 +91,7 @@ struct GoalChange {
 /// Pause, resume, finish or cancel a goal
 #[utoipa::path(patch, path = "/api/goals/{id}", tag = "auto",
     params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession), request_body = GoalChange,
-    responses((status = 200, description = "The goal", body = GoalView),
+    responses((status = 200, description = "The goal", body = GoalView, example = json!(goal_example())),
         (status = 404, description = "There is no such goal in this session", body = ProblemBody)))]
 async fn change(
     State(app): State<App>,

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{OfSession, state};
+use super::{OfSession, list_example, run_example, state};
 use crate::http::api::lookup;
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
@@ -41,7 +41,7 @@ struct Runs {
 
 /// List the runs of a session
 #[utoipa::path(get, path = "/api/runs", tag = "auto", params(OfSession),
-    responses((status = 200, description = "The runs", body = Runs),
+    responses((status = 200, description = "The runs", body = Runs, example = json!(list_example(run_example()))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn list(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<Runs>> {
     let session = of.session();
@@ -69,7 +69,7 @@ struct NewRun {
 
 /// Start a run
 #[utoipa::path(post, path = "/api/runs", tag = "auto", request_body = NewRun,
-    responses((status = 201, description = "The run", body = RunView),
+    responses((status = 201, description = "The run", body = RunView, example = json!(run_example())),
         (status = 404, description = "There is no such session, goal or task", body = ProblemBody),
         (status = 409, description = "A plan or a permission waits for a person, or a run works on the task already", body = ProblemBody)))]
 async fn start(
@@ -102,7 +102,7 @@ async fn start(
 /// Look at a run
 #[utoipa::path(get, path = "/api/runs/{id}", tag = "auto",
     params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
-    responses((status = 200, description = "The run", body = RunView),
+    responses((status = 200, description = "The run", body = RunView, example = json!(run_example())),
         (status = 404, description = "There is no such run in this session", body = ProblemBody)))]
 async fn show(State(app): State<App>, Path(id): Path<String>, Query(of): Query<OfSession>) -> ApiResult<Json<RunView>> {
     let session = of.session();
@@ -115,7 +115,7 @@ async fn show(State(app): State<App>, Path(id): Path<String>, Query(of): Query<O
 /// The turn that it has open ends, too.
 #[utoipa::path(post, path = "/api/runs/{id}/stop", tag = "auto",
     params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
-    responses((status = 200, description = "The run", body = RunView),
+    responses((status = 200, description = "The run", body = RunView, example = json!(run_example())),
         (status = 404, description = "There is no such run in this session", body = ProblemBody),
         (status = 409, description = "It is over", body = ProblemBody)))]
 async fn stop(
@@ -135,7 +135,7 @@ async fn stop(
 /// For a run that is paused or interrupted. Its budget counts from now on.
 #[utoipa::path(post, path = "/api/runs/{id}/resume", tag = "auto",
     params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
-    responses((status = 200, description = "The run", body = RunView),
+    responses((status = 200, description = "The run", body = RunView, example = json!(run_example())),
         (status = 404, description = "There is no such run in this session", body = ProblemBody),
         (status = 409, description = "It runs or is over, or something waits for a person", body = ProblemBody)))]
 async fn resume(

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{OfSession, state};
+use super::{OfSession, list_example, schedule_example, state};
 use crate::http::api::lookup;
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
@@ -36,7 +36,7 @@ struct Schedules {
 
 /// List the schedules of a session
 #[utoipa::path(get, path = "/api/schedules", tag = "auto", params(OfSession),
-    responses((status = 200, description = "The schedules", body = Schedules),
+    responses((status = 200, description = "The schedules", body = Schedules, example = json!(list_example(schedule_example()))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn list(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<Schedules>> {
     let state = state(&app, &of.session()).await?;
@@ -69,7 +69,7 @@ struct NewScheduleBody {
 
 /// Do something at set times
 #[utoipa::path(post, path = "/api/schedules", tag = "auto", request_body = NewScheduleBody,
-    responses((status = 201, description = "The schedule", body = ScheduleView),
+    responses((status = 201, description = "The schedule", body = ScheduleView, example = json!(schedule_example())),
         (status = 400, description = "The expression or the time zone is not one", body = ProblemBody),
         (status = 404, description = "There is no such session or goal", body = ProblemBody)))]
 async fn add(
@@ -96,7 +96,7 @@ async fn add(
 /// Pause a schedule
 #[utoipa::path(post, path = "/api/schedules/{id}/pause", tag = "auto",
     params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
-    responses((status = 200, description = "The schedule", body = ScheduleView),
+    responses((status = 200, description = "The schedule", body = ScheduleView, example = json!(schedule_example())),
         (status = 404, description = "There is no such schedule in this session", body = ProblemBody),
         (status = 409, description = "It is not active", body = ProblemBody)))]
 async fn pause(
@@ -111,7 +111,7 @@ async fn pause(
 /// Let a paused schedule continue
 #[utoipa::path(post, path = "/api/schedules/{id}/resume", tag = "auto",
     params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
-    responses((status = 200, description = "The schedule", body = ScheduleView),
+    responses((status = 200, description = "The schedule", body = ScheduleView, example = json!(schedule_example())),
         (status = 404, description = "There is no such schedule in this session", body = ProblemBody),
         (status = 409, description = "It is not paused", body = ProblemBody)))]
 async fn resume(

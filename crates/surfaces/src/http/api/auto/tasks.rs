@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{OfSession, state};
+use super::{OfSession, list_example, state, task_example};
 use crate::http::api::lookup;
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
@@ -32,7 +32,7 @@ struct Tasks {
 
 /// List the tasks of a session
 #[utoipa::path(get, path = "/api/tasks", tag = "auto", params(OfSession),
-    responses((status = 200, description = "The tasks", body = Tasks),
+    responses((status = 200, description = "The tasks", body = Tasks, example = json!(list_example(task_example()))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn list(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<Tasks>> {
     let state = state(&app, &of.session()).await?;
@@ -56,7 +56,7 @@ struct NewTask {
 
 /// Add a task
 #[utoipa::path(post, path = "/api/tasks", tag = "auto", request_body = NewTask,
-    responses((status = 201, description = "The task", body = TaskView),
+    responses((status = 201, description = "The task", body = TaskView, example = json!(task_example())),
         (status = 404, description = "There is no such session or goal", body = ProblemBody)))]
 async fn add(
     State(app): State<App>,
@@ -75,7 +75,7 @@ async fn add(
 /// Look at a task
 #[utoipa::path(get, path = "/api/tasks/{id}", tag = "auto",
     params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
-    responses((status = 200, description = "The task", body = TaskView),
+    responses((status = 200, description = "The task", body = TaskView, example = json!(task_example())),
         (status = 404, description = "There is no such task in this session", body = ProblemBody)))]
 async fn show(
     State(app): State<App>,
@@ -98,7 +98,7 @@ struct TaskChange {
 /// Say how a task ended
 #[utoipa::path(patch, path = "/api/tasks/{id}", tag = "auto",
     params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession), request_body = TaskChange,
-    responses((status = 200, description = "The task", body = TaskView),
+    responses((status = 200, description = "The task", body = TaskView, example = json!(task_example())),
         (status = 404, description = "There is no such task in this session", body = ProblemBody)))]
 async fn change(
     State(app): State<App>,
