@@ -93,7 +93,8 @@ impl Decisions {
         Err(Refusal::stale(message).into())
     }
 
-    /// Continues a document for the agent of another program that drafted it; `None` if this process continues it.
+    /// Continues a plan for the agent of another program that drafted it: a document, and a plan of another style whose last
+    /// step that agent reported. `None` if this process continues it.
     async fn resume_for_drafter(
         &self,
         plan: &PlanId,
@@ -111,7 +112,8 @@ impl Decisions {
             return Ok(None);
         }
         let drafter = engine.history().external_author(&found).await?;
-        let Some(drafter) = drafter.filter(|_| found.style() == PlanStyle::Document) else { return Ok(None) };
+        let is_theirs = reported || found.style() == PlanStyle::Document;
+        let Some(drafter) = drafter.filter(|_| is_theirs) else { return Ok(None) };
         let plan =
             context.engine(engine).plans().resume_after(session, context.by(), plan, resuming.after_step).await?;
         let left = format!("The agent that drafted it, {drafter}, carries it out.");
