@@ -19,6 +19,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use crate::markdown::{FormattedText, Look};
 use crate::message::{Keyboard, Markup};
@@ -26,6 +27,8 @@ use crate::message::{Keyboard, Markup};
 const CONNECT: Duration = Duration::from_secs(10);
 /// Longer than Telegram waits for an update.
 const ANSWER: Duration = Duration::from_secs(65);
+/// For all other calls. A message that is being sent is not sent by another process before that.
+const SHORT_ANSWER: Duration = Duration::from_secs(20);
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ApiError {
@@ -221,8 +224,12 @@ impl BotApi {
         P: Serialize + Debug + Send,
         T: DeserializeOwned,
     {
-        let answer: Result<MethodResponse<T>, Error> = self.bot.request(method, Some(params)).await;
-        answer.map(|answer| answer.result).map_err(|error| translate(&error))
+        let patience = if method == "getUpdates" { ANSWER } else { SHORT_ANSWER };
+        let request = self.bot.request::<P, MethodResponse<T>>(method, Some(params));
+        match timeout(patience, request).await {
+            Ok(answer) => answer.map(|answer| answer.result).map_err(|error| translate(&error)),
+            Err(_) => Err(ApiError::Unavailable("it does not answer".to_owned())),
+        }
     }
 }
 

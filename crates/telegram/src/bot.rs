@@ -11,7 +11,7 @@ use planwright_engine::outbox::NewMessage;
 use planwright_engine::server_ledger::ServerLedger;
 use secrecy::ExposeSecret as _;
 use tokio::sync::Notify;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{ApiError, BotApi, BotUser};
@@ -22,6 +22,8 @@ use crate::{CHANNEL, buttons, card_watch, menu, poller, records, sender};
 
 /// How often a token is tried that Telegram does not accept.
 const REVOKED: Duration = Duration::from_secs(300);
+/// How long the last messages may take when the bot stops.
+const LAST_SENDS: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -62,20 +64,21 @@ impl TelegramBot {
     pub async fn run(self, shutdown: CancellationToken) {
         let context = self.context;
         let _stopped = context.shutdown.clone().drop_guard();
-        let work = async {
-            let Some(user) = introduce(&context).await else { return };
-            tokio::join!(
-                poller::run(&context, user.username.as_deref()),
-                sender::run(&context),
-                card_watch::run(&context),
-            );
+        let user = tokio::select! {
+            user = introduce(&context) => user,
+            () = shutdown.cancelled() => return,
         };
+        let mut sending = std::pin::pin!(sender::run(&context));
         tokio::select! {
-            () = work => {}
-            () = shutdown.cancelled() => {
-                context.shutdown.cancel();
-                poller::release(&context).await;
-            }
+            () = poller::run(&context, user.username.as_deref()) => {}
+            () = card_watch::run(&context) => {}
+            () = &mut sending => {}
+            () = shutdown.cancelled() => {}
+        }
+        context.shutdown.cancel();
+        poller::release(&context).await;
+        if timeout(LAST_SENDS, sending).await.is_err() {
+            tracing::warn!(event = "messages_not_sent", "some messages are sent by the next process");
         }
     }
 }
@@ -129,13 +132,13 @@ fn bot_number(token: &str) -> String {
 }
 
 /// Asks Telegram who the bot is, until it answers. A token that is not accepted is said once and tried rarely.
-async fn introduce(context: &BotContext) -> Option<BotUser> {
+async fn introduce(context: &BotContext) -> BotUser {
     let (mut pause, mut said) = (FIRST_PAUSE, None);
     loop {
         match context.api.get_me().await {
             Ok(user) => {
                 prepare(context).await;
-                return Some(user);
+                return user;
             }
             Err(error) => {
                 if said.as_ref() != Some(&error) {

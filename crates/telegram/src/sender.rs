@@ -17,7 +17,7 @@ use crate::message::{Content, Markup, OutgoingMessage};
 use crate::records;
 
 /// After this time another process sends the messages of one that died.
-const TAKEN: SignedDuration = SignedDuration::from_secs(120);
+const TAKEN: SignedDuration = SignedDuration::from_secs(45);
 /// How often the outbox is looked at for messages of other processes and for those that are tried again.
 const LOOK: Duration = Duration::from_secs(1);
 const AT_ONCE: u32 = 32;
@@ -25,12 +25,16 @@ const AT_ONCE: u32 = 32;
 const PATIENCE: SignedDuration = SignedDuration::from_hours(48);
 const FORGET_AFTER: SignedDuration = SignedDuration::from_hours(24 * 14);
 
+/// Runs until the bot stops. What it has begun to send is noted before it ends.
 pub(crate) async fn run(context: &BotContext) {
     let mut last_forgotten = Timestamp::UNIX_EPOCH;
-    loop {
+    while !context.shutdown.is_cancelled() {
         match send_due(context).await {
             Ok(0) => {
-                let _ = timeout(LOOK, context.put.notified()).await;
+                tokio::select! {
+                    () = context.shutdown.cancelled() => return,
+                    _ = timeout(LOOK, context.put.notified()) => {}
+                }
             }
             Ok(_) => {}
             Err(error) => {

@@ -54,6 +54,19 @@ struct Telegram {
     polls: u64,
     token_revoked: bool,
     blocked: Vec<i64>,
+    refuses_entities: bool,
+}
+
+impl Telegram {
+    /// The messages as they look, and the last calls.
+    fn describe(&self) -> String {
+        let messages = self
+            .messages
+            .values()
+            .map(|message| format!("{} #{}: {:?} {:?}", message.chat, message.id, message.text, message.labels()));
+        let calls = self.calls.iter().rev().take(20).map(|call| format!("{} {}", call.method, call.params));
+        messages.chain(calls).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// A call as it came.
@@ -128,8 +141,13 @@ impl FakeBotApi {
 
     /// A person sends a document.
     pub fn send_file(&self, user: i64, name: &str, content: &[u8], caption: &str) -> i64 {
-        self.state().files.insert(format!("documents/{name}"), content.to_vec());
-        let document = json!({ "file_id": name, "file_name": name, "file_size": content.len() });
+        let id = {
+            let mut state = self.state();
+            let id = format!("file_{}", state.files.len());
+            state.files.insert(format!("documents/{id}"), content.to_vec());
+            id
+        };
+        let document = json!({ "file_id": id, "file_name": name, "file_size": content.len() });
         let rest = json!({ "document": document, "caption": caption });
         self.deliver(json!({ "message": message(user, user, "private", rest) }))
     }
@@ -186,6 +204,11 @@ impl FakeBotApi {
         self.state().token_revoked = true;
     }
 
+    /// Text is only taken without entities from now on.
+    pub fn refuse_entities(&self) {
+        self.state().refuses_entities = true;
+    }
+
     /// The person blocks the bot.
     pub fn block(&self, chat: i64) {
         self.state().blocked.push(chat);
@@ -225,7 +248,7 @@ impl FakeBotApi {
         };
         match timeout(LONG, waiting).await {
             Ok(found) => found,
-            Err(_) => panic!("it did not happen: {what}\n{:#?}", self.state()),
+            Err(_) => panic!("it did not happen: {what}\n{}", self.state().describe()),
         }
     }
 
@@ -369,6 +392,10 @@ async fn get_updates(api: &FakeBotApi, params: &Value) -> Response {
 }
 
 fn send_message(api: &FakeBotApi, chat: i64, params: &Value) -> Response {
+    let has_entities = params["entities"].as_array().is_some_and(|entities| !entities.is_empty());
+    if has_entities && api.state().refuses_entities {
+        return error(400, "Bad Request: can't parse entities: odd");
+    }
     match checks::message(params) {
         Err(why) => error(400, &format!("Bad Request: {why}")),
         Ok(()) => add(api, chat, params["text"].as_str().unwrap_or_default(), params, None),

@@ -28,8 +28,6 @@ pub(crate) struct World {
     pub(crate) agent: Agent,
     pub(crate) ledger: Arc<dyn ServerLedger>,
     pub(crate) clock: TestClock,
-    pub(crate) setup: AgentSetup,
-    pub(crate) model: ScriptedModel,
     pub(crate) receiver: Receiver,
     _folder: TempDir,
 }
@@ -93,8 +91,8 @@ impl World {
         setup.clock = Some(clock.clone());
         change(&mut setup);
         let ledger = setup.ledger().await;
-        let agent = setup.agent(ledger.clone(), model.clone());
-        Self { agent, ledger, clock, setup, model, receiver: Receiver::start().await, _folder: folder }
+        let agent = setup.agent(ledger.clone(), model);
+        Self { agent, ledger, clock, receiver: Receiver::start().await, _folder: folder }
     }
 
     pub(crate) fn options(&self, owner: &str) -> NotifyOptions {

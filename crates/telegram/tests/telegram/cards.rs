@@ -26,8 +26,8 @@ async fn status(world: &World) -> PlanStatus {
 }
 
 fn done() -> Reply {
-    Reply::call("plan_progress", json!({ "step": "1", "status": "done" }))
-        .and_call("plan_progress", json!({ "step": "2", "status": "done" }))
+    Reply::call("plan_progress", json!({ "step": 1, "status": "done" }))
+        .and_call("plan_progress", json!({ "step": 2, "status": "done" }))
 }
 
 #[tokio::test]
@@ -44,8 +44,8 @@ async fn a_plan_comes_as_a_card_and_a_button_approves_it() {
     for (label, data) in card.buttons.iter().filter(|(label, _)| label != "Open") {
         assert!(data.len() <= 64 && !data.contains(ready.id.as_str()), "{label}: {data}");
     }
-    world.api.press(ADA, &card, "Approve");
-    world.api.wait_for_text(ADA, "All done.").await;
+    let press = world.api.press(ADA, &card, "Approve");
+    world.finished(press).await;
     let approved = world.agent.engine().plans().get(&session, &ready.id).await.unwrap();
     assert_eq!(approved.status, PlanStatus::Completed);
     let by = &approved.approval.as_ref().unwrap().by;
@@ -88,8 +88,9 @@ async fn a_button_works_for_its_person_and_once() {
         })
         .await;
     assert_eq!(status(&world).await, PlanStatus::Ready);
-    world.api.press_data(ADA, &card, &data);
-    world.api.wait_for_text(ADA, "All done.").await;
+    let press = world.api.press_data(ADA, &card, &data);
+    world.finished(press).await;
+    assert_eq!(status(&world).await, PlanStatus::Completed);
     // Replayed, it does nothing.
     let requests = world.model.requests().len();
     world.api.press_data(ADA, &card, &data);

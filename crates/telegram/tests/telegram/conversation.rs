@@ -143,9 +143,13 @@ async fn a_long_answer_comes_whole() {
     let words: Vec<_> = (0..1_500).map(|number| format!("word{number}")).collect();
     let world = World::new([Reply::text(words.join(" "))]).await;
     world.api.say(ADA, "write");
-    world.api.wait_for_text(ADA, "word1499").await;
-    let texts: Vec<_> = world.api.messages(ADA).into_iter().map(|message| message.text).collect();
-    assert!(texts.len() > 1);
+    let texts = world
+        .api
+        .wait("all parts", |api| {
+            let texts: Vec<_> = api.messages(ADA).into_iter().map(|message| message.text).collect();
+            (texts.len() > 1 && texts[0].starts_with("word0 ") && texts.concat().contains("word1499")).then_some(texts)
+        })
+        .await;
     assert_eq!(texts.join(" ").split_whitespace().collect::<Vec<_>>(), words);
 }
 

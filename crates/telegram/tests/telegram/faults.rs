@@ -101,8 +101,7 @@ async fn a_revoked_token_is_tried_rarely() {
 #[tokio::test]
 async fn text_that_telegram_does_not_take_is_sent_without_its_look() {
     let world = World::new([Reply::text("**bold** words")]).await;
-    let refused = json!({ "ok": false, "error_code": 400, "description": "Bad Request: can't parse entities: odd" });
-    world.api.fail_next("sendMessage", 400, &refused.to_string());
+    world.api.refuse_entities();
     world.api.say(ADA, "hi");
     let answer = world.api.wait_for_text(ADA, "bold words").await;
     assert!(answer.entities.is_empty());

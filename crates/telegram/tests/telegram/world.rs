@@ -78,6 +78,14 @@ impl World {
         self.ledger.active_session(&transport).await.unwrap().unwrap()
     }
 
+    /// Waits until the update is finished, with everything that it led to.
+    pub(crate) async fn finished(&self, update: i64) {
+        self.api.all_received().await;
+        while self.ledger.pending_updates("123456", update - 1, 1).await.unwrap().iter().any(|next| next.id == update) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     /// What the model was sent as the person's words, in order.
     pub(crate) fn heard(&self) -> Vec<String> {
         let newest = |request: &planwright_core::model::ModelRequest| {
