@@ -37,7 +37,8 @@ async function waiting(settings: Record<string, string>, approvers: string[]): P
   await started.api("POST", "/api/sessions", { sessionId: SESSION });
   for (const text of ["/plan on", "move the blog to a new host"]) await started.api("POST", `/api/sessions/${SESSION}/messages`, { text });
   const { plans } = await started.api("GET", `/api/plans?sessionId=${SESSION}`);
-  return { stack: started, plan: plans[0].id, digest: plans[0].digest };
+  const { digest } = await started.api("GET", `/api/plans/${plans[0].id}`);
+  return { stack: started, plan: plans[0].id, digest };
 }
 
 const approveButton = (page: Page) => page.getByRole("button", { name: /^Approve version/ });
