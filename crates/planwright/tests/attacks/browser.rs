@@ -67,7 +67,8 @@ fn dashboard_link_in_script() {
     });
 }
 
-/// A browser keeps on disk what has an end; what has none stays in its memory.
+/// The cookie with an end. The one without an end is not in the clear on disk: Chromium writes it encrypted, others keep it
+/// in memory.
 #[test]
 fn cookie_theft() {
     attack("cookie_theft", |stage| {

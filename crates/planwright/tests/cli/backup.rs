@@ -55,7 +55,8 @@ fn seen(world: &World) -> Vec<Value> {
     }
     seen.push(world.json(&format!("plan show 1 --session {SESSION}")));
     seen.push(world.json(&format!("plan history 1 --session {SESSION}")));
-    seen.push(world.json("verify"));
+    // A restored session has an entry more, so only that it is whole is the same.
+    seen.push(world.json("verify")["whole"].clone());
     seen
 }
 
@@ -398,7 +399,7 @@ fn a_restored_execution_waits_for_a_person() {
     other.run(&format!("plan resume 1 --session {HERE}")).done();
     assert!(written.exists());
     let history = other.json(&format!("plan history 1 --session {HERE}"));
-    let text = history.to_string();
-    assert_eq!(text.matches("plan_approved").count().max(text.matches("\"approved\"").count()), 2, "{history}");
+    let items = history["items"].as_array().unwrap();
+    assert_eq!(items.iter().filter(|item| item["type"] == "plan_approved").count(), 2, "{history}");
     other.run("verify").done();
 }

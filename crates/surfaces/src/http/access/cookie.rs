@@ -77,8 +77,8 @@ impl CookieScope {
         named.values(headers).first().map(|value| BrowserSecret((*value).to_owned()))
     }
 
-    /// `Set-Cookie` for that secret. Without an end the browser keeps it in memory and not on disk, where a program of the
-    /// same user could read it.
+    /// `Set-Cookie` for that secret. Without an end the browser forgets it when it is closed, and does not write it to disk in
+    /// the clear.
     pub(super) fn set_browser(&self, secret: &BrowserSecret, encrypted: bool) -> String {
         let secure = if encrypted { "; Secure" } else { "" };
         format!("{}={}; HttpOnly; SameSite=Strict; Path=/{secure}", self.browser_name(), secret.0)
