@@ -17,7 +17,7 @@ use crate::gate::ToolEffect;
 use crate::plan::content::RecordedCall;
 use crate::plan::digest::canonical;
 
-pub use rule::{PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};
+pub use rule::{DeniedPaths, PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};
 pub use shell::ShellLine;
 
 /// What becomes of a call. The later, the stricter.

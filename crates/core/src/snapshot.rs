@@ -12,6 +12,7 @@ use crate::memory::MemoryRecord;
 use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::session::{Session, SessionIdentity};
+use crate::turn::OpenTurn;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
@@ -56,6 +57,11 @@ impl Snapshot {
     pub fn remembered(&self, id: &MemoryId) -> Result<&MemoryRecord, Refusal> {
         let not_found = || Refusal::not_found(format!("There is no memory {id} in session {}.", self.identity));
         self.memories.get(id).filter(|record| !record.forgotten).ok_or_else(not_found)
+    }
+
+    /// The turn that is under way, or that a process left open.
+    pub fn open_turn(&self) -> Option<&OpenTurn> {
+        self.session.as_ref()?.turn.as_ref()
     }
 
     pub fn active(&self) -> Option<&Plan> {

@@ -6,6 +6,8 @@
 mod audit;
 mod key;
 
+use std::sync::Arc;
+
 use planwright_core::actor::Actor;
 use planwright_core::approval::record::{ApprovalEvent, ApprovalState, RecordDamage, RecordSignature, SealedRecord};
 use planwright_core::approval::{ApprovalPolicy, Approver};
@@ -48,8 +50,8 @@ impl Approvals {
     }
 
     /// The policy that decisions are checked with now, and the approvers whose signatures count.
-    pub async fn policy(&self) -> LedgerResult<Policy> {
-        self.submitter.effective_policy(self.submitter.policy()).await
+    pub async fn policy(&self) -> LedgerResult<Arc<Policy>> {
+        self.submitter.policy_in_force().await
     }
 
     /// Records the configured policy in a new store. Later a stricter one is recorded, and a weaker one has no effect:
@@ -225,8 +227,11 @@ impl Approvals {
 
 /// What the records of a store say, checked.
 pub(crate) async fn state(ledger: &dyn Ledger) -> LedgerResult<ApprovalState> {
-    let records = ledger.approval_records().await?;
-    ApprovalState::replay(&records).map_err(|damage| LedgerError::damaged("the list of approvers", damage))
+    replay(&ledger.approval_records().await?)
+}
+
+pub(crate) fn replay(records: &[SealedRecord]) -> LedgerResult<ApprovalState> {
+    ApprovalState::replay(records).map_err(|damage| LedgerError::damaged("the list of approvers", damage))
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use planwright_core::approval::record::SealedRecord;
 use planwright_core::command::Command;
 use planwright_core::event::Event;
-use planwright_core::ids::{PlanId, TurnId};
+use planwright_core::ids::{PlanId, RequestId, TurnId};
 use planwright_core::journal::{Entry, Head, SealedEntry};
 use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place, PlacedItem};
@@ -219,6 +219,9 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
 
     /// The session a plan belongs to.
     async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>>;
+
+    /// Whether a request of this name was carried out. It is only read, which is cheaper than to submit it again.
+    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool>;
 
     /// The plans of a session, the newest first. `before` is the `next` of the page before.
     async fn plans(

@@ -2,6 +2,7 @@
 
 mod audit_log;
 mod observers;
+mod policy_in_force;
 
 use std::sync::Arc;
 
@@ -12,9 +13,8 @@ use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::memory::MemoryCommand;
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
-use planwright_core::snapshot::CommandContext;
+use planwright_core::snapshot::{CommandContext, Snapshot};
 
-use crate::approvals;
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
 use crate::plan_export::PlanExport;
@@ -22,6 +22,7 @@ use crate::session_policies::SessionPolicies;
 use crate::toolbox::files::FileTools;
 
 use observers::CommitObservers;
+use policy_in_force::PolicyInForce;
 
 pub use observers::{MemoryRead, Observer};
 
@@ -32,6 +33,7 @@ pub(crate) struct Submitter {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     policies: SessionPolicies,
+    in_force: PolicyInForce,
     export: Option<PlanExport>,
     observers: CommitObservers,
 }
@@ -56,6 +58,7 @@ impl Submitter {
             clock,
             ids,
             policies: SessionPolicies::new(policy),
+            in_force: PolicyInForce::default(),
             export: None,
             observers: CommitObservers::default(),
         }
@@ -85,13 +88,16 @@ impl Submitter {
     }
 
     /// Reads what a person changed in the session's project: its specialists, its template, and the file of the active plan.
-    pub(crate) async fn read_project(&self, session: &SessionIdentity) -> LedgerResult<()> {
+    /// Returns the session as it is then.
+    pub(crate) async fn read_project(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
         let snapshot = self.ledger.snapshot(session, None).await?;
         self.policies.read_project(&snapshot).await;
-        if let Some(export) = &self.export {
-            export.take_edit(self, &snapshot).await?;
+        if let Some(export) = &self.export
+            && export.take_edit(self, &snapshot).await?
+        {
+            return self.ledger.snapshot(session, None).await;
         }
-        Ok(())
+        Ok(snapshot)
     }
 
     /// The policy of the configuration.
@@ -143,7 +149,7 @@ impl Submitter {
         let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
         let name = command_name(&command);
         let policy = match needs_policy_in_force(&command) {
-            true => Arc::new(self.effective_policy(&self.policies.of(session)).await?),
+            true => self.in_force.get(self.ledger.as_ref(), &self.policies.of(session)).await?,
             false => self.policies.of(session),
         };
         let session = session.clone();
@@ -164,13 +170,8 @@ impl Submitter {
     }
 
     /// The configured policy and what the store adds to it: the policy in force there, and the approvers.
-    pub(crate) async fn effective_policy(&self, configured: &Policy) -> LedgerResult<Policy> {
-        let state = approvals::state(self.ledger.as_ref()).await?;
-        let approval = match &state.policy {
-            Some(in_force) => in_force.stricter(&configured.approval),
-            None => configured.approval.clone(),
-        };
-        Ok(Policy { approval, approvers: state.approvers, ..configured.clone() })
+    pub(crate) async fn policy_in_force(&self) -> LedgerResult<Arc<Policy>> {
+        self.in_force.get(self.ledger.as_ref(), self.policies.configured()).await
     }
 
     /// What a request wrote in the session, if it was carried out before.
@@ -180,8 +181,10 @@ impl Submitter {
         by: &Actor,
         id: &RequestId,
     ) -> LedgerResult<Option<Committed>> {
-        // The store answers a request that it knows with its first outcome. A request that it does not know asks for
-        // a turn that does not exist, which is refused and changes nothing.
+        if !self.ledger.is_request_known(id).await? {
+            return Ok(None);
+        }
+        // The store answers a request that it knows with its first outcome. The command of this one would be refused.
         let unknown = TurnId::new("unknown").unwrap_or_else(|_| unreachable!("seven letters are an id"));
         let resume = Command::Turn(TurnCommand::Resume { turn: unknown });
         let request = SubmitRequest { session, by, id: id.clone(), leasing: Leasing::None, turn: None };

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
-use planwright_core::permission::CallTarget;
+use planwright_core::permission::{CallTarget, DeniedPaths};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::{FileChange, Workspace};
@@ -53,6 +53,12 @@ pub trait Tool: Send + Sync + fmt::Debug + 'static {
 
     /// Whether a call may change files that its answer does not name. Then the workspace before and after it is compared.
     fn changes_untracked(&self) -> bool {
+        false
+    }
+
+    /// Whether commands of the session run in the background, which the tool started, reads or ends.
+    fn has_background(&self, session: &SessionIdentity) -> bool {
+        let _ = session;
         false
     }
 }
@@ -118,12 +124,21 @@ pub struct ToolContext<'a> {
     progress: Option<&'a ProgressSender>,
     /// The name of the sandbox level, if the caller has one of its own.
     sandbox: Option<&'a str>,
+    denied: Option<&'a DeniedPaths>,
 }
 
 impl<'a> ToolContext<'a> {
     /// For calls that no lease protects: those of a program that has the session for itself.
     pub fn without_lease(session: &'a SessionIdentity) -> Self {
-        Self { session, workspace: &Workspace::Own, call: None, lease: None, progress: None, sandbox: None }
+        Self {
+            session,
+            workspace: &Workspace::Own,
+            call: None,
+            lease: None,
+            progress: None,
+            sandbox: None,
+            denied: None,
+        }
     }
 
     pub(crate) fn leased(session: &'a SessionIdentity, lease: &'a LeaseGuard, ledger: &'a dyn Ledger) -> Self {
@@ -134,6 +149,7 @@ impl<'a> ToolContext<'a> {
             lease: Some((lease, ledger)),
             progress: None,
             sandbox: None,
+            denied: None,
         }
     }
 
@@ -156,6 +172,16 @@ impl<'a> ToolContext<'a> {
     #[must_use]
     pub fn at_sandbox_level(self, sandbox: Option<&'a str>) -> Self {
         Self { sandbox, ..self }
+    }
+
+    /// The paths that a search passes by, because rules deny them.
+    #[must_use]
+    pub fn without_paths(self, denied: &'a DeniedPaths) -> Self {
+        Self { denied: Some(denied), ..self }
+    }
+
+    pub(crate) fn denied_paths(&self) -> DeniedPaths {
+        self.denied.cloned().unwrap_or_default()
     }
 
     /// The name of that level.

@@ -44,7 +44,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::approval::record::SealedRecord;
-use planwright_core::ids::PlanId;
+use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place};
@@ -133,6 +133,10 @@ impl Ledger for PostgresLedger {
 
     async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
         self.readers.session_of(plan).await
+    }
+
+    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
+        self.readers.is_request_known(request).await
     }
 
     async fn plans(

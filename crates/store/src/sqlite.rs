@@ -44,7 +44,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::approval::record::SealedRecord;
-use planwright_core::ids::PlanId;
+use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place};
@@ -63,6 +63,7 @@ use planwright_engine::server_ledger::{
     StoredAnswer, Unfinished,
 };
 use planwright_engine::version_index::VersionIndexEntry;
+use rusqlite::Connection;
 use tokio::sync::broadcast;
 
 use crate::changes::ChangeBroadcaster;
@@ -71,6 +72,9 @@ use crate::transport;
 use changes::Changes;
 use readers::Readers;
 use writer::Writer;
+
+/// A page of at most so many rows is read on the current thread.
+const INLINE_ROWS: u32 = 64;
 
 #[derive(Debug)]
 pub struct SqliteLedger {
@@ -183,6 +187,11 @@ impl Ledger for SqliteLedger {
         self.readers.read_inline(move |connection| queries::session_of(connection, &plan)).await
     }
 
+    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
+        let request = request.clone();
+        self.readers.read_inline(move |connection| queries::is_request_known(connection, &request)).await
+    }
+
     async fn plans(
         &self,
         session: &SessionIdentity,
@@ -190,7 +199,8 @@ impl Ledger for SqliteLedger {
         limit: u32,
     ) -> LedgerResult<Page<PlanSummary>> {
         let session = session.clone();
-        self.readers.read(move |connection| queries::plans(connection, &session, before, limit)).await
+        let query = move |connection: &Connection| queries::plans(connection, &session, before, limit);
+        if limit <= INLINE_ROWS { self.readers.read_inline(query).await } else { self.readers.read(query).await }
     }
 
     async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
@@ -237,6 +247,12 @@ impl Ledger for SqliteLedger {
     }
 
     async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
+        // Most sessions have no memories, which is known without a thread that may wait.
+        let scopes = chain.clone();
+        let visible = self.readers.read_inline(move |connection| memory::visible(connection, &scopes)).await?;
+        if visible.rows.is_empty() {
+            return Ok(visible.matches());
+        }
         let (chain, lookups) = (chain.clone(), lookups.to_vec());
         self.readers.read(move |connection| memory::matches(connection, &chain, &lookups)).await
     }

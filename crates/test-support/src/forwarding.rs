@@ -36,7 +36,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::approval::record::SealedRecord;
-use planwright_core::ids::PlanId;
+use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place};
@@ -93,6 +93,7 @@ forwarding_ledger! {
     async fn snapshot(session: &SessionIdentity, plan: Option<&PlanId>) -> Snapshot;
     async fn candidates(session: &SessionIdentity, reference: &PlanReference) -> Vec<PlanCandidate>;
     async fn session_of(plan: &PlanId) -> Option<SessionIdentity>;
+    async fn is_request_known(request: &RequestId) -> bool;
     async fn plans(session: &SessionIdentity, before: Option<u64>, limit: u32) -> Page<PlanSummary>;
     async fn journal(session: &SessionIdentity, after: u64, limit: u32) -> Vec<SealedEntry>;
     async fn conversation(session: &SessionIdentity, from: u64, limit: u32) -> Vec<Entry>;

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::fmt;
+use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,8 @@ use crate::visible::quoted;
 
 /// The tool whose target is a shell line.
 pub const RUN_COMMAND: &str = "run_command";
+const READ_FILE: &str = "read_file";
+const GREP_FILES: &str = "grep_files";
 
 /// One rule of the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,6 +144,16 @@ struct Paths {
 /// Larger is narrower: what is named of the target, then of the tool, then of its origin.
 pub(super) type Narrowness = (usize, usize, bool, bool);
 
+/// The paths that rules keep a tool from. A search passes them by.
+#[derive(Debug, Clone, Default)]
+pub struct DeniedPaths(Arc<[GlobMatcher]>);
+
+impl DeniedPaths {
+    pub fn contains(&self, path: &str) -> bool {
+        self.0.iter().any(|glob| glob.is_match(path))
+    }
+}
+
 impl PermissionRules {
     /// Refuses the first rule that could never mean what it says.
     pub fn new(rules: Vec<PermissionRule>) -> Result<Self, Refusal> {
@@ -154,6 +167,16 @@ impl PermissionRules {
 
     pub fn rules(&self) -> impl Iterator<Item = &PermissionRule> {
         self.0.iter().map(|compiled| &compiled.rule)
+    }
+
+    /// The paths that a tool may not find. What may not be read is not searched either.
+    pub fn denied_paths(&self, tool: &str, effect: ToolEffect) -> DeniedPaths {
+        let arguments = serde_json::Value::Null;
+        let call = |tool| PermissionCall { tool, arguments: &arguments, effect, target: CallTarget::None };
+        let (own, reading) = (call(tool), call(READ_FILE));
+        let is_about = |rule: &&CompiledRule| rule.is_about(&own) || (tool == GREP_FILES && rule.is_about(&reading));
+        let denying = self.0.iter().filter(|rule| rule.rule.decide == Permission::Deny).filter(is_about);
+        DeniedPaths(denying.filter_map(|rule| rule.paths()).map(|paths| paths.any_case.clone()).collect())
     }
 
     pub(super) fn matching(&self, call: &PermissionCall<'_>) -> impl Iterator<Item = (usize, &CompiledRule)> {
@@ -238,6 +261,13 @@ impl CompiledRule {
                 false => !named.is_empty() && named.iter().all(|path| paths.cover(path)),
             }),
             CallTarget::None => false,
+        }
+    }
+
+    fn paths(&self) -> Option<&Paths> {
+        match &self.target {
+            RuleTarget::Some { paths, .. } => paths.as_deref(),
+            RuleTarget::Any => None,
         }
     }
 

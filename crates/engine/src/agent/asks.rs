@@ -10,6 +10,8 @@ use planwright_core::permission::PermissionRule;
 use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
+use planwright_core::turn::OpenTurn;
 use planwright_core::visible::quoted;
 use serde_json::Value;
 
@@ -139,11 +141,16 @@ impl Asks {
     }
 
     /// What a person typed while the agent waits for answers is the answer. `None` if the agent asks no question.
-    pub(super) async fn answer_typed(&self, text: &str, context: &InputContext) -> LedgerResult<Option<Answer>> {
+    pub(super) async fn answer_typed(
+        &self,
+        text: &str,
+        snapshot: &Snapshot,
+        context: &InputContext,
+    ) -> LedgerResult<Option<Answer>> {
         if let Some(before) = self.answered_before(context).await? {
             return Ok(Some(before));
         }
-        let Some(ask) = self.waiting(context.session()).await? else { return Ok(None) };
+        let Some(ask) = snapshot.open_turn().and_then(OpenTurn::waiting_ask).cloned() else { return Ok(None) };
         let AskSubject::Questions { questions } = &ask.subject else { return Ok(None) };
         let Some(answers) = typed_answers(questions, text) else {
             let words = format!("{} questions are asked.\n\n{}", questions.len(), ask_words(&ask));

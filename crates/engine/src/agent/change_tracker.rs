@@ -6,7 +6,7 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::workspace::{CallChanges, ChangedPaths};
 use tokio::time::timeout;
 
-use crate::toolbox::files::{FileTools, WorkspaceSnapshot};
+use crate::toolbox::files::{Baseline, FileTools};
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 
 /// The paths of each kind that the journal names at most.
@@ -20,13 +20,19 @@ pub(super) struct ChangeTracker<'a> {
     files: &'a FileTools,
     tool: &'a dyn Tool,
     context: ToolContext<'a>,
-    /// The workspace before the call, for tools that do not say themselves what they change.
-    before: Option<WorkspaceSnapshot>,
+    /// What the workspace is compared with, for tools that do not say themselves what they change.
+    before: Option<Baseline>,
 }
 
 impl<'a> ChangeTracker<'a> {
     pub(super) async fn begin(files: &'a FileTools, tool: &'a dyn Tool, context: ToolContext<'a>) -> Self {
-        let before = if tool.changes_untracked() { files.snapshot(context).await.ok() } else { None };
+        // What a background command changed since the last look is found with this call.
+        let known = if tool.has_background(context.session) { files.take_baseline(context.session) } else { None };
+        let before = match known {
+            Some(known) => Some(known),
+            None if tool.changes_untracked() => files.snapshot(context).await.ok().map(Baseline::new),
+            None => None,
+        };
         Self { files, tool, context, before }
     }
 
@@ -38,15 +44,24 @@ impl<'a> ChangeTracker<'a> {
         };
         let uncovered = match &self.before {
             Some(before) => self.compare(before).await,
-            None => None,
+            None => {
+                self.files.cover_changes(self.context.session, &changes);
+                None
+            }
         };
         let uncovered = uncovered.map(|paths| paths.without(&changes).at_most(NAMED_PATHS));
         CallChanges { changes, uncovered: uncovered.filter(|paths| !paths.is_empty()) }
     }
 
-    async fn compare(&self, before: &WorkspaceSnapshot) -> Option<ChangedPaths> {
+    async fn compare(&self, before: &Baseline) -> Option<ChangedPaths> {
         match self.files.snapshot(self.context).await {
-            Ok(after) => Some(before.compare(&after)),
+            Ok(after) => {
+                let changed = before.compare(&after);
+                if self.tool.has_background(self.context.session) {
+                    self.files.keep_baseline(self.context.session, Baseline::new(after));
+                }
+                Some(changed)
+            }
             Err(refusal) => {
                 tracing::warn!(event = "workspace_not_compared", %refusal, "what a command changed is not known");
                 None

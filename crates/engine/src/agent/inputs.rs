@@ -119,17 +119,18 @@ impl InputDispatcher {
 
     async fn carry_out(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
         let session = context.session();
-        self.agent.engine().submitter().read_project(session).await?;
+        let snapshot = self.agent.engine().submitter().read_project(session).await?;
         self.agent.toolbox.refresh().await;
         Ok(match input {
             Input::Message(text) => {
-                if let Some(answer) = Box::pin(self.commands.asks.answer_typed(&text, context)).await? {
+                if let Some(answer) = Box::pin(self.commands.asks.answer_typed(&text, &snapshot, context)).await? {
                     return Ok(answer.into());
                 }
                 let request = context.engine(self.agent.engine()).submitter().next_request();
-                Answer::from(Box::pin(self.replies.answer_message(request, &text, context)).await?).into()
+                let answering = self.replies.answer_in(&snapshot, request, &text, context);
+                Answer::from(Box::pin(answering).await?).into()
             }
-            Input::Command(command) => Box::pin(self.commands.run(command, context)).await?.into(),
+            Input::Command(command) => Box::pin(self.commands.run(command, &snapshot, context)).await?.into(),
             Input::Mistake(mistake) => {
                 Answer::refusal(session, RefusalCode::InvalidArgument, mistake.to_string()).into()
             }
@@ -181,7 +182,9 @@ impl InputDispatcher {
                 let active = self.agent.engine().sessions().get(session).await?.plan_mode.active_plan;
                 return Ok(match active {
                     Some(plan) if self.runs(&plan, context, running).await => {
-                        Some(finished(self.commands.plans.leave_plan_mode(Leave::Done, context, running).await?))
+                        let before = self.agent.engine().sessions().snapshot(session).await?;
+                        let leaving = self.commands.plans.leave_plan_mode(Leave::Done, &before, context, running);
+                        Some(finished(leaving.await?))
                     }
                     Some(_) | None => None,
                 });

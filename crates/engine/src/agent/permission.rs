@@ -1,7 +1,7 @@
 //! Whether a call that passed the gate is permitted: by a rule, by the approved plan, by a default, or by a person.
 
 use planwright_core::permission::{
-    CallTarget, Permission, PermissionCall, PermissionOutcome, PlanCover, WorkspaceKind, decide_permission,
+    CallTarget, DeniedPaths, Permission, PermissionCall, PermissionOutcome, PlanCover, WorkspaceKind, decide_permission,
 };
 use planwright_core::plan::Plan;
 use planwright_core::plan::content::{PlanContent, RecordedCall};
@@ -61,6 +61,11 @@ impl AgentContext {
         let workspace = self.workspace_kind(context, &call.target);
         let outcome = decide_permission(&rules, &call, workspace, cover.as_ref());
         Ok(DecidedCall { outcome, arguments })
+    }
+
+    /// The paths that a call of this tool passes by.
+    pub(super) fn denied_paths(&self, tool: &dyn Tool) -> Result<DeniedPaths, Refusal> {
+        Ok(self.options.permissions.rules()?.denied_paths(&tool.spec().name, tool.effect()))
     }
 
     /// A command that no sandbox confines reaches further than the session's own folder.

@@ -1,6 +1,7 @@
 //! The answer of the agent to a message.
 
 use planwright_core::ids::RequestId;
+use planwright_core::snapshot::Snapshot;
 
 use super::execution::Executions;
 use super::turn::{Begins, Begun, Delivery, Message, Turns};
@@ -27,8 +28,33 @@ impl Replies {
         context: &InputContext,
     ) -> LedgerResult<TurnOutcome> {
         Box::pin(self.executions.finish_first(context)).await?;
+        let snapshot = self.turns.snapshot(context.session()).await?;
+        self.begin_answer(request, text, &snapshot, context).await
+    }
+
+    /// The same for a caller that has read the session.
+    pub(super) async fn answer_in(
+        &self,
+        snapshot: &Snapshot,
+        request: RequestId,
+        text: &str,
+        context: &InputContext,
+    ) -> LedgerResult<TurnOutcome> {
+        match snapshot.open_turn() {
+            Some(_) => self.answer_message(request, text, context).await,
+            None => self.begin_answer(request, text, snapshot, context).await,
+        }
+    }
+
+    async fn begin_answer(
+        &self,
+        request: RequestId,
+        text: &str,
+        snapshot: &Snapshot,
+        context: &InputContext,
+    ) -> LedgerResult<TurnOutcome> {
         let message = Message { request, text, begins: Begins::Answer };
-        let prepared = self.turns.prepare(context.session(), message).await?;
+        let prepared = self.turns.prepare(snapshot, message).await?;
         let outcome = match Box::pin(self.executions.begin_turn(context.by(), &prepared, context)).await? {
             Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
             Begun::Before { turn, seq } => self.turns.outcome_of(&turn, seq, context).await?,

@@ -181,7 +181,8 @@ impl Runs {
         let text = tick_text(&state, run);
         let request = self.agent.engine().submitter().next_request();
         let message = Message { request, text: &text, begins: Begins::Run(run.context.clone()) };
-        let prepared = self.turns.prepare(session, message).await?;
+        let snapshot = self.agent.engine().sessions().snapshot(session).await?;
+        let prepared = self.turns.prepare(&snapshot, message).await?;
         let by = Actor::system(session.channel.as_str());
         let begun = match Box::pin(self.executions.begin_turn(&by, &prepared, context)).await {
             Ok(begun) => begun,

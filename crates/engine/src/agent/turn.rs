@@ -40,6 +40,7 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::Pause;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{OpenTurn, Purpose, Turn, TurnLimits};
 
 use super::agent_context::AgentContext;
@@ -124,11 +125,11 @@ impl Turns {
     /// Checks that the message fits into a request.
     pub(super) async fn prepare<'a>(
         &self,
-        session: &SessionIdentity,
+        snapshot: &Snapshot,
         message: Message<'a>,
     ) -> LedgerResult<PreparedTurn<'a>> {
         let Message { request, text, begins } = message;
-        let tokens = self.requests.check_room(session, text).await?;
+        let tokens = self.requests.check_room(snapshot, text).await?;
         let said = text.to_owned();
         let command = Command::Turn(match begins {
             Begins::Answer => TurnCommand::Begin { text: said, tokens, purpose: Purpose::Answer },
@@ -208,6 +209,10 @@ impl Turns {
                 Box::pin(run.finish_turn()).await.map(Some)
             }
         }
+    }
+
+    pub(super) async fn snapshot(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
+        self.agent.engine().sessions().snapshot(session).await
     }
 
     pub(super) async fn open_turn(&self, session: &SessionIdentity) -> LedgerResult<Option<OpenTurn>> {

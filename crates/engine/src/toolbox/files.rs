@@ -16,6 +16,7 @@
 //! - [`plan_files`]: plans as files of a project
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`], [`edit`], [`delete`], [`move_file`]: the tools
 
+mod baseline;
 mod change;
 mod changes;
 mod deadline;
@@ -63,12 +64,14 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::{Tool, ToolContext};
 use crate::ledger::LedgerError;
+use baseline::Baselines;
 use fence::Fence;
 use folder::SessionFolder;
 use kept::KeptVersions;
 use project::{ProjectFolder, ProjectRules};
 use tool::FileTool;
 
+pub use baseline::Baseline;
 pub use changes::UndoReport;
 pub use diff::FileDiff;
 pub use limits::FileLimits;
@@ -96,6 +99,7 @@ struct Shared {
     /// How many bytes are kept, for the sessions that this process keeps versions for.
     kept_bytes: std::sync::Mutex<HashMap<String, u64>>,
     threads: Threads,
+    baselines: Baselines,
 }
 
 type WriteLocks = [Arc<Mutex<()>>; 64];
@@ -130,7 +134,18 @@ impl FileTools {
         let projects = ProjectRules { allow, data };
         let kept_bytes = std::sync::Mutex::default();
         let (session_locks, project_locks) = (locks(), locks());
-        Self { shared: Arc::new(Shared { root, limits, session_locks, project_locks, projects, kept_bytes, threads }) }
+        Self {
+            shared: Arc::new(Shared {
+                root,
+                limits,
+                session_locks,
+                project_locks,
+                projects,
+                kept_bytes,
+                threads,
+                baselines: Baselines::default(),
+            }),
+        }
     }
 
     /// Checks a folder that a person names as a project, and gives it as it is recorded: absolute, without links.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
 use planwright_core::event::TurnEvent;
+use planwright_core::model::ModelMessage;
 use planwright_core::permission::{Permission, PermissionRule, PermissionRules};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::PermissionCounts;
@@ -241,6 +242,37 @@ async fn a_rule_about_a_path_is_not_passed_by_a_link() {
         _ => None,
     });
     assert_eq!(refused.collect::<Vec<_>>(), [false, true, true]);
+}
+
+/// What may not be read is not found by a search over the folder around it either.
+#[tokio::test]
+async fn a_search_passes_by_what_a_rule_denies() {
+    let rules = Arc::new(Rules::default());
+    let about =
+        |tool: &str, path: &str| PermissionRule { target: Some(path.to_owned()), ..rule(tool, Permission::Deny) };
+    rules.0.lock().unwrap().extend([about("read_file", "secret/**"), about("glob_files", "*.pem")]);
+    let write = |path: &str| Reply::call("write_file", json!({ "path": path, "content": "the key\n" }));
+    let search = Reply::call("grep_files", json!({ "pattern": "key", "no_ignore": true, "hidden": true }));
+    let names = Reply::call("glob_files", json!({ "pattern": "**" }));
+    let script = [write("open.txt"), write("Secret/key"), write("a.pem"), search, names, Reply::text("Done.")];
+    let world = World::with(ScriptedModel::new(script), |setup| {
+        setup.options.permissions = Arc::clone(&rules) as Arc<dyn RuleSource>;
+    })
+    .await;
+    world.say("Search").await;
+    let results: Vec<_> = world
+        .model
+        .last_request()
+        .messages
+        .iter()
+        .filter_map(|message| match message {
+            ModelMessage::ToolResult { text, .. } => Some(text.clone()),
+            ModelMessage::User { .. } | ModelMessage::Assistant { .. } => None,
+        })
+        .collect();
+    let named = |result: &str| ["open.txt", "Secret/key", "a.pem"].map(|path| result.contains(path));
+    assert_eq!(named(&results[3]), [true, false, true], "{}", results[3]);
+    assert_eq!(named(&results[4]), [true, true, false], "{}", results[4]);
 }
 
 /// The folder that holds a file with this name.

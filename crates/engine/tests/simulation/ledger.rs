@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use planwright_core::approval::record::SealedRecord;
-use planwright_core::ids::PlanId;
+use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place};
@@ -156,6 +156,11 @@ impl Ledger for ProcessLedger {
             Ok(found.map(|(session, _)| session.clone()))
         };
         self.operate("session of", plan.as_str(), look).await
+    }
+
+    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
+        let look = |state: &mut State, _: &mut Random| Ok(state.is_request_known(request));
+        self.operate("request", request.as_str(), look).await
     }
 
     async fn plans(

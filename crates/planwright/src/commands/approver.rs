@@ -100,7 +100,7 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> Outcome {
     let approvals = context.engine.approvals();
     let state = approvals.state().await?;
     let Some(require) = arguments.require else {
-        let in_force = approvals.policy().await?.approval;
+        let in_force = approvals.policy().await?.approval.clone();
         let words = || {
             let rules = in_force.rules.iter().map(|rule| {
                 let channel = rule.channel.map_or("every channel", |channel| channel.as_str());

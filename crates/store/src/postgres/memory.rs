@@ -37,6 +37,9 @@ fn unreadable(error: Error) -> LedgerError {
 pub(super) async fn matches(readers: &Readers, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
     let visible = visible(readers, chain).await?;
     let mut matches = visible.matches();
+    if visible.rows.is_empty() {
+        return Ok(matches);
+    }
     let sql = "SELECT scope_id, term, position, frequency, length FROM memory_posting
                WHERE scope_id = ANY($1::bigint[]) AND term = ANY($2::text[])";
     let rows = readers.query(sql, &[&visible.ids(), &lookups.to_vec()]).await?;

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use deadpool_postgres::{Object, Pool, PoolError};
 use futures::join;
-use planwright_core::ids::PlanId;
+use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
@@ -258,6 +258,10 @@ impl Readers {
                    WHERE plan.id = $1";
         let found = self.query(sql, &[&plan.as_str()]).await?;
         found.first().map(|row| sound(rows::identity(row))).transpose()
+    }
+
+    pub(super) async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
+        Ok(!self.query("SELECT 1 FROM journal WHERE request = $1", &[&request.as_str()]).await?.is_empty())
     }
 
     pub(super) async fn plans(

@@ -101,7 +101,7 @@ pub(super) fn load(
     Ok(())
 }
 
-fn visible(connection: &Connection, chain: &ScopeChain) -> Result<VisibleScopes, TransactionError> {
+pub(super) fn visible(connection: &Connection, chain: &ScopeChain) -> Result<VisibleScopes, TransactionError> {
     let mut statement = connection.prepare_cached(SCOPES)?;
     let mut found = Vec::new();
     for scope in chain.scopes() {

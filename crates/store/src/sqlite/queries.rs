@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use planwright_core::ids::PlanId;
+use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::journal::{Entry, EntryHash, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
@@ -130,6 +130,10 @@ pub(super) fn session_of(connection: &Connection, plan: &PlanId) -> Result<Optio
     let found: Option<String> =
         connection.prepare_cached(sql)?.query_row([plan.as_str()], |row| row.get(0)).optional()?;
     Ok(found.map(|text| text.parse()).transpose().map_err(LedgerError::from)?)
+}
+
+pub(super) fn is_request_known(connection: &Connection, request: &RequestId) -> Result<bool, TransactionError> {
+    Ok(connection.prepare_cached("SELECT 1 FROM journal WHERE request = ?1")?.exists([request.as_str()])?)
 }
 
 pub(super) fn plans(

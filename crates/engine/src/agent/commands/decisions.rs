@@ -223,7 +223,7 @@ impl Decisions {
         let session = context.session();
         let commented = self.agent.engine().plans().get(session, plan).await?;
         let words = changes.to_text(&commented);
-        self.requests.check_room(session, &words).await?;
+        self.requests.check_room(&self.agent.engine().sessions().snapshot(session).await?, &words).await?;
         let engine = context.engine(self.agent.engine());
         let revised = engine.plans().revise(session, context.by(), plan, changes).await?;
         running.stop_work_on(plan).await;

@@ -42,7 +42,12 @@ impl PlanCommands {
         Self { agent: Arc::clone(agent), requests, replies, decisions }
     }
 
-    pub(super) async fn run(&self, command: PlanCommand, context: &InputContext) -> LedgerResult<Answer> {
+    pub(super) async fn run(
+        &self,
+        command: PlanCommand,
+        snapshot: &Snapshot,
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
         match command {
             PlanCommand::On { style } => {
@@ -51,8 +56,8 @@ impl PlanCommands {
                     context.engine(self.agent.engine()).sessions().enable_plan_mode(session, by, style).await?.snapshot;
                 Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style))))
             }
-            PlanCommand::Off => self.leave_plan_mode(Leave::Off, context, &Running::NOTHING).await,
-            PlanCommand::Done => self.leave_plan_mode(Leave::Done, context, &Running::NOTHING).await,
+            PlanCommand::Off => self.leave_plan_mode(Leave::Off, snapshot, context, &Running::NOTHING).await,
+            PlanCommand::Done => self.leave_plan_mode(Leave::Done, snapshot, context, &Running::NOTHING).await,
             PlanCommand::Status => self.status(session).await,
             PlanCommand::Show { plan } => {
                 let card = PlanCard::from(self.agent.engine().plans().find(session, plan.as_ref()).await?.as_ref());
@@ -65,7 +70,7 @@ impl PlanCommands {
                 Ok(Answer::words(session, fenced("markdown", &plan.markdown())))
             }
             PlanCommand::About(text) => {
-                self.requests.check_room(session, &text).await?;
+                self.requests.check_room(snapshot, &text).await?;
                 context.part(self.agent.engine(), "plan-mode").sessions().ensure_plan_mode(session, by, None).await?;
                 workbook::begin(self.agent.engine(), &text, context).await?;
                 let request = context.engine(self.agent.engine()).submitter().next_request();
@@ -100,10 +105,11 @@ impl PlanCommands {
         }
     }
 
-    /// Leaves plan mode. `/plan done` also stops the work on the active plan.
+    /// Leaves plan mode, which the session is in before. `/plan done` also stops the work on the active plan.
     pub(in crate::agent) async fn leave_plan_mode(
         &self,
         how: Leave,
+        before: &Snapshot,
         context: &InputContext,
         running: &Running,
     ) -> LedgerResult<Answer> {
@@ -113,20 +119,16 @@ impl PlanCommands {
             let left = before.active().and_then(|plan| after.plan(&plan.id));
             return Ok(Answer::words(session, left_words(left)));
         }
-        let before = self.agent.engine().sessions().snapshot(session).await?;
         let engine = context.engine(self.agent.engine());
-        match how {
+        let committed = match how {
             Leave::Off => engine.sessions().disable_plan_mode(session, by).await?,
             Leave::Done => engine.sessions().finish_plan_work(session, by).await?,
         };
         if let (Leave::Done, Some(plan)) = (how, before.active()) {
             running.stop_work_on(&plan.id).await;
         }
-        let left = match before.active() {
-            Some(plan) => Some(self.agent.engine().plans().get(session, &plan.id).await?),
-            None => None,
-        };
-        Ok(Answer::words(session, left_words(left.as_deref())))
+        let left = before.active().map(|plan| committed.snapshot.plan(&plan.id).unwrap_or(plan));
+        Ok(Answer::words(session, left_words(left)))
     }
 
     async fn status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {

@@ -184,7 +184,11 @@ impl ExecutionRunner<'_> {
         }
         let approved = ApprovedCalls::of(&self.plan);
         let call_id = self.call_id(due);
-        let context = self.tool_context(&call_id);
+        let denied_paths = match self.agent.denied_paths(due.tool.as_ref()) {
+            Ok(denied) => denied,
+            Err(refusal) => return failed(&refusal, uncounted),
+        };
+        let context = self.tool_context(&call_id).without_paths(&denied_paths);
         let decided = self.agent.decide_permission(due.tool.as_ref(), context, &arguments, Some(&approved)).await;
         let permissions = match decided {
             Err(refusal) => return failed(&refusal, uncounted),

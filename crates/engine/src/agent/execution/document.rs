@@ -95,7 +95,8 @@ impl<'a> DocumentWork<'a> {
             let begins = Begins::Document { plan: plan.clone(), seen };
             let message = Message { request: request.clone(), text: &text, begins };
             let system = Actor::system(session.channel.as_str());
-            let prepared = self.executions.turns.prepare(session, message).await?;
+            let snapshot = self.executions.turns.snapshot(session).await?;
+            let prepared = self.executions.turns.prepare(&snapshot, message).await?;
             let outcome = match Box::pin(self.executions.begin_turn(&system, &prepared, context)).await? {
                 Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
                 Begun::Before { turn, seq } => {

@@ -163,11 +163,10 @@ impl RequestBuilder {
     }
 
     /// The tokens of a message. A message that leaves too little room for the answer is refused before it is stored.
-    pub(in crate::agent) async fn check_room(&self, session: &SessionIdentity, text: &str) -> LedgerResult<u32> {
+    pub(in crate::agent) async fn check_room(&self, snapshot: &Snapshot, text: &str) -> LedgerResult<u32> {
         let tokens = self.agent.tokens.count(text);
-        let snapshot = self.agent.engine().sessions().snapshot(session).await?;
         // The replies and results of the turn need room as well.
-        let frame = self.frame(&snapshot, &Purpose::Answer).await?;
+        let frame = self.frame(snapshot, &Purpose::Answer).await?;
         let (most, context) = (frame.room / 2, self.agent.context_tokens());
         if tokens <= most {
             return Ok(tokens);

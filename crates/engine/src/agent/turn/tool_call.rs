@@ -144,7 +144,11 @@ impl TurnRunner<'_> {
                 }
                 self.check_lease().await?;
                 let call_id = RequestId::of_call(&self.turn.id, pending.number);
-                let context = self.tool_context(&call_id)?;
+                let denied = match agent.denied_paths(tool.as_ref()) {
+                    Ok(denied) => denied,
+                    Err(refusal) => return Ok(outcome_of(Err(refusal), ToolStatus::Done)),
+                };
+                let context = self.tool_context(&call_id)?.without_paths(&denied);
                 let tracker = ChangeTracker::begin(&agent.files, tool.as_ref(), context).await;
                 let limit = tool.time_limit(&arguments, agent.engine().policy().turn.tool_time);
                 let outcome = tokio::select! {

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use super::{Shared, answer};
 use crate::session::lease::LeaseEnd;
 use crate::tool_schema::{self, Arguments};
-use crate::toolbox::files::CommandFolder;
+use crate::toolbox::files::{CommandFolder, FileTools};
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 
 const COMMAND_OUTPUT: &str = "command_output";
@@ -50,7 +50,14 @@ impl BackgroundCommands {
     }
 
     /// Lets the command run until it ends by itself, is stopped, or its turn or execution is over.
-    pub(super) fn keep(&self, session: &SessionIdentity, number: u64, mut running: RunningCommand, end: LeaseEnd) {
+    pub(super) fn keep(
+        &self,
+        session: &SessionIdentity,
+        number: u64,
+        mut running: RunningCommand,
+        end: LeaseEnd,
+        files: FileTools,
+    ) {
         let command = BackgroundCommand { number, monitor: running.monitor(), stopper: running.stopper() };
         self.listed().entry(session.clone()).or_default().push(command);
         let (commands, session) = (self.clone(), session.clone());
@@ -62,7 +69,15 @@ impl BackgroundCommands {
             // This ends the command.
             drop(running);
             commands.forget(&session, number);
+            if !commands.is_any(&session) {
+                files.take_baseline(&session);
+            }
         });
+    }
+
+    /// Whether the session has a command here that was started in the turn or execution that is under way.
+    pub(super) fn is_any(&self, session: &SessionIdentity) -> bool {
+        self.listed().contains_key(session)
     }
 
     fn forget(&self, session: &SessionIdentity, number: u64) {
@@ -184,6 +199,10 @@ impl Tool for CommandOutputTool {
         usual.max(Duration::from_secs(u64::from(LONGEST_WAIT) + 10))
     }
 
+    fn has_background(&self, session: &SessionIdentity) -> bool {
+        self.shared.background.is_any(session)
+    }
+
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         let call = parse_output(arguments)?;
         let command = self.shared.background.find(context.session, call.id)?;
@@ -207,6 +226,10 @@ impl Tool for StopCommandTool {
 
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal> {
         tool_schema::parse::<StopCommand>(STOP_COMMAND, arguments.clone()).map(drop)
+    }
+
+    fn has_background(&self, session: &SessionIdentity) -> bool {
+        self.shared.background.is_any(session)
     }
 
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {

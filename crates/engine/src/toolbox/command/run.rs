@@ -9,6 +9,7 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::permission::RUN_COMMAND;
 use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
 use planwright_sandbox::{RunningCommand, ShellCommand};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -145,6 +146,10 @@ impl Tool for RunCommandTool {
         true
     }
 
+    fn has_background(&self, session: &SessionIdentity) -> bool {
+        self.shared.background.is_any(session)
+    }
+
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         let call = self.parse(arguments)?;
         self.shared.check_enforceable()?;
@@ -155,7 +160,7 @@ impl Tool for RunCommandTool {
             self.shared.background.check_room(context.session)?;
             // Only the time limit that the model names ends it before the turn does.
             let (number, running) = self.start(context, &call, call.timeout()).await?;
-            self.shared.background.keep(context.session, number, running, end);
+            self.shared.background.keep(context.session, number, running, end, self.shared.files.clone());
             return Ok(json!({
                 "id": number,
                 "running": true,

@@ -58,7 +58,7 @@ impl FileCall for GlobFiles {
         };
         let root = FilePath::default();
         let asked = Asked { hidden: self.hidden, no_ignore: self.no_ignore };
-        let (folder, rules) = list::open_folder(&files, &root, asked)?;
+        let (folder, rules) = list::open_folder(&files, &root, asked, &place.denied)?;
         let tree = Tree::new(&place.deadline, place.limits.walked_entries);
         let page = Page {
             call: &self,

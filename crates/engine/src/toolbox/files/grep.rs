@@ -100,7 +100,7 @@ impl FileCall for GrepFiles {
         let search = Search::new(self.glob.as_ref(), place, &tree);
         if Kind::of(&metadata) == Kind::Folder {
             let asked = Asked { hidden: self.hidden, no_ignore: self.no_ignore };
-            let (folder, rules) = list::open_folder(&files, &beneath, asked)?;
+            let (folder, rules) = list::open_folder(&files, &beneath, asked, &place.denied)?;
             let mut threads: Vec<_> =
                 (0..place.shared.search_threads()).map(|_| search.thread(matcher.clone())).collect();
             tree.search(folder, &path, rules, &mut threads);

@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use planwright_core::permission::DeniedPaths;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::tree::open_at;
@@ -28,6 +29,8 @@ pub(super) struct Asked {
 #[derive(Debug, Clone, Default)]
 pub(super) struct IgnoreRules {
     asked: Asked,
+    /// No asking brings these back.
+    denied: DeniedPaths,
     innermost: Option<Arc<FolderRules>>,
 }
 
@@ -41,8 +44,8 @@ struct FolderRules {
 
 impl IgnoreRules {
     /// Those of the workspace's root.
-    pub(super) fn of_root(root: BorrowedFd<'_>, asked: Asked) -> Self {
-        let rules = Self { asked, innermost: None };
+    pub(super) fn of_root(root: BorrowedFd<'_>, asked: Asked, denied: DeniedPaths) -> Self {
+        let rules = Self { asked, denied, innermost: None };
         if asked.no_ignore {
             return rules;
         }
@@ -76,7 +79,7 @@ impl IgnoreRules {
         match builder.build() {
             Ok(rules) if !rules.is_empty() => {
                 let rules = FolderRules { prefix, rules, outer: self.innermost.clone() };
-                Self { asked: self.asked, innermost: Some(Arc::new(rules)) }
+                Self { innermost: Some(Arc::new(rules)), ..self.clone() }
             }
             Ok(_) | Err(_) => self.clone(),
         }
@@ -84,6 +87,9 @@ impl IgnoreRules {
 
     /// Whether the entry at `path` is left out; `name` is the last part of the path.
     pub(super) fn leave_out(&self, path: &str, name: &str, is_folder: bool) -> bool {
+        if self.denied.contains(path) {
+            return true;
+        }
         if name == ".git" {
             return !self.asked.hidden;
         }

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 
 use cap_std::fs::Dir;
 use planwright_core::gate::ToolEffect;
+use planwright_core::permission::DeniedPaths;
 use planwright_core::refusal::Refusal;
 use rustix::fd::{AsFd as _, OwnedFd};
 use schemars::JsonSchema;
@@ -57,7 +58,7 @@ impl FileCall for ListFiles {
         let asked = Asked { hidden: self.hidden, no_ignore: self.no_ignore };
         let page = match place.workspace.files()? {
             Some(files) => {
-                let (folder, rules) = open_folder(&files, &path, asked)?;
+                let (folder, rules) = open_folder(&files, &path, asked, &place.denied)?;
                 let folder = Dir::from(folder);
                 Page::read(&folder, &path, self.after.as_ref(), &rules, place)?
             }
@@ -69,9 +70,14 @@ impl FileCall for ListFiles {
 }
 
 /// Opens a folder that a path names, with the rules for what is left out there.
-pub(super) fn open_folder(files: &Dir, path: &FilePath, asked: Asked) -> Result<(OwnedFd, IgnoreRules), Refusal> {
+pub(super) fn open_folder(
+    files: &Dir,
+    path: &FilePath,
+    asked: Asked,
+    denied: &DeniedPaths,
+) -> Result<(OwnedFd, IgnoreRules), Refusal> {
     let folder = files.open_dir(path.beneath()).map_err(|error| not_a_folder(path, &error))?;
-    let mut rules = IgnoreRules::of_root(files.as_fd(), asked);
+    let mut rules = IgnoreRules::of_root(files.as_fd(), asked, denied.clone());
     for way in path.ancestors_and_self() {
         // A folder on the way that is gone by now has no rules.
         if let Ok(folder) = files.open_dir(way.beneath()) {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use planwright_core::permission::DeniedPaths;
 use planwright_core::refusal::Refusal;
 use planwright_core::workspace::{ChangedPaths, ContentHash, Workspace};
 use rustix::fs::Stat;
@@ -58,7 +59,7 @@ impl FileTools {
             let mut snapshot = WorkspaceSnapshot { workspace, files: BTreeMap::new(), complete: true };
             let Some(files) = folder.files()? else { return Ok(snapshot) };
             let root = FilePath::default();
-            let (folder, rules) = list::open_folder(&files, &root, Asked::default())?;
+            let (folder, rules) = list::open_folder(&files, &root, Asked::default(), &DeniedPaths::default())?;
             let tree = Tree::new(&deadline, limits.walked_entries);
             let since = SystemTime::now().checked_sub(RECENT).unwrap_or(UNIX_EPOCH);
             let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();

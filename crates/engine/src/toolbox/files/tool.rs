@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
+use planwright_core::permission::DeniedPaths;
 use planwright_core::refusal::Refusal;
 use planwright_core::workspace::{FileChange, Workspace};
 use schemars::JsonSchema;
@@ -53,6 +54,8 @@ pub(super) struct FileCallContext {
     pub(super) fence: Option<Fence>,
     /// The name of the call, if it has one.
     pub(super) call: Option<String>,
+    /// What a search passes by.
+    pub(super) denied: DeniedPaths,
     pub(super) shared: Arc<Shared>,
 }
 
@@ -64,16 +67,17 @@ pub(super) struct OpeningContext {
     deadline: Deadline,
     fence: Option<Fence>,
     call: Option<String>,
+    denied: DeniedPaths,
     shared: Arc<Shared>,
 }
 
 impl OpeningContext {
     /// Opens the workspace; this may block.
     pub(super) fn open(self) -> Result<FileCallContext, Refusal> {
-        let Self { own, chosen, deadline, fence, call, shared } = self;
+        let Self { own, chosen, deadline, fence, call, denied, shared } = self;
         let workspace = WorkspaceFolder::open(&chosen, own.clone(), &shared.projects)?;
         let limits = shared.limits.clone();
-        Ok(FileCallContext { own, chosen, workspace, limits, deadline, fence, call, shared })
+        Ok(FileCallContext { own, chosen, workspace, limits, deadline, fence, call, denied, shared })
     }
 }
 
@@ -90,6 +94,7 @@ impl FileCallContext {
             deadline,
             fence,
             call: context.call.map(str::to_owned),
+            denied: context.denied_paths(),
             shared: Arc::clone(shared),
         };
         (opening, cancel_on_drop)

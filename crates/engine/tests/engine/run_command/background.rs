@@ -1,5 +1,6 @@
 //! Commands in the background: read, stopped, and ended with their turn or execution.
 
+use planwright_core::event::{Event, SessionEvent};
 use planwright_core::turn::ToolStatus;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
@@ -37,6 +38,26 @@ async fn a_background_command_is_read_and_stopped() {
     assert_eq!(results[5]["content"], "ready\n");
     assert_eq!(statuses(&world.events().await), [ToolStatus::Done; 6]);
     until("the process is gone", || alive(marker) == 0).await;
+}
+
+/// What it changes after its call has returned is found with the next look at it; what a tool changed meanwhile is not its.
+#[tokio::test]
+async fn changes_of_a_background_command_are_found_later() {
+    let line = "until test -e go; do sleep 0.01; done; echo late > late.txt";
+    let world = called([
+        ("run_command", json!({"command": line, "background": true})),
+        ("write_file", json!({"path": "go", "content": ""})),
+        ("command_output", json!({"id": 1, "wait_seconds": 60})),
+        ("command_output", json!({"id": 1})),
+    ])
+    .await;
+    let events = world.events().await;
+    let uncovered = events.iter().filter_map(|event| match event {
+        Event::Session(SessionEvent::FilesChanged { call_changes, .. }) => call_changes.uncovered.clone(),
+        _ => None,
+    });
+    let added: Vec<_> = uncovered.map(|paths| (paths.added, paths.changed, paths.removed)).collect();
+    assert_eq!(added, [(vec!["late.txt".to_owned()], vec![], vec![])]);
 }
 
 #[tokio::test]
