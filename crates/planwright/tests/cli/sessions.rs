@@ -42,7 +42,7 @@ fn plan_on_with_an_unused_key_begins_that_session() {
 fn a_key_that_cannot_be_one_is_refused_in_the_same_words() {
     let world = World::with_plan();
     let rule = "a new key has 8 to 64 letters, digits, '_' or '-'";
-    for line in ["plan on --session ab", "chat --session ab /status", "mcp --session ab", "plan on --session cli:ab"] {
+    for line in ["plan on --session ab", "chat --session ab /status", "plan on --session cli:ab"] {
         let ran = world.run(line);
         assert!(ran.code == 2 || ran.code == 4, "{ran:?}");
         ran.complains(rule);
