@@ -12,7 +12,7 @@ use crate::journal::replay;
 use crate::world::SESSION;
 
 /// One sealed entry a line: its sequence number, its hash and the text that was hashed.
-const STORED: [&str; 5] = [
+const STORED: [&str; 6] = [
     include_str!("fixtures/journal.jsonl"),
     include_str!("fixtures/journal_reviews.jsonl"),
     include_str!("fixtures/journal_steps.jsonl"),
@@ -30,7 +30,7 @@ fn stored() -> Vec<SealedEntry> {
     journals().into_iter().flatten().collect()
 }
 
-fn journals() -> [Vec<SealedEntry>; 5] {
+fn journals() -> [Vec<SealedEntry>; 6] {
     STORED.map(|journal| journal.lines().map(sealed).collect())
 }
 

@@ -18,6 +18,7 @@ use planwright_core::turn::ShownPlan;
 
 /// An input for one session.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one input waits per message, and it is moved a few times")]
 pub enum Input {
     /// A message for the agent.
     Message(String),

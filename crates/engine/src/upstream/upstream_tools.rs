@@ -212,7 +212,29 @@ impl UpstreamTools {
     ) -> LedgerResult<ServerStatus> {
         self.configured(name)?;
         approvals.check_acceptance(by).await?;
-        let at = approvals.now();
+        self.accept_offer(name, digest, by, approvals.now()).await
+    }
+
+    /// Accepts the first offer of a server that a person named where the program was started. A server whose offer was
+    /// accepted before is left as it is.
+    pub async fn accept_first_offer(&self, name: &ServerName, by: &Actor, at: Timestamp) -> LedgerResult<()> {
+        if self.status_of(name).await?.accepted > 0 {
+            return Ok(());
+        }
+        let looked = self.look(name).await?;
+        if let Some((digest, _, _)) = looked.state.waiting() {
+            self.accept_offer(name, digest, by, at).await?;
+        }
+        Ok(())
+    }
+
+    async fn accept_offer(
+        &self,
+        name: &ServerName,
+        digest: Digest,
+        by: &Actor,
+        at: Timestamp,
+    ) -> LedgerResult<ServerStatus> {
         if !self.shared.pins.accept_offer(name, digest, by, at).await? {
             return Err(Refusal::stale(format!(
                 "The MCP server {name} offers something else than what was shown. Look at it again."

@@ -122,7 +122,7 @@ impl World {
         let content = json!({ "plan_markdown": format!("- [ ] work of {key}"), "title": format!("Plan of {key}") });
         let agent = Actor::agent("scripted", "test");
         let content = content.as_object().unwrap().clone();
-        self.agent.engine().tools().call(&session, &agent, "plan_set_content", content.into()).await.unwrap();
+        self.agent.engine().tools().call(&session, &agent, "plan_set_content", content).await.unwrap();
         session
     }
 

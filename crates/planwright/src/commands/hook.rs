@@ -132,7 +132,7 @@ fn approves_by_shell(input: &Value) -> bool {
     };
     let words: Vec<&str> = text.split(|c: char| !(c.is_alphanumeric() || "-_./".contains(c))).collect();
     let is_program = |word: &&str| word.rsplit('/').next() == Some("planwright");
-    let Some(at) = words.iter().position(|word| is_program(word)) else { return false };
+    let Some(at) = words.iter().position(is_program) else { return false };
     let decides = ["approve", "reject", "resume", "approver", "chat", "uninstall", "token"];
     words[at + 1..].iter().any(|word| decides.contains(word))
 }

@@ -114,21 +114,8 @@ async fn accept_named(context: &Context, arguments: &McpArgs) {
     for text in &arguments.upstream {
         let Some((name, _)) = text.split_once('=') else { continue };
         let Ok(name) = name.trim().parse() else { continue };
-        let known = upstream.status_of(&name).await;
-        if known.is_ok_and(|status| status.accepted > 0) {
-            continue;
-        }
-        let looked = match upstream.look(&name).await {
-            Ok(status) => status,
-            Err(error) => {
-                tracing::warn!(event = "upstream_not_reached", server = %name, %error);
-                continue;
-            }
-        };
-        let Some((digest, _, _)) = looked.state.waiting() else { continue };
         let by = Actor::policy("--upstream", Channel::Mcp.as_str());
-        let accepted = upstream.accept(&name, digest, &by, context.engine.now()).await;
-        if let Err(error) = accepted {
+        if let Err(error) = upstream.accept_first_offer(&name, &by, context.engine.now()).await {
             tracing::warn!(event = "upstream_not_accepted", server = %name, %error);
         }
     }

@@ -204,7 +204,7 @@ async fn only_what_this_chat_was_shown_is_approved_in_words() {
         .agent
         .engine()
         .tools()
-        .call(&session, &by, "plan_set_content", newer.as_object().unwrap().clone().into())
+        .call(&session, &by, "plan_set_content", newer.as_object().unwrap().clone())
         .await
         .unwrap();
     world.api.say(ADA, "/plan approve");

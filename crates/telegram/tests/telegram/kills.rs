@@ -20,7 +20,7 @@ async fn a_kill_at_any_place_loses_nothing_and_answers_once() {
         world.process.stop().await;
         let setup = world.setup.clone().owned_by("killed");
         let inner = setup.ledger().await;
-        let (ledger, mut reached) = KilledLedger::new(inner, at);
+        let (ledger, mut reached) = KilledLedger::around(inner, at);
         let agent = setup.agent(ledger.clone(), world.model.clone());
         // The killed process is never heard of again: its ledger answers nothing.
         let _killed = start(&agent, ledger, options(&world.api, "killed"));

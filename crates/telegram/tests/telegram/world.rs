@@ -139,7 +139,10 @@ pub(crate) enum KillPoint {
 
 impl KilledLedger {
     /// The ledger, and what becomes true when the place is reached.
-    pub(crate) fn new(inner: Arc<dyn ServerLedger>, at: KillPoint) -> (Arc<dyn ServerLedger>, watch::Receiver<bool>) {
+    pub(crate) fn around(
+        inner: Arc<dyn ServerLedger>,
+        at: KillPoint,
+    ) -> (Arc<dyn ServerLedger>, watch::Receiver<bool>) {
         let (reached, receiver) = watch::channel(false);
         (Arc::new(Forwarding(Self { inner, at, reached })), receiver)
     }

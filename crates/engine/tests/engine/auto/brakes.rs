@@ -42,7 +42,8 @@ async fn waiting(world: &World) -> Vec<(u32, String)> {
 
 #[tokio::test]
 async fn each_budget_pauses_a_run_and_asks_in_the_inbox() {
-    let cases: [(&str, fn(&mut Budget)); 3] = [
+    type Change = fn(&mut Budget);
+    let cases: [(&str, Change); 3] = [
         ("turns", |budget| budget.turns = Some(2)),
         ("tokens", |budget| budget.tokens = Some(350)),
         ("money", |budget| budget.micros = Some(600)),
