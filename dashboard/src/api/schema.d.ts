@@ -253,6 +253,197 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/goals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the goals of a session */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The goals */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "items": [
+                         *         {
+                         *           "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "number": 1,
+                         *           "title": "No open warnings",
+                         *           "status": "active",
+                         *           "note": null,
+                         *           "addedAt": "2026-03-01T12:00:00Z",
+                         *           "changedAt": "2026-03-01T12:00:00Z"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Goals"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Set a goal */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewGoal"];
+                };
+            };
+            responses: {
+                /** @description The goal */
+                201: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "title": "No open warnings",
+                         *       "status": "active",
+                         *       "note": null,
+                         *       "addedAt": "2026-03-01T12:00:00Z",
+                         *       "changedAt": "2026-03-01T12:00:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Goal"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Look at a goal */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description Its id or number */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The goal */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "title": "No open warnings",
+                         *       "status": "active",
+                         *       "note": null,
+                         *       "addedAt": "2026-03-01T12:00:00Z",
+                         *       "changedAt": "2026-03-01T12:00:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Goal"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Pause, resume, finish or cancel a goal */
+        patch: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description Its id or number */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["GoalChange"];
+                };
+            };
+            responses: {
+                /** @description The goal */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "title": "No open warnings",
+                         *       "status": "active",
+                         *       "note": null,
+                         *       "addedAt": "2026-03-01T12:00:00Z",
+                         *       "changedAt": "2026-03-01T12:00:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Goal"];
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
     "/api/inbox": {
         parameters: {
             query?: never;
@@ -262,7 +453,7 @@ export interface paths {
         };
         /**
          * List the decisions that wait for a person
-         * @description First what agents ask: permission for a call, and questions; then tools of MCP servers that no person has accepted.
+         * @description First what agents ask: permission for a call, and questions; then runs that are paused or interrupted; then tools of MCP servers that no person has accepted.
          *     `limit` does not count these. Then plans to approve, steps to look at, steps with an unknown result, and paused
          *     executions; the one that changed last comes first.
          */
@@ -2267,6 +2458,589 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the runs of a session */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The runs */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "items": [
+                         *         {
+                         *           "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "number": 1,
+                         *           "runKind": "GOAL_RUN",
+                         *           "goalId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "taskId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "state": "running",
+                         *           "reason": null,
+                         *           "startedAt": "2026-03-01T12:00:00Z",
+                         *           "activeAt": "2026-03-01T12:00:00Z",
+                         *           "spent": {
+                         *             "turns": 2,
+                         *             "tokens": 4100,
+                         *             "seconds": 12.5,
+                         *             "money": 0
+                         *           }
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Runs"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Start a run */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewRun"];
+                };
+            };
+            responses: {
+                /** @description The run */
+                201: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "runKind": "GOAL_RUN",
+                         *       "goalId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "taskId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "state": "running",
+                         *       "reason": null,
+                         *       "startedAt": "2026-03-01T12:00:00Z",
+                         *       "activeAt": "2026-03-01T12:00:00Z",
+                         *       "spent": {
+                         *         "turns": 2,
+                         *         "tokens": 4100,
+                         *         "seconds": 12.5,
+                         *         "money": 0
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Run"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Look at a run */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description Its id or number */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The run */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "runKind": "GOAL_RUN",
+                         *       "goalId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "taskId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "state": "running",
+                         *       "reason": null,
+                         *       "startedAt": "2026-03-01T12:00:00Z",
+                         *       "activeAt": "2026-03-01T12:00:00Z",
+                         *       "spent": {
+                         *         "turns": 2,
+                         *         "tokens": 4100,
+                         *         "seconds": 12.5,
+                         *         "money": 0
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Run"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a run continue
+         * @description For a run that is paused or interrupted. Its budget counts from now on.
+         */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description Its id or number */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The run */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "runKind": "GOAL_RUN",
+                         *       "goalId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "taskId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "state": "running",
+                         *       "reason": null,
+                         *       "startedAt": "2026-03-01T12:00:00Z",
+                         *       "activeAt": "2026-03-01T12:00:00Z",
+                         *       "spent": {
+                         *         "turns": 2,
+                         *         "tokens": 4100,
+                         *         "seconds": 12.5,
+                         *         "money": 0
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Run"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a run
+         * @description The turn that it has open ends, too.
+         */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description Its id or number */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The run */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "runKind": "GOAL_RUN",
+                         *       "goalId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "taskId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "state": "running",
+                         *       "reason": null,
+                         *       "startedAt": "2026-03-01T12:00:00Z",
+                         *       "activeAt": "2026-03-01T12:00:00Z",
+                         *       "spent": {
+                         *         "turns": 2,
+                         *         "tokens": 4100,
+                         *         "seconds": 12.5,
+                         *         "money": 0
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Run"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the schedules of a session */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The schedules */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "items": [
+                         *         {
+                         *           "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "number": 1,
+                         *           "title": "Read the news",
+                         *           "taskId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "goalId": null,
+                         *           "cron": "0 9 * * 1",
+                         *           "timeZone": "Europe/Berlin",
+                         *           "status": "active",
+                         *           "executions": 0,
+                         *           "maxExecutions": null,
+                         *           "nextAt": "2026-03-01T12:00:00Z"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Schedules"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Do something at set times */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewSchedule"];
+                };
+            };
+            responses: {
+                /** @description The schedule */
+                201: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "title": "Read the news",
+                         *       "taskId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "goalId": null,
+                         *       "cron": "0 9 * * 1",
+                         *       "timeZone": "Europe/Berlin",
+                         *       "status": "active",
+                         *       "executions": 0,
+                         *       "maxExecutions": null,
+                         *       "nextAt": "2026-03-01T12:00:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Schedule"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a schedule */
+        delete: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description Its id or number */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It is deleted */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pause a schedule */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description Its id or number */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The schedule */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "title": "Read the news",
+                         *       "taskId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "goalId": null,
+                         *       "cron": "0 9 * * 1",
+                         *       "timeZone": "Europe/Berlin",
+                         *       "status": "active",
+                         *       "executions": 0,
+                         *       "maxExecutions": null,
+                         *       "nextAt": "2026-03-01T12:00:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Schedule"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a paused schedule continue */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description Its id or number */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The schedule */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "title": "Read the news",
+                         *       "taskId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "goalId": null,
+                         *       "cron": "0 9 * * 1",
+                         *       "timeZone": "Europe/Berlin",
+                         *       "status": "active",
+                         *       "executions": 0,
+                         *       "maxExecutions": null,
+                         *       "nextAt": "2026-03-01T12:00:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Schedule"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/server": {
         parameters: {
             query?: never;
@@ -3034,6 +3808,201 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tasks of a session */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The tasks */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "items": [
+                         *         {
+                         *           "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "number": 1,
+                         *           "goalId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "title": "The first warning",
+                         *           "status": "open",
+                         *           "note": null,
+                         *           "addedAt": "2026-03-01T12:00:00Z",
+                         *           "changedAt": "2026-03-01T12:00:00Z"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Tasks"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Add a task */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewTask"];
+                };
+            };
+            responses: {
+                /** @description The task */
+                201: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "goalId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "title": "The first warning",
+                         *       "status": "open",
+                         *       "note": null,
+                         *       "addedAt": "2026-03-01T12:00:00Z",
+                         *       "changedAt": "2026-03-01T12:00:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Task"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Look at a task */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description Its id or number */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The task */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "goalId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "title": "The first warning",
+                         *       "status": "open",
+                         *       "note": null,
+                         *       "addedAt": "2026-03-01T12:00:00Z",
+                         *       "changedAt": "2026-03-01T12:00:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Task"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Say how a task ended */
+        patch: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description Its id or number */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["TaskChange"];
+                };
+            };
+            responses: {
+                /** @description The task */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "number": 1,
+                         *       "goalId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "title": "The first warning",
+                         *       "status": "open",
+                         *       "note": null,
+                         *       "addedAt": "2026-03-01T12:00:00Z",
+                         *       "changedAt": "2026-03-01T12:00:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Task"];
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
     "/api/workbook": {
         parameters: {
             query?: never;
@@ -3585,6 +4554,35 @@ export interface components {
             /** @description The project folder; `null` is the session's own folder. */
             workspace: string | null;
         };
+        Goal: {
+            /** Format: date-time */
+            addedAt: string;
+            /** Format: date-time */
+            changedAt: string;
+            id: string;
+            note: string | null;
+            /**
+             * Format: int32
+             * @description Its number in the session.
+             */
+            number: number;
+            status: components["schemas"]["GoalStatus"];
+            title: string;
+        };
+        /**
+         * @example {
+         *       "status": "done"
+         *     }
+         */
+        GoalChange: {
+            note?: string | null;
+            status: components["schemas"]["GoalStatus"];
+        };
+        Goals: {
+            items: components["schemas"]["Goal"][];
+        };
+        /** @enum {string} */
+        GoalStatus: "active" | "paused" | "done" | "cancelled";
         /** @enum {string} */
         Grant: "once" | "plan" | "always" | "no";
         Inbox: {
@@ -3776,6 +4774,17 @@ export interface components {
         /**
          * @example {
          *       "sessionId": "k3yk3y8x",
+         *       "title": "No open warnings"
+         *     }
+         */
+        NewGoal: {
+            channel?: components["schemas"]["Channel"] | null;
+            sessionId: string;
+            title: string;
+        };
+        /**
+         * @example {
+         *       "sessionId": "k3yk3y8x",
          *       "content": "The person prefers tabs."
          *     }
          */
@@ -3824,6 +4833,45 @@ export interface components {
         };
         /**
          * @example {
+         *       "sessionId": "k3yk3y8x",
+         *       "goalId": "1"
+         *     }
+         */
+        NewRun: {
+            channel?: components["schemas"]["Channel"] | null;
+            /** @description The id or number of a goal: a `GOAL_RUN` on its first open task. */
+            goalId?: string | null;
+            sessionId: string;
+            /**
+             * @description The id or number of a task. Without goal and task the session's first active goal is worked towards, else its first
+             *     open task.
+             */
+            taskId?: string | null;
+        };
+        /**
+         * @example {
+         *       "sessionId": "k3yk3y8x",
+         *       "cron": "0 9 * * 1",
+         *       "timeZone": "Europe/Berlin",
+         *       "title": "Read the news"
+         *     }
+         */
+        NewSchedule: {
+            channel?: components["schemas"]["Channel"] | null;
+            /** @description Five fields: minute, hour, day of the month, month, day of the week. */
+            cron: string;
+            /** @description The id or number of the goal that the task belongs to. */
+            goalId?: string | null;
+            /** Format: int32 */
+            maxExecutions?: number | null;
+            sessionId: string;
+            /** @description A name such as `Europe/Berlin`; UTC if it is not said. */
+            timeZone?: string | null;
+            /** @description What is done each time. */
+            title: string;
+        };
+        /**
+         * @example {
          *       "sessionId": "my-project"
          *     }
          */
@@ -3836,6 +4884,19 @@ export interface components {
              *     `projects.allow`. The session's own folder if it is absent.
              */
             workspace?: string | null;
+        };
+        /**
+         * @example {
+         *       "sessionId": "k3yk3y8x",
+         *       "title": "Renew the certificate"
+         *     }
+         */
+        NewTask: {
+            channel?: components["schemas"]["Channel"] | null;
+            /** @description The id or number of the goal that it belongs to. */
+            goalId?: string | null;
+            sessionId: string;
+            title: string;
         };
         NextStep: {
             description: string;
@@ -4254,6 +5315,68 @@ export interface components {
              */
             version: number;
         };
+        Run: {
+            /**
+             * Format: date-time
+             * @description When it did something last.
+             */
+            activeAt: string;
+            /** @description The goal of a `GOAL_RUN`; a `TASK_RUN` has none. */
+            goalId: string | null;
+            id: string;
+            /**
+             * Format: int32
+             * @description Its number in the session.
+             */
+            number: number;
+            /** @description Why it waits or how it ended. */
+            reason: string | null;
+            runKind: components["schemas"]["RunKind"];
+            /** @description The schedule that started it. */
+            scheduleId?: string;
+            spent: components["schemas"]["Spend"];
+            /** Format: date-time */
+            startedAt: string;
+            /** @description `running`, `paused`, `interrupted`, `completed`, `failed` or `stopped` */
+            state: string;
+            /** @description The task that it works on now. */
+            taskId: string;
+        };
+        /** @enum {string} */
+        RunKind: "GOAL_RUN" | "TASK_RUN";
+        Runs: {
+            /** @description Every run that is not over and the last ones that are, in the order they were started. */
+            items: components["schemas"]["Run"][];
+        };
+        Schedule: {
+            /** @description Minute, hour, day of the month, month, day of the week. */
+            cron: string;
+            /** Format: int32 */
+            executions: number;
+            goalId: string | null;
+            id: string;
+            /** Format: int32 */
+            maxExecutions: number | null;
+            /**
+             * Format: date-time
+             * @description When it is due next.
+             */
+            nextAt: string | null;
+            /**
+             * Format: int32
+             * @description Its number in the session.
+             */
+            number: number;
+            /** @description `active`, `paused` or `ended` */
+            status: string;
+            taskId: string;
+            timeZone: string;
+            /** @description What is done each time. */
+            title: string;
+        };
+        Schedules: {
+            items: components["schemas"]["Schedule"][];
+        };
         /** @enum {string} */
         SentWith: "revise" | "approve";
         Server: {
@@ -4302,6 +5425,23 @@ export interface components {
             position: number;
             reason: string;
             step: string;
+        };
+        /** @description What a run spent. */
+        Spend: {
+            /**
+             * Format: double
+             * @description In the currency in which prices are configured; 0 without prices.
+             */
+            money: number;
+            /**
+             * Format: double
+             * @description How long its turns were at work.
+             */
+            seconds: number;
+            /** Format: int64 */
+            tokens: number;
+            /** Format: int32 */
+            turns: number;
         };
         StepChangesView: {
             description: string;
@@ -4390,6 +5530,37 @@ export interface components {
         };
         /** @enum {string} */
         StuckChoice: "retry" | "skip" | "stop";
+        Task: {
+            /** Format: date-time */
+            addedAt: string;
+            /** Format: date-time */
+            changedAt: string;
+            /** @description The goal that it belongs to. */
+            goalId: string | null;
+            id: string;
+            note: string | null;
+            /**
+             * Format: int32
+             * @description Its number in the session.
+             */
+            number: number;
+            status: components["schemas"]["TaskStatus"];
+            title: string;
+        };
+        /**
+         * @example {
+         *       "status": "done"
+         *     }
+         */
+        TaskChange: {
+            note?: string | null;
+            status: components["schemas"]["TaskStatus"];
+        };
+        Tasks: {
+            items: components["schemas"]["Task"][];
+        };
+        /** @enum {string} */
+        TaskStatus: "open" | "done" | "failed" | "skipped";
         /**
          * @example {
          *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -4475,7 +5646,7 @@ export interface components {
             version: number;
         };
         /** @enum {string} */
-        WaitingKind: "plan" | "permission" | "question" | "step" | "uncertain" | "run" | "tool_change";
+        WaitingKind: "plan" | "permission" | "question" | "step" | "uncertain" | "run" | "tool_change" | "budget";
         WaitingStepView: {
             description: string;
             /** @description What is known about it. */
@@ -4498,7 +5669,7 @@ export interface components {
             /** @description What an approval or an answer has to name. */
             digest: string;
             /**
-             * @description The id of the plan, of what the agent asks, or of the MCP server whose tools changed. For a step to look at, the
+             * @description The id of the plan, of what the agent asks, of the run, or of the MCP server whose tools changed. For a step to look at, the
              *     position of the step follows a colon.
              */
             id: string;
@@ -4511,6 +5682,8 @@ export interface components {
             questions?: components["schemas"]["Question"][];
             /** @description What a yes needs: `any`, `separate` or `verified`. Absent where nothing is permitted by it. */
             require?: string;
+            /** @description The run of the agent by itself. */
+            run?: components["schemas"]["Run"];
             /** @description Empty for a change of tools, which concerns all sessions. */
             sessionId: string;
             /** Format: date-time */
