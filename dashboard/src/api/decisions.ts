@@ -132,6 +132,12 @@ export function acceptTools(server: string, digest: string, key: string, verifie
   return request("POST", `/api/mcp-servers/${path(server)}/accept`, { body: { digest, ...verified }, ...once(key, verified) });
 }
 
+/** Lets a run continue that waits for a person, or ends it. */
+export function decideRun(item: InboxItem, choice: "resume" | "stop", key: string): Promise<{ id: string }> {
+  const { sessionId, channel } = item;
+  return request("POST", `/api/runs/${path(item.id)}/${choice}`, { query: { sessionId, channel }, body: {}, idempotencyKey: key });
+}
+
 /** A request with a passphrase takes no key. */
 function once(key: string, verified: ApproverEntry | undefined): { idempotencyKey: string } | { hasPassphrase: true } {
   return verified === undefined ? { idempotencyKey: key } : { hasPassphrase: true };

@@ -17,6 +17,7 @@ import { Button, Empty, Failure, Loading, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
 import { PlanBadge, planState, StateDot, type PlanState } from "../ui/status";
 import { AskDetail } from "./AskDetail";
+import { RunDetail } from "./RunDetail";
 import { ToolChangeDetail } from "./ToolChangeDetail";
 import { byUrgency, inboxAsk, inboxItemKey, inboxPlan, inboxTitle, isAboutPlan } from "./inboxItems";
 
@@ -123,10 +124,11 @@ function Recent(): ReactNode {
   );
 }
 
-const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", step: "PAUSED", run: "PAUSED", tool_change: "UNCERTAIN" };
+const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", step: "PAUSED", run: "PAUSED", budget: "PAUSED", tool_change: "UNCERTAIN" };
 
 function ItemDetail({ item }: { item: InboxItem }): ReactNode {
   if (item.toolChange) return <ToolChangeDetail key={item.digest} item={item} change={item.toolChange} />;
+  if (item.run) return <RunDetail key={item.id} item={item} run={item.run} />;
   if (isAboutPlan(item)) return <Detail key={item.id} planId={inboxPlan(item)} />;
   return <AskDetail key={item.id} item={item} />;
 }

@@ -6,11 +6,13 @@ export function inboxItemKey(item: InboxItem): string {
 }
 
 export function inboxTitle(item: InboxItem): string {
+  if (item.run !== undefined) return t(item.kind === "budget" ? "inbox.kind.budget" : "inbox.kind.autoRun", { number: item.run.number });
   return t(`inbox.kind.${item.kind}`, { number: item.number ?? 0, step: item.step?.position ?? 0 });
 }
 
 export function inboxAsk(item: InboxItem): string {
   if (item.approvedBySome !== undefined) return t("approve.bySome", { words: item.approvedBySome });
+  if (item.run !== undefined) return t("inbox.ask.budget");
   return t(`inbox.ask.${item.kind}`, { number: item.number ?? 0, step: item.step?.position ?? 0 });
 }
 
@@ -21,7 +23,7 @@ export function isAsk(item: InboxItem): boolean {
 
 /** Whether the item is about a plan, which has a page of its own. */
 export function isAboutPlan(item: InboxItem): boolean {
-  return !isAsk(item) && item.kind !== "tool_change";
+  return !isAsk(item) && item.kind !== "tool_change" && item.run === undefined;
 }
 
 /** The plan that is decided about. The id of a step to look at ends in the position of the step. */
@@ -30,7 +32,7 @@ export function inboxPlan(item: InboxItem): string {
 }
 
 /** What stops work comes before what has not begun; within that the oldest comes first. */
-const URGENCY: Record<InboxItem["kind"], number> = { permission: 0, question: 0, uncertain: 1, step: 1, run: 2, plan: 3, tool_change: 4 };
+const URGENCY: Record<InboxItem["kind"], number> = { permission: 0, question: 0, uncertain: 1, step: 1, run: 2, budget: 2, plan: 3, tool_change: 4 };
 
 function urgency(item: InboxItem): number {
   return (URGENCY as Partial<Record<string, number>>)[item.kind] ?? 0;

@@ -104,6 +104,14 @@ export const en = {
   "inbox.ask.step": "Go on with the next step, change the rest or stop.",
   "inbox.ask.plan": "Read it, then approve, reject or request changes.",
   "inbox.ask.uncertain": "Retry the step, skip it or stop.",
+  "inbox.kind.budget": "Run {number} is at a limit",
+  "inbox.kind.autoRun": "Run {number} waits",
+  "inbox.ask.budget": "Let it continue or stop it.",
+  "run.spent": "{turns} turns and {tokens} tokens so far; it was started",
+  "run.resume": "Continue",
+  "run.stop": "Stop it",
+  "run.resumed": "Run {number} continues.",
+  "run.stopped": "Run {number} is stopped.",
   "inbox.ask.run": "No process works on it. Resume or stop it.",
 
   "sessions.title": "Sessions",
@@ -131,6 +139,7 @@ export const en = {
   "session.waits.permission": "asks you",
   "session.waits.question": "asks you",
   "session.waits.run": "paused",
+  "session.waits.budget": "at a limit",
   "session.waits.step": "step waits",
   "session.waits.tool_change": "asks you",
 

@@ -1,0 +1,64 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useRef, type ReactNode } from "react";
+
+import { decideRun } from "../api/decisions";
+import type { InboxItem } from "../api/types";
+import { sessionIdOf } from "../session/id";
+import { t } from "../texts/t";
+import { Banner, Button, errorWords, Time } from "../ui/basics";
+import { Visible } from "../ui/hidden";
+import { say } from "../ui/toasts";
+import { inboxTitle } from "./inboxItems";
+
+/** A run that waits for a person: at a limit, without progress, or because its process ended. */
+export function RunDetail({ item, run }: { item: InboxItem; run: NonNullable<InboxItem["run"]> }): ReactNode {
+  const client = useQueryClient();
+  const key = useRef(crypto.randomUUID());
+  const decide = useMutation({
+    mutationFn: (choice: "resume" | "stop") => decideRun(item, choice, key.current),
+    onSuccess: (_, choice) => say(t(choice === "resume" ? "run.resumed" : "run.stopped", { number: run.number }), { tone: "done" }),
+    onError: () => {
+      key.current = crypto.randomUUID();
+    },
+    onSettled: () => void client.invalidateQueries({ queryKey: ["inbox"] }),
+  });
+  return (
+    <>
+      <header className="inbox-detail-head">
+        <div className="page-about">
+          <span>{inboxTitle(item)}</span>
+          <Link to="/s/$session" params={{ session: sessionIdOf(item) }}>
+            {sessionIdOf(item)}
+          </Link>
+        </div>
+        <h2>
+          <Visible text={item.title} />
+        </h2>
+      </header>
+      <div className="inbox-detail-body">
+        {run.reason !== null && (
+          <p>
+            <Visible text={run.reason} />
+          </p>
+        )}
+        <p>
+          {t("run.spent", { turns: run.spent.turns, tokens: run.spent.tokens })} <Time at={run.startedAt} />
+        </p>
+      </div>
+      <section className="decision" aria-label={t("ask.choose")}>
+        {decide.isError && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(decide.error) })}</Banner>}
+        <div className="decision-row">
+          <div className="decision-buttons">
+            <Button look="primary" busy={decide.isPending} onClick={() => decide.mutate("resume")}>
+              {t("run.resume")}
+            </Button>
+            <Button busy={decide.isPending} onClick={() => decide.mutate("stop")}>
+              {t("run.stop")}
+            </Button>
+          </div>
+        </div>
+      </section>
+    </>
+  );
+}
