@@ -19,10 +19,9 @@ Feature: Telegram
 
   Scenario: Finalising with nothing collected cancels the plan
     Given the model calls "plan_finalize" with '{}'
-    And the model answers "There is nothing to do."
     When ada writes "/plan on collect" in Telegram
     And ada writes "finish" in Telegram
-    Then ada reads "There is nothing to do."
+    Then ada reads "No step was proposed"
     And the newest plan of ada is CANCELLED
 
   Scenario: Words beside the call that finalises change nothing

@@ -47,7 +47,7 @@ impl Snapshot {
             }
             Event::Auto(event) => {
                 if let Some(session) = &mut self.session {
-                    session.auto.get_or_insert_default().apply(event, context);
+                    session.auto.get_or_insert_default().apply(event, context.at, &context.by);
                 }
             }
             Event::Plan { id, event } => {

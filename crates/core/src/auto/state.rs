@@ -10,9 +10,9 @@ use super::event::AutoEvent;
 use super::goal::{DiaryEntry, Goal, GoalStatus, Task, TaskStatus};
 use super::run::{BudgetSpan, Run, RunEnd, RunPause, RunState, RunTrigger, Spend, TickResult};
 use super::schedule::{Schedule, ScheduleStatus};
+use crate::actor::Actor;
 use crate::ids::{GoalId, RunId, ScheduleId, TaskId};
 use crate::refusal::Refusal;
-use crate::snapshot::CommandContext;
 use crate::visible::quoted;
 
 /// How many entries of the diary and how many runs that are over are at hand. The journal has all of them.
@@ -136,8 +136,7 @@ impl AutoState {
         self.schedules.iter().filter_map(|schedule| schedule.next_at).min()
     }
 
-    pub(crate) fn apply(&mut self, event: &AutoEvent, context: &CommandContext) {
-        let at = context.at;
+    pub(crate) fn apply(&mut self, event: &AutoEvent, at: Timestamp, by: &Actor) {
         match event {
             AutoEvent::GoalAdded { goal, number, title } => {
                 self.goals_made = self.goals_made.max(*number);
@@ -184,7 +183,7 @@ impl AutoState {
                 if self.diary.len() == DIARY {
                     self.diary.remove(0);
                 }
-                let author = context.by.name.clone();
+                let author = by.name.clone();
                 self.diary.push(DiaryEntry { at, author, text: text.clone(), run: run.clone() });
             }
             AutoEvent::ScheduleAdded { schedule, number, task, line, max_executions, next_at } => {

@@ -75,7 +75,9 @@ fn goal_and_text(rest: &str) -> (Option<String>, &str) {
     if text.is_empty() || !is_plainly_a_reference(word) {
         return (None, rest);
     }
-    (Some(word.strip_prefix('#').unwrap_or(word).to_owned()), text)
+    let (mark, after_mark) = first_word(text);
+    let title = if MARKS.contains(&mark) { after_mark } else { text };
+    (Some(word.strip_prefix('#').unwrap_or(word).to_owned()), title)
 }
 
 /// A reference of one word, then words about it.

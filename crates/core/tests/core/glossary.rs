@@ -29,7 +29,7 @@ fn words_of(folder: &Path, words: &mut BTreeSet<String>) {
 fn every_identifier_is_in_the_sources() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut words = BTreeSet::new();
-    for name in ["core", "engine", "store", "llm", "sandbox", "surfaces", "planwright"] {
+    for name in ["core", "engine", "store", "llm", "sandbox", "surfaces", "telegram", "notify", "planwright"] {
         words_of(&crates.join(name).join("src"), &mut words);
     }
     assert!(words.contains("Snapshot") && !words.contains("NoSuchIdentifier"));

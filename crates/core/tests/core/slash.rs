@@ -294,8 +294,10 @@ fn mistakes_say_what_to_write_instead() {
         ("/new extra words", "Nothing can follow this command, and `extra words` did. Usage: `/new`."),
         ("/switch", "Say which session; `/sessions` lists them. Usage: `/switch <key>`."),
         ("/switch my key", "`my key` is not the key of a session. Usage: `/switch <key>`."),
-        ("/AUTO what", "`/auto` is not in this version of Planwright."),
-        ("/goal", "`/goal` is not in this version of Planwright."),
+        (
+            "/AUTO what",
+            "`what` is none of `on`, `off`, `resume` and `status`. Usage: `/auto [on [goal]|off [run]|resume [run]|status]`.",
+        ),
     ] {
         assert_eq!(mistake(text).to_string(), expected, "{text:?}");
     }

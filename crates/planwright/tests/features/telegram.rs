@@ -6,7 +6,6 @@ use cucumber::{given, then, when};
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::{Session, SessionIdentity, TransportChat};
 use planwright_engine::Engine;
-use planwright_llm::scripted::Reply;
 use planwright_telegram::{TelegramBot, TelegramOptions};
 use planwright_test_support::bot_api::{FakeBotApi, SentMessage, TOKEN};
 use tokio::task::JoinHandle;
@@ -68,12 +67,6 @@ impl World {
 async fn a_bot(world: &mut World) {
     world.bot.api = Some(FakeBotApi::start().await);
     world.start_bot().await;
-}
-
-#[given(regex = r#"^the model says "(.*)" and calls "(\w+)" with '(.*)'$"#)]
-fn says_and_calls(world: &mut World, text: String, tool: String, arguments: String) {
-    let arguments = serde_json::from_str(&arguments).expect("JSON");
-    world.talk.script.push(Reply::call(tool, arguments).with_text(text));
 }
 
 /// Waits for the answer: each message has at least one.

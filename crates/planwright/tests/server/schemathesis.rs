@@ -10,8 +10,11 @@ use crate::server_process::{Running, logged, serve};
 use crate::world::World;
 
 /// The rehearsal asks nothing and changes no file, so no answer can be valid and nothing can be undone. No MCP server is
-/// configured, no approver is enrolled, and the ids of memories cannot be guessed.
-const NEVER_POSSIBLE: [&str; 11] = [
+/// configured, no approver is enrolled, and the ids of memories cannot be guessed. Whether a run still works when it is
+/// stopped is a matter of time.
+const NEVER_POSSIBLE: [&str; 13] = [
+    "/api/runs/{id}/stop",
+    "/api/runs/{id}/resume",
     "/api/permissions/{id}",
     "/api/questions/{id}",
     "/api/plans/{id}/undo",
@@ -33,6 +36,7 @@ fn answers_are_as_described() {
     let world = World::new();
     let server = fast_server(&world);
     let plans = plans(&server);
+    work(&server);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/schemathesis");
     let ran = Command::new(program())
         .current_dir(world.path(""))
@@ -101,6 +105,21 @@ fn plans(server: &Running) -> Vec<Value> {
         ("revise", "build"),
     ];
     seeds.into_iter().enumerate().map(|(n, (decision, style))| plan(server, n, decision, style)).collect()
+}
+
+/// A session with a goal, a task, a schedule and a run. No plan waits in it.
+fn work(server: &Running) {
+    let session = "session-work";
+    for (path, body) in [
+        ("/api/sessions", json!({ "sessionId": session })),
+        ("/api/goals", json!({ "sessionId": session, "title": "a tidy house" })),
+        ("/api/tasks", json!({ "sessionId": session, "title": "wash the dishes" })),
+        ("/api/schedules", json!({ "sessionId": session, "title": "make tea", "cron": "0 9 * * 1" })),
+        ("/api/runs", json!({ "sessionId": session, "taskId": "1" })),
+    ] {
+        let answer = server.post(path, &body);
+        assert!(answer.status < 300, "{path}: {answer:?}");
+    }
 }
 
 fn plan(server: &Running, n: usize, decision: &str, style: &str) -> Value {

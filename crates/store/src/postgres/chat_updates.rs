@@ -71,7 +71,7 @@ impl ChatUpdates for PostgresLedger {
 
     async fn receive_pushed(&self, bot: &str, updates: &[ReceivedUpdate]) -> LedgerResult<Vec<i64>> {
         let sql = "INSERT INTO chat_update (bot, id, body)
-                   SELECT $1, new.id, new.body FROM unnest($2::bigint[], $3::text[]) AS new (id, body)
+                   SELECT $1::text, new.id, new.body FROM unnest($2::bigint[], $3::text[]) AS new (id, body)
                    ON CONFLICT (bot, id) DO NOTHING RETURNING id";
         let (ids, bodies) = columns(updates);
         let rows = self.readers.write(sql, &[&bot, &ids, &bodies]).await?;
@@ -119,7 +119,7 @@ impl ChatUpdates for PostgresLedger {
     async fn put_chat_record(&self, key: &str, expected: u64, body: &str) -> LedgerResult<bool> {
         let sql = match expected {
             0 => {
-                "INSERT INTO chat_record (key, revision, body) VALUES ($1, $2 + 1, $3) ON CONFLICT (key) DO NOTHING
+                "INSERT INTO chat_record (key, revision, body) VALUES ($1, $2::bigint + 1, $3) ON CONFLICT (key) DO NOTHING
                  RETURNING key"
             }
             _ => {

@@ -83,7 +83,7 @@ impl Outbox for PostgresLedger {
     async fn settle_message(&self, id: &str, owner: &str, delivery: &Delivery, now: Timestamp) -> LedgerResult<bool> {
         let SettledColumns { settled_at, retry_at, outcome, why, keeps_body } = SettledColumns::new(delivery, now);
         let sql =
-            "UPDATE outbox SET settled_at = nullif($3, 0), retry_at = $4, outcome = $5, why = $6, taken_until = 0,
+            "UPDATE outbox SET settled_at = nullif($3::bigint, 0), retry_at = $4, outcome = $5, why = $6, taken_until = 0,
                        body = CASE WHEN $7 THEN body ELSE '' END
                    WHERE id = $1 AND owner = $2 AND settled_at IS NULL RETURNING id";
         let settled_at = settled_at.unwrap_or(0);

@@ -81,7 +81,7 @@ pub(in crate::http::api) async fn named(app: &App, approver: Option<&str>) -> Ap
     match (approver, state.approvers.names().as_slice()) {
         (Some(name), _) => Ok(name.to_owned()),
         (None, [only]) => Ok((*only).to_owned()),
-        (None, []) => Err(Refusal::policy_denied("No approver is enrolled yet.").into()),
+        (None, []) => Err(Refusal::conflict("No approver is enrolled yet.").into()),
         (None, _) => Err(Refusal::invalid("There are several approvers: say which one you are.").into()),
     }
 }
