@@ -11,6 +11,8 @@ use crate::rehearsal::{Next, messages};
 
 /// Tools whose recorded call does something harmless once it is approved, in the order in which they are used.
 const FAMILIAR: [&str; 2] = ["list_files", "write_file"];
+/// The names of tools that are never recorded begin so.
+const OURS: [&str; 5] = ["ask_", "memory_", "goal_", "task_", "diary_"];
 
 pub(super) fn next(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
     match plan.phase {
@@ -44,13 +46,13 @@ fn collect(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
     }
 }
 
-/// The familiar tools, or else the first one that is not about plans, memories or questions.
+/// The familiar tools, or else the first one that is not about plans, questions, memories or goals.
 fn usable<'a>(turn: &TurnView<'a>) -> Vec<&'a ToolSpec> {
     let familiar: Vec<_> = FAMILIAR.iter().filter_map(|name| turn.tool(name)).collect();
     if !familiar.is_empty() {
         return familiar;
     }
-    let is_ours = |name: &str| name.contains("plan") || name.starts_with("ask_") || name.starts_with("memory_");
+    let is_ours = |name: &str| name.contains("plan") || OURS.iter().any(|prefix| name.starts_with(prefix));
     let foreign = |tool: &&ToolSpec| !is_ours(&tool.name);
     turn.request.tools.iter().find(foreign).into_iter().collect()
 }
