@@ -27,7 +27,7 @@ async fn a_plan_of_another_session_is_not_there() {
     for (method, path) in calls() {
         let body = json!({ "digest": plan["digest"], "feedback": "x" });
         let body = match path.rsplit('/').next() {
-            Some("approve") => json!({ "digest": body["digest"] }),
+            Some("approve" | "challenge") => json!({ "digest": body["digest"] }),
             Some("review") => json!({ "version": 0, "comments": [] }),
             Some("revise") => json!({ "feedback": "x" }),
             _ => json!({}),
