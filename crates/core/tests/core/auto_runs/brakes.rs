@@ -29,7 +29,8 @@ fn only(change: impl FnOnce(&mut Budget)) -> Budget {
 #[test]
 fn each_budget_pauses_the_run_and_asks() {
     // Each turn takes 100 tokens, a second, and 150 millionths.
-    let cases: [(BudgetLimit, fn(&mut Budget)); 4] = [
+    type Change = fn(&mut Budget);
+    let cases: [(BudgetLimit, Change); 4] = [
         (BudgetLimit::Turns, |budget| budget.turns = Some(3)),
         (BudgetLimit::Tokens, |budget| budget.tokens = Some(300)),
         (BudgetLimit::Time, |budget| budget.time = Some(Duration::from_secs(3))),
