@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::ask::{Ask, AskSubject};
+use planwright_core::auto::{RunPause, RunState};
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::visible;
-use planwright_engine::inbox::{WaitingFor, waiting_ask, waiting_for};
+use planwright_engine::inbox::{WaitingFor, WaitingRun, waiting_ask, waiting_for, waiting_runs};
 use planwright_engine::ledger::{Ledger, LedgerResult};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,7 @@ pub enum HappeningKind {
     Waits,
     Finished,
     Failed,
+    /// A run is at one of its limits.
     Budget,
     Damage,
 }
@@ -78,6 +80,7 @@ pub async fn find(ledger: &dyn Ledger, session: &SessionIdentity, since: Timesta
     if let Some(waiting) = waiting_ask(&stored.session) {
         found.push(of_ask(session, waiting.ask));
     }
+    found.extend(waiting_runs(&stored.session).iter().map(of_run));
     let page = ledger.plans(session, None, PLANS).await?;
     found.extend(page.damaged.iter().map(|row| of_damage(session, &row.what, stored.last_active)));
     for summary in &page.items {
@@ -120,6 +123,26 @@ fn of_ask(session: &SessionIdentity, ask: Ask) -> Found {
         path: format!("/?item={}", ask.id),
     };
     Found { happening, subject: Subject::Ask { session: session.clone(), ask: Box::new(ask) } }
+}
+
+fn of_run(waiting: &WaitingRun) -> Found {
+    let WaitingRun { session, run, task, since } = waiting;
+    let (kind, what) = match &run.state {
+        RunState::Paused { reason: RunPause::Budget { .. }, .. } => (HappeningKind::Budget, "is at a limit"),
+        RunState::Paused { .. } | RunState::Interrupted { .. } | RunState::Running | RunState::Ended { .. } => {
+            (HappeningKind::Waits, "waits for you")
+        }
+    };
+    let happening = Happening {
+        id: format!("run-{}-{}", run.id(), since.as_microsecond()),
+        kind,
+        session: session.to_string(),
+        what: format!("Run {} {what}", run.number),
+        title: short(task),
+        since: *since,
+        path: format!("/?item={}", run.id()),
+    };
+    Found { happening, subject: Subject::None }
 }
 
 fn of_plan(plan: &Arc<Plan>) -> Option<Found> {

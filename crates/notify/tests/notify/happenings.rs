@@ -1,8 +1,11 @@
 //! What is told, when, and how often.
 
 use jiff::tz::TimeZone;
+use planwright_core::auto::RunState;
 use planwright_core::permission::{PermissionRule, PermissionRules};
+use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::permission_rules::FixedRules;
+use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_notify::happening::HappeningKind;
 use planwright_notify::schedule::QuietHours;
@@ -12,6 +15,31 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::world::{World, person, quiet_model};
+
+#[tokio::test]
+async fn a_run_at_its_limit_is_told() {
+    let world = World::with(quiet_model(), |setup| setup.policy.auto.run.turns = Some(1)).await;
+    let session: SessionIdentity = "web:session-one".parse().unwrap();
+    world.agent.engine().sessions().open(&session, &person()).await.unwrap();
+    for line in ["/task add Tidy up", "/auto on"] {
+        let place = ChatLocation::new(TransportChat("web:1".to_owned()), session.clone());
+        world.agent.submit(Input::typed(line), Request::new(place, person())).outcome().await.unwrap();
+    }
+    let paused = async || {
+        let state = world.agent.engine().auto().state(&session).await.unwrap();
+        state.runs.iter().any(|run| matches!(run.state, RunState::Paused { .. }))
+    };
+    while !paused().await {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let notifier = world.notifier(world.options("one"));
+    notifier.look(&session, world.now()).await.unwrap();
+    world.advance(61);
+    assert_eq!(notifier.send_due(Target::Webhook).await.unwrap(), 1);
+    let event = world.receiver.events().remove(0);
+    let told = [&event["kind"], &event["what"], &event["title"]];
+    assert_eq!(told, ["budget", "Run 1 is at a limit", "Tidy up"], "{event}");
+}
 
 #[tokio::test]
 async fn what_waits_is_told_after_a_while_with_its_place() {

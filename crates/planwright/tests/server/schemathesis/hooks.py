@@ -22,10 +22,12 @@ def map_case(context, case):
     give_key_of_its_own(case, chance)
     if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
         return case
-    if case.path.startswith("/api/approvers"):
-        return case
     # Which approvers there are is not described, nor that a passphrase excludes a name for the request.
-    for name in ("approver", "passphrase"):
+    if case.path.startswith("/api/approvers"):
+        if case.headers:
+            case.headers.pop("Idempotency-Key", None)
+        return case
+    for name in ("approver", "passphrase", "passkey"):
         body.pop(name, None)
     if case.path.startswith(("/api/goals", "/api/tasks", "/api/runs", "/api/schedules")):
         about_work(case, in_path, in_query, body)
@@ -75,9 +77,11 @@ def about_work(case, in_path, in_query, body):
         body["title"] = "tea"
     if isinstance(body.get("maxExecutions"), float):
         body["maxExecutions"] = int(body["maxExecutions"])
-    # A session has a few runs at once. One was started before.
-    if case.path == "/api/runs" and case.method == "POST":
+    # A session has a few runs and schedules at once. One of each was made before.
+    if case.method == "POST" and case.path == "/api/runs":
         body["taskId"] = "99"
+    if case.method == "POST" and case.path == "/api/schedules":
+        body["goalId"] = "99"
 
 
 def about_something_there(plan, in_path, in_query, body):
