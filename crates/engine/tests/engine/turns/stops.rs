@@ -87,7 +87,9 @@ async fn no_call_is_begun_after_a_stop() {
     .await;
     reached.set((world.agent.clone(), world.session.clone())).unwrap();
     assert_eq!(world.say("Ring both").await.end, Some(TurnEnd::Stopped));
-    assert_eq!(statuses(&world.events().await), [ToolStatus::Done], "what was done is written down");
+    // The stop arrives in the middle of the first call or right after it.
+    let written = statuses(&world.events().await);
+    assert!(matches!(written[..], [ToolStatus::Done | ToolStatus::Uncertain]), "{written:?}");
     assert!(second.calls().is_empty());
 }
 

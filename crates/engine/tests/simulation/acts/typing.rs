@@ -116,7 +116,7 @@ const TABLE: &[Row] = &[
             }
         },
     ),
-    row(|_| 1, |_, random| random.pick(&["/plan aprove", "/flan", "/switch nowhere", "/auto on", "  "]).to_owned()),
+    row(|_| 1, |_, random| random.pick(&["/plan aprove", "/flan", "/switch nowhere", "/auto what", "  "]).to_owned()),
 ];
 
 const fn revised(event: &Event) -> bool {
