@@ -2,15 +2,21 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::world::World;
 
+/// Nothing here takes that long; it turns a hanging test into a failing one.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
 pub(crate) struct Running {
     child: Child,
+    log: PathBuf,
     /// Kept open, so that the server can print when it stops.
     _output: Option<BufReader<ChildStdout>>,
     /// `127.0.0.1:PORT`
@@ -62,7 +68,7 @@ impl Running {
         let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}{}", logged(world)));
         let address = ready["address"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
         let token = std::fs::read_to_string(world.path("token")).unwrap_or_default().trim().to_owned();
-        Self { child, _output: Some(output), address, token }
+        Self { child, log: world.path("log"), _output: Some(output), address, token }
     }
 
     /// For a server whose stdout cannot be read: its log tells where it listens.
@@ -79,7 +85,7 @@ impl Running {
             assert!(child.try_wait().unwrap().is_none(), "it ended: {}", logged(world));
         };
         let token = std::fs::read_to_string(world.path("token")).unwrap().trim().to_owned();
-        Self { child, _output: None, address, token }
+        Self { child, log: world.path("log"), _output: None, address, token }
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
@@ -90,9 +96,11 @@ impl Running {
         ask(&self.address, "POST", path, Some(&self.token), Some(body))
     }
 
-    /// Sends a request without waiting for its answer.
-    pub(crate) fn begin_to_post(&self, path: &str, body: &Value) {
-        send(&self.address, "POST", path, &bearer(Some(&self.token)), &body.to_string());
+    /// Sends a request without waiting for its answer. The server may drop a request whose client hung up before it was
+    /// read, so the connection is kept until the test knows that it was.
+    #[must_use]
+    pub(crate) fn begin_to_post(&self, path: &str, body: &Value) -> TcpStream {
+        send(&self.address, "POST", path, &bearer(Some(&self.token)), &body.to_string())
     }
 
     pub(crate) fn without_token(&self, path: &str) -> Answer {
@@ -105,8 +113,10 @@ impl Running {
     }
 
     /// The exit code, once it has ended.
+    #[track_caller]
     pub(crate) fn ended(mut self) -> i32 {
-        self.child.wait().unwrap().code().unwrap_or(-1)
+        let status = within("the server never ends", || self.child.try_wait().unwrap());
+        status.code().unwrap_or(-1)
     }
 
     pub(crate) fn stop(self) -> i32 {
@@ -119,6 +129,28 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("what the server logged:\n{}", std::fs::read_to_string(&self.log).unwrap_or_default());
+        }
+    }
+}
+
+/// The next connection that a listener is offered.
+#[track_caller]
+pub(crate) fn accept(listener: &TcpListener) -> TcpStream {
+    listener.set_nonblocking(true).unwrap();
+    within("no connection came", || listener.accept().ok()).0
+}
+
+#[track_caller]
+fn within<T>(failure: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{failure}");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -134,7 +166,7 @@ fn bearer(token: Option<&str>) -> String {
 pub(crate) fn request(address: &str, method: &str, path: &str, headers: &str, body: &str) -> Answer {
     let mut stream = send(address, method, path, headers, body);
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    stream.read_to_string(&mut answer).unwrap_or_else(|error| panic!("{method} {path}: {error}"));
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
     let status = head.split_whitespace().nth(1).unwrap().parse().unwrap();
     Answer { status, head: head.to_owned(), body: body.to_owned() }
@@ -142,6 +174,7 @@ pub(crate) fn request(address: &str, method: &str, path: &str, headers: &str, bo
 
 fn send(address: &str, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     write!(
         stream,
         "{method} {path} HTTP/1.1\r\nhost: {address}\r\n{headers}content-type: application/json\r\n\
