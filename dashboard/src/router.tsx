@@ -36,7 +36,28 @@ const journal = createRoute({
   component: lazyRouteComponent(() => import("./pages/JournalRoom"), "JournalRoom"),
 });
 
-const VIEWS: readonly PlanView[] = ["plan", "changes", "history", "raw"];
+const goals = createRoute({
+  getParentRoute: () => session,
+  path: "goals",
+  component: lazyRouteComponent(() => import("./pages/GoalsRoom"), "GoalsRoom"),
+});
+const runs = createRoute({
+  getParentRoute: () => session,
+  path: "runs",
+  component: lazyRouteComponent(() => import("./pages/RunsRoom"), "RunsRoom"),
+});
+const memory = createRoute({
+  getParentRoute: () => session,
+  path: "memory",
+  component: lazyRouteComponent(() => import("./pages/MemoryRoom"), "MemoryRoom"),
+});
+const files = createRoute({
+  getParentRoute: () => session,
+  path: "files",
+  component: lazyRouteComponent(() => import("./pages/FilesRoom"), "FilesRoom"),
+});
+
+const VIEWS: readonly PlanView[] = ["plan", "changes", "files", "history", "raw"];
 const plan = createRoute({
   getParentRoute: () => root,
   path: "/p/$plan",
@@ -59,7 +80,7 @@ const settings = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([inbox, session.addChildren([chat, workbook, journal]), plan, run, settings]),
+  routeTree: root.addChildren([inbox, session.addChildren([chat, goals, runs, memory, workbook, files, journal]), plan, run, settings]),
   defaultPreload: "intent",
   defaultErrorComponent: ({ error }) => (
     <main id="main" className="page">

@@ -10,6 +10,8 @@ export class ApiProblem extends Error {
     /** The plan as it is now, where that helps. */
     readonly plan: Plan | undefined,
     readonly reasons: readonly string[],
+    /** Everything the server said. */
+    readonly fields: Readonly<Record<string, unknown>> = {},
   ) {
     super(detail);
     this.name = "ApiProblem";
@@ -27,6 +29,8 @@ export class NoAnswer extends Error {
 export interface RequestOptions {
   query?: Record<string, string | number | undefined>;
   body?: unknown;
+  /** Bytes to send instead of JSON. */
+  file?: Blob;
   signal?: AbortSignal | undefined;
   /** Sent again under the same key, a request is carried out once. */
   idempotencyKey?: string;
@@ -47,6 +51,7 @@ export async function request<T>(method: string, path: string, options: RequestO
 export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
   const headers: Record<string, string> = {};
   if (options.body !== undefined) headers["Content-Type"] = "application/json";
+  else if (options.file !== undefined) headers["Content-Type"] = "application/octet-stream";
   if (options.idempotencyKey !== undefined) headers["Idempotency-Key"] = options.idempotencyKey;
   let answer: Response;
   try {
@@ -54,7 +59,7 @@ export async function send(method: string, path: string, options: RequestOptions
       method,
       headers,
       credentials: "same-origin",
-      body: options.body === undefined ? null : JSON.stringify(options.body),
+      body: options.body === undefined ? (options.file ?? null) : JSON.stringify(options.body),
       signal: options.signal ?? null,
     });
   } catch (error) {
@@ -76,6 +81,7 @@ async function readProblem(answer: Response): Promise<ApiProblem> {
     typeof fields.detail === "string" ? fields.detail : answer.statusText,
     fields.plan as Plan | undefined,
     Array.isArray(fields.reasons) ? fields.reasons.filter((reason) => typeof reason === "string") : [],
+    fields,
   );
 }
 

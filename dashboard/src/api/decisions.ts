@@ -1,7 +1,7 @@
 import { sessionQuery, type SessionId } from "../session/id";
 import { request } from "./client";
 import type { ApproverEntry } from "../approval/ApproverFields";
-import type { Approvers, InboxItem, NewPasskey, PasskeyAnswer, PasskeyChallenge, Plan, PlanStyle, PlanWork, Session, StuckChoice } from "./types";
+import type { Approvers, InboxItem, NewPasskey, PasskeyAnswer, PasskeyChallenge, Plan, PlanStyle, PlanWork, Session, StuckChoice, WorkbookDocument } from "./types";
 
 const path = encodeURIComponent;
 
@@ -87,6 +87,16 @@ export function disablePlanWork(id: SessionId): Promise<PlanWork> {
 
 export function endPlanWork(id: SessionId): Promise<PlanWork> {
   return request("POST", "/api/plans/done", { body: sessionQuery(id) });
+}
+
+/** Writes a document of the workbook. The version is the one that the text was made from. */
+export function writeWorkbook(id: SessionId, which: string, version: number, markdown: string): Promise<WorkbookDocument> {
+  return request("PUT", `/api/workbook/${path(which)}`, { body: { ...sessionQuery(id), version, markdown } });
+}
+
+/** Signs a browser out, from anywhere. */
+export function signOutClient(id: string): Promise<void> {
+  return request("DELETE", `/api/clients/${path(id)}`);
 }
 
 export function createSession(key: string): Promise<Session> {

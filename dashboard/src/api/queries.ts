@@ -3,7 +3,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { sessionQuery, type SessionId } from "../session/id";
 import { request, send } from "./client";
 import { reviewQuery } from "./review";
-import type { Approvers, Command, Inbox, InboxItem, JournalPage, Plan, PlanDiff, PlanHistory, PlanList, RecentPlans, ServerInfo, Session, SessionList, Workbook } from "./types";
+import type { Approvers, CallPreview, ClientBrowser, Command, Inbox, InboxItem, JournalPage, Plan, PlanDiff, PlanHistory, PlanList, RecentPlans, ServerInfo, Session, SessionList, SessionState, UndeliveredMessage, Workbook } from "./types";
 
 const path = encodeURIComponent;
 
@@ -102,6 +102,46 @@ export function journalPage(id: SessionId, after: number, limit: number, signal?
   const { sessionId, channel } = sessionQuery(id);
   return request<JournalPage>("GET", `/api/sessions/${path(sessionId)}/journal`, { query: { channel, after, limit }, signal });
 }
+
+/** A page of the journal, the newest entry first: before an entry, or up to a time. */
+export function journalBefore(id: SessionId, from: { before?: number; at?: string }, limit: number, signal?: AbortSignal): Promise<JournalPage> {
+  const { sessionId, channel } = sessionQuery(id);
+  return request<JournalPage>("GET", `/api/sessions/${path(sessionId)}/journal`, { query: { channel, ...from, limit }, signal });
+}
+
+/** The session as it was after an entry. It never changes. */
+export function stateQuery(id: SessionId, seq: number) {
+  const { sessionId, channel } = sessionQuery(id);
+  return queryOptions({
+    queryKey: ["state", id, seq],
+    queryFn: ({ signal }) => request<SessionState>("GET", `/api/sessions/${path(sessionId)}/state`, { query: { channel, seq }, signal }),
+    staleTime: Infinity,
+  });
+}
+
+/** Recorded calls that write files, against the files as they are now. */
+export function previewQuery(planId: string) {
+  return queryOptions({
+    queryKey: ["plan", planId, "preview"],
+    queryFn: async ({ signal }) => (await request<{ steps: CallPreview[] }>("GET", `/api/plans/${path(planId)}/preview`, { signal })).steps,
+    // Files change without an entry in the journal, too.
+    staleTime: 0,
+  });
+}
+
+/** The browsers that are signed in. */
+export const clientsQuery = queryOptions({
+  queryKey: ["clients"],
+  queryFn: async ({ signal }) => (await request<{ clients: ClientBrowser[] }>("GET", "/api/clients", { signal })).clients,
+});
+
+/** Messages that could not be delivered to where a person wants them. */
+export const undeliveredQuery = queryOptions({
+  queryKey: ["undelivered"],
+  queryFn: async ({ signal }) => (await request<{ items: UndeliveredMessage[] }>("GET", "/api/notifications", { query: { undelivered: "true" }, signal })).items,
+  refetchInterval: 30_000,
+  retry: false,
+});
 
 /** One entry. What was written never changes. */
 export function entryQuery(id: SessionId, seq: number) {

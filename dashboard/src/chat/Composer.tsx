@@ -1,16 +1,23 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
 
 import { stopSession } from "../api/decisions";
+import { attachFile, fileAddress, filesQuery, isPicture } from "../api/files";
 import { commandsQuery } from "../api/queries";
 import type { Conversation } from "../live/conversation";
 import { useConnection } from "../live/live";
 import { sessionIdOf } from "../session/id";
 import { t } from "../texts/t";
 import { errorWords, IconButton } from "../ui/basics";
+import { visible } from "../ui/hidden";
+import { Icon } from "../ui/Icon";
 import { say } from "../ui/toasts";
-import { completions } from "./commands";
+import { completions, type Completion } from "./commands";
+import { completeMention, mentionAt, mentionPieces } from "./mentions";
+
+/** How many files are offered at once. */
+const OFFERED = 8;
 
 /** The largest message that the server takes, in bytes. */
 const MOST = 256 * 1024;
@@ -25,7 +32,17 @@ export function Composer({ conversation, working }: { conversation: Conversation
   const { phase } = useConnection();
   const stop = useMutation({ mutationFn: () => stopSession(session), onError: (error) => say(errorWords(error), { tone: "failed" }) });
   const commands = useQuery({ ...commandsQuery, enabled: text.startsWith("/") });
-  const offered = closed ? [] : completions(text, commands.data ?? []);
+  const [cursor, setCursor] = useState(text.length);
+  const mention = closed ? undefined : mentionAt(text, cursor);
+  const files = useQuery({ ...filesQuery(session, mention?.prefix ?? "", OFFERED), enabled: mention !== undefined, placeholderData: keepPreviousData, retry: false });
+  const [uploads, setUploads] = useState(0);
+  const offered: Completion[] =
+    mention !== undefined
+      ? (files.data ?? []).filter(({ path }) => path.startsWith(mention.prefix) && path !== mention.prefix).map(({ path, directory }) => ({ text: `@${path}`, about: directory ? t("composer.folder") : "", file: { path, directory } }))
+      : closed
+        ? []
+        : completions(text, commands.data ?? []);
+  const pictures = mentionPieces(text).flatMap(({ path }) => (path !== undefined && isPicture(path) ? [path] : []));
 
   useEffect(() => {
     keepDraft(session, text);
@@ -53,25 +70,63 @@ export function Composer({ conversation, working }: { conversation: Conversation
   };
   const complete = (index: number) => {
     const chosen = offered[index];
-    if (chosen) setText(chosen.text);
+    if (chosen?.file && mention) {
+      const next = completeMention(text, cursor, mention, chosen.file.path, chosen.file.directory);
+      type(next.text, next.cursor);
+    } else if (chosen) type(chosen.text, chosen.text.length);
     field.current?.focus();
+  };
+  /** Sets the text with the cursor in it. */
+  const type = (next: string, at: number) => {
+    setText(next);
+    setCursor(at);
+    requestAnimationFrame(() => field.current?.setSelectionRange(at, at));
+  };
+  /** Files go into the session's folder at once, and into the text by their names. */
+  const attach = (chosen: readonly File[]) => {
+    if (chosen.length === 0) return;
+    setUploads((n) => n + 1);
+    Promise.all(chosen.map((file) => attachFile(session, file)))
+      .then((stored) => setText((before) => `${before === "" || /\s$/.test(before) ? before : `${before} `}${stored.map(({ path }) => `@${path} `).join("")}`))
+      .catch((error: unknown) => say(errorWords(error), { tone: "failed" }))
+      .finally(() => {
+        setUploads((n) => n - 1);
+        field.current?.focus();
+      });
   };
 
   return (
     <div className="composer-frame">
       <div className="column">
         {offered.length > 0 && (
-          <ul className="completions" id="completions" role="listbox" aria-label={t("composer.commands")}>
+          <ul className="completions" id="completions" role="listbox" aria-label={mention === undefined ? t("composer.commands") : t("composer.files")}>
             {offered.map((one, index) => (
               <li key={one.text} id={`completion-${index}`} role="option" aria-selected={index === at} onMouseDown={(event) => event.preventDefault()} onClick={() => complete(index)}>
-                <code>{one.text}</code>
+                <code>{visible(one.text)}</code>
                 <span className="secondary">{one.about}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+        {pictures.length > 0 && (
+          <ul className="thumbnails" aria-label={t("composer.pictures")}>
+            {pictures.map((path) => (
+              <li key={path}>
+                <img src={fileAddress(session, path)} alt={visible(path)} />
               </li>
             ))}
           </ul>
         )}
         <form
           className="composer"
+          onDragOver={(event) => {
+            if (event.dataTransfer.types.includes("Files")) event.preventDefault();
+          }}
+          onDrop={(event) => {
+            if (event.dataTransfer.files.length === 0) return;
+            event.preventDefault();
+            attach([...event.dataTransfer.files]);
+          }}
           onSubmit={(event) => {
             event.preventDefault();
             send();
@@ -79,6 +134,20 @@ export function Composer({ conversation, working }: { conversation: Conversation
         >
           <label className="visually-hidden" htmlFor="composer">
             {t("composer.label")}
+          </label>
+          <label className="icon-button attach" title={t("composer.attach")} aria-busy={uploads > 0 || undefined}>
+            <Icon name="plus" />
+            <span className="visually-hidden">{t("composer.attach")}</span>
+            <input
+              type="file"
+              multiple
+              className="visually-hidden"
+              onChange={(event) => {
+                const chosen = [...(event.target.files ?? [])];
+                event.target.value = "";
+                attach(chosen);
+              }}
+            />
           </label>
           <textarea
             id="composer"
@@ -90,7 +159,14 @@ export function Composer({ conversation, working }: { conversation: Conversation
             aria-activedescendant={offered.length > 0 ? `completion-${at}` : undefined}
             onChange={(event) => {
               setText(event.target.value);
+              setCursor(event.target.selectionStart);
               setClosed(false);
+            }}
+            onSelect={(event) => setCursor(event.currentTarget.selectionStart)}
+            onPaste={(event) => {
+              if (event.clipboardData.files.length === 0) return;
+              event.preventDefault();
+              attach([...event.clipboardData.files]);
             }}
             onKeyDown={(event) => {
               if (event.nativeEvent.isComposing) return;
@@ -98,6 +174,7 @@ export function Composer({ conversation, working }: { conversation: Conversation
               else if (offered.length > 0 && event.key === "ArrowUp") setAt((at + offered.length - 1) % offered.length);
               else if (offered.length > 0 && event.key === "Tab" && !event.shiftKey) complete(at);
               else if (offered.length > 0 && event.key === "Escape") setClosed(true);
+              else if (mention !== undefined && offered.length > 0 && event.key === "Enter" && !event.shiftKey) complete(at);
               else if (event.key === "Enter" && !event.shiftKey) send();
               else return;
               event.preventDefault();
@@ -106,9 +183,9 @@ export function Composer({ conversation, working }: { conversation: Conversation
           {working && <IconButton icon="stop" label={t("composer.stop")} className="stop" onClick={() => stop.mutate()} />}
           <IconButton icon="send" label={t("composer.send")} type="submit" className="send" disabled={text.trim() === "" || tooLong} />
         </form>
-        {(tooLong || phase === "waiting") && (
+        {(tooLong || phase === "waiting" || uploads > 0) && (
           <p className="composer-words" role="status">
-            {tooLong ? t("composer.tooLong") : t("composer.offline")}
+            {tooLong ? t("composer.tooLong") : uploads > 0 ? t("composer.uploading") : t("composer.offline")}
           </p>
         )}
       </div>

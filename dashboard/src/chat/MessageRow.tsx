@@ -2,11 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { memo, useState, type ReactNode } from "react";
 
+import { fileAddress, isPicture } from "../api/files";
 import { planQuery } from "../api/queries";
 import type { Outgoing } from "../live/conversation";
 import type { LiveTurn } from "../live/liveTurn";
 import type { ChatMessage } from "../live/messages";
-import { Markdown, StreamingMarkdown } from "../markdown/Markdown";
+import { Markdown, SessionFilesContext, StreamingMarkdown } from "../markdown/Markdown";
 import type { SessionId } from "../session/id";
 import { clockTime, exactTime, t } from "../texts/t";
 import { Button, sentence } from "../ui/basics";
@@ -14,18 +15,21 @@ import { CopyButton } from "../ui/CopyButton";
 import { Visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { PlanBadge, planState } from "../ui/status";
+import { mentionPieces } from "./mentions";
 import type { Row } from "./rows";
 import { ToolCalls } from "./ToolCalls";
 
 export const MessageRow = memo(function MessageRow({ row, session, onDismiss }: { row: Row; session: SessionId; onDismiss: (key: string) => void }): ReactNode {
   switch (row.kind) {
     case "person":
-      return <Person message={row.message} />;
+      return <Person message={row.message} session={session} />;
     case "agent":
       return (
         <article className="message" data-role="agent">
           <Head name={row.message.by.name} at={row.message.at} text={row.message.text} />
-          <Markdown text={row.message.text} />
+          <SessionFilesContext value={session}>
+            <Markdown text={row.message.text} />
+          </SessionFilesContext>
         </article>
       );
     case "tools":
@@ -53,14 +57,36 @@ function Head({ name, at, text }: { name: string; at: string; text: string }): R
   );
 }
 
-function Person({ message }: { message: ChatMessage }): ReactNode {
+function Person({ message, session }: { message: ChatMessage; session: SessionId }): ReactNode {
   return (
     <article className="message" data-role="person">
       <Head name={message.by.name === "person" ? t("chat.you") : message.by.name} at={message.at} text={message.text} />
-      <div className="typed">
-        <Visible text={message.text} />
-      </div>
+      <Typed text={message.text} session={session} />
     </article>
+  );
+}
+
+/** What a person typed: files that it names lead to them, and pictures are shown. */
+function Typed({ text, session }: { text: string; session: SessionId }): ReactNode {
+  const pieces = mentionPieces(text);
+  const pictures = pieces.flatMap(({ path }) => (path !== undefined && isPicture(path) ? [path] : []));
+  return (
+    <>
+      <div className="typed">
+        {pieces.map((piece, index) =>
+          piece.path === undefined ? (
+            <Visible key={index} text={piece.text} />
+          ) : (
+            <a key={index} href={fileAddress(session, piece.path)} target="_blank" rel="noreferrer">
+              <Visible text={piece.text} />
+            </a>
+          ),
+        )}
+      </div>
+      {pictures.map((path) => (
+        <img key={path} className="file-picture" src={fileAddress(session, path)} alt={path} loading="lazy" />
+      ))}
+    </>
   );
 }
 

@@ -3,6 +3,8 @@ import type { Command } from "../api/types";
 export interface Completion {
   text: string;
   about: string;
+  /** A file of the session that is named. */
+  file?: { path: string; directory: boolean };
 }
 
 /** What the typed beginning of a command may become. The server knows what each command means and says so when one is not right. */

@@ -6,6 +6,9 @@ import type { SessionChange, SessionNews } from "./frames";
 /** Entries about what an agent asks a person. */
 const ASKS: ReadonlySet<string> = new Set(["permission_asked", "permission_answered", "questions_asked", "questions_answered"]);
 
+/** Entries about goals, tasks, the diary, runs and schedules. */
+const AUTO = /^(?:goal|task|diary|run|schedule)_/;
+
 /** Which cached answers an event makes old. Only those of its own session, its plan, and the lists over all sessions. */
 export function staleAfter(session: SessionId, news: SessionNews): QueryKey[] {
   switch (news.kind) {
@@ -18,6 +21,12 @@ export function staleAfter(session: SessionId, news: SessionNews): QueryKey[] {
       if (plan !== undefined && plan !== null) keys.push(["plan", plan], ["plan-control-state", session], ["inbox"]);
       if (type === "plan_mode_disabled" || type === "conversation_reset") keys.push(["plan-control-state", session], ["inbox"]);
       if (type.startsWith("workbook_")) keys.push(["workbook", session]);
+      if (AUTO.test(type)) keys.push(["auto", session]);
+      // A run that pauses or continues is in the inbox, too.
+      if (type.startsWith("run_") && type !== "run_ticked") keys.push(["inbox"]);
+      // What is promoted, or taken back, concerns every session.
+      if (type.startsWith("memory_")) keys.push(type === "memory_saved" ? ["memory", session] : ["memory"]);
+      if (type === "files_changed" || type === "changes_undone") keys.push(["changes", session], ["files", session]);
       if (ASKS.has(type)) keys.push(["inbox"]);
       if (SHOWN_IN_LISTS.has(type)) keys.push(["sessions"]);
       // A turn that ends may leave a plan paused.

@@ -1,12 +1,17 @@
 import type { List, ListItem, Nodes, Parents, RootContent, TableCell } from "mdast";
-import { Fragment, memo, useMemo, type ReactNode } from "react";
+import { createContext, Fragment, memo, use, useMemo, type ReactNode } from "react";
 
+import { fileAddress, isPicture } from "../api/files";
 import type { Step } from "../api/types";
+import type { SessionId } from "../session/id";
 import { StepIcon } from "../ui/status";
 import { Visible, visible } from "../ui/hidden";
 import { t } from "../texts/t";
 import { CodeBlock } from "./CodeBlock";
-import { isInlineImage, parse, plainText, safeAddress, settled } from "./parse";
+import { isInlineImage, parse, plainText, safeAddress, sessionFile, settled } from "./parse";
+
+/** The session whose own pictures may be shown in a text. */
+export const SessionFilesContext = createContext<SessionId | undefined>(undefined);
 
 export interface MarkdownProps {
   text: string;
@@ -20,7 +25,7 @@ export interface MarkdownProps {
 
 /**
  * Markdown as elements. No HTML is ever made from it: HTML in the text is shown as text, addresses other than https, http and
- * mailto are shown as text, and pictures are not loaded from anywhere.
+ * mailto are shown as text, and pictures are not loaded from anywhere but the session's own files.
  */
 export const Markdown = memo(function Markdown({ text, steps, changed, anchors = false }: MarkdownProps): ReactNode {
   const root = useMemo(() => parse(text), [text]);
@@ -226,9 +231,9 @@ function inlineOne(node: RootContent, context: Context): ReactNode {
     case "linkReference":
       return link(context.definitions.get(node.identifier) ?? "", plainText(node), inline(node, context));
     case "image":
-      return picture(node.url, node.alt ?? "");
+      return <Picture url={node.url} words={node.alt ?? ""} />;
     case "imageReference":
-      return picture(context.definitions.get(node.identifier) ?? "", node.alt ?? "");
+      return <Picture url={context.definitions.get(node.identifier) ?? ""} words={node.alt ?? ""} />;
     case "footnoteReference":
       return <sup>{node.label ?? node.identifier}</sup>;
     default:
@@ -260,7 +265,10 @@ function link(url: string, words: string, children: ReactNode): ReactNode {
   );
 }
 
-function picture(url: string, words: string): ReactNode {
+function Picture({ url, words }: { url: string; words: string }): ReactNode {
+  const session = use(SessionFilesContext);
+  const file = sessionFile(url);
+  if (session !== undefined && file !== undefined && isPicture(file)) return <img className="md-picture" src={fileAddress(session, file)} alt={visible(words)} loading="lazy" />;
   if (isInlineImage(url)) return <img className="md-picture" src={url} alt={visible(words)} />;
   return (
     <span className="md-image">

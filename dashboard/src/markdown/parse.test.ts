@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { isInlineImage, safeAddress, settled } from "./parse";
+import { isInlineImage, safeAddress, sessionFile, settled } from "./parse";
 
 test.each([
   ["https://example.org/a", true],
@@ -30,4 +30,18 @@ test("a growing text is cut at a blank line outside of code and lists", () => {
   expect(settled("```\na\n```\n\nb")).toEqual(["```\na\n```\n\n", "b"]);
   expect(settled("1. a\n\n2. b")).toEqual(["", "1. a\n\n2. b"]);
   expect(settled("x")).toEqual(["", "x"]);
+});
+
+test.each([
+  ["attachments/plan.png", "attachments/plan.png"],
+  ["./a%20b.png", "a b.png"],
+  ["https://evil.example.org/pixel.png", undefined],
+  ["//evil.example.org/pixel.png", undefined],
+  ["/api/logout", undefined],
+  ["\\\\evil.example.org\\x.png", undefined],
+  ["../other/secret.png", undefined],
+  ["data:image/png;base64,AA", undefined],
+  ["%zz.png", undefined],
+])("the picture %s is the session's own file %s", (url, path) => {
+  expect(sessionFile(url)).toBe(path);
 });

@@ -84,3 +84,13 @@ export function safeAddress(url: string): string | undefined {
 export function isInlineImage(url: string): boolean {
   return /^data:image\/(?:png|jpeg|gif|webp);base64,[a-zA-Z0-9+/=\s]+$/.test(url);
 }
+
+/** The path in the session's folder that an address without a scheme or a host names. */
+export function sessionFile(url: string): string | undefined {
+  if (url === "" || /^(?:[a-zA-Z][a-zA-Z0-9+.-]*:|[\\/#?])/.test(url) || url.includes("..")) return undefined;
+  try {
+    return decodeURIComponent(url).replace(/^\.\//, "");
+  } catch {
+    return undefined;
+  }
+}

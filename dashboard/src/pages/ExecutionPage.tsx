@@ -6,6 +6,7 @@ import { planHistoryQuery, planQuery } from "../api/queries";
 import type { Execution, Plan, Step, StepRun } from "../api/types";
 import { useFollowSession } from "../live/useLive";
 import { callWords, CallView, ResultView } from "../plan/CallView";
+import { ChangedFiles } from "../plan/ChangedFiles";
 import { DecisionBar } from "../plan/DecisionBar";
 import { Elapsed } from "../plan/StepList";
 import { sessionIdOf } from "../session/id";
@@ -91,6 +92,7 @@ function Run({ plan, execution, executions }: { plan: Plan; execution: Execution
               </>
             )}
           </p>
+          <ChangedFiles plan={plan} />
           {executions.length > 1 && (
             <nav className="runs" aria-label={t("run.others")}>
               <h2>{t("run.others")}</h2>

@@ -1,70 +1,64 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
-import { fetchSession, journalPage } from "../api/queries";
+import { journalBefore } from "../api/queries";
 import type { Entry } from "../api/types";
 import { connection } from "../live/live";
 import { CodeBlock } from "../markdown/CodeBlock";
 import { clockTime, exactTime, t, type TextKey } from "../texts/t";
 import { en } from "../texts/en";
-import { Failure, Loading } from "../ui/basics";
+import { StateThen } from "../rooms/StateThen";
+import { Button, Failure, Loading } from "../ui/basics";
 import { Visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 
-const GROUPS = ["all", "plan", "turn", "workbook", "session"] as const;
+const GROUPS = ["all", "plan", "turn", "auto", "memory", "files", "workbook", "session"] as const;
 type Group = (typeof GROUPS)[number];
 const PAGE = 200;
 
 /** What arrives live has no hash yet. */
 type ShownEntry = Pick<Entry, "seq" | "at" | "by" | "type" | "event"> & { hash?: string };
 
-/** Everything that happened in the session, in words; each entry unfolds to what is stored. */
+/** Everything that happened in the session, in words; each entry unfolds to what is stored, and to the session as it was then. */
 export function JournalRoom(): ReactNode {
   const { session } = useParams({ from: "/s/$session" });
   const [group, setGroup] = useState<Group>("all");
   const [search, setSearch] = useState("");
   const [live, setLive] = useState<ShownEntry[]>([]);
-  // Where this visit began; what comes later is told.
-  const head = useQuery({ queryKey: ["journal-head", session], queryFn: ({ signal }) => fetchSession(session, signal), staleTime: Infinity, gcTime: 0 });
-  const start = head.data ? Math.max(0, head.data.seq - PAGE) : undefined;
+  /** The list begins with what was written until then; without a time, with the newest. */
+  const [until, setUntil] = useState<string>();
+  const [stateAt, setStateAt] = useState<number>();
 
   // From the end: the newest entries are read first, older ones on demand.
   const journal = useInfiniteQuery({
-    queryKey: ["journal", session, start ?? null],
-    enabled: start !== undefined,
-    initialPageParam: start ?? 0,
-    queryFn: async ({ pageParam, signal }) => {
-      const until = Math.min(pageParam + PAGE, head.data?.seq ?? 0);
-      const entries: Entry[] = [];
-      for (let after = pageParam; after < until; ) {
-        const page = await journalPage(session, after, until - after, signal);
-        entries.push(...page.entries);
-        const last = page.entries.at(-1)?.seq ?? until;
-        after = Math.max(last, page.next ?? last, after + 1);
-      }
-      return { from: pageParam, entries };
+    queryKey: ["journal", session, until ?? null],
+    initialPageParam: (until === undefined ? {} : { at: until }) as { before?: number; at?: string },
+    queryFn: ({ pageParam, signal }) => journalBefore(session, { ...(pageParam.at === undefined && pageParam.before === undefined ? { before: NEWEST } : pageParam) }, PAGE, signal),
+    getNextPageParam: (page): { before?: number; at?: string } | undefined => {
+      const oldest = page.entries.at(-1)?.seq ?? 0;
+      return page.next === null || oldest <= 1 ? undefined : { before: oldest };
     },
-    getNextPageParam: (page) => (page.from > 0 ? Math.max(0, page.from - PAGE) : undefined),
     staleTime: Infinity,
+    gcTime: 0,
   });
 
   useEffect(
     () =>
       connection.follow(session, (news) => {
-        if (news.kind === "entry") setLive((before) => [...before, news.entry]);
+        if (news.kind === "entry") setLive((before) => [...before.slice(-MOST_LIVE), news.entry]);
       }),
     [session],
   );
 
   const entries = useMemo(() => {
-    const read = (journal.data?.pages ?? []).flatMap((page) => [...page.entries].reverse());
-    const newest = head.data?.seq ?? Number.MAX_SAFE_INTEGER;
-    const all: ShownEntry[] = [...live.filter((entry) => entry.seq > newest).reverse(), ...read];
+    const read = (journal.data?.pages ?? []).flatMap((page) => page.entries);
+    const newest = read[0]?.seq ?? 0;
+    const all: ShownEntry[] = until === undefined && journal.isSuccess ? [...live.filter((entry) => entry.seq > newest).reverse(), ...read] : read;
     const words = search.trim().toLowerCase();
     return all.filter((entry) => (group === "all" || groupOf(entry.type) === group) && (words === "" || JSON.stringify(entry).toLowerCase().includes(words)));
-  }, [journal.data, live, head.data?.seq, group, search]);
+  }, [journal.data, journal.isSuccess, live, until, group, search]);
 
   const box = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({ count: entries.length, getScrollElement: () => box.current, estimateSize: () => 44, overscan: 12, getItemKey: (index) => entries[index]?.seq ?? index });
@@ -74,7 +68,7 @@ export function JournalRoom(): ReactNode {
     if (hasNextPage && !isFetchingNextPage && last >= entries.length - 8) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, entries.length]);
 
-  const failed = head.isError ? head : journal.isError ? journal : undefined;
+  const failed = journal.isError ? journal : undefined;
   return (
     <div className="room journal">
       <div className="journal-tools">
@@ -90,6 +84,19 @@ export function JournalRoom(): ReactNode {
           <span className="visually-hidden">{t("journal.search")}</span>
           <input type="search" value={search} placeholder={t("journal.search")} onChange={(event) => setSearch(event.target.value)} />
         </label>
+        <label className="journal-time">
+          <span>{t("journal.until")}</span>
+          <input
+            type="datetime-local"
+            step={1}
+            value={until === undefined ? "" : localTime(until)}
+            onChange={(event) => {
+              const time = event.target.value === "" ? undefined : new Date(event.target.value);
+              setUntil(time === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString());
+            }}
+          />
+        </label>
+        {until !== undefined && <Button onClick={() => setUntil(undefined)}>{t("journal.newest")}</Button>}
       </div>
       {failed && <Failure error={failed.error} retry={() => void failed.refetch()} />}
       {journal.isPending && !failed && <Loading />}
@@ -99,18 +106,30 @@ export function JournalRoom(): ReactNode {
             const entry = entries[row.index];
             return entry ? (
               <li key={row.key} ref={rows.measureElement} data-index={row.index} style={{ transform: `translateY(${row.start}px)` }}>
-                <JournalRow entry={entry} />
+                <JournalRow entry={entry} onState={() => setStateAt(entry.seq)} />
               </li>
             ) : null;
           })}
         </ol>
         {journal.isSuccess && entries.length === 0 && !hasNextPage && <p className="state">{t("journal.none")}</p>}
       </div>
+      {stateAt !== undefined && <StateThen session={session} seq={stateAt} onClose={() => setStateAt(undefined)} />}
     </div>
   );
 }
 
-function JournalRow({ entry }: { entry: ShownEntry }): ReactNode {
+/** Larger than any entry's number: the page of the newest. */
+const NEWEST = Number.MAX_SAFE_INTEGER;
+/** Live entries that are kept; older ones are read again when they are looked at. */
+const MOST_LIVE = 2_000;
+
+/** A time as the field for it wants it: the browser's own zone, without one. */
+function localTime(at: string): string {
+  const date = new Date(at);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+function JournalRow({ entry, onState }: { entry: ShownEntry; onState: () => void }): ReactNode {
   const [open, setOpen] = useState(false);
   return (
     <div className="journal-row">
@@ -126,7 +145,17 @@ function JournalRow({ entry }: { entry: ShownEntry }): ReactNode {
           {clockTime(entry.at)}
         </time>
       </button>
-      {open && <CodeBlock code={JSON.stringify(entry.event, null, 2)} language="json" label={<code>{entry.hash?.slice(0, 16) ?? ""}</code>} />}
+      {open && (
+        <div className="journal-entry">
+          <div className="facts">
+            <span>{exactTime(entry.at)}</span>
+            <Button look="quiet" icon="clock" onClick={onState}>
+              {t("journal.stateThen")}
+            </Button>
+          </div>
+          <CodeBlock code={JSON.stringify(entry.event, null, 2)} language="json" label={<code>{entry.hash?.slice(0, 16) ?? ""}</code>} />
+        </div>
+      )}
     </div>
   );
 }
@@ -146,9 +175,12 @@ function about(entry: ShownEntry): string {
   return text.replace(/\s+/g, " ").slice(0, 200);
 }
 
-function groupOf(type: string): Group {
-  if (type.startsWith("turn_") || type === "model_replied" || type === "tool_ended") return "turn";
+export function groupOf(type: string): Group {
+  if (type.startsWith("turn_") || ["model_replied", "tool_ended", "questions_asked", "questions_answered", "permission_asked", "permission_answered", "permissions_counted", "compacted"].includes(type)) return "turn";
   if (type.startsWith("workbook_")) return "workbook";
-  if (["session_opened", "conversation_reset", "compacted"].includes(type)) return "session";
+  if (/^(?:goal|task|diary|run|schedule)_/.test(type)) return "auto";
+  if (type.startsWith("memory_")) return "memory";
+  if (type === "files_changed" || type === "changes_undone") return "files";
+  if (type.startsWith("session_") || ["conversation_reset", "client_seen", "workspace_chosen"].includes(type)) return "session";
   return "plan";
 }

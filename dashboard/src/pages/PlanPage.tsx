@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { planDiffQuery, planHistoryQuery, planQuery } from "../api/queries";
 import type { Plan } from "../api/types";
 import { useFollowSession } from "../live/useLive";
+import { ChangedFiles } from "../plan/ChangedFiles";
 import { DecisionBar } from "../plan/DecisionBar";
 import { changedLines, DiffView, diffSize, SizeBadge } from "../plan/DiffView";
 import { DecisionItem, History } from "../plan/History";
@@ -25,7 +26,7 @@ import { CopyButton } from "../ui/CopyButton";
 import { Visible, visible } from "../ui/hidden";
 import { PlanBadge, planState } from "../ui/status";
 
-export type PlanView = "plan" | "changes" | "history" | "raw";
+export type PlanView = "plan" | "changes" | "files" | "history" | "raw";
 
 export function PlanPage(): ReactNode {
   const { plan: planId } = useParams({ from: "/p/$plan" });
@@ -114,7 +115,7 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
             </Link>
           </>
         }
-        actions={<ViewTabs view={view} onView={(next) => show(next)} />}
+        actions={<ViewTabs views={plan.execution ? VIEWS : VIEWS.filter((one) => one !== "files")} view={view} onView={(next) => show(next)} />}
       />
       <div className="plan-grid">
         <Outline plan={plan} />
@@ -132,6 +133,7 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
               />
             )}
             {view === "changes" && <PlanChanges plan={plan} from={search.from} to={search.to} onChoose={(from, to) => show("changes", from, to)} />}
+            {view === "files" && <ChangedFiles plan={plan} />}
             {view === "history" && <History plan={plan} />}
             {view === "raw" && <RawText plan={plan} />}
             {view === "plan" && plan.approval && <Approved plan={plan} />}
@@ -147,12 +149,13 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
   );
 }
 
-const VIEWS: readonly PlanView[] = ["plan", "changes", "history", "raw"];
+const VIEWS: readonly PlanView[] = ["plan", "changes", "files", "history", "raw"];
 
-function ViewTabs({ view, onView }: { view: PlanView; onView: (view: PlanView) => void }): ReactNode {
+/** Files are there once the plan was begun. */
+function ViewTabs({ views, view, onView }: { views: readonly PlanView[]; view: PlanView; onView: (view: PlanView) => void }): ReactNode {
   return (
     <div className="segments" role="group" aria-label={t("plan.views")}>
-      {VIEWS.map((one) => (
+      {views.map((one) => (
         <button key={one} type="button" aria-pressed={view === one} onClick={() => onView(one)}>
           {t(`plan.view.${one}`)}
         </button>

@@ -3,7 +3,7 @@ import { Link, Outlet, useMatch, useNavigate, useParams } from "@tanstack/react-
 import { useState, type ReactNode } from "react";
 
 import { renameSession } from "../api/decisions";
-import { planControlQuery, sessionsQuery, workbookQuery } from "../api/queries";
+import { commandsQuery, planControlQuery, sessionsQuery, workbookQuery } from "../api/queries";
 import { Composer } from "../chat/Composer";
 import { MessageList } from "../chat/MessageList";
 import { forgetConversation, useConversation } from "../live/useLive";
@@ -43,7 +43,6 @@ function SessionRoom({ session }: { session: SessionId }): ReactNode {
 function SessionHead({ session }: { session: SessionId }): ReactNode {
   const sessions = useInfiniteQuery(sessionsQuery);
   const control = useQuery(planControlQuery(session));
-  const workbook = useQuery(workbookQuery(session));
   const client = useQueryClient();
   const navigate = useNavigate();
   const [asking, setAsking] = useState(false);
@@ -51,7 +50,6 @@ function SessionHead({ session }: { session: SessionId }): ReactNode {
   const found = sessions.data?.pages.flatMap((page) => page.sessions).find((one) => sessionIdOf(one) === session);
   const name = found ? sessionName(found) : session;
   const mode = control.data?.planMode;
-  const hasWorkbook = workbook.data !== undefined && (workbook.data.current !== null || workbook.data.archives.length > 0 || workbook.data.on);
   return (
     <>
       <PageHead
@@ -64,19 +62,7 @@ function SessionHead({ session }: { session: SessionId }): ReactNode {
         }
         actions={
           <>
-            <nav className="segments" aria-label={t("rooms.title")}>
-              <Link to="/s/$session" params={{ session }} activeOptions={{ exact: true }} activeProps={{ "aria-current": "page" }}>
-                {t("rooms.chat")}
-              </Link>
-              {hasWorkbook && (
-                <Link to="/s/$session/workbook" params={{ session }} activeProps={{ "aria-current": "page" }}>
-                  {t("rooms.workbook")}
-                </Link>
-              )}
-              <Link to="/s/$session/journal" params={{ session }} activeProps={{ "aria-current": "page" }}>
-                {t("rooms.journal")}
-              </Link>
-            </nav>
+            <Rooms session={session} />
             <Menu trigger={<IconButton icon="more" label={t("session.more")} />} items={[{ label: t("sessions.rename"), icon: "edit", act: () => setRenaming(true) }, { label: t("sessions.delete"), icon: "trash", danger: true, act: () => setAsking(true) }]} />
           </>
         }
@@ -106,6 +92,32 @@ function SessionHead({ session }: { session: SessionId }): ReactNode {
         </div>
       </Dialog>
     </>
+  );
+}
+
+/** A room appears when the server has what is in it. */
+function Rooms({ session }: { session: SessionId }): ReactNode {
+  const workbook = useQuery(workbookQuery(session)).data;
+  const commands = useQuery(commandsQuery).data ?? [];
+  const knows = (name: string) => commands.some((command) => command.name === name || command.name.startsWith(`${name} `));
+  const hasWorkbook = workbook !== undefined && (workbook.current !== null || workbook.archives.length > 0 || workbook.on);
+  const room = (to: "/s/$session/goals" | "/s/$session/runs" | "/s/$session/memory" | "/s/$session/workbook" | "/s/$session/files" | "/s/$session/journal", words: string) => (
+    <Link to={to} params={{ session }} activeProps={{ "aria-current": "page" }}>
+      {words}
+    </Link>
+  );
+  return (
+    <nav className="segments" aria-label={t("rooms.title")}>
+      <Link to="/s/$session" params={{ session }} activeOptions={{ exact: true }} activeProps={{ "aria-current": "page" }}>
+        {t("rooms.chat")}
+      </Link>
+      {knows("/goal") && room("/s/$session/goals", t("rooms.goals"))}
+      {knows("/auto") && room("/s/$session/runs", t("rooms.runs"))}
+      {knows("/memory") && room("/s/$session/memory", t("rooms.memory"))}
+      {hasWorkbook && room("/s/$session/workbook", t("rooms.workbook"))}
+      {knows("/changes") && room("/s/$session/files", t("rooms.files"))}
+      {room("/s/$session/journal", t("rooms.journal"))}
+    </nav>
   );
 }
 

@@ -6,6 +6,7 @@ import { ApproversSection } from "../approval/ApproversSection";
 import { healthQuery, serverQuery } from "../api/queries";
 import { signedOut } from "../api/signIn";
 import { useConnection } from "../live/live";
+import { Clients, Undelivered } from "../rooms/ServerLists";
 import { PageHead } from "../shell/Shell";
 import { applyTheme, theme, type Theme } from "../shell/theme";
 import { clockTime, t } from "../texts/t";
@@ -25,6 +26,8 @@ export function SettingsPage(): ReactNode {
           <About />
           <Health />
           <ApproversSection />
+          <Clients />
+          <Undelivered />
           <Access />
         </div>
       </div>

@@ -1,12 +1,15 @@
 import * as Tabs from "@radix-ui/react-tabs";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 
 import { workbookQuery } from "../api/queries";
+import type { WorkbookDocument } from "../api/types";
 import { Markdown } from "../markdown/Markdown";
+import { WorkbookEditor } from "../rooms/WorkbookEditor";
+import type { SessionId } from "../session/id";
 import { t, type TextKey } from "../texts/t";
-import { Empty, Failure, Loading, Time } from "../ui/basics";
+import { Button, Empty, Failure, Loading, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
 
 /** The agent's notes beside the conversation. */
@@ -33,10 +36,7 @@ export function WorkbookRoom(): ReactNode {
           </Tabs.List>
           {current.documents.map((document) => (
             <Tabs.Content key={document.which} value={document.which} className="workbook-page">
-              <p className="secondary">
-                {t("plan.version", { n: document.version })} · {t("workbook.by", { by: document.by })} · <Time at={document.updatedAt} />
-              </p>
-              <Markdown text={document.markdown} />
+              <DocumentPage session={session} document={document} />
             </Tabs.Content>
           ))}
         </Tabs.Root>
@@ -54,5 +54,23 @@ export function WorkbookRoom(): ReactNode {
         </section>
       )}
     </div>
+  );
+}
+
+function DocumentPage({ session, document }: { session: SessionId; document: WorkbookDocument }): ReactNode {
+  const [isEditing, setEditing] = useState(false);
+  if (isEditing) return <WorkbookEditor session={session} document={document} onClose={() => setEditing(false)} />;
+  return (
+    <>
+      <div className="workbook-head">
+        <p className="secondary">
+          {t("plan.version", { n: document.version })} · {t("workbook.by", { by: document.by })} · <Time at={document.updatedAt} />
+        </p>
+        <Button icon="edit" onClick={() => setEditing(true)}>
+          {t("workbook.edit")}
+        </Button>
+      </div>
+      <Markdown text={document.markdown} />
+    </>
   );
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 
+import type { CallPreview } from "../api/types";
 import { CodeBlock } from "../markdown/CodeBlock";
 import { languageOf } from "../markdown/language";
 import { t } from "../texts/t";
@@ -7,12 +8,14 @@ import { CopyButton } from "../ui/CopyButton";
 import { Visible } from "../ui/hidden";
 import { Icon, type IconName } from "../ui/Icon";
 import { diffLines, type Line } from "./lineDiff";
+import { PreviewView } from "./PreviewView";
 
 type Arguments = Record<string, unknown>;
 
 /** A call as what it is: a file write as lines, a command as a command. */
-export function CallView({ tool, args }: { tool: string; args: unknown }): ReactNode {
+export function CallView({ tool, args, preview }: { tool: string; args: unknown; preview?: CallPreview | undefined }): ReactNode {
   const given = asObject(args);
+  if (preview) return <PreviewView preview={preview} call={<CallView tool={tool} args={args} />} />;
   const path = text(given.path);
   switch (tool) {
     case "write_file":

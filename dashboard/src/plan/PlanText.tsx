@@ -6,6 +6,7 @@ import { outline, parse, type OutlineItem } from "../markdown/parse";
 import { t } from "../texts/t";
 import { Visible } from "../ui/hidden";
 import { callWords } from "./CallView";
+import { Previews } from "./PreviewView";
 import { StepList } from "./StepList";
 import type { LeftOut } from "./selection";
 
@@ -36,6 +37,7 @@ export function PlanText({
   }
   const details = planDetails(plan);
   return (
+    <Previews plan={plan}>
     <div className="plan-text" ref={ref} data-plan-text>
       {details.goal !== undefined && (
         <section id="goal">
@@ -70,6 +72,7 @@ export function PlanText({
         );
       })}
     </div>
+    </Previews>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useRef, useState, type ReactNode } from "react";
+import { use, useRef, useState, type ReactNode } from "react";
 
 import type { Step } from "../api/types";
 import { duration, list, t } from "../texts/t";
@@ -8,6 +8,7 @@ import { Visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { StepIcon } from "../ui/status";
 import { callWords, CallView, ResultView } from "./CallView";
+import { PreviewContext } from "./PreviewView";
 import type { LeftOut } from "./selection";
 
 export interface StepListProps {
@@ -74,6 +75,7 @@ function StepRow({
   start,
 }: StepListProps & { step: Step; measure?: (element: Element | null) => void; index?: number; start?: number }): ReactNode {
   const [open, setOpen] = useState(unfolded && step.tool !== undefined && !ONLY_READS.has(step.tool));
+  const previews = use(PreviewContext);
   const out = selection?.out.find((one) => one.position === step.position);
   const call = step.tool === undefined ? undefined : callWords(step.tool, step.arguments, step.note);
   const needs = (step.needs ?? []).map((need) => steps.find((other) => other.id === need)?.position).filter((n) => n !== undefined);
@@ -127,7 +129,7 @@ function StepRow({
         <StepAbout step={step} needs={needs} out={out} compact={compact} />
         {open && !compact && (
           <div className="step-details">
-            {step.tool !== undefined && <CallView tool={step.tool} args={step.arguments} />}
+            {step.tool !== undefined && <CallView tool={step.tool} args={step.arguments} preview={step.status === "PENDING" ? previews.get(step.id) : undefined} />}
             {step.verification !== undefined && (
               <Detail title={t("step.verification")}>
                 <Visible text={step.verification} />

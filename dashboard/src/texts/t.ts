@@ -30,6 +30,22 @@ export function exactTime(at: string | number): string {
   return exact.format(new Date(at));
 }
 
+/** In the time zone that something is planned in. */
+export function exactTimeIn(at: string, timeZone: string): string {
+  try {
+    return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", timeZone }).format(new Date(at));
+  } catch {
+    // A zone that this browser does not know.
+    return exactTime(at);
+  }
+}
+
+export function bytes(n: number): string {
+  if (n < 1_000) return t("bytes.b", { n });
+  if (n < 1_000_000) return t("bytes.kb", { n: (n / 1_000).toFixed(1) });
+  return t("bytes.mb", { n: (n / 1_000_000).toFixed(1) });
+}
+
 export function clockTime(at: string | number): string {
   return clock.format(new Date(at));
 }

@@ -72,7 +72,26 @@ export function StepIcon({ status }: { status: StepStatus }): ReactNode {
   );
 }
 
-type Shape = "circle" | "half" | "dots" | "pause" | "check" | "cross" | "minus" | "question" | "partial";
+/** A state of something that is not a plan. */
+export function StateBadge({ tone, shape, children }: { tone: Tone; shape: Shape; children: ReactNode }): ReactNode {
+  return (
+    <span className="badge" data-tone={tone}>
+      <Mark shape={shape} />
+      {children}
+    </span>
+  );
+}
+
+/** The same without words beside it. */
+export function StateMark({ tone, shape, label }: { tone: Tone; shape: Shape; label: string }): ReactNode {
+  return (
+    <span className="dot" data-tone={tone} role="img" aria-label={label} title={label}>
+      <Mark shape={shape} />
+    </span>
+  );
+}
+
+export type Shape = "circle" | "half" | "dots" | "pause" | "check" | "cross" | "minus" | "question" | "partial";
 
 const PLAN_SHAPES: Record<PlanState, Shape> = {
   COLLECTING: "dots",

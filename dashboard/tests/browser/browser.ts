@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { chromium, type Browser, type BrowserContext, type Locator, type Page } from "playwright-core";
 import { expect } from "vitest";
 
@@ -9,9 +10,12 @@ export async function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     // A container has no user namespaces for Chromium's own sandbox, and often only 64 MB of shared memory.
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    args: ["--no-sandbox", "--disable-dev-shm-usage", ...(DIST === undefined ? [] : ["--disable-features=LocalNetworkAccessChecks"])],
   });
 }
+
+/** A folder with the built pages, to try them without building the program again. Everything else comes from the program. */
+const DIST = process.env.DASHBOARD_DIST;
 
 export interface Visitor {
   page: Page;
@@ -23,13 +27,28 @@ export interface Visitor {
 }
 
 /** How long anything on a page may take to happen. */
-export const PATIENCE = 120_000;
+export const PATIENCE = Number(process.env.PATIENCE ?? 120_000);
 
 export async function newContext(browser: Browser, options: Parameters<Browser["newContext"]>[0] = {}): Promise<BrowserContext> {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(PATIENCE);
+  if (DIST !== undefined) await servePages(context, DIST);
   return context;
 }
+
+async function servePages(context: BrowserContext, dist: string): Promise<void> {
+  await context.route(
+    (url) => !/^\/(?:api|ws|healthz|readyz|metrics|start)(?:\/|$)/.test(url.pathname),
+    async (route) => {
+      const { pathname } = new URL(route.request().url());
+      const isFile = /\.\w+$/.test(pathname);
+      const answer = await route.fetch();
+      await route.fulfill({ status: 200, headers: answer.headers(), path: join(dist, isFile ? pathname : "index.html"), contentType: TYPES[isFile ? (pathname.split(".").at(-1) ?? "") : "html"] ?? "application/octet-stream" });
+    },
+  );
+}
+
+const TYPES: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml", png: "image/png", webmanifest: "application/manifest+json" };
 
 /** A browser that is signed in. */
 export async function visit(browser: Browser, stack: Stack, path = "/", options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visitor> {

@@ -19,6 +19,11 @@ export function answerTo(messages: ChatMessage[]): ScriptedReply {
 type Scene = (results: number, said: string) => ScriptedReply;
 
 const SCENES: [RegExp, Scene][] = [
+  // A turn of a run. A task to count is never over.
+  [/You work by yourself now/, (results, said) => {
+    if (/count/.test(said)) return results === 0 ? { calls: [["diary_write", { text: "Counted on." }]] } : { text: "There is more to count." };
+    return results === 0 ? { calls: [["diary_write", { text: "Tidied the shelf." }], ["task_update", { status: "done", note: "The shelf is tidy." }]] } : { text: "The task is done." };
+  }],
   [/Do step (\d+) now/, (results) => (results === 0 ? { calls: [["write_file", { path: `step-${Math.random().toString(36).slice(2, 8)}.md`, content: "done\n" }]] } : results === 1 ? { calls: [["plan_progress", { status: "done", note: "Checked on the staging host.", evidence: "curl returned 200" }]] } : { text: "The step is done." })],
   [/approved (this|the) plan|plan_progress/i, (results) => {
     if (results < 7) return { calls: [["plan_progress", { step: results + 1, status: "done", note: "As planned." }]] };

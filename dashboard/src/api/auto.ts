@@ -1,0 +1,79 @@
+import { queryOptions } from "@tanstack/react-query";
+
+import { sessionQuery, type SessionId } from "../session/id";
+import { request } from "./client";
+import type { Answer, Goal, GoalStatus, Run, Schedule, Task, TaskStatus } from "./types";
+
+const path = encodeURIComponent;
+
+/** Everything of a session that has to do with work without a person is under `["auto", session]`. */
+function listQuery<T>(id: SessionId, what: "goals" | "tasks" | "runs" | "schedules") {
+  return queryOptions({
+    queryKey: ["auto", id, what],
+    queryFn: async ({ signal }) => (await request<{ items: T[] }>("GET", `/api/${what}`, { query: sessionQuery(id), signal })).items,
+  });
+}
+
+export const goalsQuery = (id: SessionId) => listQuery<Goal>(id, "goals");
+export const tasksQuery = (id: SessionId) => listQuery<Task>(id, "tasks");
+export const runsQuery = (id: SessionId) => listQuery<Run>(id, "runs");
+export const schedulesQuery = (id: SessionId) => listQuery<Schedule>(id, "schedules");
+
+/** The newest entries, as the list that `/diary` answers with. */
+export function diaryQuery(id: SessionId) {
+  return queryOptions({
+    queryKey: ["auto", id, "diary"],
+    queryFn: async () => (await command(id, "/diary")).reply,
+  });
+}
+
+/** Carries out a slash command of the session and answers with what it says. */
+export function command(id: SessionId, text: string, key?: string): Promise<Answer> {
+  const { sessionId, channel } = sessionQuery(id);
+  return request<Answer>("POST", `/api/sessions/${path(sessionId)}/messages`, { query: { channel }, body: { text }, ...(key === undefined ? {} : { idempotencyKey: key }) });
+}
+
+export function addGoal(id: SessionId, title: string, key: string): Promise<Goal> {
+  return request("POST", "/api/goals", { body: { ...sessionQuery(id), title }, idempotencyKey: key });
+}
+
+export function changeGoal(id: SessionId, goal: string, status: GoalStatus): Promise<Goal> {
+  return request("PATCH", `/api/goals/${path(goal)}`, { query: sessionQuery(id), body: { status } });
+}
+
+export function addTask(id: SessionId, goalId: string | undefined, title: string, key: string): Promise<Task> {
+  return request("POST", "/api/tasks", { body: { ...sessionQuery(id), title, ...(goalId === undefined ? {} : { goalId }) }, idempotencyKey: key });
+}
+
+export function changeTask(id: SessionId, task: string, status: TaskStatus): Promise<Task> {
+  return request("PATCH", `/api/tasks/${path(task)}`, { query: sessionQuery(id), body: { status } });
+}
+
+export function startRun(id: SessionId, on: { goalId?: string; taskId?: string }, key: string): Promise<Run> {
+  return request("POST", "/api/runs", { body: { ...sessionQuery(id), ...on }, idempotencyKey: key });
+}
+
+/** Lets a run continue that waits for a person, or ends it. */
+export function changeRun(id: SessionId, run: string, to: "resume" | "stop", key: string): Promise<Run> {
+  return request("POST", `/api/runs/${path(run)}/${to}`, { query: sessionQuery(id), body: {}, idempotencyKey: key });
+}
+
+export interface NewSchedule {
+  title: string;
+  cron: string;
+  timeZone: string;
+  goalId?: string;
+  maxExecutions?: number;
+}
+
+export function addSchedule(id: SessionId, schedule: NewSchedule, key: string): Promise<Schedule> {
+  return request("POST", "/api/schedules", { body: { ...sessionQuery(id), ...schedule }, idempotencyKey: key });
+}
+
+export function switchSchedule(id: SessionId, schedule: string, to: "pause" | "resume", key: string): Promise<Schedule> {
+  return request("POST", `/api/schedules/${path(schedule)}/${to}`, { query: sessionQuery(id), body: {}, idempotencyKey: key });
+}
+
+export function deleteSchedule(id: SessionId, schedule: string): Promise<void> {
+  return request("DELETE", `/api/schedules/${path(schedule)}`, { query: sessionQuery(id) });
+}

@@ -1,0 +1,173 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+
+import { changeRun, goalsQuery, runsQuery, schedulesQuery, startRun, tasksQuery } from "../api/auto";
+import { newId } from "../api/newId";
+import type { Goal, Run, Task } from "../api/types";
+import { useKey } from "../api/useKey";
+import { useFollowSession } from "../live/useLive";
+import { Elapsed } from "../plan/StepList";
+import { Problem, RoomSection } from "../rooms/parts";
+import { Schedules } from "../rooms/Schedules";
+import type { SessionId } from "../session/id";
+import { duration, t } from "../texts/t";
+import { Button, Empty, errorWords, Failure, Loading, Time } from "../ui/basics";
+import { Visible } from "../ui/hidden";
+import { StateBadge, type Shape, type Tone } from "../ui/status";
+import { say } from "../ui/toasts";
+
+/** Work without a person: what runs now, what ran, and what starts at set times. */
+export function RunsRoom(): ReactNode {
+  const { session } = useParams({ from: "/s/$session" });
+  useFollowSession(session);
+  const goals = useQuery(goalsQuery(session));
+  const tasks = useQuery(tasksQuery(session));
+  const runs = useQuery(runsQuery(session));
+  const schedules = useQuery(schedulesQuery(session));
+  const failed = [goals, tasks, runs, schedules].find((query) => query.isError);
+  if (failed) return <Failure error={failed.error} retry={() => void failed.refetch()} />;
+  if (!goals.data || !tasks.data || !runs.data || !schedules.data) return <Loading />;
+  return (
+    <div className="room">
+      <div className="room-column">
+        <RoomSection title={t("runs.title")}>
+          <StartRun session={session} goals={goals.data} tasks={tasks.data} />
+          {runs.data.length === 0 && (
+            <Empty title={t("runs.none")}>
+              <p>{t("runs.noneWords")}</p>
+            </Empty>
+          )}
+          <div aria-live="polite">
+            {[...runs.data]
+              .sort((a, b) => b.number - a.number)
+              .map((run) => (
+                <RunCard key={run.id} session={session} run={run} goals={goals.data} tasks={tasks.data} />
+              ))}
+          </div>
+        </RoomSection>
+        <Schedules session={session} schedules={schedules.data} goals={goals.data} />
+      </div>
+    </div>
+  );
+}
+
+function StartRun({ session, goals, tasks }: { session: SessionId; goals: readonly Goal[]; tasks: readonly Task[] }): ReactNode {
+  const [on, setOn] = useState("");
+  const client = useQueryClient();
+  const key = useKey();
+  const active = goals.filter((goal) => goal.status === "active");
+  const open = tasks.filter((task) => task.status === "open");
+  const start = useMutation({
+    mutationFn: () => {
+      const [kind, id] = on.split(":");
+      return startRun(session, kind === "goal" && id ? { goalId: id } : kind === "task" && id ? { taskId: id } : {}, key.of(on));
+    },
+    onSuccess: () => key.renew(),
+    onSettled: () => client.invalidateQueries({ queryKey: ["auto", session] }),
+  });
+  const nothing = active.length === 0 && open.length === 0;
+  return (
+    <form
+      className="line-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        start.mutate();
+      }}
+    >
+      <label>
+        <span className="visually-hidden">{t("runs.on")}</span>
+        <select value={on} onChange={(event) => setOn(event.target.value)}>
+          <option value="">{t("runs.onFirst")}</option>
+          {active.map((goal) => (
+            <option key={goal.id} value={`goal:${goal.id}`}>
+              {t("runs.onGoal", { n: goal.number, title: goal.title })}
+            </option>
+          ))}
+          {open.map((task) => (
+            <option key={task.id} value={`task:${task.id}`}>
+              {t("runs.onTask", { n: task.number, title: task.title })}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Button type="submit" look="primary" icon="run" busy={start.isPending} off={nothing ? t("runs.offNothing") : undefined}>
+        {t("runs.start")}
+      </Button>
+      <Problem error={start.error} />
+    </form>
+  );
+}
+
+type RunState = "running" | "paused" | "interrupted" | "completed" | "failed" | "stopped";
+const LOOKS: Record<RunState, [Tone, Shape]> = {
+  running: ["running", "dots"],
+  paused: ["waiting", "pause"],
+  interrupted: ["waiting", "question"],
+  completed: ["done", "check"],
+  failed: ["failed", "cross"],
+  stopped: ["quiet", "minus"],
+};
+
+function RunCard({ session, run, goals, tasks }: { session: SessionId; run: Run; goals: readonly Goal[]; tasks: readonly Task[] }): ReactNode {
+  const client = useQueryClient();
+  const [key] = useState(newId);
+  const change = useMutation({
+    mutationFn: (to: "resume" | "stop") => changeRun(session, run.id, to, `${key}-${to}-${run.activeAt}`),
+    onError: (error) => say(errorWords(error), { tone: "failed" }),
+    onSettled: () => {
+      void client.invalidateQueries({ queryKey: ["auto", session] });
+      void client.invalidateQueries({ queryKey: ["inbox"] });
+    },
+  });
+  const state = run.state as RunState;
+  const [tone, shape] = LOOKS[state] ?? ["quiet", "circle"];
+  const goal = goals.find((one) => one.id === run.goalId);
+  const task = tasks.find((one) => one.id === run.taskId);
+  const waits = state === "paused" || state === "interrupted";
+  return (
+    <article className="card" aria-label={t("runs.number", { n: run.number })}>
+      <header className="card-head">
+        <StateBadge tone={tone} shape={shape}>
+          {t(`runs.state.${state}`)}
+        </StateBadge>
+        <h3>
+          <span className="secondary">{t("runs.number", { n: run.number })}</span> {task && <Visible text={task.title} />}
+        </h3>
+        <div className="card-actions">
+          {waits && (
+            <Button look="primary" busy={change.isPending} onClick={() => change.mutate("resume")}>
+              {t("run.resume")}
+            </Button>
+          )}
+          {(waits || state === "running") && (
+            <Button icon="stop" busy={change.isPending} onClick={() => change.mutate("stop")}>
+              {t("run.stop")}
+            </Button>
+          )}
+        </div>
+      </header>
+      {run.reason !== null && (
+        <p className={waits ? "card-why" : "secondary"}>
+          <Visible text={run.reason} />
+        </p>
+      )}
+      <p className="facts">
+        {goal && (
+          <span>
+            {t("goal.number", { n: goal.number })}: <Visible text={goal.title} />
+          </span>
+        )}
+        <span>{t("runs.turns", { count: run.spent.turns })}</span>
+        <span>{t("runs.tokens", { count: run.spent.tokens })}</span>
+        <span>{t("runs.work", { time: duration(run.spent.seconds * 1000) })}</span>
+        {run.spent.money > 0 && <span>{t("runs.money", { sum: run.spent.money.toFixed(2) })}</span>}
+        <span>
+          {t("runs.started")} <Time at={run.startedAt} />
+        </span>
+        {state === "running" && <Elapsed from={run.startedAt} to={undefined} />}
+        {run.scheduleId !== undefined && <span>{t("runs.bySchedule")}</span>}
+      </p>
+    </article>
+  );
+}

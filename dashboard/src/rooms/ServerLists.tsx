@@ -1,0 +1,118 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+
+import { ApiProblem } from "../api/client";
+import { signOutClient } from "../api/decisions";
+import { clientsQuery, undeliveredQuery } from "../api/queries";
+import { signedOut } from "../api/signIn";
+import type { ClientBrowser } from "../api/types";
+import { t } from "../texts/t";
+import { Button, Failure, Loading, Time } from "../ui/basics";
+import { Visible } from "../ui/hidden";
+import { say } from "../ui/toasts";
+import { Confirm } from "./parts";
+
+/** A server that does not have the call has nothing to show. */
+function isMissing(error: unknown): boolean {
+  return error instanceof ApiProblem && (error.status === 404 || error.status === 405);
+}
+
+/** The browsers that are signed in, and how to end that. */
+export function Clients(): ReactNode {
+  const clients = useQuery(clientsQuery);
+  if (isMissing(clients.error)) return null;
+  return (
+    <section>
+      <h2>{t("settings.clients")}</h2>
+      {clients.isPending && <Loading />}
+      {clients.isError && <Failure error={clients.error} retry={() => void clients.refetch()} />}
+      {clients.data?.length === 0 && <p className="secondary">{t("settings.noClients")}</p>}
+      {clients.data && clients.data.length > 0 && (
+        <ul className="rows settings-list" aria-label={t("settings.clients")}>
+          {clients.data.map((client) => (
+            <ClientRow key={client.id} client={client} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function ClientRow({ client }: { client: ClientBrowser }): ReactNode {
+  const [isAsking, setAsking] = useState(false);
+  const cache = useQueryClient();
+  const act = async () => {
+    await signOutClient(client.id);
+    if (client.current) {
+      cache.clear();
+      signedOut();
+      return;
+    }
+    say(t("settings.clientIsOut", { name: client.name }), { tone: "done" });
+    await cache.invalidateQueries({ queryKey: ["clients"] });
+  };
+  return (
+    <li className="row">
+      <div className="row-main">
+        <span>
+          <Visible text={client.name} /> {client.current && <span className="tag">{t("settings.thisClient")}</span>}
+        </span>
+        <span className="facts">
+          <span>{client.kind}</span>
+          <span>
+            {t("settings.clientSeen")} <Time at={client.lastSeenAt} />
+          </span>
+          <span>
+            {t("settings.clientSince")} <Time at={client.createdAt} />
+          </span>
+        </span>
+      </div>
+      <Button aria-label={t("settings.clientOut", { name: client.name })} onClick={() => setAsking(true)}>
+        {t("settings.signOut")}
+      </Button>
+      {isAsking && (
+        <Confirm title={t("settings.askClientOut", { name: client.name })} button={t("settings.clientOutSend")} danger act={act} onClose={() => setAsking(false)}>
+          <p>{t("settings.clientOutWords")}</p>
+        </Confirm>
+      )}
+    </li>
+  );
+}
+
+/** What people were to be told and were not. */
+export function Undelivered(): ReactNode {
+  const messages = useQuery(undeliveredQuery);
+  if (isMissing(messages.error)) return null;
+  return (
+    <section>
+      <h2>{t("settings.undelivered")}</h2>
+      {messages.isPending && <Loading />}
+      {messages.isError && <Failure error={messages.error} retry={() => void messages.refetch()} />}
+      {messages.data?.length === 0 && <p className="secondary">{t("settings.allDelivered")}</p>}
+      {messages.data && messages.data.length > 0 && (
+        <ul className="rows settings-list" aria-label={t("settings.undelivered")}>
+          {messages.data.map((message) => (
+            <li key={message.id} className="row">
+              <div className="row-main">
+                <span>
+                  <Visible text={message.text} />
+                </span>
+                <span className="facts">
+                  <span>{message.channel}</span>
+                  <span>{message.happening}</span>
+                  <span>{t("settings.attempts", { count: message.attempts })}</span>
+                  <Time at={message.sinceAt} />
+                </span>
+                {message.lastError !== null && (
+                  <span className="problem">
+                    <Visible text={message.lastError} />
+                  </span>
+                )}
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
