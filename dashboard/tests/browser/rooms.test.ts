@@ -116,7 +116,7 @@ describe("the room of runs", () => {
     expect(items).toMatchObject([{ cron: "30 9 * * 1-5", timeZone: "Europe/Berlin", maxExecutions: 10, status: "paused" }]);
     await row.getByRole("button", { name: "Change schedule 1" }).click();
     await page.getByRole("menuitem", { name: "Delete the schedule" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Back" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Back", exact: true }).click();
     expect((await stack.api("GET", "/api/schedules?sessionId=shop-runs")).items).toHaveLength(1);
     await row.getByRole("button", { name: "Change schedule 1" }).click();
     await page.getByRole("menuitem", { name: "Delete the schedule" }).click();
@@ -164,5 +164,33 @@ describe("the room of what is remembered", () => {
     expect(await remembered("other-shop")).toEqual([["The door is painted green", "global"]]);
     await page.getByRole("button", { name: "Undo the last change" }).click();
     await until(() => remembered("other-shop"), (seen) => seen.length === 0);
+  });
+});
+
+describe("the room of files", () => {
+  test("shows what a message changed as a difference, and undoes it after it asked", async () => {
+    const files = (text: string) => stack.api("POST", "/api/sessions/shop-files/messages", { text });
+    await stack.api("POST", "/api/sessions", { sessionId: "shop-files" });
+    await files("write the notes");
+    visitor = await visit(browser, stack, "/s/shop-files/files");
+    const { page } = visitor;
+    const room = page.getByRole("region", { name: "Changed in the conversation" });
+    await room.getByText("1 file", { exact: true }).waitFor();
+    await room.locator(".diff-line[data-mark=added]", { hasText: "first note" }).waitFor();
+    // Live: what another message changes appears.
+    await files("write the notes again");
+    await room.locator(".diff-line[data-mark=added]", { hasText: "second note" }).waitFor();
+    await room.getByRole("button", { name: "By message" }).click();
+    await room.locator(".diff-line[data-mark=removed]", { hasText: "first note" }).waitFor();
+    await room.getByRole("button", { name: "Undo the last message's changes" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("write the notes again").waitFor();
+    await dialog.getByRole("button", { name: "Put 1 file back" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await room.getByText("put 1 file back").waitFor();
+    await room.locator(".diff-line[data-mark=added]", { hasText: "first note" }).waitFor();
+    const { files: left } = await stack.api("GET", "/api/sessions/shop-files/changes");
+    expect(left).toMatchObject([{ path: "notes.md" }]);
+    expect(left[0].diff).not.toContain("second note");
   });
 });

@@ -29,11 +29,21 @@ const SCENES: [RegExp, Scene][] = [
     if (results < 7) return { calls: [["plan_progress", { step: results + 1, status: "done", note: "As planned." }]] };
     return { text: "Everything is done." };
   }],
+  // A plan for agents that is changed on request.
+  [/way back/, (results) => {
+    const script: [string, unknown][] = [
+      ["plan_update_step", { step_id: "s2", description: "Add an index on invoices(customer_id, issued_at) in a migration that can be taken back" }],
+      ["plan_submit", { summary: "Index and cache with a way back, then measure" }],
+    ];
+    const call = script[results];
+    return call ? { calls: [call] } : { text: "The plan has a way back now." };
+  }],
   // A plan with the name of its session in it.
   [/^(\w+) says hello/, (results, said) => {
     const word = said.split(" ")[0] ?? "";
     return results === 0 ? { calls: [["plan_set_content", { plan_markdown: `# The ${word} plan\n\n- [ ] a step of ${word}\n` }]] } : { text: `You said: ${said}` };
   }],
+  [/write the notes/, (results, said) => (results === 0 ? { calls: [["write_file", { path: "notes.md", content: /again/.test(said) ? "# Notes\n\nsecond note\n" : "# Notes\n\nfirst note\n" }]] } : { text: "Written." })],
   [/five hundred steps/, (results) => (results === 0 ? { calls: [["plan_set_content", { plan_markdown: `# Five hundred steps\n\n${Array.from({ length: 500 }, (_, i) => `- [ ] step ${i + 1}: check host-${i + 1}.example.org and write down what it answers\n`).join("")}` }]] } : { text: "That is a lot." })],
   [/slowly/, () => ({ text: LONG_TEXT, slow: 15 })],
   [/long answer/, () => ({ text: LONG_TEXT })],
