@@ -48,7 +48,7 @@ pub mod policy;
 pub mod presence;
 pub mod prompt;
 pub mod refusal;
-mod replay;
+pub mod replay;
 pub mod session;
 pub mod shared;
 pub mod slash;

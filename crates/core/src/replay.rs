@@ -1,8 +1,47 @@
-//! A turn, put together from the journal.
+//! A turn or a whole session, put together from the journal.
+
+use jiff::Timestamp;
 
 use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::TurnId;
+use crate::journal::Entry;
+use crate::session::{Session, SessionIdentity};
+use crate::snapshot::Snapshot;
 use crate::turn::Turn;
+
+/// A session as it was after some entry of its journal. The entries go in one after another, from the first one on.
+#[derive(Debug, Clone)]
+pub struct SessionReplay {
+    snapshot: Snapshot,
+    at: Option<Timestamp>,
+}
+
+impl SessionReplay {
+    pub fn new(session: SessionIdentity) -> Self {
+        Self { snapshot: Snapshot::new(session), at: None }
+    }
+
+    pub fn take_in(&mut self, entry: &Entry) {
+        // The entry that opened the session may be damaged; everything after it still counts.
+        if self.snapshot.session.is_none() {
+            self.snapshot.session = Some(Session::opened(self.snapshot.identity.clone(), entry.at));
+        }
+        self.snapshot.apply(&entry.event, &entry.context(), entry.seq);
+        // The texts of memories are of no use here, and there may be many.
+        self.snapshot.memories.clear();
+        self.at = Some(entry.at);
+    }
+
+    /// The session, with every plan that it had. There is none before the first entry.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The time of the last entry that was taken in.
+    pub fn at(&self) -> Option<Timestamp> {
+        self.at
+    }
+}
 
 impl Turn {
     /// The state of the turn with this id after these events; `None` if it has not begun or has ended.

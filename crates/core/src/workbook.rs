@@ -128,7 +128,7 @@ impl<T> Documents<T> {
 pub enum WriteOrigin {
     /// A workbook tool.
     Tool,
-    /// A person edited the file.
+    /// A person edited the document or its file.
     User,
     /// A person edited an older version of the file; the version this one follows is kept beside it.
     Conflict,

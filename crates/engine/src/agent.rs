@@ -9,6 +9,7 @@
 //! - `permission`, `asks`: whether a call is permitted, and a person's answer to what a turn asks
 //! - `leases`: the lease of a session, taken and released
 //! - `change_tracker`, `plan_changes`, `chat_changes`: what calls change in files, and what plans and conversations changed
+//! - `workspace_files`: the files of a workspace as a person sees them
 //! - `chats`: which session a transport chat is in
 //! - `runs`: runs of the agent by itself, and due schedules
 //! - `takeover`: work that other processes left
@@ -31,6 +32,7 @@ mod replies;
 mod runs;
 mod takeover;
 mod turn;
+mod workspace_files;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -67,6 +69,7 @@ pub use chat_changes::{ChatChanges, ChatChangesReader, TurnChanges};
 pub use chats::Chats;
 pub use gateway::{Gateway, GatewayCounts, GatewayOutcome, GatewayTool, Permitted};
 pub use plan_changes::{PlanChanges, PlanChangesReader, StepChanges, UndoneChanges};
+pub use workspace_files::WorkspaceFiles;
 
 /// How long abandoned work may take to release its session when the process shuts down.
 const LAST_WRITES: Duration = Duration::from_secs(5);
@@ -223,6 +226,11 @@ impl Agent {
     /// What conversations changed in files outside of any plan.
     pub fn chat_changes(&self) -> ChatChangesReader {
         ChatChangesReader::new(&self.context)
+    }
+
+    /// The files of workspaces as a person sees them.
+    pub fn workspace_files(&self) -> WorkspaceFiles {
+        WorkspaceFiles::new(&self.context)
     }
 
     /// What plans changed in files.

@@ -1,6 +1,7 @@
 //! The history of plans and conversations, read from the journal: versions, decisions, executions, diffs and messages.
 
 mod messages;
+mod past_state;
 mod replay;
 
 use jiff::Timestamp;
@@ -23,6 +24,7 @@ use crate::lookup;
 use crate::submitter::Submitter;
 
 pub use messages::{Message, MessageCall, MessageRole};
+pub use past_state::PastState;
 pub(crate) use replay::Replay;
 
 #[derive(Debug, Clone)]

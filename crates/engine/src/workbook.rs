@@ -105,6 +105,19 @@ impl Workbooks {
         self.editor.edit(request, which, why, edit).await
     }
 
+    /// Replaces a document by what a person wrote from this version of it. If it is not the newest version any more, nothing is
+    /// changed and the answer is a conflict, unless the newest version says the same.
+    pub async fn write(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        which: DocumentKind,
+        base_version: u32,
+        content: String,
+    ) -> LedgerResult<EditOutcome> {
+        self.editor.write(self.submitter.request(session, by), which, base_version, content).await
+    }
+
     /// Removes the documents; archives and the history stay.
     pub async fn clear(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Vec<Note>> {
         Ok(self.clear_as(self.submitter.request(session, by)).await?.0)

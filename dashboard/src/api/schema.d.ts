@@ -204,6 +204,99 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the browsers that are signed in
+         * @description Programs that send the token are not among them.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The browsers */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "clients": [
+                         *         {
+                         *           "id": "5f0c1d2e3a4b5c6d7e8f9a0b",
+                         *           "kind": "browser",
+                         *           "name": "Firefox on Linux",
+                         *           "createdAt": "2026-03-01T12:00:00Z",
+                         *           "lastSeenAt": "2026-03-01T12:05:00Z",
+                         *           "current": true
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Clients"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clients/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Sign a browser out
+         * @description Its cookie is refused from now on, and its WebSockets and streams end.
+         */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The id of the browser */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It is signed out */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/commands": {
         parameters: {
             query?: never;
@@ -1678,6 +1771,70 @@ export interface paths {
                          *     - [ ] copy the files
                          */
                         "text/markdown": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview what a plan would do to files
+         * @description What the recorded calls of a collected plan would change, against the files as they are now, each step after the steps before
+         *     it. Nothing is changed. Plans of other styles have no such steps.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The steps that change files */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "steps": [
+                         *         {
+                         *           "stepId": "s1",
+                         *           "step": 1,
+                         *           "tool": "edit_file",
+                         *           "path": "src/main.rs",
+                         *           "before": "fn main() {}\n",
+                         *           "after": "fn main() { run() }\n",
+                         *           "existsBefore": true,
+                         *           "existsAfter": true
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanPreview"];
                     };
                 };
             };
@@ -3478,6 +3635,179 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{sessionId}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List files of the workspace
+         * @description The files and folders of one folder. What the workspace ignores, and what permission rules deny, is left out. A prefix that
+         *     no path begins with finds nothing.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    limit?: number;
+                    /** @description What the paths begin with: `src/` for what is in a folder, `src/ma` for those of them that begin with `ma`. */
+                    prefix?: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The key of the conversation */
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Files and folders */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "files": [
+                         *         {
+                         *           "path": "src/bin",
+                         *           "bytes": null,
+                         *           "directory": true
+                         *         },
+                         *         {
+                         *           "path": "src/main.rs",
+                         *           "bytes": 1204,
+                         *           "directory": false
+                         *         }
+                         *       ],
+                         *       "truncated": false
+                         *     }
+                         */
+                        "application/json": components["schemas"]["WorkspaceFiles"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * Send a file to a session
+         * @description The body is the file. It is put below `received` in the session's own folder and never replaces another file. A session that
+         *     works in a project folder takes none.
+         */
+        post: {
+            parameters: {
+                query?: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The name of the file. Other characters than letters, digits, `-`, `_` and `.` are replaced. */
+                    name?: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description The key of the conversation */
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            /** @description The file */
+            requestBody: {
+                content: {
+                    "application/octet-stream": components["schemas"]["Binary"];
+                };
+            };
+            responses: {
+                /** @description Where it is */
+                201: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "path": "received/notes.md",
+                         *       "bytes": 8
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ReceivedFile"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{sessionId}/files/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a file of the workspace
+         * @description Its bytes as they are. Pictures have their type, text is `text/plain`, and everything else is `application/octet-stream`. A
+         *     file that permission rules deny is answered like one that does not exist.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The file, from the workspace's root. */
+                    path: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The key of the conversation */
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The file */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /** @example … */
+                        "application/octet-stream": components["schemas"]["Binary"];
+                        /** @example … */
+                        "image/gif": components["schemas"]["Binary"];
+                        /** @example … */
+                        "image/jpeg": components["schemas"]["Binary"];
+                        /** @example … */
+                        "image/png": components["schemas"]["Binary"];
+                        /** @example … */
+                        "image/webp": components["schemas"]["Binary"];
+                        /** @example # Notes */
+                        "text/plain": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{sessionId}/journal": {
         parameters: {
             query?: never;
@@ -3487,13 +3817,21 @@ export interface paths {
         };
         /**
          * Read the journal
-         * @description Everything that happened in the session, in order. Each entry carries the hash of the chain up to it.
+         * @description Everything that happened in the session, in order. With `before` or `at` the newest entries come first. Each entry carries
+         *     the hash of the chain up to it.
          */
         get: {
             parameters: {
                 query?: {
-                    /** @description The last entry that the client has; the `next` of the page before. */
+                    /** @description Only entries after this one: the last one that the client has, or the `next` of the page before. */
                     after?: number;
+                    /**
+                     * @description Only entries that were written by this time, the newest first.
+                     * @example 2026-03-01T12:00:00Z
+                     */
+                    at?: string;
+                    /** @description Only entries before this one, the newest first; the `next` of the page before. */
+                    before?: number;
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     limit?: number;
@@ -3682,6 +4020,84 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{sessionId}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a session as it was
+         * @description The session after an entry of its journal. The journal is read again from its beginning; what a damaged entry did is missing.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The entry of the journal after which the session is shown; the last one if it is not said. */
+                    seq?: number;
+                };
+                header?: never;
+                path: {
+                    /** @description The key of the conversation */
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The session as it was */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "seq": 7,
+                         *       "at": "2026-03-01T12:02:00Z",
+                         *       "title": null,
+                         *       "topic": "move the blog to a new host",
+                         *       "mode": "plan",
+                         *       "style": "document",
+                         *       "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "working": false,
+                         *       "workspace": null,
+                         *       "plans": [
+                         *         {
+                         *           "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "number": 1,
+                         *           "title": "Move the blog",
+                         *           "status": "READY",
+                         *           "style": "document",
+                         *           "version": 1,
+                         *           "updatedAt": "2026-03-01T12:02:00Z"
+                         *         }
+                         *       ],
+                         *       "goals": [],
+                         *       "tasks": [],
+                         *       "schedules": [],
+                         *       "runs": [],
+                         *       "workbook": null
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PastState"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4064,6 +4480,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workbook/{document}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Write a document of the workbook
+         * @description Replaces the whole text, at once, also while a turn is under way. The version says which text the person read: if it is not
+         *     the newest one, nothing is changed and the refusal has the newest one in `document`.
+         */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Which of the three documents */
+                    document: "task_plan" | "findings" | "progress";
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WrittenDocument"];
+                };
+            };
+            responses: {
+                /** @description The document as it is now */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "which": "task_plan",
+                         *       "version": 3,
+                         *       "markdown": "# Move the blog to a new host\n",
+                         *       "updatedAt": "2026-03-01T12:04:00Z",
+                         *       "by": "person"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["DocumentView"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -4235,6 +4707,11 @@ export interface components {
             id: string;
             questions?: components["schemas"]["Question"][];
         };
+        /**
+         * Format: binary
+         * @description The bytes of a file.
+         */
+        Binary: string;
         /** @description A call exactly as it runs once a person permits it. */
         CallToPermit: {
             arguments: Record<string, unknown>;
@@ -4352,6 +4829,24 @@ export interface components {
             uncovered: components["schemas"]["ChangedPathsView"];
             /** @description What people had put back, in order. */
             undone: components["schemas"]["UndoneView"][];
+        };
+        Client: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Whether it sent this request. */
+            current: boolean;
+            id: string;
+            kind: components["schemas"]["ClientKind"];
+            /** Format: date-time */
+            lastSeenAt: string;
+            /** @description What the browser says that it is: `Firefox on Linux`. */
+            name: string;
+        };
+        /** @enum {string} */
+        ClientKind: "browser" | "linked_browser";
+        Clients: {
+            /** @description The one that was seen last first. */
+            clients: components["schemas"]["Client"][];
         };
         Command: {
             example: string;
@@ -4614,7 +5109,8 @@ export interface components {
             entries: components["schemas"]["EntryView"][];
             /**
              * Format: int64
-             * @description The entry after which the next page begins, if there is one.
+             * @description The entry after which the next page begins, or before which it begins if the newest come first; `null` on the last
+             *     page.
              */
             next: number | null;
             sessionId: string;
@@ -4965,6 +5461,66 @@ export interface components {
             /** @description The passphrase of the approver who confirms it. */
             passphrase: string;
         };
+        PastDocument: {
+            /** Format: int32 */
+            version: number;
+            /** @description `task_plan`, `findings` or `progress` */
+            which: string;
+        };
+        PastPlan: {
+            /** Format: int32 */
+            number: number;
+            planId: string;
+            status: components["schemas"]["PlanStatus"];
+            style: components["schemas"]["PlanStyle"];
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: int32 */
+            version: number;
+        };
+        PastState: {
+            /** @description The plan that the session worked on. */
+            activePlanId: string | null;
+            /**
+             * Format: date-time
+             * @description The time of that entry; `null` if no entry up to it can be read.
+             */
+            at: string | null;
+            channel: components["schemas"]["Channel"];
+            /** @description Entries that cannot be read. What they did is missing here. */
+            damaged?: components["schemas"]["DamagedView"][];
+            goals: components["schemas"]["Goal"][];
+            mode: components["schemas"]["SessionMode"];
+            /** @description Every plan that was made by then, by number. */
+            plans: components["schemas"]["PastPlan"][];
+            runs: components["schemas"]["Run"][];
+            schedules: components["schemas"]["Schedule"][];
+            /**
+             * Format: int64
+             * @description The last entry of the journal that had happened.
+             */
+            seq: number;
+            sessionId: string;
+            /** @description The style of plan work; the one that it had last while `mode` is `chat`. */
+            style: components["schemas"]["PlanStyle"];
+            tasks: components["schemas"]["Task"][];
+            /** @description The name that a person had given it. */
+            title: string | null;
+            /** @description The first words that were said. */
+            topic: string | null;
+            workbook: components["schemas"]["PastWorkbook"] | null;
+            /** @description Whether a turn was under way. */
+            working: boolean;
+            /** @description The project folder that the file tools worked in; `null` is the session's own folder. */
+            workspace: string | null;
+        };
+        PastWorkbook: {
+            /** Format: date-time */
+            begunAt: string;
+            documents: components["schemas"]["PastDocument"][];
+            title: string;
+        };
         /**
          * @description What a paused execution waits for.
          * @enum {string}
@@ -5105,6 +5661,10 @@ export interface components {
             /** @enum {string} */
             type: "interruption";
         };
+        PlanPreview: {
+            /** @description The steps that write, edit, delete or move a file, in order. */
+            steps: components["schemas"]["StepPreview"][];
+        };
         /** @enum {string} */
         PlanStatus: "COLLECTING" | "READY" | "APPROVED" | "EXECUTING" | "COMPLETED" | "PARTIALLY_COMPLETED" | "REJECTED" | "CANCELLED" | "SUPERSEDED";
         /** @enum {string} */
@@ -5171,6 +5731,8 @@ export interface components {
             code: components["schemas"]["RefusalCode"];
             /** @description For people. */
             detail: string;
+            /** @description The newest version of a document, if the request was made from an older one. */
+            document?: Record<string, unknown>;
             /** @description Every invalid value, where there can be several. */
             errors?: components["schemas"]["ProblemDetail"][];
             /** @description The current plan, where that helps. */
@@ -5223,6 +5785,11 @@ export interface components {
             channel?: components["schemas"]["Channel"] | null;
             reason?: string | null;
             sessionId?: string | null;
+        };
+        ReceivedFile: {
+            bytes: number;
+            /** @description The path that the agent reads it by. */
+            path: string;
         };
         RecentPlans: {
             damaged?: components["schemas"]["DamagedView"][];
@@ -5415,6 +5982,11 @@ export interface components {
             next: number | null;
             sessions: components["schemas"]["StoredSessionView"][];
         };
+        /**
+         * @description Whether plan work is on.
+         * @enum {string}
+         */
+        SessionMode: "plan" | "chat";
         /** @description How an approver signed. */
         SignatureView: {
             approver: string;
@@ -5452,6 +6024,29 @@ export interface components {
         };
         /** @enum {string} */
         StepField: "agent" | "needs" | "verification" | "commands" | "tool" | "arguments";
+        StepPreview: {
+            /** @description The text after the step. `null` if there is no file then, or if `problem` says why its text is not shown. */
+            after: string | null;
+            /**
+             * @description The text before the step: as it is now, or as an earlier step leaves it. `null` if there is no file, or if `problem`
+             *     says why its text is not shown.
+             */
+            before: string | null;
+            /** @description Whether there is a file at its path, or at the new one, after the step. */
+            existsAfter: boolean;
+            /** @description Whether there is a file before the step. */
+            existsBefore: boolean;
+            path: string;
+            /** @description Why the step would fail, or why a text is not shown. */
+            problem?: string;
+            /** @description From 1. */
+            step: number;
+            stepId: string;
+            /** @description The new path of a file that is moved. */
+            to?: string;
+            /** @description `write_file`, `edit_file`, `delete_file` or `move_file` */
+            tool: string;
+        };
         StepRunView: {
             description: string;
             evidence: string | null;
@@ -5703,6 +6298,40 @@ export interface components {
             /** @description Whether the agent has the tools for it. */
             on: boolean;
             sessionId: string;
+        };
+        WorkspaceFile: {
+            /**
+             * Format: int64
+             * @description The size of a file; `null` for a folder.
+             */
+            bytes: number | null;
+            directory: boolean;
+            /** @description From the workspace's root. */
+            path: string;
+        };
+        WorkspaceFiles: {
+            /** @description In order of their paths. */
+            files: components["schemas"]["WorkspaceFile"][];
+            /** @description There are more than asked for. */
+            truncated: boolean;
+        };
+        /**
+         * @example {
+         *       "sessionId": "k3yk3y8x",
+         *       "version": 2,
+         *       "markdown": "# Move the blog to a new host\n"
+         *     }
+         */
+        WrittenDocument: {
+            channel?: components["schemas"]["Channel"] | null;
+            /** @description The whole text. */
+            markdown: string;
+            sessionId: string;
+            /**
+             * Format: int32
+             * @description The version that the text was made from.
+             */
+            version: number;
         };
     };
     responses: never;

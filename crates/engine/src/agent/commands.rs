@@ -4,7 +4,7 @@
 //! - `decisions`: approve, reject, revise, cancel and resume a plan, also for inputs that are no slash commands
 //! - `overview`: `/status`, `/sessions` and `/tools`
 //! - `upstream`: `/tools accept`
-//! - `workbook`: `/plan files`, and the workbook of `/plan <text>`
+//! - `workbook`: `/plan files`, the workbook of `/plan <text>`, and documents that a person writes
 //! - `compact`: `/compact`
 //! - `memory`: `/memory …`
 //! - `workspace`: `/project`, `/changes` and `/undo`
@@ -53,6 +53,7 @@ use workspace::WorkspaceCommands;
 
 pub(super) use decisions::{Decisions, REVISION, Resuming};
 pub(super) use plans::{Leave, PlanCommands};
+pub(super) use workbook::write as write_document;
 
 #[derive(Debug, Clone)]
 pub(super) struct Commands {

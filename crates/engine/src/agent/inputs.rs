@@ -9,7 +9,7 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::slash::{AutoSubcommand, PlanCommand, SlashCommand};
 
 use super::agent_context::AgentContext;
-use super::commands::{Commands, Leave, REVISION, Resuming, refusal_as_answer};
+use super::commands::{self, Commands, Leave, REVISION, Resuming, refusal_as_answer};
 use super::execution::Executions;
 use super::leases::Leases;
 use super::replies::Replies;
@@ -96,6 +96,7 @@ impl InputHandler for InputDispatcher {
             | Input::ResumePlan { .. }
             | Input::Undo { .. }
             | Input::UndoLastTurn
+            | Input::WriteDocument { .. }
             | Input::ResumeTurn
             | Input::ResumeExecution
             | Input::Tick { .. }
@@ -156,6 +157,9 @@ impl InputDispatcher {
                 self.commands.workspace.undo(&plan, step, context).await?.into()
             }
             Input::UndoLastTurn => self.commands.workspace.undo_last_turn(context).await?.into(),
+            Input::WriteDocument { which, base_version, content } => {
+                commands::write_document(self.agent.engine(), which, base_version, content, context).await?.into()
+            }
             Input::ResumeTurn => Box::pin(self.replies.resume_turn(context)).await?.map(Answer::from).into(),
             Input::ResumeExecution => Box::pin(self.executions.resume(context)).await?.into(),
             Input::Tick { run } => return Box::pin(self.auto_runs.tick(&run, context)).await,

@@ -1,6 +1,8 @@
 //! Links that sign a browser in, and the browsers that are signed in. A link is made where a person is recognised, so a
 //! browser that used one counts as that person. The store keeps hashes only.
 
+use std::collections::HashSet;
+
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::Actor;
 use planwright_core::approval::record::ApprovalEvent;
@@ -26,6 +28,13 @@ pub struct SignInLink {
 /// What a signed-in browser keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrowserSecret(pub String);
+
+impl BrowserSecret {
+    /// The hash that the store keeps of it.
+    pub fn hashed(&self) -> String {
+        hash(&self.0)
+    }
+}
 
 impl Approvals {
     /// A new link. The caller has checked that a person asks for it.
@@ -62,11 +71,25 @@ impl Approvals {
         Ok(self.state().await?.is_signed_in(&hash(&browser.0), self.submitter.now()))
     }
 
+    /// Those of these browsers that are signed in, each by the hash of its secret.
+    pub async fn signed_in(&self, browsers: Vec<String>) -> LedgerResult<HashSet<String>> {
+        if browsers.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let (state, now) = (self.state().await?, self.submitter.now());
+        Ok(browsers.into_iter().filter(|browser| state.is_signed_in(browser, now)).collect())
+    }
+
     pub async fn sign_out(&self, by: &Actor, browser: &BrowserSecret) -> LedgerResult<()> {
-        if !self.is_signed_in(browser).await? {
+        self.sign_out_hashed(by, &browser.hashed()).await
+    }
+
+    /// Signs out the browser with the secret of this hash.
+    pub async fn sign_out_hashed(&self, by: &Actor, browser: &str) -> LedgerResult<()> {
+        if !self.state().await?.is_signed_in(browser, self.submitter.now()) {
             return Ok(());
         }
-        let signed_out = ApprovalEvent::BrowserSignedOut { browser: hash(&browser.0) };
+        let signed_out = ApprovalEvent::BrowserSignedOut { browser: browser.to_owned() };
         self.append(by, |_| Ok((signed_out.clone(), None))).await.map(drop)
     }
 

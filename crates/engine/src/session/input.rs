@@ -15,6 +15,7 @@ use planwright_core::slash::{
     SlashCommand, TaskSubcommand, ToolsCommand,
 };
 use planwright_core::turn::ShownPlan;
+use planwright_core::workbook::DocumentKind;
 
 /// An input for one session.
 #[derive(Debug, Clone)]
@@ -68,6 +69,12 @@ pub enum Input {
     },
     /// Puts the files back that the last turn of the conversation changed outside of any plan.
     UndoLastTurn,
+    /// Replaces a document of the workbook by what a person wrote from this version of it.
+    WriteDocument {
+        which: DocumentKind,
+        base_version: u32,
+        content: String,
+    },
     /// Resumes a turn that its process left open.
     ResumeTurn,
     /// Resumes a plan whose process ended while it carried the plan out.
@@ -125,6 +132,7 @@ impl Input {
             | Self::StartRun { .. } => Priority::Waits,
             Self::Command(command) => command_priority(command),
             Self::Mistake(_) => Priority::Reads,
+            Self::WriteDocument { .. } => Priority::Beside,
             Self::Revise { .. } | Self::Cancel { .. } | Self::Delete => Priority::MayStop,
             Self::Stop | Self::StopHere | Self::StopRuns { .. } => Priority::Stops,
         }
@@ -187,6 +195,8 @@ pub(crate) enum Priority {
     Waits,
     /// At once: it changes nothing.
     Reads,
+    /// At once, beside the running work: it names the version that it changes, and is refused if that is not the newest one.
+    Beside,
     /// At once, on the running work.
     Stops,
     /// At once if it concerns the running work, otherwise after all of them.

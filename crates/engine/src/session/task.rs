@@ -241,7 +241,7 @@ impl SessionTask {
         let arrival = self.arrivals;
         let is_idle = self.current.is_none() && self.queue.is_empty();
         match arrived.input.priority() {
-            Priority::Reads => self.beside.push(self.carry_out_beside(arrived)),
+            Priority::Reads | Priority::Beside => self.beside.push(self.carry_out_beside(arrived)),
             Priority::MayStop if is_idle => self.queue.push_back(Queued { arrival, input: Some(arrived) }),
             Priority::Stops | Priority::MayStop => {
                 self.queue.push_back(Queued { arrival, input: None });

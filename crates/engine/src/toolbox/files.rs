@@ -14,10 +14,12 @@
 //! - [`outputs`]: the output of commands, beside the session's files
 //! - [`guide`], [`project_files`]: what a project says about how work is done in it, and about plans
 //! - [`plan_files`]: plans as files of a project
-//! - [`received`]: files that a person sends through a chat
+//! - [`received`]: files that a person sends to a session
+//! - [`browse`], [`preview`]: files as a person looks at them, and as recorded calls would leave them
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`], [`edit`], [`delete`], [`move_file`]: the tools
 
 mod baseline;
+mod browse;
 mod change;
 mod changes;
 mod deadline;
@@ -39,6 +41,7 @@ mod open;
 mod outputs;
 mod path;
 mod plan_files;
+mod preview;
 mod project;
 mod project_files;
 mod quota;
@@ -74,11 +77,13 @@ use project::{ProjectFolder, ProjectRules};
 use tool::FileTool;
 
 pub use baseline::Baseline;
+pub use browse::{FileContent, FolderEntry, FolderPage};
 pub use changes::UndoReport;
 pub use diff::FileDiff;
 pub use limits::FileLimits;
 pub(crate) use outputs::CommandFolder;
 pub(crate) use plan_files::{PlanFileContent, PlanFileWrite};
+pub use preview::{PreviewedText, StepPreview};
 pub(crate) use project_files::ProjectFiles;
 pub use snapshot::WorkspaceSnapshot;
 

@@ -139,6 +139,30 @@ impl WorkbookEditor {
         Err(none_yet())
     }
 
+    /// Replaces a document by what a person wrote from this version of it. If it is not the newest version any more, nothing is
+    /// changed and the answer is a conflict, unless the newest version says the same.
+    pub(super) async fn write(
+        &self,
+        request: SubmitRequest<'_>,
+        which: DocumentKind,
+        base_version: u32,
+        content: String,
+    ) -> LedgerResult<EditOutcome> {
+        let session = request.session;
+        let workbook_files = self.files.open(session).await;
+        let SyncReport { mut notes, committed } = self.files.sync(session, &workbook_files).await?;
+        let before = self.reader.document(session, which).await?;
+        let bytes = content.len();
+        if content == before.text {
+            return Ok(EditOutcome { version: before.version, changed: false, bytes, notes, committed });
+        }
+        let write = WorkbookCommand::Write { which, base_version, content, why: WriteOrigin::User };
+        let committed = self.submitter.submit_as(request, Command::Workbook(write)).await?;
+        let version = version_in(&committed, which).unwrap_or(base_version + 1);
+        let committed = self.written_out(session, &workbook_files, committed, &mut notes).await?;
+        Ok(EditOutcome { version, changed: true, bytes, notes, committed: Some(committed) })
+    }
+
     /// Removes the documents; archives and the history stay.
     pub(super) async fn clear(&self, request: SubmitRequest<'_>) -> LedgerResult<(Vec<Note>, Committed)> {
         let session = request.session;

@@ -10,9 +10,9 @@ use crate::server_process::{Running, logged, serve};
 use crate::world::World;
 
 /// The rehearsal asks nothing and changes no file, so no answer can be valid and nothing can be undone. No MCP server is
-/// configured, no approver is enrolled, and the ids of memories cannot be guessed. Whether a run still works when it is
+/// configured, no approver is enrolled, no browser signs in, and the ids of memories cannot be guessed. Whether a run still works when it is
 /// stopped is a matter of time.
-const NEVER_POSSIBLE: [&str; 13] = [
+const NEVER_POSSIBLE: [&str; 14] = [
     "/api/runs/{id}/stop",
     "/api/runs/{id}/resume",
     "/api/permissions/{id}",
@@ -26,6 +26,7 @@ const NEVER_POSSIBLE: [&str; 13] = [
     "/api/approvers/{name}/passkeys",
     "/api/approvers/{name}/passkeys/{id}/remove",
     "/api/plans/{id}/approve/challenge",
+    "/api/clients/{id}",
 ];
 
 /// The same requests every time.

@@ -5,12 +5,14 @@
 //! those without the token never use up what the owner may send ([`request_rate`]).
 //!
 //! - `authority`: the syntax of `Host` and `Origin`
+//! - `browsers`: the browsers that are signed in
 //! - `client`: which client sent a request
 //! - `revoked_cookies`: cookies of browsers that signed out
 //! - `token_throttle`: wrong tokens are counted by address
 
 pub(super) mod allowed_hosts;
 mod authority;
+mod browsers;
 pub(super) mod client;
 pub(super) mod cookie;
 pub(super) mod credentials;
@@ -22,7 +24,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{FromRequestParts, Request};
+use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -40,8 +42,13 @@ use super::extract::body_limits::BodyLimits;
 use super::problem::{ApiResult, Problem};
 use super::server::ConnectionHandle;
 
+pub(super) use self::browsers::SignedInBrowser;
+
 /// How often the files of the token and of revoked cookies are read.
 const REFRESH: Duration = Duration::from_millis(250);
+
+/// A file that is sent to a session may be larger than other bodies.
+const FILE_BYTES: usize = 10 * 1024 * 1024;
 
 /// Without the token only the login has a body, and that is small.
 const UNAUTHENTICATED_BODY_BYTES: usize = 8 * 1024;
@@ -87,6 +94,12 @@ impl Access {
                     connection.set_authenticated();
                 }
                 self.rate.check_authenticated().map_err(|wait| too_many("there are too many requests", wait))?;
+                if let Credential::Cookie(id) = &credential {
+                    self.credentials.note_browser(id, request.headers());
+                }
+                if is_file_sent(&request) {
+                    body_limits.body_bytes = body_limits.body_bytes.max(FILE_BYTES);
+                }
                 let client = Client::new(&credential, from, request.headers());
                 request.extensions_mut().insert(authenticated);
                 request.extensions_mut().insert(client);
@@ -134,6 +147,16 @@ impl Access {
         [scope.clear(), scope.clear_browser()]
     }
 
+    /// The browsers that are signed in, the one that was seen last first.
+    pub(crate) fn browsers(&self) -> Vec<SignedInBrowser> {
+        self.credentials.browsers()
+    }
+
+    /// Ends the cookie of a browser, and what is open with it. `None` if no browser has this name.
+    pub(crate) fn end_browser(&self, client: &str) -> Option<SignedInBrowser> {
+        self.credentials.end_browser(client)
+    }
+
     /// Reads a replaced token and newly revoked cookies, until it is aborted.
     pub(crate) async fn watch(self: Arc<Self>) {
         let mut ticks = tokio::time::interval(REFRESH);
@@ -143,6 +166,7 @@ impl Access {
             let access = Arc::clone(&self);
             let refreshed = tokio::task::spawn_blocking(move || {
                 access.credentials.refresh();
+                access.credentials.write_browsers();
                 access.wrong_tokens.tidy();
                 access.rate.tidy();
             });
@@ -241,6 +265,11 @@ fn is_open(method: &Method, path: &str) -> bool {
 fn is_below(path: &str, route: &str) -> bool {
     let start = route.split('{').next().unwrap_or(route);
     path.len() > start.len() && path.starts_with(start)
+}
+
+fn is_file_sent(request: &Request) -> bool {
+    let route = request.extensions().get::<MatchedPath>();
+    *request.method() == Method::POST && route.is_some_and(|route| route.as_str() == "/api/sessions/{sessionId}/files")
 }
 
 fn address(request: &Request) -> IpAddr {

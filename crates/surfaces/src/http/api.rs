@@ -1,16 +1,20 @@
 //! The REST calls. Each resource has its own module with its own router.
 //!
 //! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`, `memory`, `auto`: the resources
+//! - `session_changes`, `files`: what a conversation changed in files, and the files of its workspace
 //! - `approvers`: who may approve, and their passkeys
+//! - `clients`: the browsers that are signed in
 //! - `mcp_servers`: upstream MCP servers
 //! - `server`: what the server is, and the commands that it carries out
 //! - `lookup`: which session and which plan a request means
-//! - `pagination`: pages of a list
+//! - `pagination`: pages of a list; `past_state`: a session as it was
 //! - `passphrase`: a passphrase that comes with a request
 
 mod approvers;
 mod asks;
 mod auto;
+mod clients;
+mod files;
 mod inbox;
 mod journal;
 mod lookup;
@@ -19,6 +23,7 @@ mod memory;
 mod messages;
 mod pagination;
 mod passphrase;
+mod past_state;
 mod plans;
 mod server;
 mod session_changes;
@@ -62,6 +67,7 @@ fn others() -> OpenApiRouter<App> {
     OpenApiRouter::default()
         .merge(sessions::router())
         .merge(session_changes::router())
+        .merge(files::router())
         .merge(messages::router())
         .merge(journal::router())
         .merge(plans::router())
@@ -69,6 +75,7 @@ fn others() -> OpenApiRouter<App> {
         .merge(asks::router())
         .merge(approvers::router())
         .merge(server::router())
+        .merge(clients::router())
         .merge(mcp_servers::router())
         .merge(workbook::router())
         .merge(memory::router())

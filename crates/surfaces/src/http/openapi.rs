@@ -26,6 +26,7 @@ use crate::wire::schemas::{ProblemSchema, RefusalCodeSchema};
         (name = "sessions", description = "Conversations, and everything that happened in them"),
         (name = "messages", description = "What is said in a conversation"),
         (name = "plans", description = "Plan work, plans, and decisions about them"),
+        (name = "workbook", description = "The task plan, the findings and the progress of a session"),
         (name = "memory", description = "What a session remembers"),
         (name = "inbox", description = "What waits for a person"),
         (name = "approvers", description = "Who may approve, and what an approval needs"),
@@ -55,6 +56,10 @@ pub(crate) struct ProblemBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     plan: Option<Value>,
+    /// The newest version of a document, if the request was made from an older one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object)]
+    document: Option<Value>,
 }
 
 /// The description as it is served, in JSON.
@@ -116,8 +121,10 @@ fn complete_call(path: &str, method: &str, call: &mut Value) {
             ("408", "The body did not arrive in time"),
             ("409", "Conflict with the current state"),
             ("413", "The request is too large"),
-            ("415", "The body is not sent as JSON"),
         ]);
+        if call["requestBody"]["content"].get("application/json").is_some() {
+            refusals.push(("415", "The body is not sent as JSON"));
+        }
     }
     if method == "post" {
         all.push(idempotency_key());

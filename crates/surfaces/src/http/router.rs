@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::Extension;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 
@@ -27,7 +28,7 @@ pub(crate) fn router(
         .route("/metrics", get(metrics::show))
         .merge(ws::router(websockets))
         .merge(mcp::router(mcp, app.stopping()))
-        .merge(api::router(&app))
+        .merge(api::router(&app).layer(Extension(Arc::clone(&access))))
         .merge(health::router(app.clone(), health))
         .merge(page::router(access))
         .layer(from_fn_with_state(handling, handle))

@@ -41,6 +41,15 @@ pub(crate) enum MemoryKindSchema {
 }
 
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = DocumentKind)]
+pub(crate) enum DocumentKindSchema {
+    TaskPlan,
+    Findings,
+    Progress,
+}
+
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = GoalStatus)]
 pub(crate) enum GoalStatusSchema {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue should panic")]
 
 mod client;
+mod clients;
 mod connections;
 mod cookies;
 mod flood;

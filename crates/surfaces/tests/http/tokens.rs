@@ -109,6 +109,36 @@ async fn paths_that_do_not_exist_need_the_token_too() {
     with_query.assert_problem(401, "UNAUTHENTICATED");
 }
 
+/// Every call of the description, so that a new one is tried as well.
+#[tokio::test]
+async fn no_call_is_answered_without_the_token() {
+    let world = World::new().await;
+    let document: serde_json::Value = serde_json::from_str(planwright_surfaces::http::description()).unwrap();
+    let mut tried = Vec::new();
+    for (path, calls) in document["paths"].as_object().unwrap() {
+        let filled: Vec<_> = path.split('/').map(|part| if part.starts_with('{') { "x1" } else { part }).collect();
+        for method in calls.as_object().unwrap().keys() {
+            let what = format!("{} {}", method.to_uppercase(), filled.join("/"));
+            world.send(world.ask(&what)).await.assert_problem(401, "UNAUTHENTICATED");
+            let forged = world.ask(&what).cookie(&format!("planwright_{}=2.99999999999.00.00", world.address.port()));
+            world.send(forged).await.assert_problem(401, "UNAUTHENTICATED");
+            tried.push(what);
+        }
+    }
+    for what in [
+        "GET /api/sessions/x1/state",
+        "PUT /api/workbook/x1",
+        "GET /api/sessions/x1/files",
+        "POST /api/sessions/x1/files",
+        "GET /api/sessions/x1/files/content",
+        "GET /api/plans/x1/preview",
+        "GET /api/clients",
+        "DELETE /api/clients/x1",
+    ] {
+        assert!(tried.contains(&what.to_owned()), "{what} is not among {tried:?}");
+    }
+}
+
 #[tokio::test]
 async fn these_endpoints_are_open() {
     let world = World::new().await;

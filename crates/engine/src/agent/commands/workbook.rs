@@ -1,6 +1,7 @@
-//! `/plan files on|off`, and the workbook that `/plan <text>` begins.
+//! `/plan files on|off`, the workbook that `/plan <text>` begins, and a document that a person writes.
 
 use planwright_core::slash::OnOff;
+use planwright_core::workbook::DocumentKind;
 
 use crate::engine::Engine;
 use crate::ledger::LedgerResult;
@@ -36,4 +37,21 @@ pub(super) async fn begin(engine: &Engine, text: &str, context: &InputContext) -
         engine.workbooks().switch_planning_files(session, by, true).await?;
     }
     Ok(())
+}
+
+/// Replaces a document by what a person wrote.
+pub(in crate::agent) async fn write(
+    engine: &Engine,
+    which: DocumentKind,
+    base_version: u32,
+    content: String,
+    context: &InputContext,
+) -> LedgerResult<Answer> {
+    let (session, by) = (context.session(), context.by());
+    let written = context.engine(engine).workbooks().write(session, by, which, base_version, content).await?;
+    let words = match written.changed {
+        true => format!("Version {} of {which} is stored.", written.version),
+        false => format!("Version {} of {which} says this already.", written.version),
+    };
+    Ok(Answer::words(session, words))
 }

@@ -19,7 +19,7 @@ use crate::toolbox::ToolAnswer;
 pub(super) struct DeleteFile {
     /// The file, such as `notes/old.md`.
     #[schemars(with = "String")]
-    path: FilePath,
+    pub(super) path: FilePath,
 }
 
 impl FileCall for DeleteFile {

@@ -27,9 +27,16 @@ const MOST_EDITS: usize = 500;
 pub(super) struct EditFile {
     /// The file, such as `src/main.rs`.
     #[schemars(with = "String")]
-    path: FilePath,
+    pub(super) path: FilePath,
     /// The edits, made one after the other. If one does not fit, none is made.
     edits: Vec<Edit>,
+}
+
+impl EditFile {
+    /// The text of the file after the edits.
+    pub(super) fn edited(&self, text: &str) -> Result<String, Refusal> {
+        replace::apply(text, &self.edits, &quoted(self.path.as_str())).map(|edited| edited.text)
+    }
 }
 
 /// One text replaced by another.

@@ -20,10 +20,10 @@ use crate::toolbox::ToolAnswer;
 pub(super) struct MoveFile {
     /// The file, such as `notes/today.md`.
     #[schemars(with = "String")]
-    path: FilePath,
+    pub(super) path: FilePath,
     /// Its new path, such as `archive/today.md`. Folders on the way are made; a file that is there stays as it is.
     #[schemars(with = "String")]
-    to: FilePath,
+    pub(super) to: FilePath,
 }
 
 impl FileCall for MoveFile {

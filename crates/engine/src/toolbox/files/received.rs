@@ -1,4 +1,4 @@
-//! Files that a person sends through a chat. They are put below `received`, and never replace another file.
+//! Files that a person sends to a session. They are put below `received`, and never replace another file.
 
 use std::io::{self, ErrorKind, Write as _};
 

@@ -23,9 +23,9 @@ const TRIES: usize = 5;
 pub(super) struct WriteFile {
     /// The file, such as `notes/today.md`. Folders on the way are made.
     #[schemars(with = "String")]
-    path: FilePath,
+    pub(super) path: FilePath,
     /// The whole text. It replaces what was there.
-    content: String,
+    pub(super) content: String,
     /// Whether a file that is there stays as it is.
     #[serde(skip)]
     only_new: bool,

@@ -32,7 +32,7 @@ impl Client {
         let header = |name| headers.get(name).map(axum::http::HeaderValue::as_bytes).unwrap_or_default();
         let mut hash = Sha256::new();
         match credential {
-            Credential::Cookie(id) => hash.update([b"cookie\0", id.as_bytes()].concat()),
+            Credential::Cookie(id) => hash.update(cookie_text(id)),
             Credential::Token => match header(CLIENT_HEADER) {
                 b"" => {
                     hash.update(format!("address\0{}\0", from.to_canonical()));
@@ -48,6 +48,16 @@ impl Client {
         Self { id: hex::encode(&hash.finalize()[..12]), browser }
     }
 
+    /// The name of the browser that has the cookie with this id.
+    pub(super) fn id_of_cookie(id: &str) -> String {
+        hex::encode(&Sha256::digest(cookie_text(id))[..12])
+    }
+
+    /// Whether this is the client of that name.
+    pub(crate) fn is(&self, id: &str) -> bool {
+        self.id == id
+    }
+
     /// A WebSocket is a client of its own: two tabs of one browser are two.
     pub(crate) fn of_websocket(&self) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -61,6 +71,10 @@ impl Client {
     pub(crate) fn transport(&self) -> TransportChat {
         TransportChat(format!("http:{}", self.id))
     }
+}
+
+fn cookie_text(id: &str) -> Vec<u8> {
+    [b"cookie\0", id.as_bytes()].concat()
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Client {

@@ -16,7 +16,7 @@ use planwright_engine::approvals::BrowserSecret;
 use super::authority::Authority;
 
 /// Thirty days.
-const LIFE_SECONDS: u64 = 30 * 24 * 60 * 60;
+pub(super) const LIFE_SECONDS: u64 = 30 * 24 * 60 * 60;
 
 /// The version of the format.
 const FORMAT: &str = "2";
@@ -33,6 +33,12 @@ impl CookieKey {
     pub(super) fn new(token: &str) -> Self {
         let hash = Sha256::new().chain_update(b"planwright cookie 2\0").chain_update(token.as_bytes());
         Self(hash.finalize().into())
+    }
+
+    /// A few bits that tell tokens apart. Too few to try out tokens with.
+    pub(super) fn mark(&self) -> u16 {
+        let hash = Sha256::new().chain_update(b"planwright browsers\0").chain_update(self.0).finalize();
+        u16::from_be_bytes([hash[0], hash[1]])
     }
 
     fn seal(&self, text: &str, scope: &CookieScope) -> Hmac<Sha256> {

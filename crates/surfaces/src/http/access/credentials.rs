@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use axum::http::HeaderMap;
 use secrecy::ExposeSecret;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use tokio_util::sync::CancellationToken;
 
 use super::Authenticated;
+use super::browsers::{self, Browsers, SignedInBrowser};
 use super::cookie::{self, CookieKey, CookieScope, ValidCookie};
 use super::revoked_cookies::RevokedCookies;
 use crate::http::token::Token;
@@ -30,6 +32,7 @@ pub(crate) struct Credentials {
     /// One read after another, so that an older one never comes last.
     refreshing: Mutex<()>,
     revoked: RevokedCookies,
+    browsers: Browsers,
 }
 
 /// From one token to the next.
@@ -74,10 +77,13 @@ impl std::fmt::Debug for Hash {
 }
 
 impl Credentials {
-    /// `revoked_cookies` is the file in which sign-outs are kept; without it they are forgotten with the process.
+    /// `revoked_cookies` is the file in which sign-outs are kept, with the list of browsers beside it; without it they are
+    /// forgotten with the process.
     pub(crate) fn new(source: Token, revoked_cookies: Option<PathBuf>) -> Self {
         let (current, refreshing) = Default::default();
-        let credentials = Self { source, current, refreshing, revoked: RevokedCookies::new(revoked_cookies) };
+        let browsers = Browsers::new(revoked_cookies.as_ref().map(|path| path.with_file_name(browsers::FILE)));
+        let revoked = RevokedCookies::new(revoked_cookies);
+        let credentials = Self { source, current, refreshing, revoked, browsers };
         credentials.refresh();
         credentials
     }
@@ -114,6 +120,39 @@ impl Credentials {
             tracing::warn!(event = "sign_out_not_kept", %error, "the cookie is refused until this process ends");
         }
         current.end_revoked(&self.revoked);
+    }
+
+    /// Notes the browser that presented the cookie with this id.
+    pub(super) fn note_browser(&self, id: &str, headers: &HeaderMap) {
+        let current = self.current();
+        let Some(keys) = &current.keys else { return };
+        let Some(ends) = current.cookies().get(id).map(|cookie| cookie.ends) else { return };
+        let link = CookieScope::of(headers).browser_secret(headers).map(|secret| secret.hashed());
+        self.browsers.note(id, ends, keys.cookies.mark(), link, headers);
+    }
+
+    /// The browsers that are signed in, the one that was seen last first.
+    pub(super) fn browsers(&self) -> Vec<SignedInBrowser> {
+        self.current()
+            .keys
+            .as_ref()
+            .map_or_else(Vec::new, |keys| self.browsers.list(keys.cookies.mark(), |id| self.revoked.contains(id)))
+    }
+
+    /// Ends the cookie of the browser with this name among clients. `None` if no browser has it.
+    pub(super) fn end_browser(&self, client: &str) -> Option<SignedInBrowser> {
+        let browser = self.browsers().into_iter().find(|browser| browser.client() == client)?;
+        if let Err(error) = self.revoked.add(&browser.cookie, browser.ends) {
+            tracing::warn!(event = "sign_out_not_kept", %error, "the cookie is refused until this process ends");
+        }
+        self.current().end_revoked(&self.revoked);
+        Some(browser)
+    }
+
+    /// Writes the list of browsers if there is something to write.
+    pub(super) fn write_browsers(&self) {
+        let token = self.current().keys.as_ref().map(|keys| keys.cookies.mark());
+        self.browsers.write(token, |id| self.revoked.contains(id));
     }
 
     /// Reads the token and the revoked cookies again. Without a readable token nothing is authenticated.

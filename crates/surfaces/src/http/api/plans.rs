@@ -2,11 +2,13 @@
 //!
 //! - `queries`: one plan, its history, and the difference between two versions
 //! - `changes`: what it changed in files, and putting it back
+//! - `preview`: what its recorded calls would do to files
 //! - `reviews`: a person's comments on it
 //! - `decisions`: a person's decisions about it
 
 mod changes;
 mod decisions;
+mod preview;
 mod queries;
 mod reviews;
 
@@ -43,6 +45,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
         .routes(routes!(done))
         .merge(queries::router())
         .merge(changes::router())
+        .merge(preview::router())
         .merge(decisions::router())
         .merge(reviews::router())
 }

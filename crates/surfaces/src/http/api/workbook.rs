@@ -3,8 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
+use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{Channel, ConversationKey};
 use planwright_core::workbook::DocumentKind;
+use planwright_engine::session::input::Input;
+use planwright_engine::workbook::Document;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -12,13 +15,15 @@ use utoipa_axum::routes;
 
 use super::lookup;
 use crate::http::app::App;
-use crate::http::extract::Query;
+use crate::http::extract::{Body, Path, Query};
+use crate::http::idempotency::RequestContext;
+use crate::http::input::accepted;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
-use crate::wire::schemas::ChannelSchema;
+use crate::wire::schemas::{ChannelSchema, DocumentKindSchema};
 
 pub(super) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::default().routes(routes!(show))
+    OpenApiRouter::default().routes(routes!(show)).routes(routes!(write))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -69,6 +74,13 @@ struct DocumentView {
     by: String,
 }
 
+impl From<Document> for DocumentView {
+    fn from(document: Document) -> Self {
+        let Document { which, version, text, by, at } = document;
+        Self { which: which.as_str(), version, markdown: text, updated_at: at, by: by.name }
+    }
+}
+
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ArchiveView {
@@ -94,13 +106,7 @@ async fn show(State(app): State<App>, Query(of): Query<WorkbookQuery>) -> ApiRes
             let mut documents = Vec::with_capacity(DocumentKind::ALL.len());
             for which in DocumentKind::ALL {
                 let document = engine.workbooks().document(&session, which).await?;
-                documents.push(DocumentView {
-                    which: which.as_str(),
-                    version: document.version,
-                    markdown: document.text,
-                    updated_at: document.at,
-                    by: document.by.name,
-                });
+                documents.push(DocumentView::from(document));
             }
             Some(CurrentView { title: workbook.title.clone(), begun_at: workbook.begun_at, documents })
         }
@@ -118,6 +124,67 @@ async fn show(State(app): State<App>, Query(of): Query<WorkbookQuery>) -> ApiRes
         current,
         archives: archives.map(view).collect(),
     }))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = WrittenDocument,
+    example = json!({ "sessionId": "k3yk3y8x", "version": 2, "markdown": "# Move the blog to a new host\n" }))]
+struct WriteBody {
+    #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: ConversationKey,
+    #[schema(value_type = Option<ChannelSchema>)]
+    channel: Option<Channel>,
+    /// The version that the text was made from.
+    #[schema(minimum = 0, maximum = 4294967295_i64)]
+    version: u32,
+    /// The whole text.
+    #[schema(min_length = 1, pattern = r"\S")]
+    markdown: String,
+}
+
+/// Write a document of the workbook
+///
+/// Replaces the whole text, at once, also while a turn is under way. The version says which text the person read: if it is not
+/// the newest one, nothing is changed and the refusal has the newest one in `document`.
+#[utoipa::path(put, path = "/api/workbook/{document}", tag = "workbook",
+    params(("document" = inline(DocumentKindSchema), Path, description = "Which of the three documents")),
+    request_body = WriteBody,
+    responses((status = 200, description = "The document as it is now", body = DocumentView, example = json!(document_example())),
+        (status = 404, description = "There is no such session, or it has no workbook", body = ProblemBody),
+        (status = 409, description = "It was changed since; the newest version is in `document`", body = ProblemBody)))]
+async fn write(
+    State(app): State<App>,
+    name: RequestContext,
+    Path(which): Path<DocumentKind>,
+    Body(body): Body<WriteBody>,
+) -> ApiResult<Json<DocumentView>> {
+    let session = lookup::session(body.session_id, body.channel);
+    app.engine().sessions().get(&session).await?;
+    let input = Input::WriteDocument { which, base_version: body.version, content: body.markdown };
+    let written = accepted(app.submit(&session, input, &name)).await;
+    let current = app.engine().workbooks().document(&session, which).await.map(DocumentView::from);
+    match written {
+        Ok(_) => Ok(Json(current?)),
+        Err(problem) if problem.code() == RefusalCode::Conflict => {
+            let document = current.ok().and_then(|current| serde_json::to_value(current).ok());
+            Err(match document {
+                Some(document) => problem.with("document", document),
+                None => problem,
+            })
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+fn document_example() -> serde_json::Value {
+    serde_json::json!({
+        "which": "task_plan",
+        "version": 3,
+        "markdown": "# Move the blog to a new host\n",
+        "updatedAt": "2026-03-01T12:04:00Z",
+        "by": "person",
+    })
 }
 
 fn example() -> serde_json::Value {
