@@ -11,7 +11,7 @@ export function filesQuery(id: SessionId, prefix: string, limit: number) {
   const { sessionId, channel } = sessionQuery(id);
   return queryOptions({
     queryKey: ["files", id, prefix, limit],
-    queryFn: async ({ signal }) => (await request<SessionFiles>("GET", `/api/sessions/${path(sessionId)}/files`, { query: { channel, prefix, limit }, signal })).files,
+    queryFn: ({ signal }) => request<SessionFiles>("GET", `/api/sessions/${path(sessionId)}/files`, { query: { channel, prefix, limit }, signal }),
     staleTime: 2_000,
   });
 }

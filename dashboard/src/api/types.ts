@@ -7,8 +7,10 @@ export type Answer = Schemas["AnswerView"];
 export type Approval = Schemas["ApprovalView"];
 export type Approver = Schemas["Approver"];
 export type Approvers = Schemas["Approvers"];
+export type CallPreview = Schemas["StepPreview"];
 export type Change = Schemas["Change"];
 export type Channel = Schemas["Channel"];
+export type ClientBrowser = Schemas["Client"];
 export type Command = Schemas["Command"];
 export type CommentKind = Schemas["CommentKind"];
 export type Decision = Schemas["DecisionView"];
@@ -50,10 +52,14 @@ export type Schedule = Schemas["Schedule"];
 export type ServerInfo = Schemas["Server"];
 export type Session = Schemas["StoredSessionView"];
 export type SessionChanges = Schemas["ChatChangesView"];
+export type SessionFile = Schemas["WorkspaceFile"];
+export type SessionFiles = Schemas["WorkspaceFiles"];
 export type SessionList = Schemas["SessionList"];
+export type SessionState = Schemas["PastState"];
 export type Step = Schemas["StepView"];
 export type StepRun = Schemas["StepRunView"];
 export type StepStatus = Schemas["StepStatus"];
+export type StoredFile = Schemas["ReceivedFile"];
 export type StuckChoice = Schemas["StuckChoice"];
 export type Task = Schemas["Task"];
 export type TaskStatus = Schemas["TaskStatus"];
@@ -63,41 +69,6 @@ export type Undone = Schemas["UndoneView"];
 export type Workbook = Schemas["WorkbookView"];
 export type WorkbookDocument = Schemas["DocumentView"];
 
-/** The files of a session's folder. */
-export interface SessionFiles {
-  files: SessionFile[];
-}
-export interface SessionFile {
-  path: string;
-  bytes: number;
-  directory: boolean;
-}
-export interface StoredFile {
-  path: string;
-  bytes: number;
-}
-export interface CallPreview {
-  stepId: string;
-  path: string;
-  before: string | null;
-  after: string | null;
-  problem?: string | null;
-}
-export interface SessionState {
-  seq: number;
-  at: string;
-  mode: string;
-  style: string;
-  plans: { planId: string; number: number; title: string; status: PlanStatus; version: number }[];
-}
-export interface ClientBrowser {
-  id: string;
-  kind: string;
-  name: string;
-  createdAt: string;
-  lastSeenAt: string;
-  current: boolean;
-}
 export interface UndeliveredMessage {
   id: string;
   channel: string;

@@ -38,7 +38,7 @@ export function Composer({ conversation, working }: { conversation: Conversation
   const [uploads, setUploads] = useState(0);
   const offered: Completion[] =
     mention !== undefined
-      ? (files.data ?? []).filter(({ path }) => path.startsWith(mention.prefix) && path !== mention.prefix).map(({ path, directory }) => ({ text: `@${path}`, about: directory ? t("composer.folder") : "", file: { path, directory } }))
+      ? (files.data?.files ?? []).filter(({ path }) => path.startsWith(mention.prefix) && path !== mention.prefix).map(({ path, directory }) => ({ text: `@${path}`, about: directory ? t("composer.folder") : "", file: { path, directory } }))
       : closed
         ? []
         : completions(text, commands.data ?? []);

@@ -36,10 +36,7 @@ export function JournalRoom(): ReactNode {
     queryKey: ["journal", session, until ?? null],
     initialPageParam: (until === undefined ? {} : { at: until }) as { before?: number; at?: string },
     queryFn: ({ pageParam, signal }) => journalBefore(session, { ...(pageParam.at === undefined && pageParam.before === undefined ? { before: NEWEST } : pageParam) }, PAGE, signal),
-    getNextPageParam: (page): { before?: number; at?: string } | undefined => {
-      const oldest = page.entries.at(-1)?.seq ?? 0;
-      return page.next === null || oldest <= 1 ? undefined : { before: oldest };
-    },
+    getNextPageParam: (page): { before?: number; at?: string } | undefined => (page.next === null ? undefined : { before: page.next }),
     staleTime: Infinity,
     gcTime: 0,
   });

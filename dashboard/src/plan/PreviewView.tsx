@@ -26,29 +26,37 @@ export function Previews({ plan, children }: { plan: Plan; children: ReactNode }
 const AROUND = 3;
 
 export function PreviewView({ preview, call }: { preview: CallPreview; call: ReactNode }): ReactNode {
-  const { path, before, after, problem } = preview;
+  const { path, to, before, after, existsBefore, existsAfter, problem } = preview;
   const rows = useMemo(() => differenceRows(before ?? "", after ?? ""), [before, after]);
-  if (problem !== undefined && problem !== null) {
+  const why = problem !== undefined && (
+    <p className="preview-problem" data-tone="waiting">
+      <Icon name="warning" size={14} /> <Visible text={problem} />
+    </p>
+  );
+  // Without the text of a file that is there, the call itself says most.
+  if ((existsBefore && before === null) || (existsAfter && after === null) || rows.length === 0) {
     return (
       <>
-        <p className="preview-problem" data-tone="waiting">
-          <Icon name="warning" size={14} /> {t("preview.problem", { why: problem })}
-        </p>
+        {why}
         {call}
+        {why === false && to === undefined && existsBefore && existsAfter && <p className="secondary">{t("preview.same")}</p>}
       </>
     );
   }
   const size = { added: rows.filter((row) => row.mark === "added").length, removed: rows.filter((row) => row.mark === "removed").length };
   return (
-    <figure className="code file-diff">
-      <figcaption>
-        <span>
-          <Icon name="edit" size={14} /> <Visible text={path} /> <SizeBadge size={size} />
-        </span>
-        <span className="secondary">{t(before === null ? "preview.new" : after === null ? "preview.gone" : before === after ? "preview.same" : "preview.now")}</span>
-      </figcaption>
-      {rows.length > 0 && <DiffRows rows={rows} label={t("files.diffOf", { path })} />}
-    </figure>
+    <>
+      {why}
+      <figure className="code file-diff">
+        <figcaption>
+          <span>
+            <Icon name="edit" size={14} /> <Visible text={to === undefined ? path : `${path} → ${to}`} /> <SizeBadge size={size} />
+          </span>
+          <span className="secondary">{t(!existsBefore ? "preview.new" : !existsAfter ? "preview.gone" : "preview.now")}</span>
+        </figcaption>
+        <DiffRows rows={rows} label={t("files.diffOf", { path })} />
+      </figure>
+    </>
   );
 }
 

@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
-import { ApiProblem } from "../api/client";
 import { attachFile, fileAddress, filesQuery, fileTextQuery, isPicture } from "../api/files";
 import type { SessionFile } from "../api/types";
 import { CodeBlock } from "../markdown/CodeBlock";
@@ -24,9 +23,7 @@ export function FileBrowser({ session }: { session: SessionId }): ReactNode {
   const [folder, setFolder] = useState("");
   const [open, setOpen] = useState<string>();
   const files = useQuery(filesQuery(session, folder, MOST));
-  // A server without this call has no files to show.
-  if (files.error instanceof ApiProblem && files.error.status === 404) return null;
-  const entries = inFolder(files.data ?? [], folder);
+  const entries = inFolder(files.data?.files ?? [], folder);
   const parts = folder.split("/").filter((part) => part !== "");
   return (
     <RoomSection title={t("files.title")} action={<Upload session={session} onDone={() => void files.refetch()} />}>
@@ -61,11 +58,11 @@ export function FileBrowser({ session }: { session: SessionId }): ReactNode {
               </button>
               {open === entry.path && <FileView session={session} file={entry} />}
             </div>
-            {!entry.directory && <span className="secondary">{bytes(entry.bytes)}</span>}
+            {entry.bytes !== null && <span className="secondary">{bytes(entry.bytes)}</span>}
           </li>
         ))}
       </ul>
-      {(files.data?.length ?? 0) >= MOST && <p className="secondary">{t("files.more", { count: MOST })}</p>}
+      {files.data?.truncated === true && <p className="secondary">{t("files.more", { count: MOST })}</p>}
     </RoomSection>
   );
 }
@@ -82,14 +79,14 @@ export function inFolder(files: readonly SessionFile[], folder: string): Session
     if (rest === "" || !file.path.startsWith(folder)) continue;
     const slash = rest.indexOf("/");
     if (slash < 0) found.set(rest, file);
-    else found.set(rest.slice(0, slash), { path: folder + rest.slice(0, slash), bytes: 0, directory: true });
+    else found.set(rest.slice(0, slash), { path: folder + rest.slice(0, slash), bytes: null, directory: true });
   }
   return [...found.values()].sort((a, b) => Number(b.directory) - Number(a.directory) || a.path.localeCompare(b.path));
 }
 
 function FileView({ session, file }: { session: SessionId; file: SessionFile }): ReactNode {
   const address = fileAddress(session, file.path);
-  const isSmall = file.bytes <= MOST_SHOWN;
+  const isSmall = (file.bytes ?? 0) <= MOST_SHOWN;
   const text = useQuery({ ...fileTextQuery(session, file.path), enabled: isSmall && !isPicture(file.path) });
   const isText = text.data !== undefined && !text.data.includes("\u0000");
   return (

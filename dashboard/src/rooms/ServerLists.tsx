@@ -58,7 +58,7 @@ function ClientRow({ client }: { client: ClientBrowser }): ReactNode {
           <Visible text={client.name} /> {client.current && <span className="tag">{t("settings.thisClient")}</span>}
         </span>
         <span className="facts">
-          <span>{client.kind}</span>
+          <span>{t(`settings.clientKind.${client.kind}`)}</span>
           <span>
             {t("settings.clientSeen")} <Time at={client.lastSeenAt} />
           </span>

@@ -105,6 +105,6 @@ export function WorkbookEditor({ session, document, onClose }: { session: Sessio
 /** The document as it is now, from a refusal because the version was old. */
 function conflict(problem: unknown): WorkbookDocument | undefined {
   if (!(problem instanceof ApiProblem) || problem.status !== 409) return undefined;
-  const found = (problem.fields.document ?? problem.fields) as Partial<WorkbookDocument>;
+  const found = (problem.fields.document ?? {}) as Partial<WorkbookDocument>;
   return typeof found.markdown === "string" && typeof found.version === "number" ? (found as WorkbookDocument) : undefined;
 }

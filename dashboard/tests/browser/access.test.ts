@@ -23,6 +23,8 @@ beforeAll(async () => {
   await talk("building-1", "/plan on build", "build a plan");
   await talk("recorded-1", "/plan on collect", "record the calls");
   await talk("finished-1", "/plan on build", "build a plan");
+  await talk("rooms-1", "/plan say hello", "write the notes", "/goal add Open the shop in May", "/task add #1 Paint the door", "/task add Order the sign", "/diary add Bought green paint.");
+  await talk("rooms-1", "/schedule add 0 9 * * 1 tz=Europe/Berlin max=10 read the news", "/memory save The door is painted green", "/auto on task 2");
   const { items } = await stack.api("GET", "/api/inbox");
   plans = Object.fromEntries(items.map((item: { sessionId: string; planId: string }) => [item.sessionId, item.planId]));
   const { digest } = await stack.api("GET", `/api/plans/${plans["finished-1"]}`);
@@ -37,6 +39,12 @@ const pages = (): [string, string][] => [
   ["the inbox", "/"],
   ["a chat", "/s/document-1"],
   ["a journal", "/s/document-1/journal"],
+  ["goals", "/s/rooms-1/goals"],
+  ["runs", "/s/rooms-1/runs"],
+  ["memory", "/s/rooms-1/memory"],
+  ["files", "/s/rooms-1/files"],
+  ["a workbook", "/s/rooms-1/workbook"],
+  ["what a plan changed", `/p/${plans["finished-1"]}?view=files`],
   ["a document", `/p/${plans["document-1"]}`],
   ["its raw text", `/p/${plans["document-1"]}?view=raw`],
   ["its history", `/p/${plans["document-1"]}?view=history`],

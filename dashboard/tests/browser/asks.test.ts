@@ -10,12 +10,13 @@ let visitor: Visitor | undefined;
 
 beforeAll(async () => {
   browser = await launch();
+  stack = await startStack();
 });
 afterAll(async () => {
   await browser.close();
+  await stack.close();
 });
 beforeEach(async () => {
-  stack = await startStack();
   await stack.api("POST", "/api/sessions", { sessionId: "door-paint" });
 });
 afterEach(async ({ task }) => {
@@ -23,7 +24,7 @@ afterEach(async ({ task }) => {
   const complaints = visitor?.complaints ?? [];
   await visitor?.close();
   visitor = undefined;
-  await stack.close();
+  await stack.clear();
   expect(complaints).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
 import { launch, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
 import { startStack, type Stack } from "./stack";
@@ -10,19 +10,18 @@ let visitor: Visitor | undefined;
 
 beforeAll(async () => {
   browser = await launch();
+  stack = await startStack();
 });
 afterAll(async () => {
   await browser.close();
-});
-beforeEach(async () => {
-  stack = await startStack();
+  await stack.close();
 });
 afterEach(async ({ task }) => {
   await reportFailure(task, visitor);
   const complaints = visitor?.complaints ?? [];
   await visitor?.close();
   visitor = undefined;
-  await stack.close();
+  await stack.clear();
   expect(complaints).toEqual([]);
 });
 
@@ -71,10 +70,12 @@ describe("a conversation", () => {
     await composer.fill("typed while it was away");
     await composer.press("Enter");
     await stack.restart();
+    // More is said while the page is away than one page of entries holds.
+    for (let n = 1; n <= 40; n += 1) await say("talking-2", `gap ${n}`);
     await say("talking-2", "from elsewhere");
     await page.getByText("You said: typed while it was away").waitFor();
     await page.getByText("You said: from elsewhere").waitFor();
-    for (const text of ["one", "typed while it was away", "from elsewhere"]) {
+    for (const text of ["typed while it was away", "gap 39", "gap 40", "from elsewhere"]) {
       await untilCount(page.getByText(`You said: ${text}`, { exact: true }), 1);
     }
     await page.getByText("The connection was lost").waitFor({ state: "hidden" });
@@ -114,6 +115,29 @@ describe("a session", () => {
     await composer.press("Tab");
     await composer.press("Enter");
     await until(() => stack.api("GET", "/api/plans?sessionId=session-3-of-many"), (seen: any) => seen.planMode.style === "collect" && seen.planMode.enabled);
+  });
+});
+
+describe("a session that is not shown", () => {
+  test("changes the lists, the badge and the title, and nothing of the page that is shown", async () => {
+    for (const key of ["shown-one", "hidden-one"]) await begin(key);
+    await say("shown-one", "alpha stays");
+    visitor = await visit(browser, stack, "/s/shown-one");
+    const { page } = visitor;
+    await page.getByText("You said: alpha stays").waitFor();
+    const main = page.getByRole("main");
+    const shown = await main.innerText();
+    await say("hidden-one", "/plan on");
+    await say("hidden-one", "beta says hello");
+    const row = page.locator(".session-row", { hasText: "beta says hello" });
+    await row.getByText("plan waits").waitFor();
+    await page.getByRole("link", { name: "Inbox 1" }).waitFor();
+    await page.waitForFunction(() => document.title === "(1) Planwright");
+    expect(await main.innerText()).toBe(shown);
+    await row.click();
+    await page.getByText("You said: beta says hello").waitFor();
+    await page.getByRole("complementary", { name: "Plan of this session" }).getByText("a step of beta").waitFor();
+    await untilCount(page.getByText("alpha stays"), 1);
   });
 });
 

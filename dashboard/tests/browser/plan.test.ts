@@ -1,5 +1,5 @@
 import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
 import { launch, PHONE, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
 import { startStack, type Stack } from "./stack";
@@ -10,19 +10,18 @@ let visitor: Visitor | undefined;
 
 beforeAll(async () => {
   browser = await launch();
+  stack = await startStack();
 });
 afterAll(async () => {
   await browser.close();
-});
-beforeEach(async () => {
-  stack = await startStack();
+  await stack.close();
 });
 afterEach(async ({ task }) => {
   await reportFailure(task, visitor);
   const complaints = visitor?.complaints ?? [];
   await visitor?.close();
   visitor = undefined;
-  await stack.close();
+  await stack.clear();
   expect(complaints).toEqual([]);
 });
 
@@ -163,28 +162,39 @@ describe("deciding", () => {
     await other.close();
   });
 
-  test.each(["before it arrives", "after it arrived"])("over a connection that is lost %s is not shown as decided, and is decided once", async (when) => {
-    await session("blog-move", "/plan on", "move the blog to a new host");
-    const { id } = await planOf("blog-move");
-    visitor = await visit(browser, stack, `/p/${id}`);
-    const { page } = visitor;
-    let lost = 0;
-    await page.route("**/approve", async (route) => {
-      lost += 1;
-      if (lost > 1) return route.continue();
-      if (when === "after it arrived") await route.fetch();
-      await route.abort("connectionreset");
-    });
-    await page.getByRole("button", { name: "Approve version 1 · 7 steps" }).click();
-    if (when === "before it arrives") {
-      await page.getByText("It is not known whether the approval arrived.").waitFor();
-      expect((await planOf("blog-move")).status).toBe("READY");
-      await page.getByRole("button", { name: "Send again" }).click();
-    }
-    await page.getByText("Completed", { exact: true }).first().waitFor();
-    const { decisions } = await stack.api("GET", `/api/plans/${id}/history`);
-    expect(decisions).toHaveLength(1);
-  });
+  test.each(["before it arrives", "after it arrived", "in the middle of its answer", "with the server before it arrives", "with the server after it arrived"])(
+    "over a connection that is lost %s is not shown as decided, and is decided once",
+    async (when) => {
+      await session("blog-move", "/plan on", "move the blog to a new host");
+      const { id } = await planOf("blog-move");
+      visitor = await visit(browser, stack, `/p/${id}`);
+      const { page } = visitor;
+      let sent = 0;
+      await page.route("**/approve", async (route) => {
+        sent += 1;
+        if (sent > 1) return route.continue();
+        if (when.includes("after") || when.includes("middle")) await route.fetch();
+        if (when.includes("server")) await stack.kill();
+        if (when.includes("middle")) await route.fulfill({ status: 200, contentType: "application/json", body: '{"id":"' });
+        else await route.abort("connectionreset");
+      });
+      await page.getByRole("button", { name: "Approve version 1 · 7 steps" }).click();
+      if (when.includes("server")) {
+        await page.getByText("It is not known whether the approval arrived.").waitFor();
+        await untilCount(page.getByText("Completed", { exact: true }), 0);
+        await stack.restart();
+      }
+      if (when.includes("before")) {
+        await page.getByText("It is not known whether the approval arrived.").waitFor();
+        expect((await planOf("blog-move")).status).toBe("READY");
+        await page.getByRole("button", { name: "Send again" }).click();
+      }
+      await page.getByText("Completed", { exact: true }).first().waitFor();
+      const { decisions } = await stack.api("GET", `/api/plans/${id}/history`);
+      expect(decisions).toHaveLength(1);
+      visitor.complaints.length = 0;
+    },
+  );
 
   test("works with the keyboard alone", async () => {
     await session("invoices", "/plan on build", "build a plan");

@@ -47,7 +47,9 @@ const SCENES: [RegExp, Scene][] = [
   [/five hundred steps/, (results) => (results === 0 ? { calls: [["plan_set_content", { plan_markdown: `# Five hundred steps\n\n${Array.from({ length: 500 }, (_, i) => `- [ ] step ${i + 1}: check host-${i + 1}.example.org and write down what it answers\n`).join("")}` }]] } : { text: "That is a lot." })],
   [/slowly/, () => ({ text: LONG_TEXT, slow: 15 })],
   [/long answer/, () => ({ text: LONG_TEXT })],
-  [/hostile/, () => ({ text: HOSTILE })],
+  [/^a hostile file/, (results) => (results === 0 ? { calls: [["write_file", { path: "hostile.md", content: HOSTILE }]] } : { text: "Written." })],
+  [/^a hostile plan/, (results) => (results === 0 ? { calls: [["plan_set_content", { plan_markdown: `# ${HOSTILE_LINE}\n\n- [ ] ${HOSTILE_LINE}\n\n${HOSTILE}` }]] } : { text: "Drafted." })],
+  [/hostile|hacked/, () => ({ text: HOSTILE })],
   [/shorter|maintenance window/, (results) => (results === 0 ? { calls: [["plan_set_content", { plan_markdown: BLOG_PLAN.replace("- [ ] Lower the TTL of the DNS records to 60 seconds\n", "").replace("Copy the uploads with rsync", "Announce a maintenance window, then copy the uploads with rsync") }]] } : { text: "The plan is shorter now and has a maintenance window." })],
   [/move the blog/i, (results) =>
     results === 0
@@ -190,6 +192,9 @@ What I suggest:
 
 That is all. Say \`/plan\` and I write it down as a plan.
 `;
+
+/** The same in one line, for names and titles. */
+export const HOSTILE_LINE = 'A name \u202egpj.exe <img src=x onerror="window.__hacked=1"> [x](javascript:window.__hacked=1) zero\u200bwidth';
 
 export const HOSTILE = `<script>window.__hacked = 1</script>
 

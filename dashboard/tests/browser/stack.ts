@@ -23,6 +23,8 @@ export interface Stack {
   kill: () => Promise<void>;
   /** Starts it again at the same address, with the same data. */
   restart: () => Promise<void>;
+  /** Deletes every session, so that the next test begins with none. */
+  clear: () => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -99,6 +101,16 @@ export async function startStack(store: StoreKind = "SQLite", settings: Record<s
     });
 
   await start("127.0.0.1:0");
+  const api = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const answer = await fetch(url + path, {
+      method,
+      headers: { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  };
   return {
     get url() {
       return url;
@@ -106,15 +118,14 @@ export async function startStack(store: StoreKind = "SQLite", settings: Record<s
     data,
     model,
     terminal: (words, answers = []) => atTerminal([BINARY, ...words, "--data", data], { ...database, ...settings }, answers),
-    api: async <T>(method: string, path: string, body?: unknown) => {
-      const answer = await fetch(url + path, {
-        method,
-        headers: { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await answer.text();
-      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-      return (text === "" ? undefined : JSON.parse(text)) as T;
+    api,
+    clear: async () => {
+      model.release();
+      for (;;) {
+        const { sessions } = await api<{ sessions: { sessionId: string; channel: string }[] }>("GET", "/api/sessions?limit=64");
+        if (sessions.length === 0) return;
+        for (const { sessionId, channel } of sessions) await api("DELETE", `/api/sessions/${sessionId}?channel=${channel}`);
+      }
     },
     kill: () => end("SIGKILL"),
     restart: async () => {

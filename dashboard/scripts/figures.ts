@@ -1,0 +1,181 @@
+// Measures the dashboard in a real browser against the real server, and prints what docs/performance.md lists.
+// `npm run figures`; MESSAGES and EVENTS say how much is made. Nothing here passes or fails by time.
+import type { Browser, CDPSession, Page } from "playwright-core";
+import { afterAll, beforeAll, test } from "vitest";
+
+import { launch, newContext, until } from "../tests/browser/browser";
+import { startStack, TOKEN, type Stack } from "../tests/browser/stack";
+
+const MESSAGES = Number(process.env.MESSAGES ?? 10_000);
+const EVENTS = Number(process.env.EVENTS ?? 3_600);
+
+let browser: Browser;
+let stack: Stack;
+const lines: string[] = [];
+const report = (what: string, value: string) => {
+  lines.push(`| ${what} | ${value} |`);
+  console.log(`${what}: ${value}`);
+};
+
+beforeAll(async () => {
+  browser = await launch();
+  stack = await startStack("SQLite", { PLANWRIGHT_CONTEXT_TOKENS: "16000" });
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+  console.log(`\n| what | measured |\n|---|---|\n${lines.join("\n")}\n`);
+});
+
+async function signedIn(): Promise<{ page: Page; devtools: CDPSession }> {
+  const context = await newContext(browser, { viewport: { width: 1280, height: 800 } });
+  await context.addInitScript(observe);
+  const page = await context.newPage();
+  await page.goto(`${stack.url}/#token=${TOKEN}`);
+  await page.getByRole("heading", { name: "Inbox", level: 1 }).waitFor();
+  return { page, devtools: await context.newCDPSession(page) };
+}
+
+interface Seen {
+  tasks: { at: number; took: number }[];
+  frames: number[];
+  shown: number[];
+}
+declare global {
+  interface Window {
+    __seen: Seen;
+  }
+}
+
+/** Notes long tasks, and for each frame of streamed text when it came and when the screen was drawn with it. */
+function observe(): void {
+  const seen: Seen = { tasks: [], frames: [], shown: [] };
+  window.__seen = seen;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) seen.tasks.push({ at: entry.startTime, took: entry.duration });
+  }).observe({ type: "longtask", buffered: true });
+  const Real = WebSocket;
+  window.WebSocket = class extends Real {
+    constructor(url: string | URL) {
+      super(url);
+      this.addEventListener("message", (event) => {
+        const frame = JSON.parse(String(event.data)) as { type: string; progress?: { type: string; text?: string } };
+        const words = frame.progress?.type === "text" ? (frame.progress.text ?? "").trim().split(/\s+/).at(-1) : undefined;
+        if (!words || words.length < 3) return;
+        const came = performance.now();
+        const look = () => {
+          if (document.querySelector(".live")?.textContent?.includes(words)) {
+            seen.frames.push(came);
+            seen.shown.push(performance.now());
+          } else if (performance.now() - came < 2_000) requestAnimationFrame(look);
+        };
+        requestAnimationFrame(look);
+      });
+    }
+  };
+}
+
+const sorted = (numbers: number[]) => [...numbers].sort((a, b) => a - b);
+const quantile = (numbers: number[], q: number) => sorted(numbers)[Math.min(numbers.length - 1, Math.floor(numbers.length * q))] ?? 0;
+const ms = (n: number) => `${n.toFixed(0)} ms`;
+
+test("the first page", async () => {
+  const { page, devtools } = await signedIn();
+  await page.goto("about:blank");
+  await page.goto(`${stack.url}/`);
+  await page.getByRole("heading", { name: "Inbox", level: 1 }).waitFor();
+  const scripts = await page.evaluate(() =>
+    (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).filter(({ name }) => name.endsWith(".js")).map(({ encodedBodySize }) => encodedBodySize),
+  );
+  report("compressed script of the first page", `${(scripts.reduce((a, b) => a + b, 0) / 1000).toFixed(1)} kB in ${scripts.length} files`);
+
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+  const times: number[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    await page.goto("about:blank");
+    await page.goto(`${stack.url}/`);
+    await page.getByText("Nothing waits for you.").waitFor();
+    await page.waitForLoadState("networkidle");
+    // Interactive: the page is drawn, and no long task is under way.
+    times.push(
+      await page.evaluate(() => {
+        const drawn = performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0;
+        return Math.max(drawn, ...window.__seen.tasks.map(({ at, took }) => at + took));
+      }),
+    );
+  }
+  report("interactive, processor ×4 slower (middle of 5)", ms(quantile(times, 0.5)));
+  await page.context().close();
+});
+
+/** Scrolls with the wheel and tells the long tasks meanwhile. */
+async function scrollThrough(page: Page, where: string, by: number, times: number): Promise<string> {
+  const box = await page.locator(where).first().boundingBox();
+  await page.mouse.move((box?.x ?? 0) + 200, (box?.y ?? 0) + 200);
+  await page.waitForTimeout(500);
+  await page.evaluate(() => (window.__seen.tasks.length = 0));
+  for (let n = 0; n < times; n += 1) {
+    await page.mouse.wheel(0, by);
+    await page.waitForTimeout(16);
+  }
+  const tasks = (await page.evaluate(() => window.__seen.tasks)).map(({ took }) => took);
+  return `${tasks.length} long tasks${tasks.length > 0 ? `, the longest ${ms(Math.max(...tasks))}` : ""} in ${times} turns of the wheel`;
+}
+
+test("a plan of 500 steps", async () => {
+  await stack.api("POST", "/api/sessions", { sessionId: "long-plan" });
+  for (const text of ["/plan on", "five hundred steps"]) await stack.api("POST", "/api/sessions/long-plan/messages", { text });
+  const { plans } = await stack.api("GET", "/api/plans?sessionId=long-plan");
+  const { page } = await signedIn();
+  await page.goto(`${stack.url}/p/${plans[0].id}`);
+  await page.getByText("step 1: check").first().waitFor();
+  report("scrolling a plan of 500 steps", await scrollThrough(page, ".plan-scroll", 240, 100));
+  await page.context().close();
+});
+
+test("streamed text", async () => {
+  await stack.api("POST", "/api/sessions", { sessionId: "streaming" });
+  const { page } = await signedIn();
+  await page.goto(`${stack.url}/s/streaming`);
+  for (let n = 0; n < 4; n += 1) {
+    await page.getByLabel("Message to the agent").fill(`slowly please ${n}`);
+    await page.getByLabel("Message to the agent").press("Enter");
+    await until(() => page.locator(".message[data-role=agent]").count(), (count) => count >= n + 1);
+    await until(() => page.locator(".live").count(), (count) => count === 0);
+  }
+  const { frames, shown } = await page.evaluate(() => window.__seen);
+  const waits = frames.map((came, index) => (shown[index] ?? 0) - came);
+  report("a frame of streamed text to the screen", `${ms(quantile(waits, 0.5))} in the middle, ${ms(quantile(waits, 0.95))} for 95 of 100, over ${waits.length} frames`);
+  await page.context().close();
+});
+
+test("many events", async () => {
+  await stack.api("POST", "/api/sessions", { sessionId: "busy" });
+  const { id } = await stack.api("POST", "/api/tasks", { sessionId: "busy", title: "a task that changes" });
+  const { page, devtools } = await signedIn();
+  await page.goto(`${stack.url}/s/busy`);
+  await page.getByLabel("Message to the agent").waitFor();
+  const heap = async () => {
+    await devtools.send("HeapProfiler.collectGarbage");
+    const { usedSize } = await devtools.send("Runtime.getHeapUsage");
+    return usedSize / 1_000_000;
+  };
+  // Code and caches are there after the first ones.
+  const sizes: number[] = [];
+  for (let n = 0; n <= EVENTS; n += 1) {
+    if (n % Math.floor(EVENTS / 6) === 0) sizes.push(await heap());
+    await stack.api("PATCH", `/api/tasks/${id}?sessionId=busy`, { status: n % 2 === 0 ? "done" : "open" });
+  }
+  report(`memory of the page over ${EVENTS} events`, sizes.map((size) => `${size.toFixed(1)} MB`).join(", "));
+  await page.context().close();
+});
+
+test("a long session", async () => {
+  await stack.api("POST", "/api/sessions", { sessionId: "long-talk" });
+  for (let n = 1; n <= MESSAGES / 2; n += 1) await stack.api("POST", "/api/sessions/long-talk/messages", { text: n % 25 === 0 ? `a long answer please ${n}` : `message ${n}` });
+  const { page } = await signedIn();
+  await page.goto(`${stack.url}/s/long-talk`);
+  await page.locator(".message").first().waitFor();
+  report(`scrolling a session of ${MESSAGES} messages`, await scrollThrough(page, ".messages-frame, .messages", -600, 400));
+  await page.context().close();
+}, 7_200_000);
