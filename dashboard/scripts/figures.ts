@@ -150,10 +150,10 @@ test("streamed text", async () => {
 });
 
 test("many events", async () => {
-  await stack.api("POST", "/api/sessions", { sessionId: "busy" });
-  const { id } = await stack.api("POST", "/api/tasks", { sessionId: "busy", title: "a task that changes" });
+  await stack.api("POST", "/api/sessions", { sessionId: "busy-one" });
+  const { id } = await stack.api("POST", "/api/tasks", { sessionId: "busy-one", title: "a task that changes" });
   const { page, devtools } = await signedIn();
-  await page.goto(`${stack.url}/s/busy`);
+  await page.goto(`${stack.url}/s/busy-one`);
   await page.getByLabel("Message to the agent").waitFor();
   const heap = async () => {
     await devtools.send("HeapProfiler.collectGarbage");
@@ -164,7 +164,7 @@ test("many events", async () => {
   const sizes: number[] = [];
   for (let n = 0; n <= EVENTS; n += 1) {
     if (n % Math.floor(EVENTS / 6) === 0) sizes.push(await heap());
-    await stack.api("PATCH", `/api/tasks/${id}?sessionId=busy`, { status: n % 2 === 0 ? "done" : "open" });
+    await stack.api("PATCH", `/api/tasks/${id}?sessionId=busy-one`, { status: n % 2 === 0 ? "done" : "open" });
   }
   report(`memory of the page over ${EVENTS} events`, sizes.map((size) => `${size.toFixed(1)} MB`).join(", "));
   await page.context().close();

@@ -12,7 +12,7 @@ import type { SessionId } from "../session/id";
 import { clockTime, exactTime, t } from "../texts/t";
 import { Button, sentence } from "../ui/basics";
 import { CopyButton } from "../ui/CopyButton";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { PlanBadge, planState } from "../ui/status";
 import { mentionPieces } from "./mentions";
@@ -84,7 +84,7 @@ function Typed({ text, session }: { text: string; session: SessionId }): ReactNo
         )}
       </div>
       {pictures.map((path) => (
-        <img key={path} className="file-picture" src={fileAddress(session, path)} alt={path} loading="lazy" />
+        <img key={path} className="file-picture" src={fileAddress(session, path)} alt={visible(path)} loading="lazy" />
       ))}
     </>
   );

@@ -13,7 +13,7 @@ import { Schedules } from "../rooms/Schedules";
 import type { SessionId } from "../session/id";
 import { duration, t } from "../texts/t";
 import { Button, Empty, errorWords, Failure, Loading, Time } from "../ui/basics";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { StateBadge, type Shape, type Tone } from "../ui/status";
 import { say } from "../ui/toasts";
 
@@ -81,12 +81,12 @@ function StartRun({ session, goals, tasks }: { session: SessionId; goals: readon
           <option value="">{t("runs.onFirst")}</option>
           {active.map((goal) => (
             <option key={goal.id} value={`goal:${goal.id}`}>
-              {t("runs.onGoal", { n: goal.number, title: goal.title })}
+              {t("runs.onGoal", { n: goal.number, title: visible(goal.title) })}
             </option>
           ))}
           {open.map((task) => (
             <option key={task.id} value={`task:${task.id}`}>
-              {t("runs.onTask", { n: task.number, title: task.title })}
+              {t("runs.onTask", { n: task.number, title: visible(task.title) })}
             </option>
           ))}
         </select>

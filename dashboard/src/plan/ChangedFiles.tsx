@@ -8,7 +8,7 @@ import { Confirm } from "../rooms/parts";
 import { sessionIdOf } from "../session/id";
 import { t } from "../texts/t";
 import { Banner, Button, Failure, Loading, Time } from "../ui/basics";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { say } from "../ui/toasts";
 import { FileDiffs } from "./FileDiffs";
 
@@ -104,7 +104,7 @@ export function UndoneList({ undone }: { undone: readonly Undone[] }): ReactNode
 
 /** Says what an undo did. */
 export function sayUndone({ paths, notUndone }: Undo): void {
-  const left = notUndone.map(({ path, why }) => `${path}: ${why}`).join(" ");
+  const left = notUndone.map(({ path, why }) => `${visible(path)}: ${why}`).join(" ");
   if (notUndone.length > 0) say(t("files.sayPartly", { count: paths.length, left }), { tone: "failed", for: 20_000 });
   else say(t("files.sayUndone", { count: paths.length }), { tone: "done" });
 }

@@ -3,7 +3,7 @@ import { useMemo, useState, type ReactNode } from "react";
 import type { FileDiff } from "../api/types";
 import { t } from "../texts/t";
 import { CopyButton } from "../ui/CopyButton";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { SizeBadge } from "./DiffView";
 import { parseUnifiedDiff, type DiffRow } from "./unifiedDiff";
@@ -39,7 +39,7 @@ function FileDiffView({ file }: { file: FileDiff }): ReactNode {
         </button>
         <CopyButton text={file.diff} label={t("files.copyDiff")} />
       </figcaption>
-      {isOpen && <DiffRows rows={rows} label={t("files.diffOf", { path: file.path })} />}
+      {isOpen && <DiffRows rows={rows} label={t("files.diffOf", { path: visible(file.path) })} />}
       {isOpen && file.truncated && <p className="diff-note">{t("files.truncated")}</p>}
     </figure>
   );

@@ -4,7 +4,7 @@ import { createContext, useMemo, type ReactNode } from "react";
 import { previewQuery } from "../api/queries";
 import type { CallPreview, Plan } from "../api/types";
 import { t } from "../texts/t";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { SizeBadge } from "./DiffView";
 import { DiffRows } from "./FileDiffs";
@@ -54,7 +54,7 @@ export function PreviewView({ preview, call }: { preview: CallPreview; call: Rea
           </span>
           <span className="secondary">{t(!existsBefore ? "preview.new" : !existsAfter ? "preview.gone" : "preview.now")}</span>
         </figcaption>
-        <DiffRows rows={rows} label={t("files.diffOf", { path })} />
+        <DiffRows rows={rows} label={t("files.diffOf", { path: visible(path) })} />
       </figure>
     </>
   );

@@ -8,7 +8,7 @@ import { languageOf } from "../markdown/language";
 import type { SessionId } from "../session/id";
 import { bytes, t } from "../texts/t";
 import { errorWords, Failure, Loading } from "../ui/basics";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { say } from "../ui/toasts";
 import { RoomSection } from "./parts";
@@ -92,7 +92,7 @@ function FileView({ session, file }: { session: SessionId; file: SessionFile }):
   return (
     <div className="file-view">
       {isPicture(file.path) ? (
-        <img className="file-picture" src={address} alt={file.path} />
+        <img className="file-picture" src={address} alt={visible(file.path)} />
       ) : text.isError ? (
         <Failure error={text.error} retry={() => void text.refetch()} />
       ) : isText ? (

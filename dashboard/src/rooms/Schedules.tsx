@@ -8,7 +8,7 @@ import { useKey } from "../api/useKey";
 import type { SessionId } from "../session/id";
 import { exactTimeIn, t } from "../texts/t";
 import { Button, Empty, errorWords, IconButton } from "../ui/basics";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { Menu } from "../ui/Menu";
 import { StateMark, type Shape, type Tone } from "../ui/status";
 import { say } from "../ui/toasts";
@@ -172,7 +172,7 @@ function NewScheduleForm({ session, goals, onDone }: { session: SessionId; goals
             <option value="">{t("schedules.noGoal")}</option>
             {goals.map((one) => (
               <option key={one.id} value={one.id}>
-                {one.title}
+                {visible(one.title)}
               </option>
             ))}
           </select>

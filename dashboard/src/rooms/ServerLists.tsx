@@ -8,7 +8,7 @@ import { signedOut } from "../api/signIn";
 import type { ClientBrowser } from "../api/types";
 import { t } from "../texts/t";
 import { Button, Failure, Loading, Time } from "../ui/basics";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { say } from "../ui/toasts";
 import { Confirm } from "./parts";
 
@@ -41,6 +41,7 @@ export function Clients(): ReactNode {
 function ClientRow({ client }: { client: ClientBrowser }): ReactNode {
   const [isAsking, setAsking] = useState(false);
   const cache = useQueryClient();
+  const name = visible(client.name);
   const act = async () => {
     await signOutClient(client.id);
     if (client.current) {
@@ -48,7 +49,7 @@ function ClientRow({ client }: { client: ClientBrowser }): ReactNode {
       signedOut();
       return;
     }
-    say(t("settings.clientIsOut", { name: client.name }), { tone: "done" });
+    say(t("settings.clientIsOut", { name }), { tone: "done" });
     await cache.invalidateQueries({ queryKey: ["clients"] });
   };
   return (
@@ -67,11 +68,11 @@ function ClientRow({ client }: { client: ClientBrowser }): ReactNode {
           </span>
         </span>
       </div>
-      <Button aria-label={t("settings.clientOut", { name: client.name })} onClick={() => setAsking(true)}>
+      <Button aria-label={t("settings.clientOut", { name })} onClick={() => setAsking(true)}>
         {t("settings.signOut")}
       </Button>
       {isAsking && (
-        <Confirm title={t("settings.askClientOut", { name: client.name })} button={t("settings.clientOutSend")} danger act={act} onClose={() => setAsking(false)}>
+        <Confirm title={t("settings.askClientOut", { name })} button={t("settings.clientOutSend")} danger act={act} onClose={() => setAsking(false)}>
           <p>{t("settings.clientOutWords")}</p>
         </Confirm>
       )}

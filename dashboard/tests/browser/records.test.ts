@@ -48,10 +48,10 @@ const DOT = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR
 describe("a journal", () => {
   test("is filtered, jumps to a time, shows the session as it was then, and grows live", async () => {
     await session("journal-1", "before the plan", "/plan on");
-    const middle = await until(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 1_100));
-      return new Date();
-    }, () => true);
+    // The field for a time has seconds: what follows is written in a later one.
+    const { entries } = await stack.api("GET", "/api/sessions/journal-1/journal?before=1000000&limit=1");
+    const middle = new Date(Math.ceil(Date.parse(entries[0].at) / 1000) * 1000);
+    await until(async () => Date.now(), (now) => now > middle.getTime());
     await session("journal-1", "move the blog to a new host");
     visitor = await visit(browser, stack, "/s/journal-1/journal");
     const { page } = visitor;
@@ -151,8 +151,8 @@ describe("recorded calls", () => {
 
 describe("files in a chat", () => {
   test("are completed after @, attached, and pictures are shown", async () => {
-    await session("files-1", "write the notes");
-    visitor = await visit(browser, stack, "/s/files-1");
+    await session("files-in-chat", "write the notes");
+    visitor = await visit(browser, stack, "/s/files-in-chat");
     const { page } = visitor;
     const composer = page.getByLabel("Message to the agent");
     await composer.fill("look at @no");
@@ -168,7 +168,7 @@ describe("files in a chat", () => {
     await sent.getByRole("link", { name: "@notes.md" }).waitFor();
     // The picture really is one.
     await until(() => sent.getByRole("img").evaluate((image: HTMLImageElement) => image.naturalWidth), (width) => width === 1);
-    const { files } = await stack.api("GET", `/api/sessions/files-1/files?prefix=${encodeURIComponent(path)}`);
+    const { files } = await stack.api("GET", `/api/sessions/files-in-chat/files?prefix=${encodeURIComponent(path)}`);
     expect(files).toMatchObject([{ path, bytes: DOT.length }]);
     expect(stack.model.asked().some((asked) => asked.includes(`@${path}`))).toBe(true);
 
