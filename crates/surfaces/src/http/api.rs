@@ -1,6 +1,6 @@
 //! The REST calls. Each resource has its own module with its own router.
 //!
-//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`, `memory`, `auto`: the resources
+//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `notifications`, `asks`, `workbook`, `memory`, `auto`: the resources
 //! - `approvers`: who may approve, and their passkeys
 //! - `mcp_servers`: upstream MCP servers
 //! - `server`: what the server is, and the commands that it carries out
@@ -17,6 +17,7 @@ mod lookup;
 mod mcp_servers;
 mod memory;
 mod messages;
+mod notifications;
 mod pagination;
 mod passphrase;
 mod plans;
@@ -66,6 +67,7 @@ fn others() -> OpenApiRouter<App> {
         .merge(journal::router())
         .merge(plans::router())
         .merge(inbox::router())
+        .merge(notifications::router())
         .merge(asks::router())
         .merge(approvers::router())
         .merge(server::router())

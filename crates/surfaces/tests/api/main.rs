@@ -14,6 +14,7 @@ mod lists;
 mod mcp_servers;
 mod memory;
 mod messages;
+mod notifications;
 mod openapi;
 mod plans;
 mod reviews;
