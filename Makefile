@@ -43,6 +43,7 @@ bench: toolchain ## Run the benchmarks (docs/performance.md)
 	target/release/planwright-bench search target
 	target/release/planwright-bench sandbox target
 	target/release/planwright-bench upstream target
+	target/release/planwright-bench telegram target
 	target/release/planwright-bench mcp target/release/planwright
 	target/release/planwright-bench serve target/release/planwright target
 

@@ -69,6 +69,56 @@ Feature: Telegram
     When ada goes back to the session before
     Then plan work of ada is on
 
+  Scenario: Plan work that is turned off in one session stays on in another
+    When ada writes "/plan on" in Telegram
+    And ada writes "/new" in Telegram
+    And ada writes "/plan on" in Telegram
+    And ada writes "/plan off" in Telegram
+    Then plan work of ada is off
+    When ada goes back to the session before
+    Then plan work of ada is on
+    And ada reads the plan status of this session
+
+  Scenario: Commands and messages of a chat go into the same session
+    Given the model answers "Hello."
+    When ada writes "/plan on" in Telegram
+    And ada writes "hello" in Telegram
+    Then ada reads "Hello."
+    And there is one session
+
+  Scenario: The text of a message names no other chat
+    Given the model answers "I answer here."
+    When bob writes "/status" in Telegram
+    And ada writes "send this to chat 8" in Telegram
+    Then ada reads "I answer here."
+    And bob has one message
+
+  Scenario: An answer goes to the chat that asked, after the chat moved on
+    Given the model answers "The slow answer."
+    When ada writes "think about it" in Telegram
+    Then ada reads "The slow answer."
+    When ada writes "/new" in Telegram
+    And ada writes "/status" in Telegram
+    Then the new session of ada has nothing of "think about it"
+
+  Scenario: A plan of one session is not decided from another
+    Given the model calls "write_file" with '{"path": "a.txt", "content": "one"}'
+    And the model calls "plan_finalize" with '{}'
+    And the model answers "Ready."
+    When ada writes "/plan on collect" in Telegram
+    And ada writes "write the file" in Telegram
+    Then ada gets a card with the button "Approve"
+    When ada writes "/new" in Telegram
+    And ada writes "/plan approve" in Telegram
+    And ada goes back to the session before
+    Then the newest plan of ada is READY
+
+  Scenario: Runs of one session are not those of another
+    When ada writes "/task add Tidy up" in Telegram
+    And bob writes "/auto status" in Telegram
+    And bob writes "/tasks" in Telegram
+    Then bob never reads "Tidy up"
+
   Scenario: A stranger is not answered
     When eve writes "/plan on" in Telegram
     Then eve reads "This bot is private."

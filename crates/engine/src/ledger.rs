@@ -203,6 +203,9 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// The number of sessions, readable or not.
     async fn count_sessions(&self) -> LedgerResult<u64>;
 
+    /// The number of messages to people that were tried and did not reach them.
+    async fn count_undelivered(&self) -> LedgerResult<u64>;
+
     /// The sessions that have this key, one per channel at most.
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>>;
 

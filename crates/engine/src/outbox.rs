@@ -80,6 +80,7 @@ pub struct Undelivered {
     pub id: String,
     pub channel: String,
     pub target: String,
+    pub body: String,
     pub created_at: Timestamp,
     pub attempts: u32,
     pub why: Option<String>,

@@ -76,7 +76,12 @@ pub struct WebhookOptions {
     pub secret: Option<SecretString>,
     /// Whether addresses of this machine and of private networks may be called.
     pub allow_private: bool,
+    /// How long the host name may take to be resolved, and the call to be answered.
+    pub answer_time: Duration,
 }
+
+/// The usual [`WebhookOptions::answer_time`].
+pub const WEBHOOK_ANSWER_TIME: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone)]
 pub struct EmailOptions {

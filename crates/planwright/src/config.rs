@@ -117,7 +117,7 @@ impl Settings {
         let plan_export = file.plan.export();
         let gateway_writes = file.gateway.writes();
         let mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
-        let telegram = std::mem::take(&mut file.telegram).options();
+        let telegram = std::mem::take(&mut file.telegram).options()?;
         let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
         let mut policy = policy::policy(file, &path, &data)?;
         policy.agent_sandbox = match sandbox.level {

@@ -11,7 +11,10 @@ use crate::encode;
 /// The columns of [`message`], in this order.
 pub(crate) const MESSAGE: &str = "id, channel, target, body, created_at, attempts, seq";
 /// The columns of [`undelivered`], in this order.
-pub(crate) const UNDELIVERED: &str = "id, channel, target, created_at, attempts, why, outcome";
+pub(crate) const UNDELIVERED: &str = "id, channel, target, body, created_at, attempts, why, outcome";
+/// The condition of a message that was tried and did not reach its target.
+pub(crate) const IS_UNDELIVERED: &str =
+    "(settled_at IS NULL AND attempts > 0 AND coalesce(why, '') <> '') OR outcome = 'failed'";
 
 pub(crate) const FAILED: &str = "failed";
 
@@ -51,7 +54,7 @@ pub(crate) fn message(
 }
 
 pub(crate) fn undelivered(
-    [id, channel, target]: [String; 3],
+    [id, channel, target, body]: [String; 4],
     created_at: i64,
     attempts: i64,
     why: Option<String>,
@@ -60,7 +63,7 @@ pub(crate) fn undelivered(
     let created_at = encode::timestamp(|| format!("the message {id}"), created_at)?;
     let attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
     let (why, failed) = (why.filter(|why| !why.is_empty()), outcome.as_deref() == Some(FAILED));
-    Ok(Undelivered { id, channel, target, created_at, attempts, why, failed })
+    Ok(Undelivered { id, channel, target, body, created_at, attempts, why, failed })
 }
 
 /// A session name that cannot be read is decided again.

@@ -118,6 +118,10 @@ impl Ledger for PostgresLedger {
         self.readers.count_sessions().await
     }
 
+    async fn count_undelivered(&self) -> LedgerResult<u64> {
+        self.readers.count_undelivered().await
+    }
+
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         self.readers.sessions_with_key(key).await
     }

@@ -166,6 +166,10 @@ impl Ledger for SqliteLedger {
         self.readers.read(queries::count_sessions).await
     }
 
+    async fn count_undelivered(&self) -> LedgerResult<u64> {
+        self.readers.read(outbox::count_undelivered).await
+    }
+
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         let key = key.clone();
         self.readers.read(move |connection| queries::sessions_with_key(connection, &key)).await

@@ -8,6 +8,7 @@
 //! - `input`: inputs of sessions from every endpoint; `sse`: the same, answered as a stream of events
 //! - `idempotency`: requests that clients may send twice
 //! - `page`: the start page, signing in and out; `health`, `metrics`: for operators
+//! - `webhook`: updates that Telegram sends
 
 mod access;
 mod api;
@@ -26,6 +27,7 @@ mod router;
 mod server;
 mod sse;
 mod token;
+mod webhook;
 mod ws;
 
 pub use access::allowed_hosts::HostError;
@@ -35,4 +37,5 @@ pub use metrics::LOG_LINES_LOST;
 pub use openapi::description;
 pub use server::{Server, ServerError, ServerLimits, ServerOptions};
 pub use token::{Kept, Token, TokenError};
+pub use webhook::UpdateReceiver;
 pub use ws::WebSocketLimits;

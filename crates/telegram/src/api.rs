@@ -7,7 +7,8 @@ use std::time::Duration;
 use frankenstein::client_reqwest::Bot;
 use frankenstein::methods::{
     AnswerCallbackQueryParams, AnswerInlineQueryParams, DeleteWebhookParams, EditMessageTextParams, GetFileParams,
-    GetUpdatesParams, SendChatActionParams, SendMessageParams, SetMyCommandsParams,
+    GetUpdatesParams, SendChatActionParams, SendMessageDraftParams, SendMessageParams, SetMyCommandsParams,
+    SetWebhookParams,
 };
 use frankenstein::response::{ErrorResponse, MethodResponse};
 use frankenstein::types::{
@@ -64,6 +65,17 @@ pub struct BotUser {
     pub username: Option<String>,
 }
 
+/// Where Telegram sends updates, and the last error it met there.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct WebhookState {
+    /// Empty without a webhook.
+    #[serde(default)]
+    pub url: String,
+    #[serde(default)]
+    pub pending_update_count: u64,
+    pub last_error_message: Option<String>,
+}
+
 /// What is read of a message that was sent. The rest may have any shape.
 #[derive(Debug, Deserialize)]
 struct SentMessage {
@@ -103,15 +115,27 @@ impl BotApi {
             .maybe_offset(offset)
             .limit(100_u32)
             .timeout(wait_seconds)
-            .allowed_updates(vec![
-                AllowedUpdate::Message,
-                AllowedUpdate::EditedMessage,
-                AllowedUpdate::CallbackQuery,
-                AllowedUpdate::InlineQuery,
-                AllowedUpdate::MyChatMember,
-            ])
+            .allowed_updates(allowed_updates())
             .build();
         self.call("getUpdates", params).await
+    }
+
+    /// Telegram sends updates to `url` from now on, one after another, with `secret` in a header.
+    pub async fn set_webhook(&self, url: &str, secret: &SecretString) -> Result<(), ApiError> {
+        let params = SetWebhookParams::builder()
+            .url(url)
+            .secret_token(secret.expose_secret())
+            // With several connections the updates of a chat could overtake each other.
+            .max_connections(1_u32)
+            .drop_pending_updates(false)
+            .allowed_updates(allowed_updates())
+            .build();
+        self.call::<_, Value>("setWebhook", params).await.map(drop)
+    }
+
+    /// The webhook as Telegram knows it.
+    pub async fn webhook_info(&self) -> Result<WebhookState, ApiError> {
+        self.call("getWebhookInfo", json!({})).await
     }
 
     pub async fn delete_webhook(&self) -> Result<(), ApiError> {
@@ -143,6 +167,17 @@ impl BotApi {
             .build();
         let sent: SentMessage = self.call("sendMessage", params).await?;
         Ok(sent.message_id)
+    }
+
+    /// Shows a person what is being written. Telegram shows it for 30 seconds, and until the message is sent.
+    pub async fn send_draft(&self, chat: i64, draft: i32, text: &FormattedText) -> Result<(), ApiError> {
+        let params = SendMessageDraftParams::builder()
+            .chat_id(chat)
+            .draft_id(draft)
+            .text(text.text.clone())
+            .entities(entities(text))
+            .build();
+        self.call::<_, Value>("sendMessageDraft", params).await.map(drop)
     }
 
     /// Replaces the text and the buttons of a message. A message that looks like this already is not an error.
@@ -231,6 +266,17 @@ impl BotApi {
             Err(_) => Err(ApiError::Unavailable("it does not answer".to_owned())),
         }
     }
+}
+
+/// The kinds of updates that are read.
+fn allowed_updates() -> Vec<AllowedUpdate> {
+    vec![
+        AllowedUpdate::Message,
+        AllowedUpdate::EditedMessage,
+        AllowedUpdate::CallbackQuery,
+        AllowedUpdate::InlineQuery,
+        AllowedUpdate::MyChatMember,
+    ]
 }
 
 /// The path comes from the service and becomes a part of an address.

@@ -1,6 +1,7 @@
 //! The bot as a component of the server.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -14,14 +15,14 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::access::Strangers;
 use crate::api::{ApiError, BotApi, BotUser};
 use crate::inbox_cards::InboxCards;
 use crate::message::OutgoingMessage;
 use crate::options::TelegramOptions;
-use crate::{CHANNEL, buttons, card_watch, menu, poller, records, sender};
+use crate::webhook::WebhookHandler;
+use crate::{CHANNEL, buttons, card_watch, poller, records, sender};
 
-/// How often a token is tried that Telegram does not accept.
-const REVOKED: Duration = Duration::from_secs(300);
 /// How long the last messages may take when the bot stops.
 const LAST_SENDS: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -44,6 +45,11 @@ pub(crate) struct BotContext {
     pub(crate) bot: String,
     /// Wakes the sender.
     pub(crate) put: Notify,
+    /// Wakes the process that works on the updates, when it stored one that Telegram sent.
+    pub(crate) pushed: Notify,
+    pub(crate) strangers: Strangers,
+    /// Whether the Bot API server has drafts. An older one does not.
+    pub(crate) has_drafts: AtomicBool,
     pub(crate) shutdown: CancellationToken,
 }
 
@@ -51,13 +57,20 @@ impl TelegramBot {
     pub fn new(agent: Agent, ledger: Arc<dyn ServerLedger>, options: TelegramOptions) -> Result<Self, ApiError> {
         let api = BotApi::new(&options.api_url, &options.token)?;
         let bot = bot_number(options.token.expose_secret());
-        let (put, shutdown) = (Notify::new(), CancellationToken::new());
-        Ok(Self { context: Arc::new(BotContext { agent, ledger, api, options, bot, put, shutdown }) })
+        let (put, pushed, shutdown) = (Notify::new(), Notify::new(), CancellationToken::new());
+        let (strangers, has_drafts) = (Strangers::default(), AtomicBool::new(true));
+        let context = BotContext { agent, ledger, api, options, bot, put, pushed, strangers, has_drafts, shutdown };
+        Ok(Self { context: Arc::new(context) })
     }
 
     /// Cards about what waits in any session.
     pub fn cards(&self) -> InboxCards {
         InboxCards::new(&self.context)
+    }
+
+    /// Takes the updates that Telegram sends. `None` in polling mode.
+    pub fn webhook(&self) -> Option<WebhookHandler> {
+        WebhookHandler::new(&self.context)
     }
 
     /// Receives, answers and sends until `shutdown`. What is not finished then is finished by the next process.
@@ -136,15 +149,12 @@ async fn introduce(context: &BotContext) -> BotUser {
     let (mut pause, mut said) = (FIRST_PAUSE, None);
     loop {
         match context.api.get_me().await {
-            Ok(user) => {
-                prepare(context).await;
-                return user;
-            }
+            Ok(user) => return user,
             Err(error) => {
                 if said.as_ref() != Some(&error) {
                     tracing::error!(event = "telegram_unavailable", %error);
                 }
-                let wait = wait_after(&error, &mut pause);
+                let wait = wait_after(&context.options, &error, &mut pause);
                 said = Some(error);
                 sleep(wait).await;
             }
@@ -152,25 +162,14 @@ async fn introduce(context: &BotContext) -> BotUser {
     }
 }
 
-async fn prepare(context: &BotContext) {
-    for (what, outcome) in [
-        ("the webhook could not be removed", context.api.delete_webhook().await),
-        ("the menu could not be set", menu::register(&context.api).await),
-    ] {
-        if let Err(error) = outcome {
-            tracing::warn!(event = "telegram_not_prepared", %error, "{what}");
-        }
-    }
-}
-
 /// How long to wait before the next try. `pause` grows with every call.
-pub(crate) fn wait_after(error: &ApiError, pause: &mut Duration) -> Duration {
+pub(crate) fn wait_after(options: &TelegramOptions, error: &ApiError, pause: &mut Duration) -> Duration {
     let grown = *pause;
     *pause = (*pause * 2).min(LONGEST_PAUSE);
     match error {
         ApiError::TooMany(wait) => *wait,
-        ApiError::Unauthorized => REVOKED,
-        ApiError::Conflict(_) => grown.max(Duration::from_secs(5)),
+        ApiError::Unauthorized => options.revoked_pause,
+        ApiError::Conflict(_) => grown.max(options.conflict_pause),
         ApiError::Forbidden(_) | ApiError::Rejected(_) | ApiError::Unavailable(_) => grown,
     }
 }
@@ -183,5 +182,22 @@ pub(crate) fn is_passing(error: &LedgerError) -> bool {
         | LedgerError::TooNew { .. }
         | LedgerError::Damaged { .. }
         | LedgerError::Internal(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_that_is_not_accepted_is_tried_every_five_minutes() {
+        let options = TelegramOptions::new("123456:secret".into());
+        let mut pause = FIRST_PAUSE;
+        for _ in 0..3 {
+            assert_eq!(wait_after(&options, &ApiError::Unauthorized, &mut pause), Duration::from_secs(300));
+        }
+        let asked = Duration::from_secs(7);
+        assert_eq!(wait_after(&options, &ApiError::TooMany(asked), &mut pause), asked);
+        assert!(wait_after(&options, &ApiError::Conflict(String::new()), &mut FIRST_PAUSE.clone()).as_secs() >= 5);
     }
 }

@@ -93,7 +93,7 @@ impl UpdateHandler {
         // The list may have changed since the update was stored.
         let is_allowed = update
             .sender()
-            .is_some_and(|(person, chat)| self.context.access(person, chat) == crate::poller::Access::Allowed);
+            .is_some_and(|(person, chat)| self.context.access(person, chat) == crate::access::Access::Allowed);
         if !is_allowed {
             return Ok(self.finishing(id, Vec::new()));
         }
@@ -449,7 +449,8 @@ impl UpdateHandler {
             let why = message.why.as_deref().unwrap_or("unknown");
             format!("- {} ({} attempts, {state}): {why}", message.channel, message.attempts)
         });
-        let text = format!("Messages that could not be delivered:\n{}", lines.collect::<Vec<_>>().join("\n"));
+        let count = self.context.ledger.count_undelivered().await?;
+        let text = format!("Messages that could not be delivered: {count}\n{}", lines.collect::<Vec<_>>().join("\n"));
         Ok(text_messages(to.chat, &text, LinkStyle::Hidden))
     }
 }

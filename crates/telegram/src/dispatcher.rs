@@ -18,6 +18,8 @@ use crate::update::{Update, UpdateContent};
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How often an update is tried that fails for a reason which does not pass.
 const TRIES: u32 = 3;
+/// How many finished updates are remembered.
+const FINISHED: usize = 1_000;
 
 /// An update, and the session that it belongs to if that is decided.
 type Job = (Update, Option<SessionIdentity>);
@@ -26,25 +28,46 @@ type Job = (Update, Option<SessionIdentity>);
 pub(crate) struct Dispatcher {
     handler: Arc<UpdateHandler>,
     chats: Mutex<HashMap<i64, mpsc::UnboundedSender<Job>>>,
-    /// Updates that this process has and did not finish.
-    under_way: UnderWay,
+    known: KnownUpdates,
 }
 
-type UnderWay = Arc<Mutex<HashSet<i64>>>;
+/// Updates that this process works on or finished lately. A list of pending updates that was read a moment ago still has the
+/// latter.
+#[derive(Debug, Clone, Default)]
+struct KnownUpdates {
+    ids: Arc<Mutex<(HashSet<i64>, VecDeque<i64>)>>,
+}
+
+impl KnownUpdates {
+    /// Whether the update is new.
+    fn insert(&self, update: i64) -> bool {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner).0.insert(update)
+    }
+
+    fn finished(&self, update: i64) {
+        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        ids.1.push_back(update);
+        if ids.1.len() > FINISHED
+            && let Some(oldest) = ids.1.pop_front()
+        {
+            ids.0.remove(&oldest);
+        }
+    }
+}
 
 impl Dispatcher {
     pub(crate) fn new(context: &Arc<BotContext>, username: Option<&str>) -> Self {
         let handler = Arc::new(UpdateHandler::new(context, username));
-        Self { handler, chats: Mutex::default(), under_way: UnderWay::default() }
+        Self { handler, chats: Mutex::default(), known: KnownUpdates::default() }
     }
 
     pub(crate) fn dispatch(&self, updates: impl Iterator<Item = (i64, String, Option<SessionIdentity>)>) {
         for (id, body, session) in updates {
-            let raw: Value = serde_json::from_str(&body).unwrap_or_default();
-            let update = Update::read(&raw).unwrap_or(Update { id, content: UpdateContent::Other });
-            if !self.under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(id) {
+            if !self.known.insert(id) {
                 continue;
             }
+            let raw: Value = serde_json::from_str(&body).unwrap_or_default();
+            let update = Update::read(&raw).unwrap_or(Update { id, content: UpdateContent::Other });
             let chat = update.sender().and_then(|(_, chat)| chat).map_or(0, |chat| chat.id);
             self.send(chat, (update, session));
         }
@@ -54,7 +77,7 @@ impl Dispatcher {
         let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
         let queue = chats.entry(chat).or_insert_with(|| {
             let (queue, jobs) = mpsc::unbounded_channel();
-            let task = ChatTask { handler: Arc::clone(&self.handler), under_way: Arc::clone(&self.under_way) };
+            let task = ChatTask { handler: Arc::clone(&self.handler), known: self.known.clone() };
             tokio::spawn(task.run(jobs));
             queue
         });
@@ -66,7 +89,7 @@ impl Dispatcher {
 #[derive(Debug)]
 struct ChatTask {
     handler: Arc<UpdateHandler>,
-    under_way: UnderWay,
+    known: KnownUpdates,
 }
 
 impl ChatTask {
@@ -121,10 +144,10 @@ impl ChatTask {
 
     fn follow(&self, update: i64, begun: Begun) -> Option<BoxFuture<'static, ()>> {
         let Begun { work, moves_chat } = begun;
-        let under_way = Arc::clone(&self.under_way);
+        let known = self.known.clone();
         let work = async move {
             work.await;
-            under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&update);
+            known.finished(update);
         };
         if moves_chat {
             return Some(Box::pin(work));

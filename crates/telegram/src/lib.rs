@@ -3,10 +3,12 @@
 //! - [`TelegramBot`]: the component; it receives updates, answers them and sends messages until it is told to stop
 //! - [`api`]: calls to the Bot API, and its errors
 //! - `update`: what Telegram delivers, read field by field
-//! - `poller`: updates are received by one process at a time and stored before they are handled
+//! - `poller`: one process at a time asks for updates and works on them; they are stored before they are handled
+//! - [`WebhookHandler`]: stores updates that Telegram sends to any of the servers
+//! - `access`: the allow-list, and what strangers are told
 //! - `dispatcher`: the updates of each chat, one after another
 //! - `conversation`: one update, from the session it belongs to, through the agent, to the messages that answer it
-//! - `live_message`: a message that is edited while the agent works
+//! - `live_message`: a draft or an edited message while the agent works
 //! - `buttons`, `press`: what a button does, for whom, and once
 //! - `card`, `card_watch`: plans and questions put before a person, and kept up to date when they are decided elsewhere
 //! - [`InboxCards`]: cards about what waits in any session
@@ -16,6 +18,7 @@
 //! - `records`: small records in the ledger
 //! - [`setup`]: checks a token and waits for a first message
 
+mod access;
 pub mod api;
 mod bot;
 mod buttons;
@@ -36,10 +39,12 @@ mod records;
 mod sender;
 pub mod setup;
 mod update;
+mod webhook;
 
 pub use bot::TelegramBot;
 pub use inbox_cards::InboxCards;
-pub use options::{BOT_API, TelegramOptions};
+pub use options::{BOT_API, TelegramOptions, UpdateMode, WEBHOOK_PATH};
+pub use webhook::{WebhookError, WebhookHandler};
 
 /// The name of the channel in the outbox.
 pub const CHANNEL: &str = "telegram";

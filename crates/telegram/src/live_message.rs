@@ -1,5 +1,7 @@
-//! A message that is edited while the agent works. It becomes the answer.
+//! What a person sees while the agent works: a draft in a private chat, if the Bot API server has drafts; else a message that is
+//! edited and becomes the answer.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use planwright_engine::session::progress::Progress;
@@ -14,6 +16,8 @@ const SHOWN: usize = 3_000;
 /// Telegram shows "typing" for five seconds.
 const TYPING: Duration = Duration::from_secs(4);
 const LINES: usize = 8;
+/// Telegram shows a draft for 30 seconds.
+const DRAFT: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
 pub(crate) struct LiveMessage<'a> {
@@ -21,6 +25,10 @@ pub(crate) struct LiveMessage<'a> {
     chat: i64,
     update: i64,
     message: Option<i64>,
+    /// The number of the draft. `None` if a message is edited.
+    draft: Option<i32>,
+    /// When the draft was shown last.
+    draft_at: Option<Instant>,
     /// What the model writes now.
     text: String,
     /// What was done before.
@@ -41,8 +49,12 @@ impl<'a> LiveMessage<'a> {
         let key = live_key(context, update);
         let found = records::read::<i64>(context.ledger.as_ref(), &key).await.ok().flatten();
         let message = found.map(|stored| stored.value);
+        // The ids of private chats are positive.
+        let is_possible = chat > 0 && message.is_none() && context.has_drafts.load(Ordering::Relaxed);
+        let draft = is_possible.then(|| draft_number(update));
         let (text, lines, shown) = Default::default();
-        Self { context, chat, update, message, text, lines, shown, typing: None, wait_until: None }
+        let (draft_at, typing, wait_until) = (None, None, None);
+        Self { context, chat, update, message, draft, draft_at, text, lines, shown, typing, wait_until }
     }
 
     pub(crate) fn message(&self) -> Option<i64> {
@@ -99,19 +111,46 @@ impl<'a> LiveMessage<'a> {
             self.note(shown.err());
         }
         let current = self.current();
-        if current.trim().is_empty() || current == self.shown {
+        let is_fading = self.draft_at.is_some_and(|at| at.elapsed() >= DRAFT);
+        if current.trim().is_empty() || (current == self.shown && !is_fading) {
             return;
         }
         let text = FormattedText::markdown(&current, LinkStyle::Hidden);
         if text.is_blank() {
             return;
         }
+        if !self.show_draft(&text).await {
+            self.show_message(&text).await;
+        }
+        self.shown = current;
+    }
+
+    /// Returns false if there are no drafts here, so that a message is needed.
+    async fn show_draft(&mut self, text: &FormattedText) -> bool {
+        let Some(draft) = self.draft else { return false };
+        match self.context.api.send_draft(self.chat, draft, text).await {
+            Ok(()) => self.draft_at = Some(Instant::now()),
+            Err(error @ (ApiError::TooMany(_) | ApiError::Unavailable(_))) => self.note(Some(error)),
+            Err(error) => {
+                tracing::info!(event = "telegram_without_drafts", %error, "answers are shown by edited messages");
+                // A method that the server does not know is refused like a wrong token.
+                if error == ApiError::Unauthorized {
+                    self.context.has_drafts.store(false, Ordering::Relaxed);
+                }
+                (self.draft, self.draft_at) = (None, None);
+                return false;
+            }
+        }
+        true
+    }
+
+    async fn show_message(&mut self, text: &FormattedText) {
         match self.message {
             Some(message) => {
-                let edited = self.context.api.edit_message(self.chat, message, &text, None).await;
+                let edited = self.context.api.edit_message(self.chat, message, text, None).await;
                 self.note(edited.err());
             }
-            None => match self.context.api.send_message(self.chat, &text, None).await {
+            None => match self.context.api.send_message(self.chat, text, None).await {
                 Ok(message) => {
                     self.message = Some(message);
                     let key = live_key(self.context, self.update);
@@ -122,7 +161,6 @@ impl<'a> LiveMessage<'a> {
                 Err(error) => self.note(Some(error)),
             },
         }
-        self.shown = current;
     }
 
     fn note(&mut self, error: Option<ApiError>) {
@@ -143,6 +181,11 @@ impl<'a> LiveMessage<'a> {
             Some(_) | None => whole,
         }
     }
+}
+
+/// A number from 1 up that is the same for the same update.
+fn draft_number(update: i64) -> i32 {
+    i32::try_from(update.rem_euclid(i64::from(i32::MAX)) + 1).unwrap_or(1)
 }
 
 fn one_line(text: &str) -> String {

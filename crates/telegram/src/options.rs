@@ -7,16 +7,29 @@ use secrecy::SecretString;
 /// The address of Telegram's own Bot API.
 pub const BOT_API: &str = "https://api.telegram.org";
 
+/// The path of the server to which Telegram sends updates in webhook mode.
+pub const WEBHOOK_PATH: &str = "/telegram/webhook";
+
+/// How updates reach the server.
+#[derive(Debug, Clone)]
+pub enum UpdateMode {
+    /// The server asks Telegram for them.
+    Polling,
+    /// Telegram sends them to [`WEBHOOK_PATH`] below the public address, with this secret in a header.
+    Webhook { secret: SecretString },
+}
+
 #[derive(Debug, Clone)]
 pub struct TelegramOptions {
     pub token: SecretString,
     /// Without a slash at the end.
     pub api_url: String,
+    pub mode: UpdateMode,
     /// The ids of the people who may use the bot.
     pub allowed_users: Vec<i64>,
     /// The ids of groups in which they may use it.
     pub allowed_chats: Vec<i64>,
-    /// The address that links begin with.
+    /// The address that links begin with, and that Telegram sends updates to in webhook mode.
     pub public_url: Option<String>,
     /// Unique to this process.
     pub owner: String,
@@ -28,6 +41,10 @@ pub struct TelegramOptions {
     pub edit_pause: Duration,
     /// How long Telegram waits for an update before it answers.
     pub poll_seconds: u32,
+    /// How often a token is tried that Telegram does not accept.
+    pub revoked_pause: Duration,
+    /// The shortest wait while another program receives the updates.
+    pub conflict_pause: Duration,
 }
 
 impl TelegramOptions {
@@ -35,6 +52,7 @@ impl TelegramOptions {
         Self {
             token,
             api_url: BOT_API.to_owned(),
+            mode: UpdateMode::Polling,
             allowed_users: Vec::new(),
             allowed_chats: Vec::new(),
             public_url: None,
@@ -43,6 +61,8 @@ impl TelegramOptions {
             file_bytes: 10 * 1024 * 1024,
             edit_pause: Duration::from_millis(1_500),
             poll_seconds: 25,
+            revoked_pause: Duration::from_secs(300),
+            conflict_pause: Duration::from_secs(5),
         }
     }
 }

@@ -1,8 +1,7 @@
-//! Updates are received by one process at a time. They are stored together with the place up to which they were received,
-//! and handled after that. What strangers write is not stored.
+//! One process at a time works on the updates of a bot, by a lease. In polling mode it also asks Telegram for them: they are stored
+//! together with the place up to which they were received, and handled after that. What strangers write is not stored.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
@@ -11,49 +10,33 @@ use planwright_engine::ledger::LedgerResult;
 use serde_json::Value;
 use tokio::time::{interval, sleep};
 
+use crate::access::Access;
+use crate::api::ApiError;
 use crate::bot::{BotContext, wait_after};
 use crate::dispatcher::Dispatcher;
-use crate::markdown::FormattedText;
-use crate::update::{Chat, Person, Update, UpdateContent};
+use crate::options::UpdateMode;
+use crate::update::Update;
+use crate::{menu, webhook};
 
 const PAGE: u32 = 100;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// After a week without updates Telegram numbers them anew, perhaps with smaller numbers.
 const NUMBERED_ANEW: SignedDuration = SignedDuration::from_hours(24 * 6);
-/// How many strangers are remembered, so that each gets one line.
-const STRANGERS: usize = 1_000;
-const PRIVATE: &str = "This bot is private.";
 
-/// Whether a person may use the bot where they wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    Allowed,
-    Stranger,
-    /// An allowed person in a group that is not listed.
-    OtherGroup,
-}
-
-impl BotContext {
-    pub(crate) fn access(&self, person: &Person, chat: Option<&Chat>) -> Access {
-        let options = &self.options;
-        if !options.allowed_users.contains(&person.id) {
-            return Access::Stranger;
-        }
-        match chat {
-            Some(chat) if !chat.is_private() && !options.allowed_chats.contains(&chat.id) => Access::OtherGroup,
-            Some(_) | None => Access::Allowed,
-        }
-    }
-}
-
-pub(crate) async fn run(context: &std::sync::Arc<BotContext>, username: Option<&str>) {
+pub(crate) async fn run(context: &Arc<BotContext>, username: Option<&str>) {
+    prepare(context).await;
     let dispatcher = Dispatcher::new(context, username);
-    let strangers = Strangers::default();
+    // The error that was reported last. It is reported again only after a success.
+    let mut said = None;
     loop {
         match acquire(context).await {
             Ok(Some(poller)) => {
-                tracing::info!(event = "telegram_polling", bot = context.bot, "this process receives the updates");
-                if let Err(error) = receive(context, poller, &dispatcher, &strangers).await {
+                tracing::info!(event = "telegram_polling", bot = context.bot, "this process works on the updates");
+                let ended = match context.options.mode {
+                    UpdateMode::Polling => receive(context, poller, &dispatcher, &mut said).await,
+                    UpdateMode::Webhook { .. } => webhook::follow(context, poller, &dispatcher).await,
+                };
+                if let Err(error) = ended {
                     tracing::warn!(event = "telegram_store_unavailable", %error);
                     sleep(FIRST_PAUSE).await;
                 }
@@ -67,7 +50,34 @@ pub(crate) async fn run(context: &std::sync::Arc<BotContext>, username: Option<&
     }
 }
 
-async fn acquire(context: &BotContext) -> LedgerResult<Option<Poller>> {
+/// Tells Telegram how updates reach this server, until it accepts that. The menu is tried once.
+async fn prepare(context: &BotContext) {
+    if let Err(error) = menu::register(&context.api).await {
+        tracing::warn!(event = "telegram_not_prepared", %error, "the menu could not be set");
+    }
+    let (mut pause, mut said) = (FIRST_PAUSE, None);
+    while let Err(error) = set_mode(context).await {
+        let wait = wait_after(&context.options, &error, &mut pause);
+        if said.as_ref() != Some(&error) {
+            tracing::error!(event = "telegram_not_prepared", %error, "Telegram did not accept how updates are received");
+        }
+        said = Some(error);
+        sleep(wait).await;
+    }
+}
+
+/// Updates that wait at Telegram stay there in both modes.
+async fn set_mode(context: &BotContext) -> Result<(), ApiError> {
+    match &context.options.mode {
+        UpdateMode::Polling => context.api.delete_webhook().await,
+        UpdateMode::Webhook { secret } => match context.link(crate::WEBHOOK_PATH) {
+            Some(url) => context.api.set_webhook(&url, secret).await,
+            None => Err(ApiError::Rejected("the server has no public address".to_owned())),
+        },
+    }
+}
+
+pub(crate) async fn acquire(context: &BotContext) -> LedgerResult<Option<Poller>> {
     let options = &context.options;
     context.ledger.acquire_poller(&context.bot, &options.owner, context.now(), options.lease).await
 }
@@ -84,12 +94,12 @@ async fn receive(
     context: &BotContext,
     poller: Poller,
     dispatcher: &Dispatcher,
-    strangers: &Strangers,
+    said: &mut Option<ApiError>,
 ) -> LedgerResult<()> {
     dispatch_pending(context, dispatcher).await?;
     let is_old = context.now().duration_since(poller.received_at) > NUMBERED_ANEW;
     let mut next = Some(poller.next_update).filter(|next| *next > 0 && !is_old);
-    let (mut pause, mut said) = (FIRST_PAUSE, None);
+    let (mut pause, mut is_first) = (FIRST_PAUSE, true);
     let mut renewal = interval(context.options.lease / 3);
     loop {
         let updates = {
@@ -108,22 +118,27 @@ async fn receive(
         };
         match updates {
             Ok(updates) => {
-                (pause, said) = (FIRST_PAUSE, None);
-                let Some(received) = Received::read(context, &updates, strangers) else { continue };
+                (pause, *said) = (FIRST_PAUSE, None);
+                let Some(received) = Received::read(context, &updates) else { continue };
                 let after = received.next.max(next.unwrap_or(i64::MIN));
                 let now = context.now();
                 if !context.ledger.receive_updates(&poller, &received.updates, after, now).await? {
                     return Ok(());
                 }
                 next = Some(after);
-                dispatcher.dispatch(received.updates.into_iter().map(|update| (update.id, update.body, None)));
+                // Another process, or a webhook, may have finished some of the first ones.
+                if std::mem::take(&mut is_first) {
+                    dispatch_pending(context, dispatcher).await?;
+                } else {
+                    dispatcher.dispatch(received.updates.into_iter().map(|update| (update.id, update.body, None)));
+                }
             }
             Err(error) => {
                 if said.as_ref() != Some(&error) {
                     tracing::warn!(event = "telegram_unavailable", %error);
                 }
-                let wait = wait_after(&error, &mut pause);
-                said = Some(error);
+                let wait = wait_after(&context.options, &error, &mut pause);
+                *said = Some(error);
                 // The right is kept during short pauses only.
                 if wait > context.options.lease {
                     context.ledger.release_poller(&poller).await?;
@@ -137,7 +152,7 @@ async fn receive(
 }
 
 /// What another process received and did not finish.
-async fn dispatch_pending(context: &BotContext, dispatcher: &Dispatcher) -> LedgerResult<()> {
+pub(crate) async fn dispatch_pending(context: &BotContext, dispatcher: &Dispatcher) -> LedgerResult<()> {
     let mut after = i64::MIN;
     loop {
         let pending = context.ledger.pending_updates(&context.bot, after, PAGE).await?;
@@ -156,7 +171,7 @@ struct Received {
 
 impl Received {
     /// `None` if nothing came that has a number.
-    fn read(context: &BotContext, raw: &[Value], strangers: &Strangers) -> Option<Self> {
+    fn read(context: &BotContext, raw: &[Value]) -> Option<Self> {
         let (mut updates, mut next) = (Vec::new(), None);
         for raw in raw {
             let Some(update) = Update::read(raw) else { continue };
@@ -164,42 +179,10 @@ impl Received {
             let Some((person, chat)) = update.sender() else { continue };
             match context.access(person, chat) {
                 Access::Allowed => updates.push(ReceivedUpdate { id: update.id, body: raw.to_string() }),
-                Access::Stranger | Access::OtherGroup => strangers.refuse(context, &update),
+                Access::Stranger | Access::OtherGroup => context.strangers.refuse(context, &update),
             }
         }
         updates.sort_by_key(|update| update.id);
         Some(Self { updates, next: next? })
-    }
-}
-
-/// Strangers who were told that the bot is private. Nothing of what they write is kept.
-#[derive(Debug, Default)]
-pub(crate) struct Strangers {
-    told: Mutex<HashSet<i64>>,
-}
-
-impl Strangers {
-    fn refuse(&self, context: &BotContext, update: &Update) {
-        let Some((person, chat)) = update.sender() else { return };
-        tracing::info!(event = "telegram_refused", "a person who is not allowed wrote to the bot");
-        let is_new = {
-            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            told.len() < STRANGERS && told.insert(person.id)
-        };
-        let api = context.api.clone();
-        match &update.content {
-            UpdateContent::Press(press) => {
-                let press = press.id.clone();
-                tokio::spawn(async move { api.answer_press(&press, PRIVATE).await });
-            }
-            UpdateContent::Message(_) if is_new => {
-                let Some(chat) = chat.map(|chat| chat.id) else { return };
-                tokio::spawn(async move { api.send_message(chat, &FormattedText::plain(PRIVATE), None).await });
-            }
-            UpdateContent::Message(_)
-            | UpdateContent::Edited { .. }
-            | UpdateContent::InlineQuery { .. }
-            | UpdateContent::Other => {}
-        }
     }
 }

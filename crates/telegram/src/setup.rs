@@ -5,7 +5,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 use tokio::time::{Instant, sleep};
 
-use crate::api::{ApiError, BotApi, BotUser};
+use crate::api::{ApiError, BotApi, BotUser, WebhookState};
 use crate::update::Update;
 
 /// A person who wrote to the bot.
@@ -20,6 +20,11 @@ pub struct FirstSender {
 /// Asks Telegram whose token this is.
 pub async fn check(api_url: &str, token: &SecretString) -> Result<BotUser, ApiError> {
     BotApi::new(api_url, token)?.get_me().await
+}
+
+/// The webhook as Telegram knows it.
+pub async fn webhook(api_url: &str, token: &SecretString) -> Result<WebhookState, ApiError> {
+    BotApi::new(api_url, token)?.webhook_info().await
 }
 
 /// Waits for a message to the bot. The update stays at Telegram, so that the server receives it later. `None` if none comes in time.

@@ -1,9 +1,11 @@
-//! A local server that speaks the Bot API of Telegram, by its public documentation: long polling with offsets, messages with
-//! entities and buttons, edits, files, and the errors 400, 401, 403, 409, 429 and 502.
+//! A local server that speaks the Bot API of Telegram, by its public documentation: long polling with offsets, webhooks, messages
+//! with entities and buttons, drafts, edits, files, and the errors 400, 401, 403, 404, 409, 429 and 502.
 //!
 //! - `checks`: what Telegram refuses in a message
+//! - `webhook`: sends updates to the address that the bot named
 
 mod checks;
+mod webhook;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,6 +57,36 @@ struct Telegram {
     token_revoked: bool,
     blocked: Vec<i64>,
     refuses_entities: bool,
+    /// Calls with a token that is not accepted.
+    refused_calls: usize,
+    /// Calls that another call of `getUpdates` ended.
+    conflicts: usize,
+    /// What people see of messages that are being written, as (chat, draft, text).
+    drafts: Vec<(i64, i64, String)>,
+    draft_support: DraftSupport,
+    /// Methods whose calls wait.
+    held: Vec<(String, HoldPoint)>,
+    webhook: webhook::Webhook,
+}
+
+/// Whether the server has `sendMessageDraft`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum DraftSupport {
+    #[default]
+    Has,
+    /// An older Bot API server does not know the method.
+    Unknown,
+    /// The bot may not use it.
+    Refused,
+}
+
+/// Where a call waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HoldPoint {
+    /// The call came and is not carried out.
+    BeforeAcceptance,
+    /// The call is carried out and not answered.
+    BeforeAnswer,
 }
 
 impl Telegram {
@@ -116,7 +148,69 @@ impl FakeBotApi {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, routes).await });
-        Self { url, shared }
+        let api = Self { url, shared };
+        tokio::spawn(webhook::push(api.clone()));
+        api
+    }
+
+    /// Updates are sent to these servers in turn, instead of the address that the bot named.
+    pub fn webhook_servers(&self, addresses: &[String]) {
+        self.state().webhook.servers = addresses.to_vec();
+        self.changed();
+    }
+
+    /// The address and the secret of the webhook, if there is one.
+    pub fn webhook(&self) -> Option<(String, String)> {
+        self.state().webhook.named.clone()
+    }
+
+    /// The statuses with which updates were answered that were sent to the webhook.
+    pub fn webhook_statuses(&self) -> Vec<u16> {
+        self.state().webhook.statuses.clone()
+    }
+
+    /// `sendMessageDraft` is a method that this server does not know.
+    pub fn without_drafts(&self) {
+        self.state().draft_support = DraftSupport::Unknown;
+    }
+
+    /// `sendMessageDraft` is refused.
+    pub fn refuse_drafts(&self) {
+        self.state().draft_support = DraftSupport::Refused;
+    }
+
+    /// The texts that a person saw while a message was written, in their order.
+    pub fn drafts(&self, chat: i64) -> Vec<(i64, String)> {
+        let state = self.state();
+        state.drafts.iter().filter(|draft| draft.0 == chat).map(|draft| (draft.1, draft.2.clone())).collect()
+    }
+
+    /// Calls of a method wait there until they are released.
+    pub fn hold(&self, method: &str, point: HoldPoint) {
+        self.state().held.push((method.to_owned(), point));
+    }
+
+    pub fn release(&self) {
+        self.state().held.clear();
+        self.changed();
+    }
+
+    /// How many calls of `getUpdates` were ended by another one.
+    pub fn conflicts(&self) -> usize {
+        self.state().conflicts
+    }
+
+    /// How many calls were refused because of their token.
+    pub fn refused_calls(&self) -> usize {
+        self.state().refused_calls
+    }
+
+    /// Waits while calls of the method are held there. A client that is gone does not end the wait.
+    async fn held(&self, method: &str, point: HoldPoint) {
+        let mut changed = self.shared.changed.subscribe();
+        while self.state().held.iter().any(|(held, at)| held == method && *at == point) {
+            let _ = timeout(LONG, changed.changed()).await;
+        }
     }
 
     /// A person writes to the bot in a private chat. Returns the number of the update.
@@ -133,6 +227,12 @@ impl FakeBotApi {
     pub fn reply(&self, user: i64, to: i64, text: &str) -> i64 {
         let rest = json!({ "text": text, "reply_to_message": { "message_id": to } });
         self.deliver(json!({ "message": message(user, user, "private", rest) }))
+    }
+
+    /// The same in a group.
+    pub fn reply_in_group(&self, group: i64, user: i64, to: i64, text: &str) -> i64 {
+        let rest = json!({ "text": text, "reply_to_message": { "message_id": to } });
+        self.deliver(json!({ "message": message(group, user, "supergroup", rest) }))
     }
 
     pub fn edit(&self, user: i64, text: &str) -> i64 {
@@ -166,7 +266,7 @@ impl FakeBotApi {
             "from": person(user),
             "chat_instance": "1",
             "data": data,
-            "message": { "message_id": message.id, "date": 1, "chat": { "id": message.chat, "type": "private" } },
+            "message": { "message_id": message.id, "date": 1, "chat": { "id": message.chat, "type": if message.chat < 0 { "supergroup" } else { "private" } } },
         } }))
     }
 
@@ -202,6 +302,11 @@ impl FakeBotApi {
 
     pub fn revoke_token(&self) {
         self.state().token_revoked = true;
+    }
+
+    /// The token is accepted again.
+    pub fn accept_token(&self) {
+        self.state().token_revoked = false;
     }
 
     /// Text is only taken without entities from now on.
@@ -307,6 +412,8 @@ async fn call(
 ) -> Response {
     let api = FakeBotApi { url: String::new(), shared };
     if bot != format!("bot{TOKEN}") || api.state().token_revoked {
+        api.state().refused_calls += 1;
+        api.changed();
         return error(401, "Unauthorized");
     }
     let is_form = headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart"));
@@ -317,6 +424,8 @@ async fn call(
         let place = state.failures.iter().position(|failure| failure.method == method);
         place.map(|place| state.failures.remove(place))
     };
+    api.changed();
+    api.held(&method, HoldPoint::BeforeAcceptance).await;
     let response = match &failure {
         Some(failure) if !failure.after => answer(failure.status, failure.body.clone()),
         Some(_) | None => {
@@ -325,6 +434,7 @@ async fn call(
         }
     };
     api.changed();
+    api.held(&method, HoldPoint::BeforeAnswer).await;
     response
 }
 
@@ -347,9 +457,11 @@ async fn carry_out(api: &FakeBotApi, method: &str, params: &Value) -> Response {
             let name = params["file_id"].as_str().unwrap_or_default();
             ok(json!({ "file_id": name, "file_path": format!("documents/{name}") }))
         }
-        "sendChatAction" | "answerCallbackQuery" | "answerInlineQuery" | "setMyCommands" | "deleteWebhook" => {
-            ok(json!(true))
-        }
+        "sendMessageDraft" => send_draft(api, chat, params),
+        "setWebhook" => webhook::set(api, params),
+        "deleteWebhook" => webhook::delete(api),
+        "getWebhookInfo" => webhook::info(api),
+        "sendChatAction" | "answerCallbackQuery" | "answerInlineQuery" | "setMyCommands" => ok(json!(true)),
         _ => error(404, "Not Found"),
     }
 }
@@ -359,6 +471,12 @@ async fn get_updates(api: &FakeBotApi, params: &Value) -> Response {
     let wait = Duration::from_secs(params["timeout"].as_u64().unwrap_or(0));
     let poll = {
         let mut state = api.state();
+        if state.webhook.named.is_some() {
+            return error(
+                409,
+                "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+            );
+        }
         state.polls += 1;
         if let Some(offset) = offset.filter(|offset| *offset > 0) {
             state.updates.retain(|update| update["update_id"].as_i64().is_none_or(|id| id >= offset));
@@ -383,12 +501,18 @@ async fn get_updates(api: &FakeBotApi, params: &Value) -> Response {
     };
     match timeout(wait, found).await {
         Ok(Ok(updates)) => ok(json!(updates)),
-        Ok(Err(())) => error(
-            409,
+        Ok(Err(())) => conflict(
+            api,
             "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",
         ),
         Err(_) => ok(json!([])),
     }
+}
+
+fn conflict(api: &FakeBotApi, description: &str) -> Response {
+    api.state().conflicts += 1;
+    api.changed();
+    error(409, description)
 }
 
 fn send_message(api: &FakeBotApi, chat: i64, params: &Value) -> Response {
@@ -400,6 +524,25 @@ fn send_message(api: &FakeBotApi, chat: i64, params: &Value) -> Response {
         Err(why) => error(400, &format!("Bad Request: {why}")),
         Ok(()) => add(api, chat, params["text"].as_str().unwrap_or_default(), params, None),
     }
+}
+
+/// A draft is shown in private chats only, and is no message.
+fn send_draft(api: &FakeBotApi, chat: i64, params: &Value) -> Response {
+    let mut state = api.state();
+    match state.draft_support {
+        DraftSupport::Unknown => return error(404, "Not Found"),
+        DraftSupport::Refused => return error(400, "Bad Request: TEXTDRAFT_PEER_INVALID"),
+        DraftSupport::Has => {}
+    }
+    let draft = params["draft_id"].as_i64().unwrap_or_default();
+    if chat < 0 || draft == 0 {
+        return error(400, "Bad Request: TEXTDRAFT_PEER_INVALID");
+    }
+    if let Err(why) = checks::message(params) {
+        return error(400, &format!("Bad Request: {why}"));
+    }
+    state.drafts.push((chat, draft, params["text"].as_str().unwrap_or_default().to_owned()));
+    ok(json!(true))
 }
 
 fn add(api: &FakeBotApi, chat: i64, text: &str, params: &Value, document: Option<(String, String)>) -> Response {

@@ -3,6 +3,7 @@
 //! - [`agent`]: an agent on a store in a temporary folder; [`talk`]: calls to it that wait for their outcome
 //! - [`stores`]: a fresh store for each test, on SQLite or PostgreSQL
 //! - [`forwarding`]: ledgers that change a few methods of another ledger
+//! - [`killed_ledger`]: a process that is killed between two calls to the store
 //! - [`bot_api`]: a server that speaks the Bot API of Telegram
 //! - [`clock`]: the time and the ids of a test
 
@@ -12,5 +13,6 @@ pub mod agent;
 pub mod bot_api;
 pub mod clock;
 pub mod forwarding;
+pub mod killed_ledger;
 pub mod stores;
 pub mod talk;

@@ -122,6 +122,10 @@ impl Ledger for ProcessLedger {
         self.operate("count sessions", "", |state, _| Ok(state.sessions.len() as u64)).await
     }
 
+    async fn count_undelivered(&self) -> LedgerResult<u64> {
+        self.operate("count undelivered", "", |_, _| Ok(0)).await
+    }
+
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         let look = |state: &mut State, _: &mut Random| {
             Ok(state.sessions.keys().filter(|session| session.conversation == *key).cloned().collect())

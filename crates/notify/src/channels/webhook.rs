@@ -12,17 +12,17 @@ use reqwest::{Client, Url};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::Sha256;
 use tokio::net::lookup_host;
+use tokio::time::timeout;
 
 use super::{ChannelError, Notification, NotifyChannel};
 use crate::options::WebhookOptions;
-
-const ANSWER: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub struct Webhook {
     url: Url,
     secret: Option<SecretString>,
     allow_private: bool,
+    answer_time: Duration,
 }
 
 impl Webhook {
@@ -31,16 +31,17 @@ impl Webhook {
         if !matches!(url.scheme(), "https" | "http") || url.host_str().is_none() {
             return Err("the address of the webhook begins with https:// or http://".to_owned());
         }
-        Ok(Self { url, secret: options.secret.clone(), allow_private: options.allow_private })
+        let WebhookOptions { secret, allow_private, answer_time, .. } = options.clone();
+        Ok(Self { url, secret, allow_private, answer_time })
     }
 
     /// The addresses of the host. The call goes to exactly these.
     async fn addresses(&self) -> Result<Vec<SocketAddr>, ChannelError> {
         let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         let port = self.url.port_or_known_default().unwrap_or(443);
-        let found = lookup_host((host, port)).await;
-        let found: Vec<_> =
-            found.map_err(|_| ChannelError::Passing("the host of the webhook is not known".to_owned()))?.collect();
+        let unknown = || ChannelError::Passing("the host of the webhook is not known".to_owned());
+        let found = timeout(self.answer_time, lookup_host((host, port))).await;
+        let found: Vec<_> = found.map_err(|_| unknown())?.map_err(|_| unknown())?.collect();
         if !self.allow_private && found.iter().any(|address| is_private(address.ip())) {
             return Err(ChannelError::Permanent(
                 "the webhook leads to this machine or a private network; `notify.webhook_private = true` allows it"
@@ -68,7 +69,7 @@ impl NotifyChannel for Webhook {
         let client = Client::builder()
             .redirect(Policy::none())
             .no_proxy()
-            .timeout(ANSWER)
+            .timeout(self.answer_time)
             .resolve_to_addrs(host, &addresses)
             .build()
             .map_err(|error| ChannelError::Passing(error.without_url().to_string()))?;

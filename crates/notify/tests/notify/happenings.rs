@@ -14,7 +14,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::world::{World, person, quiet_model};
+use crate::world::{LONG, World, person, quiet_model};
 
 #[tokio::test]
 async fn a_run_at_its_limit_is_told() {
@@ -29,9 +29,12 @@ async fn a_run_at_its_limit_is_told() {
         let state = world.agent.engine().auto().state(&session).await.unwrap();
         state.runs.iter().any(|run| matches!(run.state, RunState::Paused { .. }))
     };
-    while !paused().await {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let pausing = async {
+        while !paused().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(LONG, pausing).await.expect("the run is paused");
     let notifier = world.notifier(world.options("one"));
     notifier.look(&session, world.now()).await.unwrap();
     world.advance(61);
@@ -167,9 +170,12 @@ async fn the_notifier_follows_the_store_by_itself() {
     let shutdown = tokio_util::sync::CancellationToken::new();
     let running = tokio::spawn(world.notifier(options).run(shutdown.clone()));
     world.waiting("session-one").await;
-    while world.receiver.events().is_empty() {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let told = async {
+        while world.receiver.events().is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(LONG, told).await.expect("the plan is told");
     shutdown.cancel();
     running.await.unwrap();
     assert_eq!(world.receiver.events().len(), 1);

@@ -4,5 +4,6 @@
 
 mod channels;
 mod happenings;
+mod kills;
 mod outbox;
 mod world;

@@ -19,6 +19,7 @@ use planwright_notify::options::WebhookOptions;
 use planwright_notify::{Notifier, NotifyOptions, Target};
 use planwright_test_support::agent::AgentSetup;
 use planwright_test_support::clock::TestClock;
+use planwright_test_support::stores::Store;
 use planwright_test_support::talk::{Talk as _, Watcher};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -32,7 +33,8 @@ pub(crate) struct World {
     _folder: TempDir,
 }
 
-/// A receiver of webhooks, which answers with the statuses that it is given, else with 200.
+/// A receiver of webhooks, which answers with the statuses that it is given, else with 200. It never answers a call that is to
+/// get the status [`HANGS`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Receiver {
     pub(crate) url: String,
@@ -42,11 +44,18 @@ pub(crate) struct Receiver {
 #[derive(Debug, Default)]
 struct ReceiverState {
     statuses: Vec<u16>,
-    received: Vec<(HeaderMap, Value)>,
+    received: Vec<(HeaderMap, String)>,
+    calls: usize,
+    location: String,
 }
 
+pub(crate) const HANGS: u16 = 0;
+
+/// Nothing here takes that long; it turns a hanging test into a failing one.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
 impl Receiver {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
         let receiver = Self { url, state: Arc::default() };
@@ -60,8 +69,24 @@ impl Receiver {
         self.state.lock().unwrap().statuses = statuses.to_vec();
     }
 
-    pub(crate) fn received(&self) -> Vec<(HeaderMap, Value)> {
+    /// Redirects lead there.
+    pub(crate) fn redirect_to(&self, url: &str) {
+        self.state.lock().unwrap().location = url.to_owned();
+    }
+
+    /// All calls, also those that were not answered with success.
+    pub(crate) fn calls(&self) -> usize {
+        self.state.lock().unwrap().calls
+    }
+
+    /// The calls that were answered with success, each with its body as it came.
+    pub(crate) fn bodies(&self) -> Vec<(HeaderMap, String)> {
         self.state.lock().unwrap().received.clone()
+    }
+
+    pub(crate) fn received(&self) -> Vec<(HeaderMap, Value)> {
+        let received = self.bodies().into_iter();
+        received.map(|(headers, body)| (headers, serde_json::from_str(&body).unwrap())).collect()
     }
 
     pub(crate) fn events(&self) -> Vec<Value> {
@@ -70,13 +95,19 @@ impl Receiver {
 }
 
 async fn receive(State(receiver): State<Receiver>, headers: HeaderMap, body: String) -> Response {
-    let mut state = receiver.state.lock().unwrap();
-    let status = if state.statuses.is_empty() { 200 } else { state.statuses.remove(0) };
-    if status == 200 {
-        state.received.push((headers, serde_json::from_str(&body).unwrap()));
+    let (status, location) = {
+        let mut state = receiver.state.lock().unwrap();
+        state.calls += 1;
+        let status = if state.statuses.is_empty() { 200 } else { state.statuses.remove(0) };
+        if status == 200 {
+            state.received.push((headers, body));
+        }
+        (status, [("Location", state.location.clone())])
+    };
+    match status {
+        HANGS => std::future::pending().await,
+        status => (StatusCode::from_u16(status).unwrap(), location).into_response(),
     }
-    let location = [("Location", "http://127.0.0.1:1/secret")];
-    (StatusCode::from_u16(status).unwrap(), location).into_response()
 }
 
 impl World {
@@ -86,18 +117,40 @@ impl World {
 
     pub(crate) async fn with(model: ScriptedModel, change: impl FnOnce(&mut AgentSetup)) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let ledger = AgentSetup::new(folder.path()).ledger().await;
+        Self::over(folder, ledger, model, change).await
+    }
+
+    /// On this store.
+    pub(crate) async fn on(store: &Store) -> Self {
+        Self::over(tempfile::tempdir().unwrap(), store.ledger().await, quiet_model(), |_| {}).await
+    }
+
+    async fn over(
+        folder: TempDir,
+        ledger: Arc<dyn ServerLedger>,
+        model: ScriptedModel,
+        change: impl FnOnce(&mut AgentSetup),
+    ) -> Self {
         let clock = TestClock::stopped();
         let mut setup = AgentSetup::new(folder.path());
         setup.clock = Some(clock.clone());
         change(&mut setup);
-        let ledger = setup.ledger().await;
         let agent = setup.agent(ledger.clone(), model);
         Self { agent, ledger, clock, receiver: Receiver::start().await, _folder: folder }
     }
 
+    pub(crate) fn webhook(&self, url: &str) -> WebhookOptions {
+        WebhookOptions {
+            url: url.to_owned(),
+            secret: Some("a key".into()),
+            allow_private: true,
+            answer_time: Duration::from_secs(10),
+        }
+    }
+
     pub(crate) fn options(&self, owner: &str) -> NotifyOptions {
-        let webhook =
-            WebhookOptions { url: self.receiver.url.clone(), secret: Some("a key".into()), allow_private: true };
+        let webhook = self.webhook(&self.receiver.url);
         NotifyOptions {
             to: vec![Target::Webhook],
             after: Duration::from_secs(60),
@@ -109,7 +162,12 @@ impl World {
     }
 
     pub(crate) fn notifier(&self, options: NotifyOptions) -> Notifier {
-        Notifier::new(self.agent.engine().clone(), self.ledger.clone(), options, None).unwrap()
+        self.notifier_on(self.ledger.clone(), options)
+    }
+
+    /// A notifier with another way to the store.
+    pub(crate) fn notifier_on(&self, ledger: Arc<dyn ServerLedger>, options: NotifyOptions) -> Notifier {
+        Notifier::new(self.agent.engine().clone(), ledger, options, None).unwrap()
     }
 
     /// A session in which a plan waits.

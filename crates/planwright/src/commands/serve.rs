@@ -3,24 +3,28 @@
 //! - `announcement`: what it prints when it is ready and when it stops
 //! - `service_manager`: the same for systemd
 //! - `signals`: the signals that end it
+//! - `telegram_updates`: updates that Telegram sends to the server
 
 mod announcement;
 mod service_manager;
 mod signals;
+mod telegram_updates;
 
 use std::io::ErrorKind;
+use std::sync::Arc;
 
 use planwright_core::refusal::Refusal;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_notify::{Notifier, NotifyOptions};
-use planwright_surfaces::http::{Server, ServerError, ServerOptions};
+use planwright_surfaces::http::{Server, ServerError, ServerOptions, UpdateReceiver};
 use planwright_surfaces::mcp::PersonCommands;
-use planwright_telegram::{TelegramBot, TelegramOptions};
+use planwright_telegram::{TelegramBot, TelegramOptions, UpdateMode};
 use tokio_util::sync::CancellationToken;
 
 use self::announcement::Announcement;
 use self::service_manager::notify;
 use self::signals::Signals;
+use self::telegram_updates::TelegramUpdates;
 use super::chat::{agent, choice};
 use crate::cli::{Global, ServeArgs};
 use crate::config::Settings;
@@ -86,6 +90,8 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     let listen = arguments.listen.unwrap_or(server.listen);
     let bot = telegram.map(|options| telegram_bot(&context, &agent, options, server.public_url.clone())).transpose()?;
     let notifier = notifier(&context, notify, bot.as_ref(), server.public_url.clone())?;
+    let updates = bot.as_ref().and_then(TelegramBot::webhook);
+    let updates = updates.map(|handler| Arc::new(TelegramUpdates(handler)) as Arc<dyn UpdateReceiver>);
     let options = ServerOptions {
         agent: agent.clone(),
         ledger: context.ledger.clone(),
@@ -103,6 +109,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
             store_options: context.invocation.store_options(),
             dashboard: Some(context.dashboard.clone()),
         },
+        updates,
     };
     let server = Server::bind(options).await.map_err(|error| refused(error, &context.invocation))?;
     let Context { screen, invocation, .. } = context;
@@ -135,6 +142,10 @@ fn telegram_bot(
 ) -> Result<TelegramBot, Failure> {
     if options.allowed_users.is_empty() {
         tracing::warn!(event = "telegram_without_users", "telegram.allowed_users is empty, so the bot answers no one");
+    }
+    if matches!(options.mode, UpdateMode::Webhook { .. }) && public_url.is_none() {
+        return Err(Failure::usage("`telegram.mode` is `webhook` and `server.public_url` is not set")
+            .hint("set `server.public_url` to the https address at which Telegram reaches this server"));
     }
     let owner = AgentOptions::of_this_process().owner;
     let options = TelegramOptions { public_url, owner, lease: context.lease, ..options };

@@ -76,6 +76,10 @@ fn words(sender: Option<&FirstSender>, options: &TelegramOptions, file: &str, wa
 
 fn failed(error: ApiError) -> Failure {
     match error {
+        ApiError::Conflict(why) if why.contains("webhook") => {
+            Failure::unavailable("Telegram sends the messages of this bot to a webhook")
+                .hint("start `planwright serve` with `telegram.mode = \"polling\"` once; it removes the webhook")
+        }
         ApiError::Conflict(_) => Failure::unavailable("a server receives the messages of this bot now")
             .hint("stop `planwright serve` while you set the bot up, or look into its log"),
         error => Failure::unavailable(error.to_string()),

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use planwright_core::visible::quoted;
 use planwright_notify::happening::HappeningKind;
-use planwright_notify::options::{EmailOptions, WebhookOptions};
+use planwright_notify::options::{EmailOptions, WEBHOOK_ANSWER_TIME, WebhookOptions};
 use planwright_notify::schedule::QuietHours;
 use planwright_notify::{NotifyOptions, Target};
 use secrecy::SecretString;
@@ -54,6 +54,7 @@ impl NotifySection {
             url,
             secret: self.webhook_secret(),
             allow_private: self.webhook_private(),
+            answer_time: WEBHOOK_ANSWER_TIME,
         });
         let email = match self.email_server() {
             None => None,

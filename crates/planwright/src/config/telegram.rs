@@ -1,11 +1,12 @@
 //! The section `telegram`: the bot, and who may use it.
 
 use planwright_core::visible::quoted;
-use planwright_telegram::{BOT_API, TelegramOptions};
+use planwright_telegram::{BOT_API, TelegramOptions, UpdateMode};
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use super::setting::{Check, Checked, Positive, SettingValue, section};
+use super::setting::{Check, Checked, Choice, Choices, Positive, SettingValue, section};
+use crate::failure::Failure;
 
 fn defaults() -> TelegramOptions {
     TelegramOptions::new(SecretString::from(String::new()))
@@ -15,10 +16,14 @@ section! {
     pub(super) struct TelegramSection, "telegram" {
         "The token of the bot, as @BotFather gives it ([telegram.md](telegram.md)). `planwright telegram` helps to set it up."
         token: Checked<BotToken> => "no bot",
-        "The ids of the people who may use the bot. Nobody else is answered."
+        "The ids of the people who may use the bot. The bot tells other people one line: that it is private."
         allowed_users: ChatIds = Vec::new(),
         "The ids of groups in which they may use it."
         allowed_chats: ChatIds = Vec::new(),
+        "How updates reach the server: it asks Telegram for them, or Telegram sends them to `server.public_url`."
+        mode: Choice<UpdateChoice> = UpdateChoice::Polling,
+        "The secret that Telegram sends along in webhook mode: 16 to 256 letters, digits, `-` and `_`."
+        webhook_secret: Checked<WebhookSecret> => "needed in webhook mode",
         "The address of a Bot API server."
         api_url: Checked<ApiUrl> = BOT_API.to_owned(),
         "The largest document or photo that is taken, in bytes."
@@ -28,15 +33,57 @@ section! {
 
 impl TelegramSection {
     /// `None` without a token.
-    pub(super) fn options(mut self) -> Option<TelegramOptions> {
-        let token = self.token()?;
-        Some(TelegramOptions {
+    pub(super) fn options(mut self) -> Result<Option<TelegramOptions>, Failure> {
+        let Some(token) = self.token() else { return Ok(None) };
+        let mode = match (self.mode(), self.webhook_secret()) {
+            (UpdateChoice::Polling, _) => UpdateMode::Polling,
+            (UpdateChoice::Webhook, Some(secret)) => UpdateMode::Webhook { secret },
+            (UpdateChoice::Webhook, None) => {
+                return Err(Failure::usage("`telegram.mode` is `webhook` and `telegram.webhook_secret` is not set"));
+            }
+        };
+        Ok(Some(TelegramOptions {
+            mode,
             allowed_users: self.allowed_users(),
             allowed_chats: self.allowed_chats(),
             api_url: self.api_url(),
             file_bytes: self.file_bytes(),
             ..TelegramOptions::new(token)
-        })
+        }))
+    }
+}
+
+/// The name of an [`UpdateMode`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum UpdateChoice {
+    Polling,
+    Webhook,
+}
+
+impl Choices for UpdateChoice {
+    const NAMES: &'static [(&'static str, Self)] = &[("polling", Self::Polling), ("webhook", Self::Webhook)];
+}
+
+#[derive(Debug)]
+pub(super) enum WebhookSecret {}
+
+impl Check for WebhookSecret {
+    type Value = SecretString;
+    const KIND: &'static str = "a secret text, such as the output of `openssl rand -hex 32`";
+
+    /// The errors never show the secret.
+    fn check(text: &str) -> Result<SecretString, String> {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+        if (16..=256).contains(&text.len()) && text.bytes().all(plain) {
+            Ok(SecretString::from(text))
+        } else {
+            Err("it is not 16 to 256 letters, digits, `-` and `_`".to_owned())
+        }
+    }
+
+    fn show(_: &SecretString) -> String {
+        String::new()
     }
 }
 
@@ -117,11 +164,26 @@ mod tests {
     #[test]
     fn ids_are_numbers_in_the_file_and_separated_by_commas_in_the_variable() {
         let text = "token = \"123456:abcdefghijk\"\nallowed_users = [7, 8]\nallowed_chats = [-100123]\n";
-        let options = toml::from_str::<TelegramSection>(text).unwrap().options().unwrap();
+        let options = toml::from_str::<TelegramSection>(text).unwrap().options().unwrap().unwrap();
         assert_eq!((options.allowed_users, options.allowed_chats), (vec![7, 8], vec![-100_123]));
         assert_eq!(ChatIds::parse("7, -8").unwrap().get(), [7, -8]);
         assert!(ChatIds::parse("7,ada").unwrap_err().contains("ada"));
-        assert!(TelegramSection::default().options().is_none());
+        assert!(TelegramSection::default().options().unwrap().is_none());
+    }
+
+    #[test]
+    fn webhook_mode_needs_its_secret() {
+        let read = |rest: &str| {
+            let text = format!("token = \"123456:abcdefghijk\"\nmode = \"webhook\"\n{rest}");
+            toml::from_str::<TelegramSection>(&text).map_err(|error| error.to_string())
+        };
+        assert!(read("").unwrap().options().is_err());
+        let options = read("webhook_secret = \"0123456789-abcdef\"").unwrap().options().unwrap().unwrap();
+        assert!(matches!(options.mode, UpdateMode::Webhook { .. }));
+        for secret in ["too-short", "0123456789 abcdef", "0123456789ä012345"] {
+            let error = read(&format!("webhook_secret = \"{secret}\"")).unwrap_err();
+            assert!(error.contains("16 to 256 letters"), "{error}");
+        }
     }
 
     #[test]

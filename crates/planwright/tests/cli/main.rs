@@ -32,6 +32,7 @@ mod sessions;
 mod settings;
 mod sign_in;
 mod specialists;
+mod telegram;
 mod terminal;
 mod token;
 mod tour;

@@ -163,6 +163,38 @@ async fn no_sessions(world: &mut World) {
     assert_eq!(world.engine.ledger().count_sessions().await.expect("readable"), 0);
 }
 
+#[then("there is one session")]
+async fn one_session(world: &mut World) {
+    assert_eq!(world.engine.ledger().count_sessions().await.expect("readable"), 1);
+}
+
+#[then(expr = "{word} has one message")]
+async fn one_message(world: &mut World, name: String) {
+    let messages = world.api().messages(user(&name));
+    assert_eq!(messages.len(), 1, "{messages:?}");
+}
+
+#[then(expr = "{word} never reads {string}")]
+async fn never_reads(world: &mut World, name: String, text: String) {
+    let messages = world.api().messages(user(&name));
+    assert!(!messages.is_empty() && messages.iter().all(|message| !message.text.contains(&text)), "{messages:?}");
+}
+
+#[then(expr = "{word} reads the plan status of this session")]
+async fn reads_status(world: &mut World, name: String) {
+    let session = world.telegram_session(&name).await.identity;
+    writes(world, name.clone(), "/status".to_owned()).await;
+    world.api().wait_for_text(user(&name), &session.to_string()).await;
+}
+
+#[then(expr = "the new session of {word} has nothing of {string}")]
+async fn has_nothing_of(world: &mut World, name: String, text: String) {
+    let session = world.telegram_session(&name).await.identity;
+    assert_ne!(Some(&session), world.bot.before.as_ref());
+    let journal = world.engine.ledger().journal(&session, 0, 1_000).await.expect("readable");
+    assert!(journal.iter().all(|entry| !entry.body.contains(&text)));
+}
+
 #[when("the server is stopped")]
 async fn is_stopped(world: &mut World) {
     let (running, shutdown) = world.bot.running.take().expect("it runs");

@@ -17,6 +17,7 @@ mod provider;
 mod same_session;
 mod silent_model;
 mod stopped_server;
+mod telegram;
 mod world;
 
 use planwright_test_support::stores;

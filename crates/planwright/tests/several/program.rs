@@ -151,6 +151,18 @@ impl Address {
         self.ask("POST", path, None, Some(body)).await.expect("it answers")
     }
 
+    /// A request with these headers and without the token.
+    pub(crate) async fn post_with(self, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let ask = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n{headers}content-type: application/json\r\n\
+             content-length: {}\r\n\r\n{body}",
+            self.0,
+            body.len()
+        );
+        self.send(&ask).await.expect("it answers")
+    }
+
     pub(crate) async fn open(self, key: &str) {
         self.post("/api/sessions", json!({ "sessionId": key })).await.with(201);
     }
@@ -179,6 +191,10 @@ impl Address {
             self.0,
             body.len()
         );
+        self.send(&ask).await
+    }
+
+    async fn send(self, ask: &str) -> Option<Answer> {
         let asking = async {
             let mut stream = TcpStream::connect(self.0).await.ok()?;
             stream.write_all(ask.as_bytes()).await.ok()?;

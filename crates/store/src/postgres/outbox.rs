@@ -7,7 +7,7 @@ use planwright_engine::outbox::{Delivery, NewMessage, Outbox, OutboxMessage, Tak
 
 use super::PostgresLedger;
 use super::readers::get;
-use crate::outbox_rows::{self, MESSAGE, SettledColumns, UNDELIVERED};
+use crate::outbox_rows::{self, IS_UNDELIVERED, MESSAGE, SettledColumns, UNDELIVERED};
 
 /// The rows of new messages, as arrays from the parameter `$1` on.
 pub(super) const NEW_MESSAGES: &str = "unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
@@ -92,17 +92,13 @@ impl Outbox for PostgresLedger {
     }
 
     async fn undelivered(&self, limit: u32) -> LedgerResult<Vec<Undelivered>> {
-        let sql = format!(
-            "SELECT {UNDELIVERED} FROM outbox
-             WHERE (settled_at IS NULL AND attempts > 0 AND coalesce(why, '') <> '') OR outcome = 'failed'
-             ORDER BY seq DESC LIMIT $1"
-        );
+        let sql = format!("SELECT {UNDELIVERED} FROM outbox WHERE {IS_UNDELIVERED} ORDER BY seq DESC LIMIT $1");
         let rows = self.readers.query(&sql, &[&i64::from(limit)]).await?;
         let mut messages = Vec::new();
         for row in &rows {
-            let texts = [get(row, 0)?, get(row, 1)?, get(row, 2)?];
-            let (at, attempts) = (get(row, 3)?, get(row, 4)?);
-            messages.push(outbox_rows::undelivered(texts, at, attempts, get(row, 5)?, get(row, 6)?)?);
+            let texts = [get(row, 0)?, get(row, 1)?, get(row, 2)?, get(row, 3)?];
+            let (at, attempts) = (get(row, 4)?, get(row, 5)?);
+            messages.push(outbox_rows::undelivered(texts, at, attempts, get(row, 6)?, get(row, 7)?)?);
         }
         Ok(messages)
     }

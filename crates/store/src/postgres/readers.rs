@@ -199,6 +199,12 @@ impl Readers {
         found.first().map_or(Ok(0), |row| get::<i64>(row, 0).map(i64::unsigned_abs))
     }
 
+    pub(super) async fn count_undelivered(&self) -> LedgerResult<u64> {
+        let sql = format!("SELECT count(*) FROM outbox WHERE {}", crate::outbox_rows::IS_UNDELIVERED);
+        let found = self.query(&sql, &[]).await?;
+        found.first().map_or(Ok(0), |row| get::<i64>(row, 0).map(i64::unsigned_abs))
+    }
+
     /// A row whose channel cannot be read does not hide the others; lists of sessions name it.
     pub(super) async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         let sql = "SELECT channel, conversation FROM session WHERE conversation = $1 ORDER BY channel";

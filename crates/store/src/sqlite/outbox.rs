@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::writer::WriterState;
 use super::{SqliteLedger, TransactionError};
-use crate::outbox_rows::{self, MESSAGE, SettledColumns, UNDELIVERED};
+use crate::outbox_rows::{self, IS_UNDELIVERED, MESSAGE, SettledColumns, UNDELIVERED};
 
 #[async_trait]
 impl Outbox for SqliteLedger {
@@ -65,13 +65,13 @@ impl Outbox for SqliteLedger {
         let query = move |connection: &Connection| {
             let sql = format!(
                 "SELECT {UNDELIVERED} FROM outbox
-                 WHERE (settled_at IS NULL AND attempts > 0 AND coalesce(why, '') <> '') OR outcome = 'failed'
+                 WHERE {IS_UNDELIVERED}
                  ORDER BY seq DESC LIMIT ?1"
             );
             let mut statement = connection.prepare_cached(&sql)?;
             let rows = statement.query_map([limit], |row| {
-                let texts = [row.get(0)?, row.get(1)?, row.get(2)?];
-                Ok((texts, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
+                let texts = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
+                Ok((texts, row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?))
             })?;
             let rows = rows.collect::<Result<Vec<_>, _>>()?;
             let read = rows
@@ -101,6 +101,12 @@ impl Outbox for SqliteLedger {
         };
         self.writer.ask(write).await
     }
+}
+
+pub(super) fn count_undelivered(connection: &Connection) -> Result<u64, TransactionError> {
+    let sql = format!("SELECT count(*) FROM outbox WHERE {IS_UNDELIVERED}");
+    let count = connection.prepare_cached(&sql)?.query_row([], |row| row.get::<_, i64>(0))?;
+    Ok(count.unsigned_abs())
 }
 
 /// Stores messages in the transaction of the caller.

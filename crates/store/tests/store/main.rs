@@ -10,6 +10,7 @@ mod commands;
 mod contract;
 mod pgbouncer;
 mod postgres_faults;
+mod postgres_outbox;
 mod proxy;
 mod shared_store_faults;
 mod sqlite_faults;

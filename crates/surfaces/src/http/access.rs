@@ -41,6 +41,7 @@ use super::ServerLimits;
 use super::extract::body_limits::BodyLimits;
 use super::problem::{ApiResult, Problem};
 use super::server::ConnectionHandle;
+use super::webhook::{self, UpdateReceiver};
 
 pub(super) use self::browsers::SignedInBrowser;
 
@@ -69,6 +70,7 @@ pub(crate) struct Access {
     wrong_tokens: TokenThrottle,
     rate: RequestRate,
     body_limits: BodyLimits,
+    updates: Option<Arc<dyn UpdateReceiver>>,
 }
 
 impl Access {
@@ -80,7 +82,17 @@ impl Access {
             wrong_tokens: TokenThrottle::new(limits.wrong_tokens_per_minute),
             rate: RequestRate::new(limits),
             body_limits: BodyLimits { body_bytes, body_time, json_depth },
+            updates: None,
         }
+    }
+
+    /// The same for a server that takes updates of Telegram.
+    pub(crate) fn with_updates(self, updates: Option<Arc<dyn UpdateReceiver>>) -> Self {
+        Self { updates, ..self }
+    }
+
+    pub(crate) fn updates(&self) -> Option<&Arc<dyn UpdateReceiver>> {
+        self.updates.as_ref()
     }
 
     /// The request as handlers get it. If it is authenticated it carries [`Authenticated`] and its [`Client`].
@@ -88,6 +100,15 @@ impl Access {
         let from = address(&request);
         self.hosts.check(&request).map_err(|problem| self.refuse(from, problem))?;
         let mut body_limits = self.body_limits;
+        if let Some(updates) = self.updates.as_deref().filter(|_| is_own_secret(&request)) {
+            if !webhook::is_authentic(updates, request.headers()) {
+                return Err(self.refuse(from, unauthenticated("this is not the secret of the webhook")));
+            }
+            if let Some(connection) = request.extensions().get::<ConnectionHandle>() {
+                connection.set_authenticated();
+            }
+            return body_limits.apply(request);
+        }
         match self.authenticate(&request) {
             Ok((authenticated, credential)) => {
                 if let Some(connection) = request.extensions().get::<ConnectionHandle>() {
@@ -251,6 +272,13 @@ pub(super) const OPEN_BELOW: [&str; 3] = ["/assets/{*file}", "/p/{*rest}", "/s/{
 
 /// What may be posted without the token: the token itself, and a link of `planwright dashboard`.
 pub(super) const OPEN_TO_POST: [&str; 2] = ["/api/login", "/api/login/link"];
+
+/// What may be posted with a secret of its own instead of the token, if the server is set up for it.
+pub(super) const OWN_SECRET: [&str; 1] = [webhook::PATH];
+
+fn is_own_secret(request: &Request) -> bool {
+    *request.method() == Method::POST && OWN_SECRET.contains(&request.uri().path())
+}
 
 fn is_open(method: &Method, path: &str) -> bool {
     match *method {

@@ -1,6 +1,6 @@
 //! The REST calls. Each resource has its own module with its own router.
 //!
-//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`, `memory`, `auto`: the resources
+//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `notifications`, `asks`, `workbook`, `memory`, `auto`: the resources
 //! - `session_changes`, `files`: what a conversation changed in files, and the files of its workspace
 //! - `approvers`: who may approve, and their passkeys
 //! - `clients`: the browsers that are signed in
@@ -21,6 +21,7 @@ mod lookup;
 mod mcp_servers;
 mod memory;
 mod messages;
+mod notifications;
 mod pagination;
 mod passphrase;
 mod past_state;
@@ -72,6 +73,7 @@ fn others() -> OpenApiRouter<App> {
         .merge(journal::router())
         .merge(plans::router())
         .merge(inbox::router())
+        .merge(notifications::router())
         .merge(asks::router())
         .merge(approvers::router())
         .merge(server::router())

@@ -12,7 +12,7 @@ use super::app::App;
 use super::health::HealthSource;
 use super::middleware::{RequestHandling, handle};
 use super::ws::WebSocketLimits;
-use super::{api, health, mcp, metrics, page, ws};
+use super::{api, health, mcp, metrics, page, webhook, ws};
 use crate::mcp::McpOptions;
 
 /// The middleware is added last, so that it surrounds every route.
@@ -30,6 +30,7 @@ pub(crate) fn router(
         .merge(mcp::router(mcp, app.stopping()))
         .merge(api::router(&app).layer(Extension(Arc::clone(&access))))
         .merge(health::router(app.clone(), health))
+        .merge(webhook::router(access.updates().cloned()))
         .merge(page::router(access))
         .layer(from_fn_with_state(handling, handle))
         .with_state(app)

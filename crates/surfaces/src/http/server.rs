@@ -34,6 +34,7 @@ use super::health::HealthSource;
 use super::mcp::default_session;
 use super::router::router;
 use super::token::{Token, TokenError};
+use super::webhook::UpdateReceiver;
 use crate::mcp::{McpOptions, PersonCommands, PlanStart, SessionChoice};
 use acceptor::Acceptor;
 
@@ -71,6 +72,8 @@ pub struct ServerOptions {
     pub gateway_writes: GatewayWrites,
     /// How agents that come over MCP tell a person to decide.
     pub commands: PersonCommands,
+    /// Takes the updates that Telegram sends to the server.
+    pub updates: Option<Arc<dyn UpdateReceiver>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -122,6 +125,7 @@ impl Server {
             grace,
             gateway_writes,
             commands,
+            updates,
         } = options;
         let is_loopback = listen.ip().to_canonical().is_loopback();
         if !is_loopback {
@@ -146,7 +150,8 @@ impl Server {
         };
         let app = App::new(agent, ledger, CancellationToken::new(), public_url);
         app.engine().observe(Arc::new(app.metrics().clone()));
-        let access = Arc::new(Access::new(Credentials::new(token, revoked_cookies), hosts, &limits));
+        let access = Access::new(Credentials::new(token, revoked_cookies), hosts, &limits).with_updates(updates);
+        let access = Arc::new(access);
         Ok(Self { listener, address, app, access, limits, health, grace, mcp })
     }
 

@@ -15,6 +15,7 @@ mod lists;
 mod mcp_servers;
 mod memory;
 mod messages;
+mod notifications;
 mod openapi;
 mod plans;
 mod preview;

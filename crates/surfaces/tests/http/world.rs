@@ -117,5 +117,6 @@ pub(crate) async fn options(folder: &TempDir, control: StoreControl) -> ServerOp
         grace: PATIENCE,
         gateway_writes: GatewayWrites::default(),
         commands: PersonCommands::default(),
+        updates: None,
     }
 }

@@ -78,6 +78,7 @@ impl World {
             grace: PATIENCE,
             gateway_writes: GatewayWrites::default(),
             commands: PersonCommands::default(),
+            updates: None,
         });
         let server = server.await.unwrap();
         let token = token.read().unwrap().unwrap().expose_secret().to_owned();

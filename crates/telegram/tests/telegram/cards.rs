@@ -1,11 +1,12 @@
 //! The plan card and its buttons.
 
+use planwright_core::model::ModelMessage;
 use planwright_core::plan::PlanStatus;
-use planwright_llm::scripted::Reply;
+use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::bot_api::SentMessage;
 use serde_json::json;
 
-use crate::world::{ADA, BOB, STRANGER, World, plan};
+use crate::world::{ADA, BOB, GROUP, STRANGER, World, plan};
 
 const STEPS: &str = "- [ ] one\n- [ ] two";
 
@@ -138,13 +139,41 @@ async fn changes_are_asked_for_by_a_reply() {
     let card = with_card(&world).await;
     world.api.press(ADA, &card, "Changes");
     let prompt = world.api.wait_for(ADA, "a question", |message| message.force_reply).await;
-    // Another person's reply is not an answer to it.
     world.api.reply(ADA, prompt.id, "leave out two");
     world
         .api
         .wait_for(ADA, "the changed plan", |message| message.text.contains("only one") && !message.buttons.is_empty())
         .await;
     assert!(world.heard().iter().any(|words| words.contains("leave out two")), "{:?}", world.heard());
+}
+
+/// In a group another allowed person can reply to the question. That is a message of their own and changes nothing.
+#[tokio::test]
+async fn only_the_person_who_was_asked_says_what_to_change() {
+    let model = ScriptedModel::answering(|request| match request.messages.last() {
+        Some(ModelMessage::ToolResult { .. }) => Reply::text("Look."),
+        Some(ModelMessage::User { text, .. }) if text.contains("drop everything") => Reply::text("I read that, Bob."),
+        Some(ModelMessage::User { text, .. }) if text.contains("leave out two") => plan("- [ ] only one"),
+        Some(ModelMessage::User { .. } | ModelMessage::Assistant { .. }) | None => plan(STEPS),
+    });
+    let world = World::with(model, |_| {}).await;
+    world.api.say_in_group(GROUP, ADA, "/plan on");
+    world.api.say_in_group(GROUP, ADA, "tidy up");
+    let wanted = |message: &SentMessage| message.labels().iter().any(|label| label.contains("Changes"));
+    let card = world.api.wait_for(GROUP, "a card", wanted).await;
+    let digest = async || world.agent.engine().plans().active(&world.session_of(GROUP).await).await.unwrap().digest();
+    let shown = digest().await;
+    world.api.press(ADA, &card, "Changes");
+    let prompt = world.api.wait_for(GROUP, "a question", |message| message.force_reply).await;
+    let reply = world.api.reply_in_group(GROUP, BOB, prompt.id, "drop everything");
+    world.finished(reply).await;
+    world.api.wait_for_text(GROUP, "I read that, Bob.").await;
+    assert_eq!(digest().await, shown);
+    let feedback = world.agent.engine().plans().active(&world.session_of(GROUP).await).await.unwrap();
+    assert!(feedback.feedback.is_none(), "{:?}", feedback.feedback);
+    let reply = world.api.reply_in_group(GROUP, ADA, prompt.id, "leave out two");
+    world.finished(reply).await;
+    assert_ne!(digest().await, shown);
 }
 
 #[tokio::test]

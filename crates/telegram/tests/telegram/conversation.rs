@@ -42,6 +42,30 @@ async fn strangers_get_one_line_and_nothing_of_theirs_is_stored() {
     }
 }
 
+/// Strangers who only edit or query get nothing at all: a line would answer what they did not write to the bot.
+#[tokio::test]
+async fn edits_and_inline_queries_of_strangers_get_no_answer() {
+    let world = World::new([Reply::text("Hello Ada.")]).await;
+    let query = |user: i64| json!({ "inline_query": { "id": format!("query of {user}"), "from": { "id": user }, "query": "show me", "offset": "" } });
+    world.api.edit(STRANGER, "an edited secret");
+    world.api.deliver(query(STRANGER));
+    world.api.deliver(query(ADA));
+    world.api.say(ADA, "hi");
+    world.api.wait_for_text(ADA, "Hello Ada.").await;
+    world.api.wait("the query of Ada is answered", |api| api.calls("answerInlineQuery").pop()).await;
+    let answered: Vec<_> = world.api.calls("answerInlineQuery");
+    assert_eq!(answered.len(), 1);
+    assert_eq!((&answered[0]["inline_query_id"], &answered[0]["results"]), (&json!("query of 7"), &json!([])));
+    assert!(world.api.messages(STRANGER).is_empty());
+    assert_eq!(world.heard(), ["hi"]);
+    let stored = std::fs::read(world.setup.database()).unwrap();
+    let log = std::fs::read(world.setup.database().with_extension("db-wal")).unwrap_or_default();
+    let is_in = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    for text in ["an edited secret", "query of 666"] {
+        assert!(!is_in(&stored, text) && !is_in(&log, text), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn a_listed_group_is_answered_in_the_group() {
     let world = World::new([Reply::text("Hello group.")]).await;
@@ -119,23 +143,6 @@ async fn a_chat_whose_session_is_deleted_gets_another_one() {
     world.api.say(ADA, "second");
     world.api.wait("a second answer", |api| (api.messages(ADA).len() == 2).then_some(())).await;
     assert_ne!(world.session_of(ADA).await, first);
-}
-
-#[tokio::test]
-async fn an_answer_is_shown_while_it_is_written_and_stop_works_meanwhile() {
-    let world = World::new([Reply::text("I begin to write a long answer").then_hang()]).await;
-    world.api.say(ADA, "write");
-    let live = world.api.wait_for_text(ADA, "I begin to write").await;
-    assert!(!world.api.calls("sendChatAction").is_empty());
-    world.api.say(ADA, "/stop");
-    world.api.wait_for_text(ADA, "Stopped").await;
-    // The message that was shown becomes the answer.
-    world
-        .api
-        .wait("the first message is edited", |api| {
-            api.messages(ADA).into_iter().find(|message| message.id == live.id && message.edits > 0)
-        })
-        .await;
 }
 
 #[tokio::test]

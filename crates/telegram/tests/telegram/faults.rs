@@ -1,9 +1,13 @@
 //! Telegram that is slow, strict, unreachable, or delivers twice.
 
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_telegram::TelegramOptions;
+use planwright_test_support::agent::AgentSetup;
 use serde_json::json;
+use std::time::Duration;
 
-use crate::world::{ADA, BOB, World};
+use crate::log::log;
+use crate::world::{ADA, BOB, LONG, World, options, start};
 
 fn echo() -> ScriptedModel {
     let count = std::sync::atomic::AtomicUsize::new(0);
@@ -36,14 +40,22 @@ async fn failures_of_telegram_lose_no_answer() {
     assert_eq!(world.model.requests().len(), 1);
 }
 
+/// Another program with the same token and a store of its own. Each call of `getUpdates` ends the one before.
 #[tokio::test]
-async fn another_program_that_polls_is_waited_for() {
+async fn two_programs_that_poll_are_said_once_and_one_is_left() {
+    let log = log();
     let world = World::with(echo(), |_| {}).await;
-    let conflict =
-        json!({ "ok": false, "error_code": 409, "description": "Conflict: terminated by other getUpdates request" });
-    world.api.fail_next("getUpdates", 409, &conflict.to_string());
+    let folder = tempfile::tempdir().unwrap();
+    let setup = AgentSetup::new(folder.path());
+    let ledger = setup.ledger().await;
+    let other = start(&setup.agent(ledger.clone(), echo()), ledger, options(&world.api, "another program"));
+    world.api.wait("the calls end each other", |api| (api.conflicts() >= 4).then_some(())).await;
+    let said = log.count("another program receives the updates of this bot");
+    assert!((1..=2).contains(&said), "each program says it once, not {said} times");
+    other.stop().await;
     world.api.say(ADA, "hi");
     world.api.wait_for_text(ADA, "answer 0").await;
+    assert_eq!((world.api.messages(ADA).len(), world.model.requests().len()), (1, 1));
 }
 
 #[tokio::test]
@@ -80,22 +92,51 @@ async fn a_person_who_blocked_the_bot_stops_no_other() {
             tokio::task::yield_now().await;
         }
     };
-    let undelivered = undelivered.await;
+    let undelivered = tokio::time::timeout(LONG, undelivered).await.expect("the answer to Bob is given up");
     assert!(undelivered.target.ends_with(&BOB.to_string()) && undelivered.why.unwrap().contains("blocked"));
     world.api.say(ADA, "/status");
-    world.api.wait_for_text(ADA, "could not be delivered").await;
+    world.api.wait_for_text(ADA, "1 message could not be delivered").await;
+    world.api.wait_for_text(ADA, "Messages that could not be delivered: 1\n").await;
 }
 
 #[tokio::test]
-async fn a_revoked_token_is_tried_rarely() {
+async fn a_revoked_token_is_said_once_and_the_bot_works_again_with_it() {
+    let log = log();
     let world = World::with(echo(), |_| {}).await;
     world.api.say(ADA, "hi");
     world.api.wait_for_text(ADA, "answer 0").await;
-    world.api.revoke_token();
-    let before = world.api.calls("getUpdates").len();
+    // The pause is longer than the lease, as it is outside of tests; there it is five minutes.
     world.process.stop().await;
-    // Refused calls are not counted as calls, so none came through.
-    assert_eq!(world.api.calls("getUpdates").len(), before);
+    let lease = Duration::from_millis(40);
+    let second = world.another_with(TelegramOptions { lease, ..options(&world.api, "second") }).await;
+    let before = world.api.calls("getUpdates").len();
+    world.api.wait("the second process polls", |api| (api.calls("getUpdates").len() > before).then_some(())).await;
+    world.api.revoke_token();
+    // A call that waits at Telegram is not ended by that.
+    world.api.deliver(json!({ "poll": {} }));
+    world.api.wait("it is tried several times", |api| (api.refused_calls() >= 4).then_some(())).await;
+    assert_eq!(log.count("Telegram does not accept the token"), 1);
+    world.api.accept_token();
+    world.api.say(ADA, "hi again");
+    world.api.wait_for_text(ADA, "answer 1").await;
+    second.stop().await;
+}
+
+/// A bot that is started with a token that is not accepted.
+#[tokio::test]
+async fn a_wrong_token_at_the_start_is_said_once() {
+    let log = log();
+    let world = World::with(echo(), |_| {}).await;
+    world.process.stop().await;
+    world.api.revoke_token();
+    let second = world.another("second").await;
+    let before = world.api.refused_calls();
+    world.api.wait("it is tried several times", |api| (api.refused_calls() >= before + 4).then_some(())).await;
+    assert_eq!(log.count("Telegram does not accept the token"), 1);
+    world.api.accept_token();
+    world.api.say(ADA, "hi");
+    world.api.wait_for_text(ADA, "answer 0").await;
+    second.stop().await;
 }
 
 #[tokio::test]

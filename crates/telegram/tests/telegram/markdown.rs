@@ -70,6 +70,48 @@ fn check(formatted: &FormattedText) {
     }
 }
 
+/// The looks of each UTF-16 unit of a text, in the order of their names.
+fn looks_by_unit(formatted: &FormattedText) -> Vec<Vec<String>> {
+    let mut looks = vec![Vec::new(); units(&formatted.text)];
+    for entity in &formatted.entities {
+        for unit in &mut looks[entity.offset..entity.offset + entity.length] {
+            unit.push(format!("{:?}", entity.look));
+        }
+    }
+    looks.iter_mut().for_each(|looks| looks.sort());
+    looks
+}
+
+/// Marks around marks around words, with characters of one and of two UTF-16 units.
+fn nested() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof!["[a-z ]{1,20}", "(🙂|𝒳|é|日){1,8}", Just("`let x = \"🙂\";`".to_owned())];
+    leaf.prop_recursive(5, 40, 4, |inner| {
+        let wrap = |before: &'static str, after: &'static str| {
+            move |pieces: Vec<String>| format!("{before}{}{after}", pieces.join(" x "))
+        };
+        let pieces = prop::collection::vec(inner, 1..4);
+        prop_oneof![
+            pieces.clone().prop_map(wrap("**", "**")),
+            pieces.clone().prop_map(wrap("*", "*")),
+            pieces.clone().prop_map(wrap("~~", "~~")),
+            pieces.clone().prop_map(wrap("[", "](https://a.example/🙂)")),
+            pieces.clone().prop_map(wrap("[", "](https://a.example/x)")),
+            pieces.clone().prop_map(wrap("> ", "\n\n")),
+            pieces.clone().prop_map(wrap("- ", "\n")),
+            pieces.prop_map(wrap("# ", "\n\n")),
+        ]
+    })
+}
+
+/// A text around the limit of one message: words, a code block, and more words.
+fn long_with_code() -> impl Strategy<Value = (String, String)> {
+    let before = prop::collection::vec("w[a-z🙂 ]{0,300}", 0..30).prop_map(|pieces| pieces.join("\n\n"));
+    let line = prop_oneof!["[a-z(){};= ]{0,60}x", "(🙂|x){1,40}"];
+    let code = prop::collection::vec(line, 1..300).prop_map(|lines| lines.join("\n"));
+    (before, code, "w[a-z ]{0,60}")
+        .prop_map(|(before, code, after)| (format!("{before}\n\n```rust\n{code}\n```\n\n{after}"), code))
+}
+
 fn letters(text: &str) -> String {
     text.chars().filter(|letter| letter.is_ascii_alphanumeric()).collect()
 }
@@ -104,5 +146,68 @@ proptest! {
         let source: String = words.iter().zip(&marks).map(|(word, mark)| format!("{mark}{word}")).collect();
         let whole = FormattedText::markdown(&source, LinkStyle::Hidden);
         prop_assert_eq!(letters(&whole.text), words.concat());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Nested marks: every character keeps its looks, in whichever message it is.
+    #[test]
+    fn a_split_text_looks_like_the_whole(pieces in prop::collection::vec(nested(), 1..12), limit in prop::sample::select(vec![2_usize, 3, 16, 100, LONGEST_TEXT])) {
+        let whole = FormattedText::markdown(&pieces.join("\n\n"), LinkStyle::Hidden);
+        check(&whole);
+        let looks = looks_by_unit(&whole);
+        let mut at = 0;
+        for part in whole.clone().split(limit) {
+            let length = units(&part.text);
+            prop_assert!(length <= limit.max(2));
+            check(&part);
+            if part.entities.len() < MOST_ENTITIES {
+                prop_assert_eq!(looks_by_unit(&part), &looks[at..at + length]);
+            }
+            at += length;
+        }
+        prop_assert_eq!(at, looks.len());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// A code block over several messages is code in each of them, and no character of it is lost.
+    #[test]
+    fn a_long_code_block_is_code_in_every_message((source, code) in long_with_code()) {
+        let whole = FormattedText::markdown(&source, LinkStyle::Hidden);
+        check(&whole);
+        let parts = whole.clone().split(LONGEST_TEXT);
+        let mut shown = String::new();
+        for part in &parts {
+            prop_assert!(units(&part.text) <= LONGEST_TEXT);
+            prop_assert!(part.entities.len() <= MOST_ENTITIES);
+            check(part);
+            let wide: Vec<u16> = part.text.encode_utf16().collect();
+            for entity in part.entities.iter().filter(|entity| matches!(entity.look, Look::Pre { .. })) {
+                shown.push_str(&String::from_utf16(&wide[entity.offset..entity.offset + entity.length]).unwrap());
+            }
+        }
+        let joined: String = parts.iter().map(|part| part.text.as_str()).collect();
+        prop_assert_eq!(joined, whole.text);
+        let cut = parts.iter().any(|part| part.entities.len() == MOST_ENTITIES);
+        prop_assert!(cut || shown.trim_end() == code.trim_end(), "{shown:?} is not {code:?}");
+    }
+
+    /// Exactly at the limit, with characters of two units around it.
+    #[test]
+    fn the_limit_is_in_utf_16_units(before in 4_080_usize..4_100, wide in 1_usize..20) {
+        let source = format!("{}{}", "a".repeat(before), "🙂".repeat(wide));
+        let whole = FormattedText::markdown(&source, LinkStyle::Hidden);
+        let parts = whole.clone().split(LONGEST_TEXT);
+        prop_assert_eq!(parts.len(), units(&source).div_ceil(LONGEST_TEXT));
+        for part in &parts {
+            prop_assert!(units(&part.text) <= LONGEST_TEXT);
+            check(part);
+        }
+        prop_assert_eq!(parts.iter().map(|part| part.text.as_str()).collect::<String>(), source);
     }
 }

@@ -1,21 +1,17 @@
 //! A bot on a store, and the Telegram it talks to.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::agent::Agent;
-use planwright_engine::ledger::{Ledger, LedgerResult};
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
-use planwright_telegram::{TelegramBot, TelegramOptions};
+use planwright_telegram::{TelegramBot, TelegramOptions, UpdateMode, WebhookHandler};
 use planwright_test_support::agent::AgentSetup;
 use planwright_test_support::bot_api::{FakeBotApi, TOKEN};
-use planwright_test_support::forwarding::{Forwarding, ForwardingLedger, ForwardingServerLedger};
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +19,9 @@ pub(crate) const ADA: i64 = 7;
 pub(crate) const BOB: i64 = 8;
 pub(crate) const STRANGER: i64 = 666;
 pub(crate) const GROUP: i64 = -100_500;
+
+/// Nothing here takes that long; it turns a hanging test into a failing one.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 pub(crate) struct World {
     pub(crate) api: FakeBotApi,
@@ -36,15 +35,18 @@ pub(crate) struct World {
 
 /// One server with the bot in it.
 pub(crate) struct Process {
+    /// In webhook mode.
+    pub(crate) webhook: Option<WebhookHandler>,
     shutdown: CancellationToken,
-    running: JoinHandle<()>,
+    running: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Process {
     /// Ends it in good order.
-    pub(crate) async fn stop(self) {
+    pub(crate) async fn stop(&self) {
         self.shutdown.cancel();
-        self.running.await.unwrap();
+        let running = self.running.lock().unwrap().take().unwrap();
+        tokio::time::timeout(LONG, running).await.expect("the bot stops").unwrap();
     }
 }
 
@@ -53,7 +55,20 @@ impl World {
         Self::with(ScriptedModel::new(replies), |_| {}).await
     }
 
+    /// Telegram sends the updates to the servers.
+    pub(crate) async fn with_webhook(model: ScriptedModel) -> Self {
+        Self::start(model, |_| {}, webhook_options).await
+    }
+
     pub(crate) async fn with(model: ScriptedModel, change: impl FnOnce(&mut AgentSetup)) -> Self {
+        Self::start(model, change, options).await
+    }
+
+    async fn start(
+        model: ScriptedModel,
+        change: impl FnOnce(&mut AgentSetup),
+        options: impl Fn(&FakeBotApi, &str) -> TelegramOptions,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let api = FakeBotApi::start().await;
         let mut setup = AgentSetup::new(folder.path());
@@ -66,10 +81,14 @@ impl World {
 
     /// Another process on the same store.
     pub(crate) async fn another(&self, owner: &str) -> Process {
-        let setup = self.setup.clone().owned_by(owner);
+        self.another_with(options(&self.api, owner)).await
+    }
+
+    pub(crate) async fn another_with(&self, options: TelegramOptions) -> Process {
+        let setup = self.setup.clone().owned_by(&options.owner);
         let ledger = setup.ledger().await;
         let agent = setup.agent(ledger.clone(), self.model.clone());
-        start(&agent, ledger, options(&self.api, owner))
+        start(&agent, ledger, options)
     }
 
     /// The session that the person's private chat is in.
@@ -81,9 +100,19 @@ impl World {
     /// Waits until the update is finished, with everything that it led to.
     pub(crate) async fn finished(&self, update: i64) {
         self.api.all_received().await;
-        while self.ledger.pending_updates("123456", update - 1, 1).await.unwrap().iter().any(|next| next.id == update) {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        let finished = async {
+            while self
+                .ledger
+                .pending_updates("123456", update - 1, 1)
+                .await
+                .unwrap()
+                .iter()
+                .any(|next| next.id == update)
+            {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(LONG, finished).await.expect("the update is finished");
     }
 
     /// What the model was sent as the person's words, in order.
@@ -108,6 +137,8 @@ pub(crate) fn options(api: &FakeBotApi, owner: &str) -> TelegramOptions {
         owner: owner.to_owned(),
         lease: Duration::from_secs(2),
         edit_pause: Duration::from_millis(30),
+        revoked_pause: Duration::from_millis(50),
+        conflict_pause: Duration::from_millis(50),
         ..TelegramOptions::new(TOKEN.into())
     }
 }
@@ -115,66 +146,16 @@ pub(crate) fn options(api: &FakeBotApi, owner: &str) -> TelegramOptions {
 pub(crate) fn start(agent: &Agent, ledger: Arc<dyn ServerLedger>, options: TelegramOptions) -> Process {
     let shutdown = CancellationToken::new();
     let bot = TelegramBot::new(agent.clone(), ledger, options).unwrap();
-    Process { running: tokio::spawn(bot.run(shutdown.clone())), shutdown }
+    Process { webhook: bot.webhook(), running: Mutex::new(Some(tokio::spawn(bot.run(shutdown.clone())))), shutdown }
+}
+
+pub(crate) const WEBHOOK_SECRET: &str = "a-secret-of-the-webhook";
+
+pub(crate) fn webhook_options(api: &FakeBotApi, owner: &str) -> TelegramOptions {
+    TelegramOptions { mode: UpdateMode::Webhook { secret: WEBHOOK_SECRET.into() }, ..options(api, owner) }
 }
 
 /// A plan with two steps, as a document.
 pub(crate) fn plan(markdown: &str) -> Reply {
     Reply::call("plan_set_content", json!({ "plan_markdown": markdown, "title": "Tidy up" }))
-}
-
-/// A ledger that waits for ever at one place, as if the process were killed there.
-#[derive(Debug)]
-pub(crate) struct KilledLedger {
-    inner: Arc<dyn ServerLedger>,
-    at: KillPoint,
-    reached: watch::Sender<bool>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KillPoint {
-    Before(&'static str),
-    After(&'static str),
-}
-
-impl KilledLedger {
-    /// The ledger, and what becomes true when the place is reached.
-    pub(crate) fn around(
-        inner: Arc<dyn ServerLedger>,
-        at: KillPoint,
-    ) -> (Arc<dyn ServerLedger>, watch::Receiver<bool>) {
-        let (reached, receiver) = watch::channel(false);
-        (Arc::new(Forwarding(Self { inner, at, reached })), receiver)
-    }
-
-    async fn pass(&self, here: KillPoint) {
-        if self.at == here {
-            self.reached.send_replace(true);
-        }
-        if *self.reached.borrow() {
-            std::future::pending::<()>().await;
-        }
-    }
-}
-
-#[async_trait]
-impl ForwardingLedger for KilledLedger {
-    fn inner(&self) -> LedgerResult<&dyn Ledger> {
-        Ok(self.inner.as_ref())
-    }
-}
-
-#[async_trait]
-impl ForwardingServerLedger for KilledLedger {
-    fn inner_server(&self) -> &dyn ServerLedger {
-        self.inner.as_ref()
-    }
-
-    async fn before(&self, method: &'static str) {
-        self.pass(KillPoint::Before(method)).await;
-    }
-
-    async fn after(&self, method: &'static str) {
-        self.pass(KillPoint::After(method)).await;
-    }
 }

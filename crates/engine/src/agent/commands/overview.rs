@@ -27,6 +27,15 @@ pub(super) struct Overview {
     turns: Turns,
 }
 
+/// A line about messages that did not reach a person, if there are any.
+fn undelivered(count: u64) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("- notifications: 1 message could not be delivered".to_owned()),
+        count => Some(format!("- notifications: {count} messages could not be delivered")),
+    }
+}
+
 impl Overview {
     pub(super) fn new(agent: &Arc<AgentContext>, turns: Turns) -> Self {
         Self { agent: Arc::clone(agent), turns }
@@ -46,7 +55,7 @@ impl Overview {
             .summary
             .as_ref()
             .map_or_else(String::new, |summary| format!(", {} earlier ones summarised", summary.messages));
-        let lines = [
+        let mut lines = vec![
             format!("- session: `{session}`{}", topic(opened.topic.as_deref())),
             format!("- agent: {turn}"),
             format!("- model: `{}`", self.agent.model().name()),
@@ -62,6 +71,7 @@ impl Overview {
                 Workspace::Project { path } => format!("- files: the project folder {}", quoted(path)),
             },
         ];
+        lines.extend(undelivered(self.agent.engine().ledger().count_undelivered().await?));
         Ok(Answer::words(session, lines.join("\n")))
     }
 

@@ -54,7 +54,8 @@ pub(crate) async fn a_message_is_stored_once_and_taken_by_one_process(store: &St
     assert!(other.settle_message("b1", "two", &retry, at(71)).await.unwrap());
     assert_eq!(taken(&ledger, &take("one", 80, TakeOrder::OneOfEachTarget)).await, ["a2"]);
     let undelivered = other.undelivered(10).await.unwrap();
-    assert_eq!(undelivered.len(), 1);
+    assert_eq!((undelivered.len(), other.count_undelivered().await.unwrap()), (1, 1));
+    assert_eq!(undelivered[0].body, messages[2].body);
     assert_eq!(
         (undelivered[0].id.as_str(), undelivered[0].why.as_deref(), undelivered[0].attempts),
         ("b1", Some("slow"), 2)
@@ -62,6 +63,7 @@ pub(crate) async fn a_message_is_stored_once_and_taken_by_one_process(store: &St
     let failed = Delivery::Failed { why: "blocked".to_owned() };
     assert!(ledger.settle_message("a2", "one", &failed, at(81)).await.unwrap());
     assert!(ledger.undelivered(10).await.unwrap().iter().any(|message| message.id == "a2" && message.failed));
+    assert_eq!(ledger.count_undelivered().await.unwrap(), 2);
     assert_eq!(ledger.next_due("telegram").await.unwrap(), Some(at(90)));
     assert_eq!(ledger.next_due("webhook").await.unwrap(), None);
     assert_eq!(taken(&ledger, &take("one", 200, TakeOrder::Any)).await, ["b1", "late"]);
