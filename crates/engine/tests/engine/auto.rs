@@ -5,8 +5,9 @@ mod schedules;
 
 use std::time::Duration;
 
-use planwright_core::auto::{AutoState, Run, RunEnd, RunKind, RunState, TaskStatus};
+use planwright_core::auto::{AutoState, GoalStatus, Run, RunEnd, RunKind, RunState, TaskStatus};
 use planwright_core::event::{AutoEvent, Event, MemoryEvent, TurnEvent};
+use planwright_core::gate::AutoTool;
 use planwright_core::memory::{MemoryScope, ScopeChain};
 use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_core::refusal::RefusalCode;
@@ -108,7 +109,18 @@ async fn a_task_is_worked_on_until_it_is_done() {
     let other = session("session-two");
     world.engine().sessions().open(&other, &person()).await.unwrap();
     world.agent.send(&other, &person(), "Hello", &Watcher::none()).await.unwrap();
-    assert!(!world.model.last_request().system.contains("# Goals and tasks"));
+    let hello = world.model.last_request();
+    assert!(!hello.system.contains("# Goals and tasks"));
+    let offered: Vec<_> = tool_names(&hello).into_iter().filter(|name| AutoTool::named(name).is_some()).collect();
+    assert_eq!(offered, ["goal_add", "task_add", "diary_write"]);
+    // A goal of the same turn is listed and changed in it.
+    let second = Reply::call("goal_list", json!({})).and_call("goal_update", json!({ "goal": 1, "status": "paused" }));
+    world.model.then(Reply::call("goal_list", json!({})).and_call("goal_add", json!({ "title": "No warnings" })));
+    world.model.then(second);
+    world.agent.send(&other, &person(), "Mind the warnings", &Watcher::none()).await.unwrap();
+    assert!(tool_names(&world.model.last_request()).contains(&"goal_update"));
+    let stored = world.engine().auto().state(&other).await.unwrap();
+    assert_eq!(stored.goals[0].status, GoalStatus::Paused);
     world.has_a_valid_history();
     world.is_sound().await;
 }

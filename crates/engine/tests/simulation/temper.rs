@@ -64,7 +64,7 @@ impl Temper {
             // No third of it is a whole second, so that it is not renewed at the very moment a check looks.
             lease: Duration::from_millis(random.pick(&[2_500, 5_000, 15_500])),
             deaths_are_seen: random.coin(),
-            context_tokens: random.pick(&[8_500, 12_000, 200_000]),
+            context_tokens: random.pick(&[7_000, 12_000, 200_000]),
             patience: Duration::from_millis(random.pick(&[300, 2_000, 8_000])),
             policy,
         }
