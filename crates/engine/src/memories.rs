@@ -1,6 +1,7 @@
 //! The memory of sessions: saved, found again, forgotten, promoted. Everything is read through a chain of scopes, which is
 //! built from the session and its run.
 
+mod offers;
 mod tools;
 
 use planwright_core::actor::Actor;
@@ -60,9 +61,10 @@ impl Memories {
         let outcome = self.submit_as(request, MemoryCommand::Save(Box::new(new))).await?;
         match outcome.event {
             MemoryEvent::Saved { item } => Ok((*item, outcome.committed)),
-            MemoryEvent::Promoted { .. } | MemoryEvent::Forgotten { .. } | MemoryEvent::Restored { .. } => {
-                Err(other_request())
-            }
+            MemoryEvent::Promoted { .. }
+            | MemoryEvent::Forgotten { .. }
+            | MemoryEvent::Restored { .. }
+            | MemoryEvent::OfferDeclined { .. } => Err(other_request()),
         }
     }
 
@@ -142,9 +144,10 @@ impl Memories {
         let outcome = self.submit(session, by, MemoryCommand::Promote { memory }).await?;
         match outcome.event {
             MemoryEvent::Promoted { copy, .. } => Ok(*copy),
-            MemoryEvent::Saved { .. } | MemoryEvent::Forgotten { .. } | MemoryEvent::Restored { .. } => {
-                Err(other_request())
-            }
+            MemoryEvent::Saved { .. }
+            | MemoryEvent::Forgotten { .. }
+            | MemoryEvent::Restored { .. }
+            | MemoryEvent::OfferDeclined { .. } => Err(other_request()),
         }
     }
 

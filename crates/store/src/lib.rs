@@ -22,6 +22,7 @@ mod apply_command;
 mod auto_rows;
 mod changes;
 mod claims;
+mod derived_rows;
 mod encode;
 mod inspect;
 mod leasing;

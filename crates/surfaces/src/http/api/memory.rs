@@ -1,5 +1,7 @@
 //! `/api/memory`: what a session remembers.
 
+mod offers;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -27,7 +29,11 @@ const PAGE: u32 = 64;
 const LONGEST_SEARCH: usize = 4096;
 
 pub(super) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::default().routes(routes!(list, save)).routes(routes!(promote)).routes(routes!(forget))
+    OpenApiRouter::default()
+        .routes(routes!(list, save))
+        .routes(routes!(promote))
+        .routes(routes!(forget))
+        .merge(offers::router())
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
