@@ -90,6 +90,14 @@ pub struct StoredSession {
     pub last_active: Timestamp,
 }
 
+/// A memory and the vector that a model made of it, if it did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryVector {
+    pub place: Place,
+    pub memory: MemoryId,
+    pub vector: Option<Vec<f32>>,
+}
+
 /// Memories as they were read, and what could not be.
 #[derive(Debug, Clone, Default)]
 pub struct FoundMemories {
@@ -264,6 +272,12 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
 
     /// Entries and plans whose session has no row, named; a few are enough.
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>>;
+
+    /// The newest items of the chain's scopes, at most `limit` in each, with the vectors that this model made of them.
+    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>>;
+
+    /// Keeps what a model made of memories. Vectors are not in the journal: they are made again where they are missing.
+    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()>;
 
     /// The rows of a session that follow from its journal, and its promoted copies, for the check against the journal.
     async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows>;

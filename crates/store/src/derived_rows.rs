@@ -64,7 +64,7 @@ fn damaged(what: String, reason: impl ToString) -> DamagedRow {
 }
 
 /// Scopes and runs that no session has, and items and terms that no scope or item has. Both stores understand it.
-pub(crate) const ORPHANED: [(&str, &str); 5] = [
+pub(crate) const ORPHANED: [(&str, &str); 6] = [
     (
         "SELECT count(*) FROM memory_scope
          WHERE session_id <> 0 AND NOT EXISTS (SELECT 1 FROM session WHERE session.id = memory_scope.session_id)",
@@ -86,6 +86,11 @@ pub(crate) const ORPHANED: [(&str, &str); 5] = [
          WHERE session_id = 0 AND items <> (SELECT count(*) FROM memory_item
              WHERE memory_item.scope_id = memory_scope.id AND NOT memory_item.forgotten)",
         "counts of global memories",
+    ),
+    (
+        "SELECT count(*) FROM memory_vector
+         WHERE NOT EXISTS (SELECT 1 FROM memory_item WHERE memory_item.id = memory_vector.memory)",
+        "vectors of memories",
     ),
     (
         "SELECT count(*) FROM auto_session

@@ -37,6 +37,7 @@ mod postgres;
 mod restore;
 mod sqlite;
 mod transport;
+mod vectors;
 mod version_backfill;
 mod version_lookup;
 mod write_health;

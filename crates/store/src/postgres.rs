@@ -38,6 +38,7 @@ mod rows;
 mod schema;
 mod statement;
 mod target;
+mod vectors;
 mod writer_connection;
 mod writer_pool;
 
@@ -58,8 +59,8 @@ use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession,
-    Submission,
+    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerResult, MemoryVector, Page, PlanSummary,
+    StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
     Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreCounts, StoreFacts,
@@ -188,6 +189,14 @@ impl Ledger for PostgresLedger {
 
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
         self.readers.orphans().await
+    }
+
+    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>> {
+        vectors::read(&self.readers, chain, model, limit).await
+    }
+
+    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
+        vectors::write(&self.readers, model, vectors).await
     }
 
     async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {

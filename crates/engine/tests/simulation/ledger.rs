@@ -15,8 +15,8 @@ use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary,
-    StoredSession, Submission,
+    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, MemoryVector, Page,
+    PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::version_index::{VersionIndexEntry, apply_and_index};
 
@@ -257,6 +257,14 @@ impl Ledger for ProcessLedger {
 
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
         Ok(Vec::new())
+    }
+
+    async fn memory_vectors(&self, _: &ScopeChain, _: &str, _: u32) -> LedgerResult<Vec<MemoryVector>> {
+        Ok(Vec::new())
+    }
+
+    async fn keep_vectors(&self, _: &str, _: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
+        Err(LedgerError::Unavailable("a simulation has no embedding model".to_owned()))
     }
 
     async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {

@@ -64,7 +64,7 @@ async fn search(context: &Context, session: &SessionIdentity, words: &str, limit
     let view = || {
         let make = if explain { MemoryView::explained } else { MemoryView::found };
         let views: Vec<_> = search.found.iter().map(make).collect();
-        json!({ "items": views, "damaged": damaged::view(&search.damaged) })
+        json!({ "items": views, "damaged": damaged::view(&search.damaged), "note": search.note })
     };
     let text = || {
         let mut text = String::new();
@@ -82,6 +82,10 @@ async fn search(context: &Context, session: &SessionIdentity, words: &str, limit
             }
         }
         text.push_str(&damaged::words(&search.damaged));
+        if let Some(note) = &search.note {
+            text.push_str(&paint(&shown_line(note), DIM));
+            text.push('\n');
+        }
         text
     };
     context.screen.answer(view, text)?;

@@ -90,7 +90,7 @@ pub struct SourceView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = MemoryShare)]
 pub struct ShareView {
-    /// `text`, `before`, `after`, `answer`, `author`, `sitting`, `date`, `recency` or `scope`
+    /// `text`, `before`, `after`, `answer`, `author`, `sitting`, `date`, `recency`, `scope` or `meaning`
     pub factor: &'static str,
     pub share: f64,
 }

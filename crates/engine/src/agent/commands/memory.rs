@@ -43,10 +43,12 @@ impl MemoryCommands {
             }
             MemorySubcommand::Search { words } => {
                 let search = memories.search(&chain, &words, FOUND).await?;
-                match search.found.as_slice() {
+                let note = search.note.map(|note| format!("\n\n{note}")).unwrap_or_default();
+                let found = match search.found.as_slice() {
                     [] => format!("Nothing that is remembered here has to do with {}.", quoted(&words)),
                     found => lines(found.iter().map(|found| &found.item)),
-                }
+                };
+                found + &note
             }
             MemorySubcommand::Save { content } => {
                 let item = memories.save(session, by, NewMemory::by_person(content)).await?;

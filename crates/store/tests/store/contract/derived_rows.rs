@@ -7,7 +7,7 @@ use std::time::Duration;
 use planwright_core::auto::{AutoCommand, AutoExecutionContext, NewSchedule, RunTarget, StartTarget};
 use planwright_core::command::Command;
 use planwright_core::ids::{GoalId, RunId, TaskId};
-use planwright_core::memory::{MemoryKind, NewMemory};
+use planwright_core::memory::{MemoryKind, NewMemory, ScopeChain};
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
@@ -42,6 +42,16 @@ async fn remembering(engine: &Engine, name: &str, word: &str) {
         let new = NewMemory { kind, run: Some(run.clone()), ..NewMemory::by_person(format!("A {kind} about {word}.")) };
         engine.memories().save(&session, &agent(), new).await.unwrap();
     }
+    let chain = ScopeChain::of_run(&run);
+    let vectors = engine.ledger().memory_vectors(&chain, "openai:test", 10).await.unwrap();
+    assert!(vectors.len() == 3 && vectors.iter().all(|one| one.vector.is_none()), "{vectors:?}");
+    let made: Vec<_> = vectors.into_iter().map(|one| (one.memory, vec![0.5, -1.25])).collect();
+    engine.ledger().keep_vectors("openai:test", &made).await.unwrap();
+    engine.ledger().keep_vectors("openai:test", &made).await.unwrap();
+    let vectors = engine.ledger().memory_vectors(&chain, "openai:test", 10).await.unwrap();
+    assert!(vectors.iter().all(|one| one.vector.as_deref() == Some(&[0.5, -1.25])), "{vectors:?}");
+    let others = engine.ledger().memory_vectors(&chain, "openai:other", 10).await.unwrap();
+    assert!(others.iter().all(|one| one.vector.is_none()), "vectors belong to one model");
     let gone = engine.memories().save(&session, &person(), NewMemory::by_person(format!("Old {word}."))).await.unwrap();
     engine.memories().forget(&session, &person(), gone.id).await.unwrap();
 }
@@ -145,9 +155,17 @@ pub(crate) async fn a_deleted_session_leaves_no_row_in_any_table(store: &Store) 
     let written = dump(store).await;
     let touched: Vec<_> =
         written.iter().filter(|(table, rows)| before[*table] != **rows).map(|(table, _)| table).collect();
-    for table in
-        ["auto_session", "execution", "journal", "memory_item", "memory_posting", "memory_scope", "plan", "pointer"]
-    {
+    for table in [
+        "auto_session",
+        "execution",
+        "journal",
+        "memory_item",
+        "memory_posting",
+        "memory_scope",
+        "memory_vector",
+        "plan",
+        "pointer",
+    ] {
         assert!(touched.iter().any(|touched| *touched == table), "nothing of it is in {table}: {touched:?}");
     }
     let held = engine.ledger().acquire_lease(&here, "deleting", Duration::from_secs(600)).await.unwrap().unwrap();
