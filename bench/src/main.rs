@@ -8,7 +8,7 @@
 //! `planwright-bench search [FOLDER]`    a search through 100,000 files, beside `rg`
 //! `planwright-bench sandbox [FOLDER]`   a command that does nothing, bare and in the sandbox
 //! `planwright-bench memory PATH [FOLDER]`  how much of the evidence in dialogues of LoCoMo's layout is found again
-//! `planwright-bench memory-latency [FOLDER]`  a search with 1,000 visible memories among 100,000 and 1,000,000
+//! `planwright-bench memory-latency [FOLDER [SIZE…]]`  a search with 1,000 visible memories among 100,000 and 1,000,000
 //! `planwright-bench telegram [FOLDER]` updates taken in a second beside a bare loop that stores them, and the time to an answer
 //! `planwright-bench mcp PLANWRIGHT`     round trips over MCP stdio of the program PLANWRIGHT
 //! `planwright-bench serve PLANWRIGHT [FOLDER]`  the server: requests a second, and a thousand followers
@@ -49,7 +49,11 @@ fn main() -> anyhow::Result<()> {
             let path = folder.context("say where the dialogues are: memory PATH [FOLDER]")?;
             runtime.block_on(memory::run(&PathBuf::from(path), &scratch(arguments.next())?))
         }
-        "memory-latency" => runtime.block_on(memory::run_latency(&scratch(folder)?)),
+        "memory-latency" => {
+            let sizes = arguments.map(|size| size.parse()).collect::<Result<Vec<usize>, _>>();
+            let sizes = sizes.context("sizes are numbers of memories: memory-latency FOLDER SIZE…")?;
+            runtime.block_on(memory::run_latency(&scratch(folder)?, &sizes))
+        }
         "mcp" => mcp::run(&PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()))),
         "serve" => {
             let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
@@ -57,7 +61,7 @@ fn main() -> anyhow::Result<()> {
         }
         _ => anyhow::bail!(
             "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], search [FOLDER], \
-             sandbox [FOLDER], upstream [FOLDER], telegram [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER], mcp PLANWRIGHT or \
+             sandbox [FOLDER], upstream [FOLDER], telegram [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER [SIZE…]], mcp PLANWRIGHT or \
              serve PLANWRIGHT [FOLDER]"
         ),
     }

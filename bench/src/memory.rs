@@ -34,6 +34,7 @@ pub(crate) async fn run(path: &Path, folder: &TempDir) -> anyhow::Result<()> {
     Ok(())
 }
 
-pub(crate) async fn run_latency(folder: &TempDir) -> anyhow::Result<()> {
-    latency::run(folder).await
+/// `sizes` are the numbers of memories; 100,000 and 1,000,000 if there are none.
+pub(crate) async fn run_latency(folder: &TempDir, sizes: &[usize]) -> anyhow::Result<()> {
+    latency::run(folder, if sizes.is_empty() { &latency::SIZES } else { sizes }).await
 }

@@ -1,5 +1,5 @@
-//! One search with 1,000 visible memories, among 100,000 and among 1,000,000. The ratio of both is the figure: a search
-//! costs what its own scopes have.
+//! One search with 1,000 visible memories, among 100,000 and among 1,000,000 unless other numbers are given. The ratio of both is
+//! the figure: a search costs what its own scopes have.
 
 use std::time::{Duration, Instant};
 
@@ -13,28 +13,46 @@ use planwright_store::Location;
 use tempfile::TempDir;
 
 const VISIBLE: usize = 1_000;
-const SIZES: [usize; 2] = [100_000, 1_000_000];
+pub(super) const SIZES: [usize; 2] = [100_000, 1_000_000];
 const SEARCHES: usize = 2_000;
 /// How many memories are saved at the same time.
 const AT_ONCE: usize = 256;
 const VOCABULARY: u64 = 8_000;
 
-pub(super) async fn run(folder: &TempDir) -> anyhow::Result<()> {
+/// How long searches take with so many memories in the store.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Latency {
+    pub(super) memories: usize,
+    pub(super) median: Duration,
+    pub(super) p99: Duration,
+}
+
+pub(super) async fn run(folder: &TempDir, sizes: &[usize]) -> anyhow::Result<()> {
+    println!("{:>12} {:>12} {:>12} {:>12}", "memories", "median, ms", "p99, ms", "p99 ratio");
+    let mut first = None;
+    for Latency { memories, median, p99 } in measure(folder, sizes, SEARCHES).await? {
+        let ratio = millis(p99) / *first.get_or_insert(millis(p99));
+        println!("{memories:>12} {:>12.2} {:>12.2} {ratio:>12.2}", millis(median), millis(p99));
+    }
+    Ok(())
+}
+
+/// The sizes grow; what is stored for one is part of the next.
+pub(super) async fn measure(folder: &TempDir, sizes: &[usize], searches: usize) -> anyhow::Result<Vec<Latency>> {
     let location = Location::Sqlite(folder.path().join("planwright.db"));
     let engine = Engine::new(planwright_store::open(&location).await?, Policy::default());
-    println!("{:>12} {:>12} {:>12} {:>12}", "memories", "median, ms", "p99, ms", "p99 ratio");
-    let (mut stored, mut first) = (0, None);
-    for size in SIZES {
-        while stored < size {
+    let mut stored = 0;
+    let mut measured = Vec::new();
+    for size in sizes {
+        while stored < *size {
             fill(&engine, stored / VISIBLE).await?;
             stored += VISIBLE;
         }
-        let took = search(&engine, size / VISIBLE).await?;
-        let at = |part: f64| millis(took[(took.len() as f64 * part) as usize]);
-        let ratio = at(0.99) / *first.get_or_insert(at(0.99));
-        println!("{size:>12} {:>12.2} {:>12.2} {ratio:>12.2}", at(0.5), at(0.99));
+        let took = search(&engine, stored / VISIBLE, searches).await?;
+        let at = |part: f64| took[(took.len() as f64 * part) as usize];
+        measured.push(Latency { memories: stored, median: at(0.5), p99: at(0.99) });
     }
-    Ok(())
+    Ok(measured)
 }
 
 fn session(index: usize) -> anyhow::Result<SessionIdentity> {
@@ -57,9 +75,9 @@ async fn fill(engine: &Engine, index: usize) -> anyhow::Result<()> {
 }
 
 /// Searches in sessions all over the store, so that none of them stays in the cache.
-async fn search(engine: &Engine, sessions: usize) -> anyhow::Result<Vec<Duration>> {
+async fn search(engine: &Engine, sessions: usize, searches: usize) -> anyhow::Result<Vec<Duration>> {
     let mut took = Vec::new();
-    for number in 0..SEARCHES {
+    for number in 0..searches {
         let chain = ScopeChain::of_session(&session((number * 7_919) % sessions)?);
         let question = sentence(number as u64 + (1 << 40), 7);
         let begun = Instant::now();

@@ -45,3 +45,13 @@ async fn both_stores_rank_the_same() {
     }
     assert_eq!(found[0], found[1]);
 }
+
+/// The figures themselves are for a release build; here every size is stored and searched.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn searches_are_measured_at_every_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let measured = super::latency::measure(&folder, &[1_000, 3_000], 20).await.unwrap();
+    let sizes: Vec<_> = measured.iter().map(|latency| latency.memories).collect();
+    assert_eq!(sizes, [1_000, 3_000]);
+    assert!(measured.iter().all(|latency| latency.median > std::time::Duration::ZERO && latency.p99 >= latency.median));
+}

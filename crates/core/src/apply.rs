@@ -21,11 +21,18 @@ use crate::turn::{OpenTurn, Purpose, TickProgress};
 use crate::workbook::WriteOrigin;
 use crate::workspace::Workspace;
 
+/// How many accepted and declined offers a session keeps. It is more than the rules offer at once.
+const MOST_SETTLED_OFFERS: usize = 256;
+
 impl Snapshot {
     /// `seq` is the sequence number of the event's entry in the journal.
     pub fn apply(&mut self, event: &Event, context: &CommandContext, seq: u64) {
         if let Some(tick) = self.session.as_mut().and_then(|session| session.turn.as_mut()?.tick.as_mut()) {
             tick.changed |= is_progress(event);
+            // A turn may be ended by a person, who has no price.
+            if matches!(event, Event::Turn { event: TurnEvent::ModelReplied { .. }, .. }) {
+                tick.model = Some(context.by.name.clone());
+            }
         }
         match event {
             Event::Session(event) => self.apply_session(event, context),
@@ -116,14 +123,25 @@ fn apply_memory(memories: &mut BTreeMap<MemoryId, MemoryRecord>, event: &MemoryE
     if let Some(item) = event.added() {
         memories.insert(item.id.clone(), MemoryRecord { item: item.clone(), forgotten: false });
     } else if let Some(record) = memories.get_mut(event.memory()) {
-        record.forgotten = matches!(event, MemoryEvent::Forgotten { .. });
+        match event {
+            MemoryEvent::Forgotten { .. } => record.forgotten = true,
+            MemoryEvent::Restored { .. } => record.forgotten = false,
+            MemoryEvent::Saved { .. } | MemoryEvent::Promoted { .. } | MemoryEvent::OfferDeclined { .. } => {}
+        }
     }
 }
 
 impl Session {
     fn note_memory_change(&mut self, event: &MemoryEvent) {
         let memory = event.memory().clone();
+        if let Some(offer) = event.settled_offer() {
+            if self.settled_offers.len() == MOST_SETTLED_OFFERS {
+                self.settled_offers.remove(0);
+            }
+            self.settled_offers.push(offer.clone());
+        }
         let change = match event {
+            MemoryEvent::OfferDeclined { .. } => return,
             MemoryEvent::Saved { .. } => MemoryChange::Saved { memory },
             MemoryEvent::Promoted { .. } => MemoryChange::Promoted { memory },
             MemoryEvent::Forgotten { undo: false, .. } => MemoryChange::Forgotten { memory },

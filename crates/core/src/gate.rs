@@ -64,6 +64,8 @@ pub struct GateContext {
     pub document_tools: DocumentTools,
     /// Whether the planning files are on.
     pub workbook: bool,
+    /// Whether the session has goals, tasks or runs.
+    pub has_goals: bool,
 }
 
 /// What becomes of a call.
@@ -156,6 +158,7 @@ impl GateContext {
             caller,
             document_tools: policy.document_tools,
             workbook: workbook::is_on(snapshot, policy),
+            has_goals: auto::has_goals(snapshot),
         }
     }
 }

@@ -121,6 +121,11 @@ macro_rules! named_after_request {
 named_after_request!(GoalId, TaskId, RunId, ScheduleId);
 
 impl MemoryId {
+    /// The id of the memory that an offer would become.
+    pub(crate) fn of_offer(digest: &str) -> Self {
+        Self(format!("offer-{digest}"))
+    }
+
     /// The end of the id, where time-ordered ids differ from each other.
     pub fn short(&self) -> &str {
         &self.0[self.0.len().saturating_sub(SHORT)..]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::{Ask, GrantedCall};
 use crate::auto::AutoState;
-use crate::ids::PlanId;
+use crate::ids::{MemoryId, PlanId};
 use crate::memory::MemoryChange;
 use crate::mode::PlanModeState;
 use crate::plan::Plan;
@@ -57,6 +57,9 @@ pub struct Session {
     /// The last changes of its memory, the newest last, that can be taken back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory_changes: Vec<MemoryChange>,
+    /// The offers of memories that were accepted or declined, the newest last. They are not made again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settled_offers: Vec<MemoryId>,
     /// Its goals, tasks, diary, schedules and runs; `None` until there is one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto: Option<Box<AutoState>>,
@@ -100,6 +103,7 @@ impl Session {
             workspace: Workspace::Own,
             granted: Vec::new(),
             memory_changes: Vec::new(),
+            settled_offers: Vec::new(),
             auto: None,
             clients: Vec::new(),
             restored_at: None,

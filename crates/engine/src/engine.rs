@@ -17,7 +17,8 @@ use crate::history::History;
 use crate::importer::Importer;
 use crate::inbox::Inbox;
 use crate::ledger::{Committed, Ledger, LedgerResult};
-use crate::memories::{Memories, MemoryTools};
+use crate::memories::{Embeddings, Memories, MemoryTools};
+use crate::model::EmbeddingModel;
 use crate::plan_export::PlanExport;
 use crate::plans::Plans;
 use crate::reviews::Reviews;
@@ -35,12 +36,13 @@ pub struct Engine {
     submitter: Submitter,
     definitions: DefinitionCache,
     workbook_location: WorkbookLocation,
+    embeddings: Option<Arc<Embeddings>>,
 }
 
 impl Engine {
     pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
-        let (definitions, workbook_location) = Default::default();
-        Self { submitter: Submitter::new(ledger, policy), definitions, workbook_location }
+        let (definitions, workbook_location, embeddings) = Default::default();
+        Self { submitter: Submitter::new(ledger, policy), definitions, workbook_location, embeddings }
     }
 
     /// The same engine with another source of time and ids.
@@ -61,6 +63,11 @@ impl Engine {
     /// The same engine, which writes plans as files of the project they are made in.
     pub fn with_plan_export(self, path: ExportPath, files: FileTools) -> Self {
         Self { submitter: self.submitter.with_plan_export(PlanExport::new(path, files)), ..self }
+    }
+
+    /// The same engine, which finds memories by their meaning as well.
+    pub fn with_embeddings(self, model: Arc<dyn EmbeddingModel>) -> Self {
+        Self { embeddings: Some(Arc::new(Embeddings::new(model))), ..self }
     }
 
     /// The same engine with workbooks in the ledger only.
@@ -125,7 +132,7 @@ impl Engine {
     }
 
     pub fn memories(&self) -> Memories {
-        Memories::new(self.submitter.clone())
+        Memories::new(self.submitter.clone(), self.embeddings.clone())
     }
 
     pub(crate) fn memory_tools(&self) -> MemoryTools {

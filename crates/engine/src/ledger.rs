@@ -1,5 +1,7 @@
 //! The port to the store: the journal of every session, and what is read from it.
 
+mod derived_rows;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +11,7 @@ use jiff::Timestamp;
 use planwright_core::approval::record::SealedRecord;
 use planwright_core::command::Command;
 use planwright_core::event::Event;
-use planwright_core::ids::{PlanId, RequestId, TurnId};
+use planwright_core::ids::{MemoryId, PlanId, RequestId, TurnId};
 use planwright_core::journal::{Entry, Head, SealedEntry};
 use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place, PlacedItem};
@@ -22,6 +24,8 @@ use planwright_core::session::{ConversationKey, Session, SessionIdentity, Transp
 use planwright_core::snapshot::{CommandContext, Snapshot};
 
 use crate::version_index::VersionIndexEntry;
+
+pub use derived_rows::{DerivedRows, RunsRow, StoredMemory};
 
 /// A command on its way into a session's journal.
 #[derive(Debug, Clone)]
@@ -84,6 +88,14 @@ pub struct StoredSession {
     pub session: Session,
     pub head: Head,
     pub last_active: Timestamp,
+}
+
+/// A memory and the vector that a model made of it, if it did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryVector {
+    pub place: Place,
+    pub memory: MemoryId,
+    pub vector: Option<Vec<f32>>,
 }
 
 /// Memories as they were read, and what could not be.
@@ -263,6 +275,15 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
 
     /// Entries and plans whose session has no row, named; a few are enough.
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>>;
+
+    /// The newest items of the chain's scopes, at most `limit` in each, with the vectors that this model made of them.
+    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>>;
+
+    /// Keeps what a model made of memories. Vectors are not in the journal: they are made again where they are missing.
+    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()>;
+
+    /// The rows of a session that follow from its journal, and its promoted copies, for the check against the journal.
+    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows>;
 
     /// What the index knows about these terms in the scopes of a chain. It costs what those scopes have, however many
     /// memories there are in others.

@@ -1,13 +1,17 @@
 //! The memory of sessions: saved, found again, forgotten, promoted. Everything is read through a chain of scopes, which is
 //! built from the session and its run.
 
+mod embeddings;
+mod offers;
 mod tools;
+
+use std::sync::Arc;
 
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
 use planwright_core::event::{Event, MemoryEvent};
 use planwright_core::ids::MemoryId;
-use planwright_core::memory::ranking::{FirstPass, RankedMemory, Ranking};
+use planwright_core::memory::ranking::{FirstPass, RankedMemory, Ranking, fuse_rankings};
 use planwright_core::memory::{MemoryCommand, MemoryItem, MemoryQuery, MemoryScope, NewMemory, ScopeChain};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
@@ -16,7 +20,10 @@ use planwright_core::visible::quoted;
 use crate::ledger::{Committed, DamagedRow, FoundMemories, LedgerError, LedgerResult};
 use crate::submitter::{MemoryRead, SubmitRequest, Submitter};
 
+pub(crate) use embeddings::Embeddings;
 pub(crate) use tools::{MemoryTools, memory_tools};
+
+use embeddings::ByMeaning;
 
 /// A piece of an id names a memory from this length on.
 const SHORTEST_PIECE: usize = 6;
@@ -24,6 +31,7 @@ const SHORTEST_PIECE: usize = 6;
 #[derive(Debug, Clone)]
 pub struct Memories {
     submitter: Submitter,
+    embeddings: Option<Arc<Embeddings>>,
 }
 
 /// What a search found, the best first.
@@ -33,6 +41,8 @@ pub struct MemorySearch {
     /// Rows of other sessions that were dropped.
     pub blocked: u64,
     pub damaged: Vec<DamagedRow>,
+    /// Why memories were found by their words only, if an embedding model is configured and failed.
+    pub note: Option<String>,
 }
 
 /// What a command changed.
@@ -43,8 +53,8 @@ pub struct MemoryOutcome {
 }
 
 impl Memories {
-    pub(crate) fn new(submitter: Submitter) -> Self {
-        Self { submitter }
+    pub(crate) fn new(submitter: Submitter, embeddings: Option<Arc<Embeddings>>) -> Self {
+        Self { submitter, embeddings }
     }
 
     /// Saves what the person or agent `by` wants to be remembered.
@@ -60,9 +70,10 @@ impl Memories {
         let outcome = self.submit_as(request, MemoryCommand::Save(Box::new(new))).await?;
         match outcome.event {
             MemoryEvent::Saved { item } => Ok((*item, outcome.committed)),
-            MemoryEvent::Promoted { .. } | MemoryEvent::Forgotten { .. } | MemoryEvent::Restored { .. } => {
-                Err(other_request())
-            }
+            MemoryEvent::Promoted { .. }
+            | MemoryEvent::Forgotten { .. }
+            | MemoryEvent::Restored { .. }
+            | MemoryEvent::OfferDeclined { .. } => Err(other_request()),
         }
     }
 
@@ -90,11 +101,17 @@ impl Memories {
             if !wanted.is_empty() {
                 let FoundMemories { items, blocked, damaged, .. } = ledger.memory_items(chain, &wanted).await?;
                 search.found = first.rank(&query, chain, items, self.submitter.now(), ranking);
-                search.found.truncate(limit);
                 search.blocked = search.blocked.max(blocked);
                 search.damaged = damaged;
             }
         }
+        if let Some(embeddings) = self.embeddings.as_deref().filter(|_| ranking == Ranking::Fused) {
+            match self.by_meaning(embeddings, chain, text).await? {
+                ByMeaning::Found(items) => search.found = fuse_rankings(search.found, items),
+                ByMeaning::Failed(note) => search.note = Some(note),
+            }
+        }
+        search.found.truncate(limit);
         self.note_read(chain, search.blocked);
         Ok(search)
     }
@@ -142,9 +159,10 @@ impl Memories {
         let outcome = self.submit(session, by, MemoryCommand::Promote { memory }).await?;
         match outcome.event {
             MemoryEvent::Promoted { copy, .. } => Ok(*copy),
-            MemoryEvent::Saved { .. } | MemoryEvent::Forgotten { .. } | MemoryEvent::Restored { .. } => {
-                Err(other_request())
-            }
+            MemoryEvent::Saved { .. }
+            | MemoryEvent::Forgotten { .. }
+            | MemoryEvent::Restored { .. }
+            | MemoryEvent::OfferDeclined { .. } => Err(other_request()),
         }
     }
 

@@ -25,6 +25,16 @@ pub trait Model: Send + Sync + fmt::Debug + 'static {
     async fn reply(&self, request: &ModelRequest, listener: &dyn Listener) -> Result<ModelReply, ModelError>;
 }
 
+/// Makes vectors of texts, so that texts of a similar meaning have vectors of a similar direction.
+#[async_trait]
+pub trait EmbeddingModel: Send + Sync + fmt::Debug + 'static {
+    /// The name by which it was chosen, such as `openai:text-embedding-3-small`. Vectors of different models are not compared.
+    fn name(&self) -> &str;
+
+    /// One vector for each text, in their order.
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError>;
+}
+
 /// The models that specialists name.
 pub trait ModelCatalog: Send + Sync + fmt::Debug + 'static {
     /// The model of this name, such as `openai:gpt-5`, or why it cannot answer.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Damage, Head};
+use planwright_core::memory::MemoryScope;
 use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
@@ -200,9 +201,22 @@ impl Verifier {
             disagreements.extend(wrong.map(|wrong| {
                 disagreement(format!("the index of version {} of plan {} of {session}", wrong.version, wrong.plan))
             }));
+            disagreements.extend(self.compare_derived_rows(&walk.snapshot).await?);
         }
         let damage = damage.map(|damage| damage.to_string());
         Ok(ChainReport { session: session.clone(), entries: walk.head.seq, damage, disagreements })
+    }
+}
+
+impl Verifier {
+    /// Compares the memories, their index and the row of schedules and runs with the replayed journal.
+    async fn compare_derived_rows(&self, replayed: &Snapshot) -> LedgerResult<Vec<DamagedRow>> {
+        let copies = replayed.memories.iter().filter(|(_, record)| record.item.scope == MemoryScope::Global);
+        let copies: Vec<_> = copies.map(|(id, _)| id.clone()).collect();
+        let rows = self.ledger.derived_rows(&replayed.identity, &copies).await?;
+        let known = |what: &String| rows.damaged.iter().any(|row| what.starts_with(&row.what));
+        let wrong = rows.disagreements(replayed).into_iter().filter(|what| !known(what)).map(disagreement);
+        Ok(rows.damaged.iter().cloned().chain(wrong).collect())
     }
 }
 

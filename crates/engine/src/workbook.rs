@@ -36,12 +36,13 @@ use crate::lookup;
 use crate::submitter::{SubmitRequest, Submitter};
 use crate::workbook_dir::WorkbookLocation;
 
-use document::{DocumentReader, none_yet};
+use document::none_yet;
 use edit::WorkbookEditor;
 use sync::FileSync;
 
 pub use crate::workbook_dir::WorkbookFolders;
 pub use document::Document;
+pub(crate) use document::DocumentReader;
 pub use edit::{EditOutcome, InitOutcome, NewWorkbook};
 pub(crate) use middleware::{EndedCall, WorkbookMiddleware};
 pub use notes::Note;

@@ -3,12 +3,14 @@
 //! - [`choose`]: from a setting such as `openai:gpt-5` to a model
 //! - [`options`]: context window, timeouts, retries and the size of a reply
 //! - `provider`: OpenAI and every server that speaks like it, Anthropic, Gemini and Ollama
+//! - `embeddings`: vectors of texts, from OpenAI and every server that speaks like it
 //! - `context_window`: the context window of each family of models
 //! - [`rehearsal`]: the built-in model, offline and deterministic, for trying out every style of plan
 //! - [`scripted`]: a model for tests that replies by script and records every request
 
 pub mod choose;
 mod context_window;
+mod embeddings;
 pub mod options;
 mod provider;
 pub mod rehearsal;
@@ -16,4 +18,5 @@ pub mod scripted;
 mod text_pieces;
 
 pub use choose::{ChooseError, ModelChoice, Provider, connect};
+pub use embeddings::{MissingEmbeddings, connect_embeddings};
 pub use options::{Options, ReplyLimits, RetryPolicy, Timeouts};

@@ -5,6 +5,7 @@
 //! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
 //! - `mcp`, `mcp_file`: upstream MCP servers, read, and added to the file
+//! - `memory`: how memories are found
 //! - `notify`: what people are told, where and when
 //! - `planning_files`: the workbook
 //! - `policy`: how plans and turns work
@@ -25,6 +26,7 @@ mod file;
 mod gateway;
 mod mcp;
 pub(crate) mod mcp_file;
+mod memory;
 mod notify;
 mod planning_files;
 mod policy;
@@ -88,6 +90,8 @@ pub(crate) struct Settings {
     /// The Telegram bot, if there is one.
     pub(crate) telegram: Option<TelegramOptions>,
     pub(crate) notify: NotifyOptions,
+    /// The embedding model by which memories are also found.
+    pub(crate) embeddings: Option<ModelChoice>,
     /// The path of the configuration file, which may not exist.
     pub(crate) file: PathBuf,
 }
@@ -119,6 +123,7 @@ impl Settings {
         let mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
         let telegram = std::mem::take(&mut file.telegram).options()?;
         let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
+        let embeddings = file.memory.embeddings();
         let mut policy = policy::policy(file, &path, &data)?;
         policy.agent_sandbox = match sandbox.level {
             SandboxLevel::Open => AgentSandbox::Open,
@@ -138,6 +143,7 @@ impl Settings {
             gateway_writes,
             telegram,
             notify,
+            embeddings,
             policy,
             file: path,
         })

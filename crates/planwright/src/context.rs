@@ -12,7 +12,7 @@ use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::history::VersionAuthor;
 use planwright_engine::ledger::{LedgerError, StoredSession};
-use planwright_engine::model::{Model, ModelCatalog};
+use planwright_engine::model::{EmbeddingModel, Model, ModelCatalog};
 use planwright_engine::permission_rules::RuleSource;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::toolbox::Toolbox;
@@ -20,6 +20,7 @@ use planwright_engine::toolbox::command::CommandTools;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::upstream::{ToolPins, UpstreamTools};
 use planwright_engine::workbook::WorkbookFolders;
+use planwright_llm::{MissingEmbeddings, ModelChoice, connect_embeddings};
 use planwright_sandbox::{Sandbox, SandboxLevel};
 use planwright_store::Location;
 use planwright_surfaces::mcp::folder::{folder_session, named_session};
@@ -119,6 +120,9 @@ impl Context {
             .with_project_files(files.clone());
         if let Some(path) = settings.plan_export {
             engine = engine.with_plan_export(path, files);
+        }
+        if let Some(choice) = &settings.embeddings {
+            engine = engine.with_embeddings(embeddings(choice));
         }
         let person = person();
         if let Err(error) = engine.approvals().record_configured(&Actor::system("cli")).await {
@@ -404,4 +408,11 @@ pub(crate) fn read_stdin() -> Result<String, Failure> {
 
 pub(crate) fn read_file(path: &PathBuf) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("{} cannot be read: {error}", path.display())))
+}
+
+/// The embedding model. Searches say why they do without one that cannot be set up.
+fn embeddings(choice: &ModelChoice) -> Arc<dyn EmbeddingModel> {
+    let lookup = |name: &str| std::env::var(name).ok();
+    connect_embeddings(choice, lookup)
+        .unwrap_or_else(|error| Arc::new(MissingEmbeddings { choice: choice.to_string(), reason: error.to_string() }))
 }

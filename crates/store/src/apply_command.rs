@@ -10,10 +10,9 @@ use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::refusal::Refusal;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::Purpose;
-use planwright_engine::ledger::Submission;
+use planwright_engine::ledger::{RunsRow, Submission};
 use planwright_engine::version_index::apply_and_index;
 
-use crate::auto_rows::AutoRow;
 use crate::memory_rows::MemoryRowChange;
 use crate::plan_rows::PlanRowChanges;
 
@@ -29,7 +28,7 @@ pub(crate) struct AppliedCommand {
     /// What changes of memories, in order.
     pub(crate) memories: Vec<MemoryRowChange>,
     /// What the row about schedules and runs says afterwards, if they changed.
-    pub(crate) auto: Option<AutoRow>,
+    pub(crate) auto: Option<RunsRow>,
 }
 
 /// Decides and, if the command is not refused, moves `snapshot` and `head` on. A refusal leaves both as they were.
@@ -62,7 +61,7 @@ pub(crate) fn apply_command(
         }
     }
     let changes_auto = events.iter().any(|event| event.auto_event().is_some());
-    let auto = snapshot.session.as_ref().filter(|_| changes_auto).map(AutoRow::of);
+    let auto = snapshot.session.as_ref().filter(|_| changes_auto).map(RunsRow::of);
     Ok(AppliedCommand { events, entries, versions, plans, memories, auto })
 }
 

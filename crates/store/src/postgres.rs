@@ -22,6 +22,7 @@ mod chat_updates;
 mod claims;
 mod data_migrations;
 mod delete;
+mod derived_rows;
 mod errors;
 mod health;
 pub(crate) mod inspect;
@@ -37,6 +38,7 @@ mod rows;
 mod schema;
 mod statement;
 mod target;
+mod vectors;
 mod writer_connection;
 mod writer_pool;
 
@@ -47,7 +49,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::approval::record::SealedRecord;
-use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::ids::{MemoryId, PlanId, RequestId};
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place};
@@ -57,7 +59,8 @@ use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerResult, MemoryVector, Page, PlanSummary,
+    StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
     Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreCounts, StoreFacts,
@@ -190,6 +193,18 @@ impl Ledger for PostgresLedger {
 
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
         self.readers.orphans().await
+    }
+
+    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>> {
+        vectors::read(&self.readers, chain, model, limit).await
+    }
+
+    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
+        vectors::write(&self.readers, model, vectors).await
+    }
+
+    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
+        derived_rows::read(&self.readers, session, promoted).await
     }
 
     async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {

@@ -20,6 +20,7 @@ mod chat_updates;
 mod claims;
 mod connection;
 mod delete;
+mod derived_rows;
 mod errors;
 mod executions;
 mod health;
@@ -37,6 +38,7 @@ mod restore;
 mod rows;
 mod session_cache;
 mod submit;
+mod vectors;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +49,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::approval::record::SealedRecord;
-use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::ids::{MemoryId, PlanId, RequestId};
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place};
@@ -58,8 +60,8 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession,
-    Submission,
+    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, MemoryVector, Page,
+    PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
     Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreCounts, StoreFacts,
@@ -251,6 +253,21 @@ impl Ledger for SqliteLedger {
 
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
         self.readers.read(queries::orphans).await
+    }
+
+    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>> {
+        let (chain, model) = (chain.clone(), model.to_owned());
+        self.readers.read(move |connection| vectors::read(connection, &chain, &model, limit)).await
+    }
+
+    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
+        let (model, vectors) = (model.to_owned(), vectors.to_vec());
+        self.writer.ask(move |state| vectors::write(&state.connection, &model, &vectors)).await
+    }
+
+    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
+        let (session, promoted) = (session.clone(), promoted.to_vec());
+        self.readers.read(move |connection| derived_rows::read(connection, &session, &promoted)).await
     }
 
     async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {

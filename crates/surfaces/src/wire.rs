@@ -46,7 +46,7 @@ pub use decisions::DecisionView;
 pub use entries::EntryView;
 pub use executions::{CountsView, ExecutionView, PausedForView, PermissionCountsView, StepRunView};
 pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
-pub use memory::{MemoryView, ShareView, SourceView};
+pub use memory::{MemoryOfferView, MemoryView, ShareView, SourceView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
 pub use plan_updates::PlanUpdateView;
 pub use progress::ProgressView;

@@ -36,7 +36,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::approval::record::SealedRecord;
-use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::ids::{MemoryId, PlanId, RequestId};
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place};
@@ -47,7 +47,8 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
 use planwright_engine::chat_updates::{ChatRecord, ChatUpdates, PendingUpdate, Poller, ReceivedUpdate};
 use planwright_engine::ledger::{
-    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerResult, MemoryVector, Page, PlanSummary,
+    StoredSession, Submission,
 };
 use planwright_engine::outbox::{Delivery, NewMessage, Outbox, OutboxMessage, TakeMessages, Undelivered};
 use planwright_engine::server_ledger::{
@@ -109,6 +110,9 @@ forwarding_ledger! {
     async fn memories(chain: &ScopeChain, before: Option<u64>, limit: u32) -> FoundMemories;
     async fn memories_named(chain: &ScopeChain, piece: &str) -> FoundMemories;
     async fn orphans() -> Vec<DamagedRow>;
+    async fn memory_vectors(chain: &ScopeChain, model: &str, limit: u32) -> Vec<MemoryVector>;
+    async fn keep_vectors(model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> ();
+    async fn derived_rows(session: &SessionIdentity, promoted: &[MemoryId]) -> DerivedRows;
     async fn acquire_lease(session: &SessionIdentity, owner: &str, ttl: Duration) -> Option<Lease>;
     async fn renew_lease(lease: &Lease, ttl: Duration) -> bool;
     async fn lease(session: &SessionIdentity) -> Option<Lease>;

@@ -8,7 +8,7 @@ use crate::decide::Decider;
 use crate::event::{Event, MemoryEvent};
 use crate::ids::MemoryId;
 use crate::memory::{
-    MemoryChange, MemoryCommand, MemoryItem, MemoryScope, MemorySource, MemoryTrust, NewMemory, ScopeChain,
+    MemoryChange, MemoryCommand, MemoryItem, MemoryOffer, MemoryScope, MemorySource, MemoryTrust, NewMemory, ScopeChain,
 };
 use crate::policy::filled;
 use crate::refusal::Refusal;
@@ -21,7 +21,16 @@ impl Decider<'_> {
     pub(super) fn memory(&self, command: &MemoryCommand) -> Result<Vec<Event>, Refusal> {
         self.snapshot.opened()?;
         let event = match command {
-            MemoryCommand::Save(new) => self.save_memory(new)?,
+            MemoryCommand::Save(new) if new.source.is_offer() => {
+                return Err(Refusal::policy_denied("Only a rule offers such a memory."));
+            }
+            MemoryCommand::Save(new) => self.save_memory(new, MemoryId::from(&self.context.request))?,
+            MemoryCommand::Accept(offer) => self.accept_offer(offer)?,
+            MemoryCommand::Decline { offer } => {
+                self.check_person("declines")?;
+                self.check_offer_open(offer)?;
+                MemoryEvent::OfferDeclined { offer: offer.clone() }
+            }
             MemoryCommand::Forget { memory } => {
                 self.check_person("forgets")?;
                 self.snapshot.remembered(memory)?;
@@ -33,7 +42,32 @@ impl Decider<'_> {
         Ok(vec![Event::Memory(event)])
     }
 
-    fn save_memory(&self, new: &NewMemory) -> Result<MemoryEvent, Refusal> {
+    /// The memory gets the id of the offer, so that it is accepted once.
+    fn accept_offer(&self, offer: &MemoryOffer) -> Result<MemoryEvent, Refusal> {
+        self.check_offer_open(&offer.id)?;
+        if !offer.source.is_offer() {
+            return Err(Refusal::invalid("Only what a rule offers is accepted."));
+        }
+        let new = NewMemory {
+            content: offer.content.clone(),
+            kind: offer.kind,
+            tags: Vec::new(),
+            scope: Some(offer.scope.clone()),
+            source: offer.source.clone(),
+            expires_at: None,
+            run: offer.run.clone(),
+        };
+        self.save_memory(&new, offer.id.clone())
+    }
+
+    fn check_offer_open(&self, offer: &MemoryId) -> Result<(), Refusal> {
+        if self.snapshot.opened()?.settled_offers.contains(offer) {
+            return Err(Refusal::wrong_status(format!("Offer {} was accepted or declined before.", offer.short())));
+        }
+        Ok(())
+    }
+
+    fn save_memory(&self, new: &NewMemory, id: MemoryId) -> Result<MemoryEvent, Refusal> {
         let content = filled("memory", &new.content)?;
         self.policy.limits.check_line("memory", content)?;
         if new.tags.len() > MOST_TAGS {
@@ -52,15 +86,18 @@ impl Decider<'_> {
             MemorySource::Promotion { .. } => {
                 return Err(Refusal::policy_denied("Only a promotion makes a promoted memory."));
             }
-            MemorySource::Person | MemorySource::Turn { .. } | MemorySource::Tool | MemorySource::Plan { .. } => {
-                new.source.clone()
-            }
+            MemorySource::Person
+            | MemorySource::Turn { .. }
+            | MemorySource::Tool
+            | MemorySource::Plan { .. }
+            | MemorySource::Workbook
+            | MemorySource::Diary => new.source.clone(),
         };
         if new.expires_at.is_some_and(|at| at <= self.context.at) {
             return Err(Refusal::invalid("The memory would have expired already."));
         }
         let item = MemoryItem {
-            id: MemoryId::from(&self.context.request),
+            id,
             scope,
             kind: new.kind,
             content: content.to_owned(),

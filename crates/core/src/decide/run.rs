@@ -11,7 +11,6 @@ use crate::command::{Command, TurnCommand};
 use crate::decide::Decider;
 use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::{GoalId, RunId, TaskId};
-use crate::plan::PlanStatus;
 use crate::refusal::Refusal;
 use crate::snapshot::Snapshot;
 use crate::turn::{OpenTurn, Purpose, TurnEnd, TurnEnding};
@@ -190,23 +189,10 @@ impl Decider<'_> {
         if session.waiting_ask().is_some() {
             return Err(Refusal::wrong_status("The agent waits for your answer to what it asked."));
         }
-        let Some(plan) = self.snapshot.active() else { return Ok(()) };
-        let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
-        let waits = match plan.status {
-            PlanStatus::Ready => true,
-            PlanStatus::Executing => paused,
-            PlanStatus::Collecting
-            | PlanStatus::Approved
-            | PlanStatus::Completed
-            | PlanStatus::PartiallyCompleted
-            | PlanStatus::Rejected
-            | PlanStatus::Cancelled
-            | PlanStatus::Superseded => false,
-        };
-        if waits {
-            return Err(Refusal::wrong_status(format!("Plan {} waits for your decision.", plan.number)));
+        match self.snapshot.active().filter(|plan| plan.waits_for_person()) {
+            Some(plan) => Err(Refusal::wrong_status(format!("Plan {} waits for your decision.", plan.number))),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn known_run(&self, run: &RunId) -> Result<&Run, Refusal> {
@@ -307,7 +293,7 @@ impl Decider<'_> {
             turns: 1,
             tokens: tick.usage.total(),
             millis: tick.worked_until(self.context.at),
-            micros: self.policy.auto.cost(&self.context.by.name, tick.usage).unwrap_or(0),
+            micros: tick.model.and_then(|model| self.policy.auto.cost(&model, tick.usage)).unwrap_or(0),
         };
         Some(AutoEvent::RunTicked {
             run: context.run_id.clone(),

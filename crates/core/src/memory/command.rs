@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::MemoryChange;
 use super::item::{MemoryKind, MemorySource};
+use super::offers::MemoryOffer;
 use super::scope::MemoryScope;
 use crate::auto::AutoExecutionContext;
 use crate::ids::MemoryId;
@@ -12,6 +13,12 @@ use crate::ids::MemoryId;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemoryCommand {
     Save(Box<NewMemory>),
+    /// Remembers what a rule offered.
+    Accept(Box<MemoryOffer>),
+    /// The offer is not made again. Only a person declines.
+    Decline {
+        offer: MemoryId,
+    },
     /// Only a person forgets.
     Forget {
         memory: MemoryId,
@@ -56,7 +63,7 @@ impl MemoryCommand {
     /// The item that the command changes. An undo is about the last one of the session's `changes`.
     pub fn subject<'a>(&'a self, changes: &'a [MemoryChange]) -> Option<&'a MemoryId> {
         match self {
-            Self::Save(_) => None,
+            Self::Save(_) | Self::Accept(_) | Self::Decline { .. } => None,
             Self::Forget { memory } | Self::Promote { memory } => Some(memory),
             Self::Undo => Some(changes.last()?.memory()),
         }
@@ -66,7 +73,8 @@ impl MemoryCommand {
     pub fn size(&self) -> usize {
         match self {
             Self::Save(new) => new.content.len() + new.tags.iter().map(String::len).sum::<usize>(),
-            Self::Forget { .. } | Self::Promote { .. } | Self::Undo => 0,
+            Self::Accept(offer) => offer.content.len(),
+            Self::Decline { .. } | Self::Forget { .. } | Self::Promote { .. } | Self::Undo => 0,
         }
     }
 }

@@ -20,6 +20,8 @@ events! {
         },
         /// The last change was that the item was forgotten, and a person took it back.
         "memory_restored" Restored { memory: MemoryId },
+        /// A person does not want to be offered this again.
+        "memory_offer_declined" OfferDeclined { offer: MemoryId },
     }
 }
 
@@ -28,12 +30,23 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl MemoryEvent {
-    /// The item that the event adds or changes.
+    /// The item that the event adds or changes, or that a declined offer would have become.
     pub fn memory(&self) -> &MemoryId {
         match self {
             Self::Saved { item } => &item.id,
             Self::Promoted { copy, .. } => &copy.id,
-            Self::Forgotten { memory, .. } | Self::Restored { memory } => memory,
+            Self::Forgotten { memory, .. } | Self::Restored { memory } | Self::OfferDeclined { offer: memory } => {
+                memory
+            }
+        }
+    }
+
+    /// The offer that the event accepts or declines.
+    pub fn settled_offer(&self) -> Option<&MemoryId> {
+        match self {
+            Self::Saved { item } if item.source.is_offer() => Some(&item.id),
+            Self::OfferDeclined { offer } => Some(offer),
+            Self::Saved { .. } | Self::Promoted { .. } | Self::Forgotten { .. } | Self::Restored { .. } => None,
         }
     }
 
@@ -42,7 +55,7 @@ impl MemoryEvent {
         match self {
             Self::Saved { item } => Some(item),
             Self::Promoted { copy, .. } => Some(copy),
-            Self::Forgotten { .. } | Self::Restored { .. } => None,
+            Self::Forgotten { .. } | Self::Restored { .. } | Self::OfferDeclined { .. } => None,
         }
     }
 }

@@ -105,10 +105,24 @@ pub enum MemorySource {
     Turn { turn: TurnId },
     /// An agent of another program saved it over MCP.
     Tool,
-    /// A decision of a finished plan.
+    /// A decision of a finished plan, which was offered and accepted.
     Plan { plan: PlanId },
+    /// A resolved error of the workbook, which was offered and accepted.
+    Workbook,
+    /// An entry of the diary, which was offered and accepted.
+    Diary,
     /// A person took it out of a session.
     Promotion { memory: MemoryId, session: SessionIdentity, promoted_by: Actor },
+}
+
+impl MemorySource {
+    /// Whether a rule offered it.
+    pub const fn is_offer(&self) -> bool {
+        match self {
+            Self::Plan { .. } | Self::Workbook | Self::Diary => true,
+            Self::Person | Self::Turn { .. } | Self::Tool | Self::Promotion { .. } => false,
+        }
+    }
 }
 
 /// How far an item can be trusted, by who wrote it.

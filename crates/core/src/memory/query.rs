@@ -46,6 +46,11 @@ impl MemoryQuery {
         self.terms.iter().chain(names).chain(&self.dates).map(String::as_str).collect()
     }
 
+    /// Whether a text has one of the words that are looked for.
+    pub fn shares_a_term_with(&self, text: &str) -> bool {
+        stems(text).iter().any(|stem| self.terms.binary_search(stem).is_ok())
+    }
+
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.dates.is_empty()
     }

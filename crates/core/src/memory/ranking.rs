@@ -4,9 +4,11 @@
 //!
 //! - `bm25`: the first pass, over the index
 //! - `fusion`: the second pass, over the items that the first one wants to see
+//! - `rank_fusion`: joins the ranking with one by meaning, where an embedding model is configured
 
 mod bm25;
 mod fusion;
+mod rank_fusion;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::identity::SessionIdentity;
 use crate::memory::item::MemoryItem;
+
+pub use rank_fusion::fuse_rankings;
 
 /// Where an item is: in which scope of the chain, 0 for the nearest, and its position there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,9 +89,12 @@ pub enum Factor {
     Recency,
     /// How near its scope is.
     Scope,
+    /// What it means, by an embedding model.
+    Meaning,
 }
 
 impl Factor {
+    /// Those of the ranking without an embedding model.
     pub const ALL: [Self; 9] = [
         Self::Text,
         Self::Before,
@@ -111,6 +118,7 @@ impl Factor {
             Self::Date => "date",
             Self::Recency => "recency",
             Self::Scope => "scope",
+            Self::Meaning => "meaning",
         }
     }
 }

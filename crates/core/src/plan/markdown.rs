@@ -156,7 +156,7 @@ impl Words {
         }
     }
 
-    fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         self.0.trim().is_empty()
     }
 

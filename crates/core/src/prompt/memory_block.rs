@@ -61,6 +61,8 @@ pub fn memory_provenance(item: &MemoryItem) -> String {
     let origin = match &item.source {
         MemorySource::Person | MemorySource::Turn { .. } | MemorySource::Tool => String::new(),
         MemorySource::Plan { plan } => format!(", from plan {}", plan.short()),
+        MemorySource::Workbook => ", from the workbook".to_owned(),
+        MemorySource::Diary => ", from the diary".to_owned(),
         MemorySource::Promotion { session, promoted_by, .. } => {
             format!(", promoted from {session} by {}", visible(&promoted_by.name).replace('\n', " "))
         }

@@ -96,11 +96,27 @@ pub enum ChangeSelection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemorySubcommand {
     List,
-    Search { words: String },
-    Save { content: String },
-    Forget { memory: String },
-    Promote { memory: String },
+    Search {
+        words: String,
+    },
+    Save {
+        content: String,
+    },
+    Forget {
+        memory: String,
+    },
+    Promote {
+        memory: String,
+    },
     Undo,
+    /// What rules offer to be remembered.
+    Offers,
+    Accept {
+        offer: String,
+    },
+    Decline {
+        offer: String,
+    },
 }
 
 /// Where no plan is named, the active one is meant.
@@ -280,6 +296,9 @@ impl fmt::Display for SlashCommand {
                 MemorySubcommand::Forget { memory } => write!(f, " forget {memory}"),
                 MemorySubcommand::Promote { memory } => write!(f, " promote {memory}"),
                 MemorySubcommand::Undo => f.write_str(" undo"),
+                MemorySubcommand::Offers => f.write_str(" offers"),
+                MemorySubcommand::Accept { offer } => write!(f, " accept {offer}"),
+                MemorySubcommand::Decline { offer } => write!(f, " decline {offer}"),
             },
             Self::Switch { key } => write!(f, " {key}"),
             Self::Help { topic } => write_after(f, topic),

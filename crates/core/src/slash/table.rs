@@ -223,8 +223,14 @@ static TABLE: [CommandSpec; 37] = {
         row(Diary, OnItsOwn, "diary", "[add <text>]", auto::diary).says("what was done and when", "/diary"),
         row(Conversation, LookingAround, "status", "", |rest| nothing(rest, SlashCommand::Status))
             .says("this session at a glance", "/status"),
-        row(Memory, LookingAround, "memory", "[list|search|save|forget|promote|undo] [words]", memory)
-            .says("what is remembered here; save, forget, or let every session read it", "/memory search invoices"),
+        row(
+            Memory,
+            LookingAround,
+            "memory",
+            "[list|search|save|forget|promote|undo|offers|accept|decline] [words]",
+            memory,
+        )
+        .says("what is remembered here; save, forget, or let every session read it", "/memory search invoices"),
         row(Conversation, LookingAround, "tools", "[accept <server> [code]]", tools)
             .says("the tools the agent has now; or accept those of an MCP server", "/tools accept github 3f2a91c0"),
         row(Conversation, LookingAround, "help", "[command]", |rest| Ok(SlashCommand::Help { topic: some_text(rest) }))
@@ -287,6 +293,10 @@ fn memory(rest: &str) -> Read {
         at_most_one_word(more)?
             .ok_or_else(|| Problem::from("Say which memory; `/memory list` shows their ids.".to_owned()))
     };
+    let offered = |more: &str| -> Result<String, Problem> {
+        at_most_one_word(more)?
+            .ok_or_else(|| Problem::from("Say which offer; `/memory offers` shows their ids.".to_owned()))
+    };
     let command = match word.to_lowercase().as_str() {
         "" | "list" => return nothing(more, SlashCommand::Memory(MemorySubcommand::List)),
         "undo" => return nothing(more, SlashCommand::Memory(MemorySubcommand::Undo)),
@@ -294,8 +304,11 @@ fn memory(rest: &str) -> Read {
         "save" => MemorySubcommand::Save { content: needed_text(more, "what to remember")? },
         "forget" => MemorySubcommand::Forget { memory: named(more)? },
         "promote" => MemorySubcommand::Promote { memory: named(more)? },
+        "offers" => return nothing(more, SlashCommand::Memory(MemorySubcommand::Offers)),
+        "accept" => MemorySubcommand::Accept { offer: offered(more)? },
+        "decline" => MemorySubcommand::Decline { offer: offered(more)? },
         _ => {
-            let known = "`list`, `search`, `save`, `forget`, `promote` and `undo`";
+            let known = "`list`, `search`, `save`, `forget`, `promote`, `undo`, `offers`, `accept` and `decline`";
             return Err(format!("{} is none of {known}.", quoted(word)).into());
         }
     };

@@ -10,6 +10,9 @@ use crate::turn::TurnInput;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TickProgress {
     pub usage: Usage,
+    /// The model that replied last; its price counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// How many calls it made.
     pub calls: u32,
     /// The hash of its words, calls and results.
@@ -24,7 +27,8 @@ pub struct TickProgress {
 
 impl TickProgress {
     pub(crate) fn begun(at: Timestamp) -> Self {
-        Self { usage: Usage::default(), calls: 0, work: String::new(), changed: false, millis: 0, since: Some(at) }
+        let (usage, work) = (Usage::default(), String::new());
+        Self { usage, model: None, calls: 0, work, changed: false, millis: 0, since: Some(at) }
     }
 
     pub(crate) fn take_in(&mut self, input: &TurnInput) {

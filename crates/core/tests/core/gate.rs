@@ -1,9 +1,9 @@
 //! The gate: what is advertised is what may be called, and what becomes of the tools of others.
 
 use planwright_core::gate::{
-    ASK_AGENT, Caller, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, advertised_plan_tools,
-    advertised_workbook_tools, authorize_asking, authorize_plan_tool, authorize_recording, authorize_workbook_tool,
-    decide_other_tool,
+    ASK_AGENT, AutoTool, Caller, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, advertised_auto_tools,
+    advertised_plan_tools, advertised_workbook_tools, authorize_asking, authorize_auto_tool, authorize_plan_tool,
+    authorize_recording, authorize_workbook_tool, decide_other_tool,
 };
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -13,7 +13,7 @@ use planwright_core::refusal::RefusalCode;
 use crate::world::*;
 
 fn situation(style: Option<PlanStyle>, status: Option<PlanStatus>, caller: Caller) -> GateContext {
-    GateContext { style, status, caller, document_tools: DocumentTools::All, workbook: false }
+    GateContext { style, status, caller, document_tools: DocumentTools::All, workbook: false, has_goals: false }
 }
 
 #[test]
@@ -229,6 +229,28 @@ fn workbook_tools_are_there_for_each_as_far_as_they_may_go() {
             assert_eq!(authorized.is_ok(), names(&on).split(' ').any(|name| name == tool.name()), "{tool:?} in {on:?}");
             assert_eq!(authorize_workbook_tool(&off, tool).unwrap_err().code, RefusalCode::PolicyDenied);
             assert!(authorize_recording(&on, tool.name()).is_err(), "{tool:?} is no step");
+        }
+    }
+}
+
+#[test]
+fn goal_and_task_tools_are_offered_where_there_are_goals() {
+    let adding = "goal_add task_add diary_write";
+    let all = "goal_add goal_list goal_update task_add task_list task_update diary_write";
+    for without in situations() {
+        let with = GateContext { has_goals: true, ..without };
+        let expected = match without.caller {
+            Caller::Conversation => (adding, all),
+            Caller::ExternalAgent => (all, all),
+            Caller::Specialist | Caller::Execution => ("", ""),
+        };
+        let names = |situation: &GateContext| {
+            advertised_auto_tools(situation).map(AutoTool::name).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!((names(&without).as_str(), names(&with).as_str()), expected, "{without:?}");
+        for tool in AutoTool::ALL {
+            let advertised = names(&without).split(' ').any(|name| name == tool.name());
+            assert_eq!(authorize_auto_tool(&without, tool).is_ok(), advertised, "{tool:?} in {without:?}");
         }
     }
 }

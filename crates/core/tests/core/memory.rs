@@ -1,6 +1,7 @@
 //! Memory: scopes and chains, what is saved and by whom, and how items are ranked.
 
 mod changes;
+mod offers;
 mod ranking;
 mod scopes;
 

@@ -12,13 +12,14 @@ use crate::journal::replay;
 use crate::world::SESSION;
 
 /// One sealed entry a line: its sequence number, its hash and the text that was hashed.
-const STORED: [&str; 6] = [
+const STORED: [&str; 7] = [
     include_str!("fixtures/journal.jsonl"),
     include_str!("fixtures/journal_reviews.jsonl"),
     include_str!("fixtures/journal_steps.jsonl"),
     include_str!("fixtures/journal_memory.jsonl"),
     include_str!("fixtures/journal_approvals.jsonl"),
     include_str!("fixtures/journal_auto.jsonl"),
+    include_str!("fixtures/journal_offers.jsonl"),
 ];
 
 fn session() -> SessionIdentity {
@@ -30,7 +31,7 @@ fn stored() -> Vec<SealedEntry> {
     journals().into_iter().flatten().collect()
 }
 
-fn journals() -> [Vec<SealedEntry>; 6] {
+fn journals() -> [Vec<SealedEntry>; 7] {
     STORED.map(|journal| journal.lines().map(sealed).collect())
 }
 

@@ -19,7 +19,7 @@ use tokio_util::task::TaskTracker;
 use super::agent_context::AgentContext;
 use super::execution::Executions;
 use super::turn::{Begins, Begun, Message, Turns};
-use crate::ledger::{LedgerError, LedgerResult};
+use crate::ledger::{LedgerError, LedgerResult, StoredSession};
 use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::{Answer, Outcome};
 use crate::session::progress::{Progress, ProgressStream};
@@ -234,7 +234,8 @@ impl Runs {
     }
 }
 
-/// A process that is not known to have ended counts as ended after this time without a sign of it.
+/// A process that is not known to have ended counts as ended after this time without a sign of it: between two turns of a run
+/// it writes nothing only while a person is waited for, or for less than this.
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(120);
 
 /// Notes which runs of the session were interrupted because their process ended.
@@ -246,15 +247,29 @@ pub(super) async fn interrupt_dead(agent: &AgentContext, session: &SessionIdenti
         return Ok(());
     }
     let now = agent.engine().now();
+    // What a person does in the session wakes the process of the run, if it is still there.
+    let waits = is_awaited(agent, session, &stored).await?;
     for run in state.runs.iter().filter(|run| run.state == RunState::Running) {
         let own = run.driver == agent.options.owner;
-        let silent = crate::clock::between(run.active_at, now) > SILENCE;
+        let silent = !waits && crate::clock::between(run.active_at.max(stored.last_active), now) > SILENCE;
         let dead = if own { !agent.runs.drives(run.id()) } else { (agent.options.is_gone)(&run.driver) || silent };
         if dead {
             agent.engine().auto().interrupt(session, run.id()).await?;
         }
     }
     Ok(())
+}
+
+/// Whether a plan or an execution of the session waits for a person, so that its runs stand still. Most sessions have no run
+/// of another process, and none of them is asked for.
+async fn is_awaited(agent: &AgentContext, session: &SessionIdentity, stored: &StoredSession) -> LedgerResult<bool> {
+    let elsewhere = |run: &Run| run.state == RunState::Running && run.driver != agent.options.owner;
+    let runs = stored.session.auto.iter().flat_map(|state| &state.runs);
+    if !runs.into_iter().any(elsewhere) {
+        return Ok(false);
+    }
+    let snapshot = agent.engine().ledger().snapshot(session, None).await?;
+    Ok(snapshot.waits_for_person())
 }
 
 /// Where the answers of a run without a chat go: to those who follow the session.

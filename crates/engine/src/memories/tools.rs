@@ -3,7 +3,7 @@
 use planwright_core::auto::AutoExecutionContext;
 use planwright_core::gate::{Caller, GateContext, MemoryTool, advertised_memory_tools, authorize_memory_tool};
 use planwright_core::memory::ranking::RankedMemory;
-use planwright_core::memory::{MemoryItem, MemoryKind, MemorySource, NewMemory, ScopeChain};
+use planwright_core::memory::{MemoryItem, MemoryKind, MemoryOffer, MemoryQuery, MemorySource, NewMemory, ScopeChain};
 use planwright_core::visible::visible;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,6 +16,8 @@ use crate::tool_schema::{Arguments, ToolDefinition, parse, schema_of};
 
 const DEFAULT_LIMIT: usize = 8;
 const MOST: usize = 50;
+/// The most offers beside the items of a search.
+const MOST_OFFERS: usize = 3;
 
 #[derive(Debug, Clone)]
 pub(crate) struct MemoryTools {
@@ -44,6 +46,9 @@ struct SaveArguments {
     /// A few words that it is also found by.
     #[serde(default)]
     tags: Vec<String>,
+    /// The id of an offer to accept instead; `content` is then not read.
+    #[serde(default)]
+    offer: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
@@ -87,6 +92,14 @@ impl MemoryTools {
         Self { submitter, memories }
     }
 
+    /// What is offered and has a word of the question.
+    async fn matching_offers(&self, chain: &ScopeChain, text: &str) -> LedgerResult<Vec<Value>> {
+        let query = MemoryQuery::of(text);
+        let offers = self.memories.offers_in(chain).await?;
+        let matching = offers.iter().filter(|offer| query.shares_a_term_with(&offer.content));
+        Ok(matching.take(MOST_OFFERS).map(offered_item).collect())
+    }
+
     /// The answer, and what was committed if something was. The run decides the scopes.
     pub(crate) async fn call(
         &self,
@@ -104,10 +117,21 @@ impl MemoryTools {
                 let chain = ScopeChain::of(request.session, run)?;
                 let limit = given.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MOST);
                 let found = self.memories.search(&chain, &given.query, limit).await?.found;
-                Ok((json!({ "items": found.iter().map(found_item).collect::<Vec<_>>() }), None))
+                let mut answer = json!({ "items": found.iter().map(found_item).collect::<Vec<_>>() });
+                let offers = self.matching_offers(&chain, &given.query).await?;
+                if !offers.is_empty() {
+                    answer["offers"] = json!(offers);
+                }
+                Ok((answer, None))
             }
             MemoryTool::Save => {
                 let given: SaveArguments = parse(tool.name(), arguments)?;
+                if let Some(reference) = &given.offer {
+                    let chain = ScopeChain::of(request.session, run)?;
+                    let offer = self.memories.find_offer_in(&chain, reference).await?;
+                    let (item, committed) = self.memories.accept_as(request, offer).await?;
+                    return Ok((json!({ "id": item.id, "scope": item.scope, "kind": item.kind }), Some(committed)));
+                }
                 let source = match &request.turn {
                     Some(turn) => MemorySource::Turn { turn: turn.clone() },
                     None => MemorySource::Tool,
@@ -126,6 +150,11 @@ impl MemoryTools {
             }
         }
     }
+}
+
+fn offered_item(offer: &MemoryOffer) -> Value {
+    let MemoryOffer { id, kind, scope, content, at, .. } = offer;
+    json!({ "offer": id, "kind": kind, "scope": scope, "content": visible(content), "at": at })
 }
 
 fn found_item(found: &RankedMemory) -> Value {

@@ -1,7 +1,7 @@
 //! The outcome of an input. The plan in it is made from the stored plan, never from the model's text.
 
 use planwright_core::ask::Ask;
-use planwright_core::ids::{PlanId, TurnId};
+use planwright_core::ids::{PlanId, RunId, TurnId};
 use planwright_core::model::Usage;
 use planwright_core::plan::execution::{Progress, StepStatus};
 use planwright_core::plan::{Approval, Digest, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle};
@@ -93,6 +93,8 @@ pub struct Answer {
     pub refusal: Option<RefusalCode>,
     /// What an undo did to files.
     pub undone: Option<Box<Undo>>,
+    /// The run that was started or continues.
+    pub run: Option<RunId>,
 }
 
 impl Answer {
@@ -108,6 +110,7 @@ impl Answer {
             turn: None,
             refusal: None,
             undone: None,
+            run: None,
         }
     }
 
@@ -137,7 +140,8 @@ impl From<TurnOutcome> for Answer {
     fn from(outcome: TurnOutcome) -> Self {
         let TurnOutcome { session, turn, end, ask, reply, plan, planner, usage, model_calls, tool_calls } = outcome;
         let turn = Some(TurnStats { turn, usage, model_calls, tool_calls });
-        Self { session, end, ask, decided: None, reply, plan, planner, turn, refusal: None, undone: None }
+        let (decided, refusal, undone, run) = (None, None, None, None);
+        Self { session, end, ask, decided, reply, plan, planner, turn, refusal, undone, run }
     }
 }
 

@@ -100,6 +100,7 @@ const fn words(event: &Event) -> Option<&'static str> {
             MemoryEvent::Promoted { .. } => Some("a memory was promoted to global"),
             MemoryEvent::Forgotten { .. } => Some("a memory was forgotten"),
             MemoryEvent::Restored { .. } => Some("a memory was restored"),
+            MemoryEvent::OfferDeclined { .. } => Some("an offered memory was declined"),
         },
         Event::Auto(event) => match event {
             AutoEvent::RunStarted { .. } => Some("a run was started"),

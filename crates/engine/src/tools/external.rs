@@ -384,6 +384,7 @@ fn of_style(style: PlanStyle, policy: &Policy) -> GateContext {
         caller: Caller::ExternalAgent,
         document_tools: policy.document_tools,
         workbook: false,
+        has_goals: false,
     }
 }
 

@@ -25,12 +25,12 @@ pub struct Document {
 
 /// Reads documents from the journal.
 #[derive(Debug, Clone)]
-pub(super) struct DocumentReader {
+pub(crate) struct DocumentReader {
     ledger: Arc<dyn Ledger>,
 }
 
 impl DocumentReader {
-    pub(super) fn new(ledger: Arc<dyn Ledger>) -> Self {
+    pub(crate) fn new(ledger: Arc<dyn Ledger>) -> Self {
         Self { ledger }
     }
 
@@ -46,7 +46,7 @@ impl DocumentReader {
     }
 
     /// The version of a document that the session's state names.
-    pub(super) async fn version(
+    pub(crate) async fn version(
         &self,
         session: &SessionIdentity,
         which: DocumentKind,
@@ -66,7 +66,7 @@ impl DocumentReader {
     }
 
     /// The texts that these entries have.
-    pub(super) async fn texts(
+    pub(crate) async fn texts(
         &self,
         session: &SessionIdentity,
         seqs: &Documents<u64>,

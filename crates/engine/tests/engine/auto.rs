@@ -5,8 +5,12 @@ mod schedules;
 
 use std::time::Duration;
 
-use planwright_core::auto::{AutoState, Run, RunEnd, RunKind, RunState, TaskStatus};
+use planwright_core::auto::{
+    AutoCommand, AutoState, GoalStatus, Run, RunEnd, RunKind, RunState, StartTarget, TaskStatus,
+};
+use planwright_core::command::Command;
 use planwright_core::event::{AutoEvent, Event, MemoryEvent, TurnEvent};
+use planwright_core::gate::AutoTool;
 use planwright_core::memory::{MemoryScope, ScopeChain};
 use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_core::refusal::RefusalCode;
@@ -15,6 +19,7 @@ use planwright_core::turn::{Purpose, TurnEnd};
 use planwright_engine::Engine;
 use planwright_engine::server_ledger::RunsFilter;
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::clock::TestClock;
 use planwright_test_support::talk::{Talk as _, Watcher};
 use serde_json::json;
 
@@ -108,7 +113,18 @@ async fn a_task_is_worked_on_until_it_is_done() {
     let other = session("session-two");
     world.engine().sessions().open(&other, &person()).await.unwrap();
     world.agent.send(&other, &person(), "Hello", &Watcher::none()).await.unwrap();
-    assert!(!world.model.last_request().system.contains("# Goals and tasks"));
+    let hello = world.model.last_request();
+    assert!(!hello.system.contains("# Goals and tasks"));
+    let offered: Vec<_> = tool_names(&hello).into_iter().filter(|name| AutoTool::named(name).is_some()).collect();
+    assert_eq!(offered, ["goal_add", "task_add", "diary_write"]);
+    // A goal of the same turn is listed and changed in it.
+    let second = Reply::call("goal_list", json!({})).and_call("goal_update", json!({ "goal": 1, "status": "paused" }));
+    world.model.then(Reply::call("goal_list", json!({})).and_call("goal_add", json!({ "title": "No warnings" })));
+    world.model.then(second);
+    world.agent.send(&other, &person(), "Mind the warnings", &Watcher::none()).await.unwrap();
+    assert!(tool_names(&world.model.last_request()).contains(&"goal_update"));
+    let stored = world.engine().auto().state(&other).await.unwrap();
+    assert_eq!(stored.goals[0].status, GoalStatus::Paused);
     world.has_a_valid_history();
     world.is_sound().await;
 }
@@ -342,11 +358,8 @@ async fn a_process_that_dies_between_two_turns_leaves_an_interrupted_run() {
     let world = World::with(diligent(), |_| {}).await;
     world.hear("/task add Renew the certificate").await;
     // Another process starts the run and is gone before its first tick.
-    let command = planwright_core::auto::AutoCommand::Start {
-        target: planwright_core::auto::StartTarget::Current,
-        driver: "a dead process".to_owned(),
-    };
-    world.engine().submit(&world.session, &person(), planwright_core::command::Command::Auto(command)).await.unwrap();
+    let command = AutoCommand::Start { target: StartTarget::Current, driver: "a dead process".to_owned() };
+    world.engine().submit(&world.session, &person(), Command::Auto(command)).await.unwrap();
     assert!(world.hear("/auto status").await.reply.contains("run 1 (TASK_RUN) is running"));
     let world = world.restart_with(|setup| setup.options.is_gone = |owner| owner == "a dead process").await;
     let status = world.hear("/auto status").await.reply;
@@ -354,6 +367,27 @@ async fn a_process_that_dies_between_two_turns_leaves_an_interrupted_run() {
     let waiting = world.engine().inbox().runs(world.setup.ledger().await.as_ref()).await.unwrap().0;
     assert_eq!(waiting.len(), 1);
     assert_eq!(waiting[0].task, "Renew the certificate");
+}
+
+/// Between two turns the process of a run writes nothing while a person is waited for, however long that takes.
+#[tokio::test]
+async fn a_run_of_another_machine_that_waits_for_a_person_is_not_called_interrupted() {
+    let clock = TestClock::stopped();
+    let world = World::with(diligent(), |setup| setup.clock = Some(clock.clone())).await;
+    world.hear("/task add Renew the certificate").await;
+    let command = AutoCommand::Start { target: StartTarget::Current, driver: "on another machine".to_owned() };
+    world.engine().submit(&world.session, &person(), Command::Auto(command)).await.unwrap();
+    world.hear("/plan on").await;
+    world.model.then(Reply::call("plan_set_content", json!({ "plan_markdown": "# Move\n\n1. Pack\n" })));
+    world.say("Plan the move").await;
+    clock.advance(Duration::from_secs(3_600));
+    assert!(world.hear("/auto status").await.reply.contains("run 1 (TASK_RUN) is running"));
+    // From the answer on the process has a while to continue.
+    world.hear("/plan reject").await;
+    clock.advance(Duration::from_secs(119));
+    assert!(world.hear("/auto status").await.reply.contains("run 1 (TASK_RUN) is running"));
+    clock.advance(Duration::from_secs(2));
+    assert!(world.hear("/auto status").await.reply.contains("run 1 (TASK_RUN) is interrupted"));
 }
 
 #[tokio::test]

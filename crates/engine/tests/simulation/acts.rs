@@ -4,16 +4,18 @@ mod typing;
 
 use std::time::Duration;
 
+use planwright_core::auto::AutoState;
 use planwright_core::command::{Decision, StuckChoice};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::session::SessionIdentity;
+use planwright_engine::clock::Clock as _;
 
 use crate::random::Random;
 use crate::store::{Kept, Store};
 use crate::world::{FILES, World, session};
 
-pub(crate) use typing::Leaves;
+pub(crate) use typing::{COMMON, Leaves};
 
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
@@ -41,6 +43,10 @@ pub(crate) enum Act {
     Delete {
         session: SessionIdentity,
     },
+    /// The schedules of a session are due.
+    Fire {
+        session: SessionIdentity,
+    },
     Kill,
     FallAsleep(Duration),
     Jump {
@@ -55,6 +61,7 @@ enum Kind {
     GoOn,
     StopHere,
     Delete,
+    Fire,
     Kill,
     FallAsleep,
     Jump,
@@ -68,6 +75,8 @@ pub(crate) fn choose(world: &World, store: &Store, random: &mut Random) -> Act {
     let kept = state.kept(&session).unwrap();
     let settling = settling(kept, random);
     let passing = state.sessions.keys().find(|session| is_passing(session)).cloned();
+    let auto = kept.session.auto.as_deref();
+    let due = auto.and_then(AutoState::due_at).is_some_and(|at| at <= world.clock.now());
     let often = |what: bool, weight| if what { weight } else { 0 };
     // Fate strikes best where something is under way.
     let carried_out = kept.plans.values().any(|plan| plan.status == PlanStatus::Executing);
@@ -78,6 +87,7 @@ pub(crate) fn choose(world: &World, store: &Store, random: &mut Random) -> Act {
         (4, Kind::GoOn),
         (busy, Kind::StopHere),
         (often(passing.is_some(), 20), Kind::Delete),
+        (often(due, 40), Kind::Fire),
         (often(temper.deaths > 0, busy * (3 + temper.deaths / 8)), Kind::Kill),
         (often(temper.leases_get_lost, busy * 5), Kind::FallAsleep),
         (often(temper.leases_get_lost, 3), Kind::Jump),
@@ -90,6 +100,7 @@ pub(crate) fn choose(world: &World, store: &Store, random: &mut Random) -> Act {
             let patience = random.per_mille(60).then(|| random.millis(0, 10_000));
             Act::Type { session, text, leaves, patience }
         }
+        (Kind::Fire, _) => Act::Fire { session },
         (Kind::GoOn, _) => Act::GoOn { session },
         (Kind::StopHere, _) => Act::StopHere { session },
         (Kind::Kill, _) => Act::Kill,

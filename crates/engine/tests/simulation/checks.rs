@@ -3,8 +3,10 @@
 //! - [`turns`]: turns do not overlap, and their calls are made once
 //! - [`runs`]: what may become of the steps of plans, and through whom
 //! - [`steps`]: recorded calls are made as they were recorded and approved, once or as often as they may
+//! - [`auto`]: runs stay in their session, and only a person's promotion is global
 //! - [`plans`]: people decide about what they saw, and what is over stays over
 
+mod auto;
 mod plans;
 mod runs;
 mod steps;
@@ -24,6 +26,7 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::Purpose;
 use serde_json::Value;
 
+use crate::acts::COMMON;
 use crate::store::Store;
 use crate::tools::{effect_of, number_in};
 use crate::world::{Happening, Role, World};
@@ -44,6 +47,11 @@ pub(crate) fn check(world: &World, store: &Store) -> Tally {
     let mut walk = Walk { world, sessions: followed.collect(), tally: Tally::new() };
     for (place, (_, happening)) in world.record().iter().enumerate() {
         walk.take_in(place, happening);
+    }
+    for kept in state.memories.iter().flatten().filter(|kept| kept.owner.is_none()) {
+        if !kept.record.item.content.starts_with(COMMON) {
+            world.wrong(format!("no person promoted what every session reads: {}", kept.record.item.content));
+        }
     }
     for followed in walk.sessions.values() {
         followed.at_the_end(world);
@@ -263,6 +271,7 @@ impl<'a> Followed<'a> {
         let rules = [
             self.turns.take_in(&written),
             runs::take_in(&written, policy),
+            auto::take_in(&written),
             self.steps.take_in(&written),
             self.plans.take_in(&written, policy),
         ];

@@ -13,7 +13,7 @@ const A_FEW: u64 = 54;
 const FOUND: [u64; 6] = [97, 216, 373, 425, 504, 704];
 
 /// What has to happen at least once in a few runs, for them to be about something.
-const REACHED: [&str; 29] = [
+const REACHED: [&str; 37] = [
     "process died",
     "session taken over",
     "session deleted",
@@ -43,6 +43,14 @@ const REACHED: [&str; 29] = [
     "step_ended UNCERTAIN",
     "execution_finished COMPLETED",
     "execution_finished PARTIALLY_COMPLETED",
+    "turn_begun for a tick",
+    "run_started",
+    "run_moved",
+    "run_paused",
+    "run_ended",
+    "schedule_fired",
+    "memory_saved",
+    "memory_promoted",
 ];
 
 /// Runs that went wrong.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use planwright_core::approval::record::SealedRecord;
-use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::ids::{MemoryId, PlanId, RequestId};
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place};
@@ -15,8 +15,8 @@ use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession,
-    Submission,
+    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, MemoryVector, Page,
+    PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::version_index::{VersionIndexEntry, apply_and_index};
 
@@ -34,6 +34,19 @@ pub(crate) struct ProcessLedger {
 impl ProcessLedger {
     pub(crate) fn new(process: &Arc<Process>, store: &Arc<Store>) -> Self {
         Self { process: Arc::clone(process), store: Arc::clone(store) }
+    }
+
+    /// Reads memories. A session without any is answered at once, as most are.
+    async fn remembered<T: Send>(
+        &self,
+        chain: &ScopeChain,
+        look: impl FnOnce(&mut State, &mut Random) -> LedgerResult<T> + Send,
+    ) -> LedgerResult<T> {
+        if self.store.lock().memories.is_empty() {
+            let mut random = self.process.world.dice.on(format_args!("no memories"));
+            return look(&mut self.store.lock(), &mut random);
+        }
+        self.operate("memories", &chain.session().to_string(), look).await
     }
 
     /// One operation. The process may die before it or after it, and the store may be away before it or after it.
@@ -250,20 +263,41 @@ impl Ledger for ProcessLedger {
         Ok(Vec::new())
     }
 
-    async fn memory_matches(&self, _: &ScopeChain, _: &[String]) -> LedgerResult<MemoryMatches> {
-        Ok(MemoryMatches::default())
+    async fn memory_vectors(&self, _: &ScopeChain, _: &str, _: u32) -> LedgerResult<Vec<MemoryVector>> {
+        Ok(Vec::new())
     }
 
-    async fn memory_items(&self, _: &ScopeChain, _: &[Place]) -> LedgerResult<FoundMemories> {
-        Ok(FoundMemories::default())
+    async fn keep_vectors(&self, _: &str, _: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
+        Err(LedgerError::Unavailable("a simulation has no embedding model".to_owned()))
     }
 
-    async fn memories(&self, _: &ScopeChain, _: Option<u64>, _: u32) -> LedgerResult<FoundMemories> {
-        Ok(FoundMemories::default())
+    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
+        let look = |state: &mut State, _: &mut Random| Ok(state.derived_rows(session, promoted));
+        self.operate("derived rows", &session.to_string(), look).await
     }
 
-    async fn memories_named(&self, _: &ScopeChain, _: &str) -> LedgerResult<FoundMemories> {
-        Ok(FoundMemories::default())
+    async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
+        let world = &self.process.world;
+        let look = |state: &mut State, _: &mut Random| Ok(state.memory_matches(world, chain, lookups));
+        self.remembered(chain, look).await
+    }
+
+    async fn memory_items(&self, chain: &ScopeChain, places: &[Place]) -> LedgerResult<FoundMemories> {
+        let world = &self.process.world;
+        let look = |state: &mut State, _: &mut Random| Ok(state.memory_items(world, chain, places));
+        self.remembered(chain, look).await
+    }
+
+    async fn memories(&self, chain: &ScopeChain, before: Option<u64>, limit: u32) -> LedgerResult<FoundMemories> {
+        let world = &self.process.world;
+        let look = |state: &mut State, _: &mut Random| Ok(state.memories(world, chain, before, limit));
+        self.remembered(chain, look).await
+    }
+
+    async fn memories_named(&self, chain: &ScopeChain, piece: &str) -> LedgerResult<FoundMemories> {
+        let world = &self.process.world;
+        let look = |state: &mut State, _: &mut Random| Ok(state.memories_named(world, chain, piece));
+        self.remembered(chain, look).await
     }
 
     async fn acquire_lease(

@@ -1,5 +1,6 @@
 //! A model that does whatever models do: it answers, calls tools, calls tools that are not there, and breaks.
 
+mod memories;
 mod overhearing;
 mod replies;
 
@@ -46,7 +47,9 @@ impl Model for RandomModel {
         let role = overhearing::role_in(request);
         if mark.is_empty() {
             // The input that makes an agent carry out a document has no words of a person, and may be all there is to summarise.
-            if role != Role::Summarizer || !words.contains("[Go on with plan") && !words.contains("[Plan ") {
+            let by_itself = words.contains("_RUN ");
+            let summary = role == Role::Summarizer && (words.contains("[Go on with plan") || words.contains("[Plan "));
+            if !by_itself && !summary {
                 world.wrong(format!("the model was sent no words of a person: {words}"));
             }
             return Err(ModelError::new(ModelErrorKind::Refused, "There is nothing to answer."));
@@ -55,6 +58,7 @@ impl Model for RandomModel {
         let mut random = world.chance(format_args!("model in {session}"));
         world.happened(Happening::AskedModel { owner, session, role });
         overhearing::check(world, role, request, &words, &mark);
+        memories::check(world, request);
         if process.is_to_die(&mut random) {
             process.die().await;
         }

@@ -12,7 +12,7 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::session::input::ChatLocation;
+use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_test_support::clock::NumberedIds;
 use tokio::task::JoinHandle;
@@ -152,6 +152,10 @@ impl Stage {
                 });
             }
             Act::StopHere { session } => self.wait_for(&process, async move { agent.stop_here(&session).await }),
+            Act::Fire { session } => self.wait_for(&process, async move {
+                let request = Request::new(place(&session), Actor::system("cli"));
+                let _ = agent.submit(Input::FireSchedules, request).outcome().await;
+            }),
             Act::Kill => process.kill(),
             Act::FallAsleep(time) => process.fall_asleep(time),
             Act::Jump { millis } => self.world.clock.jump(millis),

@@ -10,6 +10,8 @@ pub(crate) enum Sabotage {
     WritesAreLost,
     /// The store reads the words of one session to another.
     SessionsAreMixed,
+    /// The store finds what one session remembers for another.
+    MemoriesAreMixed,
     /// A tool that changes things says that it may be repeated.
     ChangesAreRepeated,
     /// A tool that changes things says that it only reads.
@@ -17,11 +19,12 @@ pub(crate) enum Sabotage {
 }
 
 impl Sabotage {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::FencesAreForgotten,
         Self::RequestsAreForgotten,
         Self::WritesAreLost,
         Self::SessionsAreMixed,
+        Self::MemoriesAreMixed,
         Self::ChangesAreRepeated,
         Self::ChangesPassForReading,
     ];
@@ -29,7 +32,7 @@ impl Sabotage {
     /// One that finds it, as far as is known, so that not all of them have to be tried.
     pub(crate) const fn seed(self) -> u64 {
         match self {
-            Self::WritesAreLost | Self::SessionsAreMixed => 1,
+            Self::WritesAreLost | Self::SessionsAreMixed | Self::MemoriesAreMixed => 1,
             Self::ChangesPassForReading => 3,
             Self::ChangesAreRepeated => 46,
             Self::FencesAreForgotten => 62,

@@ -1,6 +1,7 @@
 //! A store in memory that keeps the promises of the ledger, on one thread. It outlives every process.
 
 mod leasing;
+mod memories;
 mod submitting;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use planwright_engine::ledger::{LedgerResult, StoredSession};
 
 use crate::world::World;
 use leasing::Holder;
+pub(crate) use memories::Remembered;
 
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -32,6 +34,8 @@ pub(crate) struct State {
     requests: BTreeMap<RequestId, (SessionIdentity, u64, u64)>,
     /// The sessions of a transport, the last chosen one last.
     pub(crate) pointers: BTreeMap<String, Vec<SessionIdentity>>,
+    /// By their place; `None` for one whose session was deleted.
+    pub(crate) memories: Vec<Option<Remembered>>,
     /// Counts what was written, over all sessions.
     written: u64,
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use planwright_core::auto::{AutoPolicy, Budget};
 use planwright_core::plan::PlanStyle;
 use planwright_core::policy::{DocumentTools, OnFailure, Policy, StandingApproval};
 use planwright_core::turn::TurnLimits;
@@ -28,6 +29,8 @@ pub(crate) struct Temper {
     /// Whether processes find out that another one has died, as they do on one machine.
     pub(crate) deaths_are_seen: bool,
     pub(crate) context_tokens: u32,
+    /// Whether people set goals and tasks, start runs and have things remembered.
+    pub(crate) works_alone: bool,
     /// The longest that people wait between two acts.
     pub(crate) patience: Duration,
     pub(crate) policy: Policy,
@@ -50,6 +53,7 @@ impl Temper {
                 resumptions: random.pick(&[0, 1, 3]),
                 ..TurnLimits::default()
             },
+            auto: AutoPolicy { run: Budget { turns: Some(4), ..Budget::default() }, ..AutoPolicy::default() },
             ..Policy::default()
         };
         Self {
@@ -64,7 +68,8 @@ impl Temper {
             // No third of it is a whole second, so that it is not renewed at the very moment a check looks.
             lease: Duration::from_millis(random.pick(&[2_500, 5_000, 15_500])),
             deaths_are_seen: random.coin(),
-            context_tokens: random.pick(&[8_500, 12_000, 200_000]),
+            context_tokens: random.pick(&[7_000, 12_000, 200_000]),
+            works_alone: dice.on(format_args!("runs")).per_mille(250),
             patience: Duration::from_millis(random.pick(&[300, 2_000, 8_000])),
             policy,
         }

@@ -4,6 +4,7 @@
 
 mod anthropic;
 mod choose;
+mod embeddings;
 mod errors;
 mod gemini;
 mod ollama;

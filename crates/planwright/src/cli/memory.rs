@@ -53,4 +53,18 @@ pub(crate) enum MemoryAction {
     },
     /// Take the last change of the session's memory back
     Undo,
+    /// List what finished plans, the workbook and the diary offer to be remembered
+    Offers,
+    /// Remember what was offered
+    Accept {
+        /// The id of the offer, or the end of it
+        #[arg(value_name = "ID")]
+        offer: String,
+    },
+    /// Do not offer it again
+    Decline {
+        /// The id of the offer, or the end of it
+        #[arg(value_name = "ID")]
+        offer: String,
+    },
 }

@@ -1,12 +1,12 @@
 //! `planwright memory …`
 
 use planwright_core::event::MemoryEvent;
-use planwright_core::memory::{MemoryItem, NewMemory, ScopeChain};
+use planwright_core::memory::{MemoryItem, MemoryOffer, NewMemory, ScopeChain};
 use planwright_core::prompt::memory_provenance;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerError;
-use planwright_surfaces::wire::MemoryView;
+use planwright_surfaces::wire::{MemoryOfferView, MemoryView};
 use serde_json::json;
 
 use crate::cli::{MemoryAction, MemoryArgs};
@@ -29,6 +29,9 @@ pub(crate) async fn run(mut context: Context, arguments: MemoryArgs) -> Outcome 
         MemoryAction::Forget { memory } => forget(context, &session, &memory).await,
         MemoryAction::Promote { memory, yes } => promote(context, &session, &memory, yes).await,
         MemoryAction::Undo => undo(context, &session).await,
+        MemoryAction::Offers => offers(context, &session).await,
+        MemoryAction::Accept { offer } => accept(context, &session, &offer).await,
+        MemoryAction::Decline { offer } => decline(context, &session, &offer).await,
     }
 }
 
@@ -61,7 +64,7 @@ async fn search(context: &Context, session: &SessionIdentity, words: &str, limit
     let view = || {
         let make = if explain { MemoryView::explained } else { MemoryView::found };
         let views: Vec<_> = search.found.iter().map(make).collect();
-        json!({ "items": views, "damaged": damaged::view(&search.damaged) })
+        json!({ "items": views, "damaged": damaged::view(&search.damaged), "note": search.note })
     };
     let text = || {
         let mut text = String::new();
@@ -79,6 +82,10 @@ async fn search(context: &Context, session: &SessionIdentity, words: &str, limit
             }
         }
         text.push_str(&damaged::words(&search.damaged));
+        if let Some(note) = &search.note {
+            text.push_str(&paint(&shown_line(note), DIM));
+            text.push('\n');
+        }
         text
     };
     context.screen.answer(view, text)?;
@@ -137,6 +144,49 @@ async fn undo(context: &Context, session: &SessionIdentity) -> Outcome {
         },
     )?;
     Ok(Exit::Done)
+}
+
+async fn offers(context: &Context, session: &SessionIdentity) -> Outcome {
+    let offers = context.engine.memories().offers(session).await?;
+    let view = || json!({ "items": offers.iter().map(MemoryOfferView::from).collect::<Vec<_>>() });
+    let words = || match offers.as_slice() {
+        [] => "Nothing is offered to be remembered.\n".to_owned(),
+        offers => offers.iter().map(offer_lines).collect(),
+    };
+    context.screen.answer(view, words)?;
+    Ok(Exit::Done)
+}
+
+async fn accept(context: &Context, session: &SessionIdentity, reference: &str) -> Outcome {
+    let offer = find_offer(context, session, reference).await?;
+    let item = context.engine.memories().accept(session, &context.person, offer).await?;
+    context.screen.answer(
+        || json!(MemoryView::from(&item)),
+        || format!("Saved as {} in {}.\n", paint(item.id.short(), BOLD), item.scope),
+    )?;
+    Ok(Exit::Done)
+}
+
+async fn decline(context: &Context, session: &SessionIdentity, reference: &str) -> Outcome {
+    let offer = find_offer(context, session, reference).await?;
+    context.engine.memories().decline(session, &context.person, offer.id.clone()).await?;
+    context.screen.answer(
+        || json!({ "declined": offer.id }),
+        || format!("{} is not offered any more.\n", shown_line(&offer.content)),
+    )?;
+    Ok(Exit::Done)
+}
+
+async fn find_offer(context: &Context, session: &SessionIdentity, reference: &str) -> Result<MemoryOffer, Failure> {
+    let list = context.invocation.command(["memory", "offers"]);
+    let hinted = |error: LedgerError| Failure::from(error).hint_on(RefusalCode::NotFound, || list);
+    context.engine.memories().find_offer(session, reference).await.map_err(hinted)
+}
+
+fn offer_lines(offer: &MemoryOffer) -> String {
+    let from = MemoryOfferView::from(offer).source.from;
+    let head = format!("[{}] {} from the {from}, for {}", offer.id.short(), offer.kind, offer.scope);
+    format!("{}\n  {}\n", paint(&shown_line(&head), DIM), shown_line(&offer.content))
 }
 
 async fn find(context: &Context, session: &SessionIdentity, reference: &str) -> Result<MemoryItem, Failure> {

@@ -13,6 +13,7 @@ use super::approval::ApprovalSection;
 use super::auto::{AutoSection, PriceTable};
 use super::gateway::GatewaySection;
 use super::mcp::McpSection;
+use super::memory::MemorySection;
 use super::notify::NotifySection;
 use super::planning_files::PlanningFilesSection;
 use super::projects::ProjectsSection;
@@ -45,6 +46,8 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) prices: Vec<PriceTable>,
     #[serde(default)]
+    pub(super) memory: MemorySection,
+    #[serde(default)]
     pub(super) reply: ReplySection,
     #[serde(default)]
     pub(super) limits: LimitsSection,
@@ -71,6 +74,7 @@ impl File {
         self.approval.read_variables()?;
         self.turn.read_variables()?;
         self.auto.read_variables()?;
+        self.memory.read_variables()?;
         self.reply.read_variables()?;
         self.limits.read_variables()?;
         self.server.read_variables()?;
@@ -134,6 +138,7 @@ impl File {
         settings.extend(ApprovalSection::settings());
         settings.extend(TurnSection::settings());
         settings.extend(AutoSection::settings());
+        settings.extend(MemorySection::settings());
         settings.extend(ReplySection::settings());
         settings.extend(LimitsSection::settings());
         settings.extend(PlanningFilesSection::settings());

@@ -98,6 +98,7 @@ fn describe_memory(event: &MemoryEvent) -> &'static str {
         MemoryEvent::Promoted { .. } => "a memory was promoted to global",
         MemoryEvent::Forgotten { .. } => "a memory was forgotten",
         MemoryEvent::Restored { .. } => "a memory was restored",
+        MemoryEvent::OfferDeclined { .. } => "an offered memory was declined",
     }
 }
 

@@ -95,3 +95,20 @@ fn refused(world: &mut World, code: String) {
     let refusal: Option<Refusal> = world.talk.answer().refusal.map(|code| Refusal::new(code, String::new()));
     assert_eq!(refusal.map(|refusal| refusal.code.to_string()), Some(code));
 }
+
+#[then("no run of the session is driven any more")]
+async fn not_driven(world: &mut World) {
+    let (agent, session) = (world.talk.agent(&world.engine), world.session());
+    let over = async {
+        while agent.drives(&session) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(LONG, over).await.expect("its driver ends");
+}
+
+#[then("the person's chat is bound to the session they are in")]
+async fn is_bound(world: &mut World) {
+    let bound = world.engine.ledger().active_session(&crate::conversation::transport()).await.expect("readable");
+    assert_eq!(bound, Some(world.session()));
+}

@@ -154,3 +154,71 @@ async fn saves_in_scope(world: &mut World, content: String, scope: String) {
         Err(refusal) => world.answer = Err(refusal),
     }
 }
+
+/// The id of the offer with these words.
+async fn offered(world: &World, content: &str) -> MemoryId {
+    let offers = world.engine.memories().offers(&world.session()).await.expect("listed");
+    let found = offers.iter().find(|offer| offer.content == content);
+    found.unwrap_or_else(|| panic!("it is not offered: {offers:?}")).id.clone()
+}
+
+#[when(expr = "the person accepts the offer {string}")]
+async fn accepts(world: &mut World, content: String) {
+    let offer = offered(world, &content).await;
+    crate::conversation::types(world, format!("/memory accept {}", offer.short())).await;
+}
+
+#[when(expr = "the person declines the offer {string}")]
+async fn declines(world: &mut World, content: String) {
+    let offer = offered(world, &content).await;
+    crate::conversation::types(world, format!("/memory decline {offer}")).await;
+}
+
+#[when(expr = "the agent accepts the offer {string}")]
+async fn agent_accepts(world: &mut World, content: String) {
+    let offer = offered(world, &content).await;
+    world.call("memory_save", json!({ "content": "", "offer": offer })).await;
+    world.answer.as_ref().expect("saved");
+}
+
+fn scope_of(world: &World, what: &str) -> MemoryScope {
+    let named = what.split('"').nth(1).unwrap_or_default();
+    match what.split(' ').nth(1) {
+        Some("session") => MemoryScope::of_session(&world.session()),
+        Some("goal") => MemoryScope::of_goal(&world.session(), &GoalId::new(named).expect("an id")),
+        Some("task") => MemoryScope::of_task(&TaskId::new(named).expect("an id")),
+        other => panic!("{other:?} has no scope"),
+    }
+}
+
+#[then(regex = r#"^the scope of (the (?:session|goal "\w+"|task "\w+")) is "(.+)"$"#)]
+fn has_scope(world: &mut World, what: String, scope: String) {
+    assert_eq!(scope_of(world, &what).to_string(), scope);
+}
+
+#[then(regex = r#"^"(.+)" is read as the scope of (the (?:session|goal "\w+"|task "\w+"))$"#)]
+fn is_read_as(world: &mut World, scope: String, what: String) {
+    assert_eq!(scope.parse::<MemoryScope>(), Ok(scope_of(world, &what)));
+}
+
+#[then(regex = r#"^an? (GOAL_RUN|TASK_RUN|ordinary turn) reads "(.+)"$"#)]
+fn reads(world: &mut World, reader: String, scopes: String) {
+    let chain = match reader.as_str() {
+        "GOAL_RUN" => ScopeChain::of_run(&run(world, Some("G1".to_owned()), "T1".to_owned())),
+        "TASK_RUN" => ScopeChain::of_run(&run(world, None, "T1".to_owned())),
+        _ => ScopeChain::of_session(&world.session()),
+    };
+    assert_eq!(chain.scopes().iter().map(MemoryScope::level).collect::<Vec<_>>().join(" -> "), scopes);
+}
+
+#[then(expr = "the task {string} of the goal {string} finds {int} memories for {string}")]
+async fn goal_task_finds_many(world: &mut World, task: String, goal: String, count: usize, words: String) {
+    let chain = ScopeChain::of_run(&run(world, Some(goal), task));
+    assert_eq!(found(world, &chain, &words).await.len(), count);
+}
+
+#[then(expr = "the task {string} finds {int} memories for {string}")]
+async fn task_finds_many(world: &mut World, task: String, count: usize, words: String) {
+    let chain = ScopeChain::of_run(&run(world, None, task));
+    assert_eq!(found(world, &chain, &words).await.len(), count);
+}

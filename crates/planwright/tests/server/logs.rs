@@ -80,6 +80,41 @@ fn every_line_is_an_object_with_the_seven_fields() {
     assert!(with("transport_chat_hash") > 5, "{lines:?}");
 }
 
+#[test]
+fn the_lines_of_a_run_name_it_its_task_and_its_goal() {
+    let world = World::new();
+    let mut command = serve(&world);
+    command.arg("--json").env("PLANWRIGHT_APPROVAL_REQUIRE", "any").env("PLANWRIGHT_AUTO_TURNS", "1");
+    let server = Running::started(&world, &mut command);
+    let session = server.post("/api/sessions", &json!({})).json()["sessionId"].as_str().unwrap().to_owned();
+    let mut runs = Vec::new();
+    for (path, title) in [("/api/tasks", "Look around"), ("/api/goals", "No warnings")] {
+        server.post(path, &json!({ "sessionId": session, "title": title }));
+        let run = server.post("/api/runs", &json!({ "sessionId": session }));
+        assert_eq!(run.status, 201, "{run:?}");
+        let run = run.json();
+        let path = format!("/api/runs/{}?sessionId={session}", run["id"].as_str().unwrap());
+        let begun = Instant::now();
+        while server.get(&path).json()["state"] == "running" {
+            assert!(begun.elapsed() < PATIENCE, "the run neither pauses nor ends");
+        }
+        runs.push(run);
+    }
+    assert_eq!(server.stop(), 0);
+    let lines = lines(&world);
+    for run in &runs {
+        for event in ["run_started", "turn_begun", "turn_ended", "run_ticked"] {
+            let line = lines.iter().find(|line| line["event"] == event && line["run_id"] == run["id"]);
+            let line = line.unwrap_or_else(|| panic!("{event} of {run} is not in {lines:?}"));
+            assert_eq!((&line["run_kind"], &line["task_id"]), (&run["runKind"], &run["taskId"]), "{line:?}");
+            assert_eq!(line["goal_id"], run["goalId"], "{line:?}");
+        }
+    }
+    let kinds: Vec<_> = runs.iter().map(|run| run["runKind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["TASK_RUN", "GOAL_RUN"]);
+    assert!(runs[0]["goalId"].is_null() && runs[1]["goalId"].is_string());
+}
+
 fn is_hash(text: &str) -> bool {
     text.len() >= 12 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

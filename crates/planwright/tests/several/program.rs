@@ -88,6 +88,11 @@ impl Program {
         Address(self.address)
     }
 
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Ends it at once, wherever it is.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();

@@ -9,7 +9,7 @@ use super::errors::words;
 use super::readers::Readers;
 use crate::memory_rows::{ScopeRow, VisibleScopes, item_from_text};
 
-async fn visible(readers: &Readers, chain: &ScopeChain) -> LedgerResult<VisibleScopes> {
+pub(super) async fn visible(readers: &Readers, chain: &ScopeChain) -> LedgerResult<VisibleScopes> {
     let sql = "SELECT memory_scope.id, memory_scope.scope, memory_scope.session_id, memory_scope.items,
                    memory_scope.words, session.channel || ':' || session.conversation AS session
                FROM memory_scope LEFT JOIN session ON session.id = memory_scope.session_id

@@ -21,6 +21,7 @@ use super::errors::{DatabaseError, RetryPolicy, words};
 use super::statement::{Parameter, PooledClient as _, StatementMode};
 use super::target::Target;
 use super::{rows, schema};
+use crate::derived_rows::{ORPHANED, orphaned};
 use crate::encode;
 use crate::paging::{self, PageEnd, page_end};
 use crate::version_lookup;
@@ -407,6 +408,11 @@ impl Readers {
                     ORDER BY plan_id LIMIT $1";
         for row in self.query(runs, &[&ORPHANS]).await? {
             found.push(encode::orphaned_runs(get(&row, 0)?));
+        }
+        for (sql, what) in ORPHANED {
+            for row in self.query(sql, &[]).await? {
+                found.extend(orphaned(get(&row, 0)?, what));
+            }
         }
         Ok(found)
     }

@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{LedgerError, LedgerResult, Page, StoredSession};
+use planwright_engine::ledger::{LedgerError, LedgerResult, Page, RunsRow, StoredSession};
 use planwright_engine::server_ledger::RunsFilter;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::TransactionError;
 use super::queries::stored;
 use super::rows::{read_session, select_sessions};
-use crate::auto_rows::{AutoRow, column};
+use crate::auto_rows::column;
 use crate::encode;
 
-pub(super) fn write(connection: &Connection, session_id: i64, row: AutoRow) -> Result<(), TransactionError> {
+pub(super) fn write(connection: &Connection, session_id: i64, row: RunsRow) -> Result<(), TransactionError> {
     if row.is_empty() {
         connection.prepare_cached("DELETE FROM auto_session WHERE session_id = ?1")?.execute([session_id])?;
         return Ok(());
@@ -26,6 +26,12 @@ pub(super) fn write(connection: &Connection, session_id: i64, row: AutoRow) -> R
                    due_at = excluded.due_at, running = excluded.running, waits = excluded.waits";
     connection.prepare_cached(sql)?.execute(params![session_id, row.due_at, row.running, row.waits])?;
     Ok(())
+}
+
+pub(super) fn read(connection: &Connection, session_id: i64) -> Result<RunsRow, TransactionError> {
+    let sql = "SELECT due_at, running, waits FROM auto_session WHERE session_id = ?1";
+    let read = |row: &Row<'_>| Ok(RunsRow { due_at: row.get(0)?, running: row.get(1)?, waits: row.get(2)? });
+    Ok(connection.prepare_cached(sql)?.query_row([session_id], read).optional()?.unwrap_or_default())
 }
 
 pub(super) fn take_due(

@@ -22,7 +22,7 @@ const NAP: Duration = Duration::from_millis(2);
 /// Marks the file as ours: "PLWR".
 const APPLICATION_ID: i32 = 0x504c_5752;
 
-const MIGRATIONS: [Migration; 13] = [
+const MIGRATIONS: [Migration; 14] = [
     |connection| connection.execute_batch(include_str!("migrations/001.sql")),
     |connection| connection.execute_batch(include_str!("migrations/002.sql")),
     |connection| {
@@ -45,6 +45,7 @@ const MIGRATIONS: [Migration; 13] = [
     |connection| connection.execute_batch(include_str!("migrations/011.sql")),
     |connection| connection.execute_batch(include_str!("migrations/012.sql")),
     |connection| connection.execute_batch(include_str!("migrations/013.sql")),
+    |connection| connection.execute_batch(include_str!("migrations/015.sql")),
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;
 

@@ -12,13 +12,15 @@ use crate::leasing::check_held;
 const TRACES: i64 = 500;
 
 /// The session's own row goes last, so that nothing is ever left without one.
-const EVERYTHING: [&str; 11] = [
+const EVERYTHING: [&str; 12] = [
     "DELETE FROM pointer WHERE session_id = ?1",
     "DELETE FROM lease WHERE session_id = ?1",
     "DELETE FROM step_run WHERE plan_id IN (SELECT id FROM plan WHERE session_id = ?1)",
     "DELETE FROM execution WHERE plan_id IN (SELECT id FROM plan WHERE session_id = ?1)",
     "DELETE FROM plan WHERE session_id = ?1",
     "DELETE FROM memory_posting WHERE scope_id IN (SELECT id FROM memory_scope WHERE session_id = ?1)",
+    "DELETE FROM memory_vector WHERE memory IN (SELECT id FROM memory_item WHERE scope_id IN
+         (SELECT id FROM memory_scope WHERE session_id = ?1))",
     "DELETE FROM memory_item WHERE scope_id IN (SELECT id FROM memory_scope WHERE session_id = ?1)",
     "DELETE FROM memory_scope WHERE session_id = ?1",
     "DELETE FROM auto_session WHERE session_id = ?1",

@@ -18,6 +18,7 @@ use super::paged::read_page;
 use super::rows::{
     SessionRow, find_session, load, number, read_plan, read_session, select_plans, select_sessions, text,
 };
+use crate::derived_rows::{ORPHANED, orphaned};
 use crate::encode;
 use crate::paging;
 use crate::version_lookup;
@@ -338,6 +339,10 @@ pub(super) fn orphans(connection: &Connection) -> Result<Vec<DamagedRow>, Transa
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         found.push(encode::orphaned_runs(&text(row, 0, || "outcomes of steps".to_owned())?));
+    }
+    for (sql, what) in ORPHANED {
+        let count = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+        found.extend(orphaned(count, what));
     }
     Ok(found)
 }

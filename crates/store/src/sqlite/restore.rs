@@ -2,7 +2,7 @@
 
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::refusal::Refusal;
-use planwright_engine::ledger::LedgerError;
+use planwright_engine::ledger::{LedgerError, RunsRow};
 use planwright_engine::server_ledger::JournalSource;
 
 use super::executions::write_runs;
@@ -10,7 +10,6 @@ use super::rows::session_id;
 use super::submit::EntryRow;
 use super::writer::WriterState;
 use super::{TransactionError, auto, memory};
-use crate::auto_rows::AutoRow;
 use crate::encode::SessionState;
 use crate::plan_rows::PlanRows;
 use crate::restore::{JournalReplay, RestoredEntry, RestoredSession};
@@ -42,7 +41,7 @@ impl WriterState {
         for row in restored.memories() {
             memory::write(&self.connection, id, &row)?;
         }
-        auto::write(&self.connection, id, AutoRow::of(&restored.session))?;
+        auto::write(&self.connection, id, RunsRow::of(&restored.session))?;
         self.written.push(session.clone());
         Ok(())
     }

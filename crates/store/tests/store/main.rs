@@ -342,6 +342,10 @@ contract! {
         outcomes_of_a_lost_plan_are_reported,
         a_journal_cut_off_after_a_step_is_found,
     }
+    derived_rows {
+        the_check_finds_rows_that_do_not_follow_from_the_journal,
+        a_deleted_session_leaves_no_row_in_any_table,
+    }
     missing_rows {
         a_session_whose_journal_is_gone_takes_nothing_more,
         a_journal_without_its_last_entry_takes_nothing_more,

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::ids::MemoryId;
 use planwright_core::memory::ranking::{Factor, RankedMemory};
-use planwright_core::memory::{MemoryItem, MemoryKind, MemoryScope, MemorySource, MemoryTrust};
+use planwright_core::memory::{MemoryItem, MemoryKind, MemoryOffer, MemoryScope, MemorySource, MemoryTrust};
 use planwright_core::session::SessionIdentity;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -43,12 +43,38 @@ pub struct MemoryView {
     pub shares: Vec<ShareView>,
 }
 
+/// What a rule offers to be remembered.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = MemoryOffer)]
+pub struct MemoryOfferView {
+    /// The id that the memory has once it is accepted.
+    #[schema(value_type = String)]
+    pub id: MemoryId,
+    /// Where it is written.
+    #[schema(value_type = String)]
+    pub scope: MemoryScope,
+    #[schema(value_type = MemoryKindSchema)]
+    pub kind: MemoryKind,
+    pub content: String,
+    pub source: SourceView,
+    #[schema(value_type = String, format = DateTime)]
+    pub at: Timestamp,
+}
+
+impl From<&MemoryOffer> for MemoryOfferView {
+    fn from(offer: &MemoryOffer) -> Self {
+        let MemoryOffer { id, kind, scope, content, source, at, run: _ } = offer.clone();
+        Self { id, scope, kind, content, source: SourceView::from(&source), at }
+    }
+}
+
 /// Where a memory came from.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = MemorySource)]
 pub struct SourceView {
-    /// `person`, `turn`, `tool`, `plan` or `promotion`
+    /// `person`, `turn`, `tool`, `plan`, `workbook`, `diary` or `promotion`
     pub from: &'static str,
     /// The session that it was promoted from.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +90,7 @@ pub struct SourceView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = MemoryShare)]
 pub struct ShareView {
-    /// `text`, `before`, `after`, `answer`, `author`, `sitting`, `date`, `recency` or `scope`
+    /// `text`, `before`, `after`, `answer`, `author`, `sitting`, `date`, `recency`, `scope` or `meaning`
     pub factor: &'static str,
     pub share: f64,
 }
@@ -97,6 +123,8 @@ impl From<&MemorySource> for SourceView {
             MemorySource::Turn { .. } => plain("turn"),
             MemorySource::Tool => plain("tool"),
             MemorySource::Plan { .. } => plain("plan"),
+            MemorySource::Workbook => plain("workbook"),
+            MemorySource::Diary => plain("diary"),
             MemorySource::Promotion { session, promoted_by, .. } => Self {
                 session: Some(session.clone()),
                 promoted_by: Some(promoted_by.name.clone()),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue should panic")]
 
 mod asks;
+mod auto;
 mod changes;
 mod damage;
 mod decisions;

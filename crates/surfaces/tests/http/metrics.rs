@@ -176,3 +176,26 @@ async fn reads_of_memories_are_counted_by_scope_and_rows_of_others_are_counted()
     assert_eq!((found.found.len(), found.blocked), (0, 1));
     assert_eq!(counts().await, [1, 3, 1]);
 }
+
+#[tokio::test]
+async fn runs_are_counted_by_kind_and_by_how_they_end() {
+    let model = ScriptedModel::answering(|request| {
+        let done = format!("{:?}", request.messages.last()).contains("task_update");
+        if done { Reply::text("Done.") } else { Reply::call("task_update", json!({ "status": "done" })) }
+    });
+    let (world, _folder) = World::counting(model).await;
+    world.post("/api/sessions", json!({ "sessionId": SESSION })).await;
+    let started = |kind: &str| format!("auto_run_started_count{{runKind=\"{kind}\",channel=\"web\"}}");
+    let ended = |kind: &str| format!("auto_run_completed_count{{runKind=\"{kind}\",status=\"completed\"}}");
+    for (number, kind) in ["TASK_RUN", "GOAL_RUN"].into_iter().enumerate() {
+        assert_eq!((world.metric(&started(kind)).await, world.metric(&ended(kind)).await), (0, 0));
+        let (path, title) = [("/api/tasks", "Look around"), ("/api/goals", "No warnings")][number];
+        world.post(path, json!({ "sessionId": SESSION, "title": title })).await;
+        world.post("/api/runs", json!({ "sessionId": SESSION })).await;
+        assert_eq!(world.metric(&started(kind)).await, 1);
+        world.until_metric(&ended(kind), 1).await;
+    }
+    // The scopes of the runs were read.
+    assert_eq!(world.metric("memory_scope_task_selected_count").await, 2);
+    assert_eq!(world.metric("memory_scope_goal_selected_count").await, 1);
+}

@@ -78,7 +78,7 @@ impl FirstPass {
 /// Whether a factor says that an item has to do with the query. The others only decide between items.
 const fn is_about_query(factor: Factor) -> bool {
     match factor {
-        Factor::Text | Factor::Before | Factor::After | Factor::Answer | Factor::Date => true,
+        Factor::Text | Factor::Before | Factor::After | Factor::Answer | Factor::Date | Factor::Meaning => true,
         Factor::Author | Factor::Sitting | Factor::Recency | Factor::Scope => false,
     }
 }

@@ -153,6 +153,8 @@ fn other_command() -> impl Strategy<Value = SlashCommand> {
         text().prop_map(|content| Memory(MemorySubcommand::Save { content })),
         "[a-z0-9-]{6,36}".prop_map(|memory| Memory(MemorySubcommand::Forget { memory })),
         "[a-z0-9-]{6,36}".prop_map(|memory| Memory(MemorySubcommand::Promote { memory })),
-        select(vec![Memory(MemorySubcommand::List), Memory(MemorySubcommand::Undo)]),
+        "[a-z0-9-]{6,36}".prop_map(|offer| Memory(MemorySubcommand::Accept { offer })),
+        "[a-z0-9-]{6,36}".prop_map(|offer| Memory(MemorySubcommand::Decline { offer })),
+        select(vec![Memory(MemorySubcommand::List), Memory(MemorySubcommand::Undo), Memory(MemorySubcommand::Offers),]),
     ]
 }

@@ -91,7 +91,7 @@ impl AutoCommands {
         let (number, kind, about) = (run.number, run.context.run_kind(), about(&state, run));
         let verb = if how == "started" { "is started" } else { how };
         let reply = format!("Run {number} ({kind}) {verb}: {about}. `/auto off {number}` ends it.");
-        Ok(Answer::words(session, reply))
+        Ok(Answer { run: Some(run.id().clone()), ..Answer::words(session, reply) })
     }
 
     pub(in crate::agent) async fn off(

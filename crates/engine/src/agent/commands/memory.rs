@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planwright_core::event::MemoryEvent;
-use planwright_core::memory::{MemoryItem, NewMemory, ScopeChain};
+use planwright_core::memory::{MemoryItem, MemoryOffer, MemorySource, NewMemory, ScopeChain};
 use planwright_core::prompt::memory_provenance;
 use planwright_core::slash::MemorySubcommand;
 use planwright_core::visible::quoted;
@@ -43,10 +43,12 @@ impl MemoryCommands {
             }
             MemorySubcommand::Search { words } => {
                 let search = memories.search(&chain, &words, FOUND).await?;
-                match search.found.as_slice() {
+                let note = search.note.map(|note| format!("\n\n{note}")).unwrap_or_default();
+                let found = match search.found.as_slice() {
                     [] => format!("Nothing that is remembered here has to do with {}.", quoted(&words)),
                     found => lines(found.iter().map(|found| &found.item)),
-                }
+                };
+                found + &note
             }
             MemorySubcommand::Save { content } => {
                 let item = memories.save(session, by, NewMemory::by_person(content)).await?;
@@ -68,10 +70,43 @@ impl MemoryCommands {
                 MemoryEvent::Restored { memory } => format!("Memory `{}` is back.", memory.short()),
                 MemoryEvent::Saved { item } => format!("Memory `{}` is saved.", item.id.short()),
                 MemoryEvent::Promoted { copy, .. } => format!("Memory `{}` is promoted.", copy.id.short()),
+                MemoryEvent::OfferDeclined { offer } => format!("Offer `{}` is declined.", offer.short()),
             },
+            MemorySubcommand::Offers => match memories.offers(session).await?.as_slice() {
+                [] => "Nothing is offered to be remembered. Finished plans, resolved errors of the workbook and the \
+                       diary make offers."
+                    .to_owned(),
+                offers => {
+                    let lines: Vec<_> = offers.iter().map(offer_line).collect();
+                    format!(
+                        "{}\n\n`/memory accept <id>` remembers one, `/memory decline <id>` drops it.",
+                        lines.join("\n")
+                    )
+                }
+            },
+            MemorySubcommand::Accept { offer } => {
+                let offer = memories.find_offer(session, &offer).await?;
+                let item = memories.accept(session, by, offer).await?;
+                format!("Saved as `{}` in `{}`. `/memory undo` takes it back.", item.id.short(), item.scope)
+            }
+            MemorySubcommand::Decline { offer } => {
+                let offer = memories.find_offer(session, &offer).await?;
+                memories.decline(session, by, offer.id.clone()).await?;
+                format!("{} is not offered any more.", quoted(&offer.content))
+            }
         };
         Ok(Answer::words(session, reply))
     }
+}
+
+fn offer_line(offer: &MemoryOffer) -> String {
+    let from = match &offer.source {
+        MemorySource::Plan { .. } => "a finished plan",
+        MemorySource::Workbook => "the workbook",
+        MemorySource::Diary => "the diary",
+        MemorySource::Person | MemorySource::Turn { .. } | MemorySource::Tool | MemorySource::Promotion { .. } => "",
+    };
+    format!("- [{}] {} from {from}, for {}: {}", offer.id.short(), offer.kind, offer.scope, quoted(&offer.content))
 }
 
 fn lines<'a>(items: impl Iterator<Item = &'a MemoryItem>) -> String {

@@ -266,6 +266,7 @@ impl ExecutionRunner<'_> {
             caller: Caller::Execution,
             document_tools: self.agent.engine().policy().document_tools,
             workbook: false,
+            has_goals: false,
         };
         decide_other_tool(&situation, &due.call.tool, due.tool.effect())
     }

@@ -103,6 +103,7 @@ impl RequestBuilder {
             caller,
             document_tools: policy.document_tools,
             workbook: GateContext::of(snapshot, policy, caller).workbook,
+            has_goals: false,
         };
         match purpose {
             Purpose::Answer | Purpose::Document { .. } | Purpose::Run(_) => {

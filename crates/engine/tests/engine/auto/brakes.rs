@@ -132,6 +132,26 @@ async fn a_poisoned_memory_changes_no_budget_and_starts_nothing() {
     assert!(!names.iter().any(begins), "{names:?}");
 }
 
+/// A person ends the turn, and the model's price counts all the same.
+#[tokio::test]
+async fn what_a_stopped_turn_cost_is_counted() {
+    let look = Reply::call("glob_files", json!({ "pattern": "*" })).with_usage(100, 50);
+    let world = World::with(ScriptedModel::new([look, Reply::hang()]).named("coder"), |setup| {
+        setup.policy = policy(|auto| {
+            auto.prices = vec![ModelPrice { model: "coder".to_owned(), input: 1_000_000, output: 2_000_000 }];
+        });
+    })
+    .await;
+    world.hear("/task add Look around").await;
+    world.hear("/auto on").await;
+    world.model.asked(2).await;
+    world.hear("/auto off").await;
+    let run = world.auto().await.runs[0].clone();
+    assert!(matches!(run.state, RunState::Ended { end: RunEnd::Stopped, .. }), "{run:?}");
+    assert_eq!((run.spent.turns, run.spent.tokens, run.spent.micros), (1, 150, 200));
+    world.is_sound().await;
+}
+
 #[tokio::test]
 async fn stopping_wins_over_a_tick_that_is_about_to_begin() {
     // Many times, so that the stop meets the tick at every point.

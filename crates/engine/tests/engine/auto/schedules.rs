@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planwright_core::auto::{RunEnd, RunState, RunTrigger, ScheduleStatus};
+use futures::future::join_all;
+use planwright_core::auto::{AutoCommand, NewSchedule, RunEnd, RunState, RunTrigger, ScheduleStatus};
 use planwright_core::event::{AutoEvent, Event};
 use planwright_engine::agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
-use planwright_llm::scripted::ScriptedModel;
+use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::clock::TestClock;
 use planwright_test_support::talk::{Talk as _, Watcher};
 use tokio_util::sync::CancellationToken;
@@ -107,4 +108,76 @@ async fn several_servers_start_each_due_run_once_and_serve_all() {
     assert_eq!(drivers.values().sum::<usize>(), SESSIONS);
     assert!(servers.iter().all(|server| sessions.iter().all(|one| !server.agent.drives(one))));
     world.is_sound().await;
+}
+
+/// Every session is served, none twice, and the longest due first. With `PLANWRIGHT_MANY_SESSIONS=10000` there are ten thousand,
+/// which takes minutes without optimisation.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_sessions_with_runs_due_in_the_same_second_are_served_fairly_and_none_twice() {
+    let many = std::env::var("PLANWRIGHT_MANY_SESSIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000);
+    /// So many are made at once.
+    const AT_ONCE: usize = 256;
+    let clock = TestClock::stopped();
+    let model = ScriptedModel::answering(|_| Reply::text("Read."));
+    let world = World::with(model, |setup| {
+        setup.clock = Some(clock.clone());
+        setup.policy.auto.run.turns = Some(1);
+    })
+    .await;
+    let sessions: Vec<_> = (0..many).map(|number| session(&format!("session-{number:05}"))).collect();
+    // The last ones are due a minute earlier than the others.
+    let early = |number: usize| number >= many - AT_ONCE;
+    for (chunk, some) in sessions.chunks(AT_ONCE).enumerate() {
+        let make = some.iter().enumerate().map(|(number, one)| {
+            let minute = if early(chunk * AT_ONCE + number) { 59 } else { 0 };
+            let engine = world.engine();
+            async move {
+                engine.sessions().open(one, &person()).await.unwrap();
+                let new = NewSchedule {
+                    expression: format!("{minute} * * * *"),
+                    zone: None,
+                    title: "Read the news".to_owned(),
+                    goal: None,
+                    max_executions: Some(1),
+                };
+                engine.auto().schedule(one, &person(), AutoCommand::AddSchedule(new)).await.unwrap();
+            }
+        });
+        join_all(make).await;
+    }
+    clock.advance(Duration::from_secs(3_660));
+    let server = Server::start(&world, &world.model, "the server").await;
+    let asked = || world.model.requests().len();
+    let served = tokio::time::timeout(Duration::from_secs(540), world.model.asked(many)).await;
+    served.unwrap_or_else(|_| panic!("only {} were served", asked()));
+    for one in &sessions {
+        let run = async {
+            loop {
+                let state = state(world.engine(), one).await;
+                assert!(state.runs.len() <= 1, "{one} has two runs");
+                match state.runs.as_slice() {
+                    [run] if !run.is_running() => return run.clone(),
+                    _ => tokio::time::sleep(Duration::from_millis(5)).await,
+                }
+            }
+        };
+        let run = tokio::time::timeout(Duration::from_secs(60), run).await.unwrap_or_else(|_| panic!("{one} waits"));
+        assert_eq!(run.spent.turns, 1, "{one}");
+    }
+    assert_eq!(asked(), many, "each is served once");
+    assert!(sessions.iter().all(|one| !server.agent.drives(one)));
+    let first: Vec<_> = fired_in_order(&world).into_iter().take(AT_ONCE).collect();
+    let late = first.iter().filter(|name| !sessions[many - AT_ONCE..].iter().any(|one| one.to_string() == **name));
+    let late = late.count();
+    assert!(late < AT_ONCE / 2, "the longest due come first, and {late} others are among the first {AT_ONCE}");
+}
+
+/// The sessions in the order in which their schedules were fired.
+fn fired_in_order(world: &World) -> Vec<String> {
+    let store = planwright_test_support::stores::raw(&world.setup.database());
+    let sql = "SELECT session.channel || ':' || session.conversation FROM journal
+               JOIN session ON session.id = journal.session_id
+               WHERE journal.body LIKE '%\"type\":\"schedule_fired\"%' ORDER BY journal.id";
+    let mut statement = store.prepare(sql).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }

@@ -13,21 +13,17 @@ use crate::test_tools::Prop;
 use crate::world::{World, person, script, statuses, tool_names};
 
 /// Tools that are there in every style and status.
-const ALWAYS: [&str; 14] = [
+const ALWAYS: [&str; 10] = [
     "ask_person",
     "diary_write",
     "glob_files",
     "goal_add",
-    "goal_list",
-    "goal_update",
     "grep_files",
     "list_files",
     "memory_save",
     "memory_search",
     "read_file",
     "task_add",
-    "task_list",
-    "task_update",
 ];
 const BUILDING: [&str; 9] = [
     "ask_agent",

@@ -1,6 +1,7 @@
 //! What a person types. Everything is in one table: a new command is a new row.
 
-use planwright_core::event::{Event, PlanEvent, SessionEvent};
+use planwright_core::event::{AutoEvent, Event, MemoryEvent, PlanEvent, SessionEvent};
+use planwright_core::ids::MemoryId;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::Session;
 
@@ -27,6 +28,8 @@ struct Look<'a> {
     plans: Vec<&'a Plan>,
     /// Words of this session that were never said before.
     words: String,
+    /// A memory that has no words of the session.
+    common: Option<&'a MemoryId>,
 }
 
 const TABLE: &[Row] = &[
@@ -116,8 +119,45 @@ const TABLE: &[Row] = &[
             }
         },
     ),
-    row(|_| 1, |_, random| random.pick(&["/plan aprove", "/flan", "/switch nowhere", "/auto what", "  "]).to_owned()),
+    row(|_| 1, |_, random| random.pick(&["/plan aprove", "/flan", "/switch nowhere", "/auto on", "  "]).to_owned()),
+    row(|look| look.alone(10), |look, _| format!("/task add {}", look.words))
+        .leaves(|event| matches!(event, Event::Auto(AutoEvent::TaskAdded { .. }))),
+    row(|look| look.alone(6), |look, _| format!("/goal add {}", look.words))
+        .leaves(|event| matches!(event, Event::Auto(AutoEvent::GoalAdded { .. }))),
+    row(|look| look.alone(6), |look, _| format!("/task add #1 {}", look.words)),
+    row(
+        |look| look.alone(25),
+        |_, random| random.pick(&["/auto on", "/auto on", "/auto on 1", "/auto on task 1"]).to_owned(),
+    ),
+    row(
+        |look| look.alone(6),
+        |_, random| random.pick(&["/auto off", "/auto status", "/auto resume", "/auto off 1"]).to_owned(),
+    ),
+    row(|look| look.alone(3), |look, _| format!("/schedule add * * * * * max=3 {}", look.words)),
+    row(
+        |look| look.alone(2),
+        |_, random| random.pick(&["/schedule pause 1", "/schedule delete 1", "/goals", "/tasks"]).to_owned(),
+    ),
+    row(|look| look.alone(8), |look, _| format!("/memory save {}", look.words))
+        .leaves(|event| matches!(event, Event::Memory(MemoryEvent::Saved { .. }))),
+    row(|look| look.alone(4), |_, random| format!("/memory save {COMMON} {}", random.below(1_000))),
+    row(
+        |look| if look.common().is_some() { look.alone(8) } else { 0 },
+        |look, random| {
+            let verb = random.pick(&["promote", "promote", "forget"]);
+            format!("/memory {verb} {}", look.common().unwrap_or_default())
+        },
+    ),
+    row(
+        |look| look.alone(6),
+        |_, random| {
+            random.pick(&["/memory", "/memory search says", "/memory undo", "/memory offers", "/diary"]).to_owned()
+        },
+    ),
 ];
+
+/// Words that belong to no session, so that they may be promoted.
+pub(crate) const COMMON: &str = "common knowledge";
 
 const fn revised(event: &Event) -> bool {
     matches!(event, Event::Plan { event: PlanEvent::RevisionRequested { .. }, .. })
@@ -140,7 +180,9 @@ impl Row {
 pub(super) fn line(world: &World, kept: &Kept, random: &mut Random) -> (String, Option<Leaves>) {
     let plans = kept.numbered();
     let words = format!("{} says {}.", mark(&kept.session.identity), world.number());
-    let look = Look { session: &kept.session, temper: &world.temper, plans, words };
+    let saved = kept.entries.iter().rev().filter_map(|entry| entry.event.memory_event()?.added());
+    let common = saved.filter(|item| item.content.starts_with(COMMON)).map(|item| &item.id).next();
+    let look = Look { session: &kept.session, temper: &world.temper, plans, words, common };
     let rows: Vec<_> = TABLE.iter().map(|row| ((row.weight)(&look), row)).collect();
     let row = random.weighed(&rows);
     let (text, leaves) = ((row.text)(&look, random), row.leaves);
@@ -152,6 +194,15 @@ pub(super) fn line(world: &World, kept: &Kept, random: &mut Random) -> (String, 
 }
 
 impl Look<'_> {
+    fn alone(&self, weight: u64) -> u64 {
+        if self.temper.works_alone { weight } else { 0 }
+    }
+
+    /// Something that the session remembers and that may be promoted.
+    fn common(&self) -> Option<String> {
+        self.common.map(|memory| memory.as_str().to_owned())
+    }
+
     fn off(&self, off: u64, on: u64) -> u64 {
         if self.session.plan_mode.enabled { on } else { off }
     }

@@ -5,6 +5,7 @@ mod specialists;
 use planwright_core::model::{ModelReply, ModelRequest, ToolCall};
 use serde_json::{Value, json};
 
+use super::memories::{goal_mark, task_mark, tick_in};
 use super::overhearing::{ALOUD, APART};
 use crate::random::Random;
 use crate::tools::TOOLS;
@@ -26,6 +27,8 @@ enum Mood {
     Ask,
     /// A file, written over and over.
     Write,
+    /// Goals, tasks, the diary and the memory.
+    Remember,
 }
 
 pub(super) fn reply(world: &World, role: Role, request: &ModelRequest, mark: &str, random: &mut Random) -> ModelReply {
@@ -73,6 +76,7 @@ impl Speaker<'_> {
             (mixture, Mood::Mixture),
             (ask, Mood::Ask),
             (if self.mark == mark(&session(FILES)) { 120 } else { 0 }, Mood::Write),
+            (self.remembers(), Mood::Remember),
         ];
         let mut reply = ModelReply::default();
         match random.weighed(&moods) {
@@ -85,6 +89,7 @@ impl Speaker<'_> {
                 reply.calls = self.work(random);
                 reply.calls.extend(self.plan(random));
             }
+            Mood::Remember => reply.calls = (0..=random.below(2)).map(|_| self.note(random)).collect(),
             Mood::Write => reply.calls = (0..=random.below(2)).map(|_| self.file()).collect(),
             Mood::Ask => {
                 if random.per_mille(300) {
@@ -97,6 +102,39 @@ impl Speaker<'_> {
             }
         }
         reply
+    }
+
+    fn remembers(&self) -> u64 {
+        match (tick_in(self.request), self.world.temper.works_alone) {
+            (Some(_), _) => 90,
+            (None, true) => 12,
+            (None, false) => 0,
+        }
+    }
+
+    /// A call about goals, tasks, the diary or the memory. What belongs to the task or the goal of a run has its mark.
+    fn note(&self, random: &mut Random) -> ToolCall {
+        let tick = tick_in(self.request);
+        let task = tick.map(|tick| task_mark(tick.task)).unwrap_or_default();
+        // A decision of a run without a goal belongs to its task.
+        let decided = tick.and_then(|tick| tick.goal).map_or_else(|| task.clone(), goal_mark);
+        match random.below(if tick.is_some() { 9 } else { 6 }) {
+            0 => call("memory_save", &json!({ "content": self.words("fact") })),
+            1 | 2 => call("memory_search", &json!({ "query": "fact result decision says diary" })),
+            3 => call(
+                "memory_save",
+                &json!({ "content": format!("{} {decided}", self.words("decision")), "kind": "decision" }),
+            ),
+            4 => {
+                call("memory_save", &json!({ "content": format!("{} {task}", self.words("result")), "kind": "result" }))
+            }
+            5 => call("task_add", &json!({ "title": self.words("task") })),
+            6 => call("diary_write", &json!({ "text": format!("{} {task}", self.words("diary")) })),
+            _ => {
+                let status = random.pick(&["done", "done", "failed", "skipped"]);
+                call("task_update", &json!({ "status": status, "note": self.words("note") }))
+            }
+        }
     }
 
     /// Something that others may come to read.

@@ -69,6 +69,7 @@ impl State {
         let kept = self.kept_mut(&lease.session)?;
         kept.check_held(lease)?;
         self.deleted.extend(self.sessions.remove_entry(&lease.session));
+        self.forget_all_of(&lease.session);
         self.requests.retain(|_, (session, _, _)| *session != lease.session);
         self.pointers.values_mut().for_each(|chosen| chosen.retain(|session| *session != lease.session));
         Ok(())

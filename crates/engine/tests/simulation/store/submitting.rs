@@ -25,6 +25,9 @@ impl State {
             kept.admit(world, submission)?;
         }
         let mut snapshot = self.snapshot(&submission.session, submission.command.subject());
+        if let Some(memory) = submission.command.memory_subject(snapshot.session.as_ref()).cloned() {
+            self.load_memory(&mut snapshot, &memory);
+        }
         let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         if submission.turn.as_ref().is_some_and(|turn| open.is_none_or(|open| open.id != *turn)) {
             return Err(Refusal::wrong_status("This turn has ended.").into());
@@ -99,6 +102,7 @@ impl State {
         let last = kept.head.seq;
         let request = submission.context.request.clone();
         self.requests.insert(request, (session.clone(), first, last + 1 - first));
+        self.remember(session, events);
         let under = match &submission.leasing {
             Leasing::Held(lease) | Leasing::LetGo(lease) => Some(lease.fence),
             Leasing::None | Leasing::Take { .. } => None,
@@ -118,9 +122,12 @@ impl State {
             snapshot.apply(&entry.event, &entry.context(), entry.seq);
             head = Head { seq: sealed.seq, hash: sealed.hash };
         }
+        let replayed =
+            Snapshot { memories: std::mem::take(&mut snapshot.memories), ..Snapshot::new(submission.session.clone()) };
         if let Some(session) = snapshot.session {
             (kept.session, kept.plans, kept.head) = (session, snapshot.plans, head);
         }
+        self.forget_lost(&replayed);
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use planwright_engine::ledger::RunsRow;
 use planwright_engine::server_ledger::JournalSource;
 
 use super::session::BatchSession;
 use super::{Batch, NewEntry, write};
-use crate::auto_rows::AutoRow;
 use crate::plan_rows::PlanRowChanges;
 use crate::postgres::changes::Changes;
 use crate::postgres::errors::DatabaseError;
@@ -86,7 +86,7 @@ fn batch(session_id: i64, restored: &RestoredSession) -> Batch<'_> {
         changed: plans.clone().map(|plan| (plan.clone(), PlanRowChanges::everything())).collect(),
         made: plans.cloned().collect(),
         memories: restored.memories().collect(),
-        auto: Some(AutoRow::of(&restored.session)),
+        auto: Some(RunsRow::of(&restored.session)),
         last_active: Some(restored.last_active),
         ..BatchSession::new(&restored.identity)
     };

@@ -10,10 +10,9 @@ use planwright_core::journal::Head;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{DamagedRow, Lease, Leasing, LedgerError, LedgerResult, Submission};
+use planwright_engine::ledger::{DamagedRow, Lease, Leasing, LedgerError, LedgerResult, RunsRow, Submission};
 
 use crate::apply_command::AppliedCommand;
-use crate::auto_rows::AutoRow;
 use crate::leasing::{self, Holder, is_free_for};
 use crate::memory_rows::MemoryRowChange;
 use crate::plan_rows::PlanRowChanges;
@@ -39,7 +38,7 @@ pub(super) struct BatchSession {
     /// What is to be written of memories, in order.
     pub(super) memories: Vec<MemoryRowChange>,
     /// What the row about schedules and runs is to say.
-    pub(super) auto: Option<AutoRow>,
+    pub(super) auto: Option<RunsRow>,
     /// Set once something is to be written.
     pub(super) last_active: Option<Timestamp>,
 }

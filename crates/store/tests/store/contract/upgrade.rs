@@ -25,7 +25,7 @@ pub(crate) async fn a_store_of_the_first_version_goes_on(store: &Store) {
     store.make_version(1).await;
     assert_eq!(store.schema_version().await, "1");
     let engine = store.engine().await;
-    assert_eq!(store.schema_version().await, "13");
+    assert_eq!(store.schema_version().await, "14");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
     let plan = engine.plans().active(&here()).await.unwrap();
     assert_eq!((plan.status, plan.display_title().as_str()), (PlanStatus::Approved, "Move"));
@@ -60,7 +60,7 @@ pub(crate) async fn many_can_bring_a_store_up_to_date_at_once(store: &Store) {
     for ledger in join_all((0..8).map(|_| store.open())).await {
         ledger.unwrap().point(&chat, &here()).await.unwrap();
     }
-    assert_eq!(store.schema_version().await, "13");
+    assert_eq!(store.schema_version().await, "14");
     assert_eq!(assert_whole(&store.engine().await).await.chains.len(), 2);
 }
 
@@ -68,7 +68,7 @@ pub(crate) async fn outcomes_of_the_second_version_are_moved(store: &Store) {
     store.make_version(2).await;
     let before = store.look("SELECT body FROM plan WHERE style = 'collect'").await;
     let engine = store.engine().await;
-    assert_eq!(store.schema_version().await, "13");
+    assert_eq!(store.schema_version().await, "14");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
     let plan = engine.plans().active(&here()).await.unwrap();
     assert_eq!(*plan, serde_json::from_str(&before).unwrap());
@@ -102,7 +102,7 @@ pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store)
     store.make_version(3).await;
     assert_eq!(store.schema_version().await, "3");
     let (ledger, engine) = (store.ledger().await, store.engine().await);
-    assert_eq!(store.schema_version().await, "13");
+    assert_eq!(store.schema_version().await, "14");
     assert_eq!(assert_whole(&engine).await.chains.len(), 3);
     let census = StoreCounts { sessions: 3, planning: 2, turns: 1, plans_ready: 1, plans_executing: 1 };
     assert_eq!(ledger.counts().await.unwrap(), census);

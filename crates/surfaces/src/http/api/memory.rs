@@ -1,5 +1,7 @@
 //! `/api/memory`: what a session remembers.
 
+mod offers;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -27,7 +29,11 @@ const PAGE: u32 = 64;
 const LONGEST_SEARCH: usize = 4096;
 
 pub(super) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::default().routes(routes!(list, save)).routes(routes!(promote)).routes(routes!(forget))
+    OpenApiRouter::default()
+        .routes(routes!(list, save))
+        .routes(routes!(promote))
+        .routes(routes!(forget))
+        .merge(offers::router())
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -63,6 +69,10 @@ struct MemoryPage {
     next: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     damaged: Vec<DamagedView>,
+    /// Why the search did without the embedding model that is configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    note: Option<String>,
 }
 
 /// List or search what a session remembers
@@ -84,11 +94,16 @@ async fn list(State(app): State<App>, Query(query): Query<MemoryQueryParameters>
         let search = memories.search(&chain, words, limit as usize).await?;
         let view = if query.explain == Some(true) { MemoryView::explained } else { MemoryView::found };
         let items = search.found.iter().map(view).collect();
-        return Ok(Json(MemoryPage { items, next: None, damaged: pagination::damaged(&search.damaged) }));
+        return Ok(Json(MemoryPage {
+            items,
+            next: None,
+            damaged: pagination::damaged(&search.damaged),
+            note: search.note,
+        }));
     }
     let found = memories.list(&chain, pagination::position("before", query.before)?, limit).await?;
     let items = found.items.iter().map(|placed| MemoryView::from(&placed.item)).collect();
-    Ok(Json(MemoryPage { items, next: found.next, damaged: pagination::damaged(&found.damaged) }))
+    Ok(Json(MemoryPage { items, next: found.next, damaged: pagination::damaged(&found.damaged), note: None }))
 }
 
 async fn existing(app: &App, key: ConversationKey, channel: Option<Channel>) -> ApiResult<ScopeChain> {

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use planwright_core::auto::StartTarget;
-use planwright_core::ids::RunId;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_engine::session::input::Input;
@@ -91,10 +90,9 @@ async fn start(
         (Some(goal), None) => StartTarget::Goal(before.find_goal(goal)?.id.clone()),
         (None, None) => StartTarget::Current,
     };
-    accepted(app.submit(&session, Input::StartRun { target }, &name)).await?;
+    let answer = accepted(app.submit(&session, Input::StartRun { target }, &name)).await?;
     let after = state(&app, &session).await?;
-    let known = name.id.as_ref().map(RunId::from).and_then(|id| after.run(&id));
-    let run = known.or_else(|| after.runs.iter().find(|run| before.run(run.id()).is_none()));
+    let run = answer.run.as_ref().and_then(|run| after.run(run));
     let missing = || Refusal::new(RefusalCode::Internal, "The run is not found after its start.");
     Ok((StatusCode::CREATED, Json(RunView::from(run.ok_or_else(missing)?))))
 }

@@ -1,0 +1,43 @@
+//! Two rankings joined by the ranks that an item has in them, for the case that items are also found by meaning.
+
+use std::collections::HashSet;
+
+use super::{Factor, RankedMemory};
+use crate::memory::item::MemoryItem;
+
+/// How much the first ranks differ from the later ones; the value that is used everywhere.
+const K: f64 = 60.0;
+
+/// Reciprocal rank fusion: the share of a ranking in an item's score is `1 / (60 + rank)`. `by_meaning` has the nearest first.
+/// The shares of the first ranking are scaled to its part, so that they still sum up to the score.
+pub fn fuse_rankings(by_words: Vec<RankedMemory>, by_meaning: Vec<MemoryItem>) -> Vec<RankedMemory> {
+    let part = |rank: usize| 1.0 / (K + rank as f64 + 1.0);
+    let scaled = |(rank, mut found): (usize, RankedMemory)| {
+        let scale = if found.score > 0.0 { part(rank) / found.score } else { 0.0 };
+        found.shares.iter_mut().for_each(|(_, share)| *share *= scale);
+        found.score = part(rank);
+        found
+    };
+    let mut fused: Vec<_> = by_words.into_iter().enumerate().map(scaled).collect();
+    let mut seen = HashSet::new();
+    // An item and its promoted copy are found as one.
+    let different = by_meaning.into_iter().filter(|item| seen.insert((item.content.clone(), item.author.name.clone())));
+    for (rank, item) in different.enumerate() {
+        let same = |found: &&mut RankedMemory| {
+            found.item.content == item.content && found.item.author.name == item.author.name
+        };
+        let share = (Factor::Meaning, part(rank));
+        match fused.iter_mut().find(same) {
+            Some(found) => {
+                found.score += share.1;
+                found.shares.push(share);
+            }
+            None => fused.push(RankedMemory { item, score: share.1, shares: vec![share] }),
+        }
+    }
+    fused.sort_by(|one, other| {
+        let score = other.score.total_cmp(&one.score);
+        score.then_with(|| other.item.at.cmp(&one.item.at)).then_with(|| one.item.id.cmp(&other.item.id))
+    });
+    fused
+}
