@@ -7,6 +7,8 @@ import shlex
 from dataclasses import dataclass
 from typing import Callable
 
+# What the model says when it leaves the next message to the person.
+PAUSED = "PAUSED-HERE"
 PROMPT = "Plan the release notes, wait for the decision, and carry the plan out."
 
 
@@ -25,6 +27,8 @@ class Client:
     write: tuple | None = None
     # The client's own tool that runs a command, and its arguments.
     shell: Callable | None = None
+    # The command for a conversation that is shortened in the middle, if it is another one.
+    long_command: Callable | None = None
 
 
 def write_json(path, value):
@@ -58,6 +62,24 @@ def claude_command(prompt):
     return (
         f"claude -p {shlex.quote(prompt)} --model claude-sonnet-4-5 --output-format json "
         "--allowedTools mcp__planwright Write Bash Edit"
+    )
+
+
+def long_claude_command(prompt):
+    """One conversation of three messages: the prompt, `/compact`, and a word to continue. Each is sent when the one before it is
+    answered; a wait is over after a minute in any case."""
+
+    def message(text):
+        return shlex.quote(json.dumps({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}))
+
+    def wait(text):
+        return f"n=0; until grep -q {text} claude.out || [ $n -gt 600 ]; do n=$((n + 1)); sleep 0.1; done"
+
+    return (
+        f"( echo {message(prompt)}; {wait('result.*' + PAUSED)}; echo {message('/compact')}; "
+        f"{wait('compact_boundary')}; echo {message('Continue.')} ) | "
+        "claude -p --model claude-sonnet-4-5 --input-format stream-json --output-format stream-json --verbose "
+        "--allowedTools mcp__planwright Write Bash Edit > claude.out; cat claude.out"
     )
 
 
@@ -158,6 +180,7 @@ CLIENTS = {
             has_hook=True,
             write=("Write", lambda path, text: {"file_path": path, "content": text}),
             shell=("Bash", lambda line: {"command": line, "description": "Run it"}),
+            long_command=long_claude_command,
         ),
         Client(
             "codex",
@@ -167,6 +190,7 @@ CLIENTS = {
             codex_command,
             "{home}/.codex/config.toml",
             shell=("exec_command", lambda line: {"cmd": line}),
+            long_command=lambda prompt: f"{codex_command(prompt)} -c model_auto_compact_token_limit=100000",
         ),
         Client(
             "opencode",

@@ -60,6 +60,8 @@ class Reply:
     text: str = ""
     tool: str | None = None
     arguments: dict | None = None
+    # How long the conversation is said to be, in tokens. Clients shorten a conversation that is too long.
+    tokens: int = 100
 
 
 def words(content):

@@ -19,16 +19,16 @@ def main():
     options = parser.parse_args()
     repository = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
     bins = [os.path.dirname(os.path.abspath(options.planwright)), *options.packages.split(":")]
-    for scenario, play in SCENARIOS.items():
-        for client in CLIENTS.values():
-            name = f"{client.name}.{scenario}"
+    for play, names, policies in SCENARIOS:
+        for client, require in ((CLIENTS[name], require) for name in names for require in policies):
+            name = f"{client.name}.{play.__name__}.{require}"
             if options.only and options.only not in name:
                 continue
             begun = time.monotonic()
             seen = Seen()
             stage = None
             try:
-                stage = Stage(f"{repository}/target/clients/stages/{name}", repository, bins)
+                stage = Stage(f"{repository}/target/clients/stages/{name}", repository, bins, require)
                 play(stage, client, seen)
             except Exception:
                 seen.that("the scenario ends", False, traceback.format_exc())
@@ -37,7 +37,7 @@ def main():
                     stage.close()
             print(f"== {name} ({time.monotonic() - begun:.0f} s)")
             for what, passed, note in seen.lines:
-                print(f"  {'ok  ' if passed else 'FAIL'} {what} {note}")
+                print(f"  {'ok  ' if passed else 'FAIL' if passed is False else '    '} {what} {note}")
             sys.stdout.flush()
 
 

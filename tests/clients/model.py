@@ -16,14 +16,15 @@ PLANWRIGHT = "plan_get"
 
 
 class ScriptedModel:
-    """`play` gets the conversation of each request that offers Planwright's tools and returns a `Reply`."""
+    """`play` gets the conversation of each request that offers Planwright's tools and returns a `Reply`; `aside` gets the other
+    ones and may return none."""
 
-    def __init__(self, play, log):
+    def __init__(self, play, aside, log):
         self.play = play
+        self.aside = aside
         self.log = log
         self.failures = []
         self.requests = []
-        self.tokens = 100
         model = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -61,9 +62,9 @@ class ScriptedModel:
             log.write(json.dumps({"path": handler.path, "body": body}) + "\n")
         try:
             if path.endswith("count_tokens"):
-                return send(handler, 200, json.dumps({"input_tokens": self.tokens}))
+                return send(handler, 200, json.dumps({"input_tokens": 100}))
             if path.endswith(":countTokens"):
-                return send(handler, 200, json.dumps({"totalTokens": self.tokens}))
+                return send(handler, 200, json.dumps({"totalTokens": 100}))
             if path.endswith("/messages"):
                 read, write = conversation.from_anthropic, replies.anthropic
             elif path.endswith("/chat/completions"):
@@ -76,9 +77,10 @@ class ScriptedModel:
                 return send(handler, 404, json.dumps({"error": {"message": f"no {path} here", "type": "not_found"}}))
             seen = read(body)
             self.requests.append(seen)
-            reply = self.play(seen) if seen.tool(PLANWRIGHT) or seen.deferred_tool(PLANWRIGHT) else side_request(body)
+            offered = seen.tool(PLANWRIGHT) or seen.deferred_tool(PLANWRIGHT)
+            reply = self.play(seen) if offered else self.aside(seen) or side_request(body)
             name = body.get("model") or "scripted"
-            whole, stream = write(reply, name, self.tokens)
+            whole, stream = write(reply, name, reply.tokens)
             streams = body.get("stream") or "streamGenerateContent" in path
             if streams:
                 send(handler, 200, stream, "text/event-stream")

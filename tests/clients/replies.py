@@ -4,7 +4,6 @@ import itertools
 import json
 
 NUMBERS = itertools.count(1)
-USAGE = {"input_tokens": 100, "output_tokens": 10}
 
 
 def event(data, name=None):
@@ -42,7 +41,7 @@ def anthropic(reply, model, tokens=100):
         {
             "type": "message_delta",
             "delta": {"stop_reason": whole["stop_reason"], "stop_sequence": None},
-            "usage": {"output_tokens": 10},
+            "usage": usage,
         },
         {"type": "message_stop"},
     ]

@@ -24,6 +24,7 @@ class Stage:
         shutil.rmtree(folder, ignore_errors=True)
         self.folder, self.repository, self.require = folder, repository, require
         self.home, self.project = f"{folder}/home", f"{folder}/project"
+        self.planwright = f"{tools[0]}/planwright"
         os.makedirs(self.home)
         os.makedirs(self.project)
         self.environment = {
@@ -42,7 +43,9 @@ class Stage:
         self.models = []
         self.background = []
         self.failures = []
-        self.done(f"planwright approver policy --require {require} || true")
+        if require == "verified":
+            self.enrol()
+        self.set_policy(require)
 
     def close(self):
         for thread in self.background:
@@ -79,6 +82,15 @@ class Stage:
     def plan(self):
         return json.loads(self.done("planwright plan show --json"))
 
+    def set_policy(self, require):
+        """The configuration asks for it. A policy that is weaker than the default is put in force by the person."""
+        folder = f"{self.home}/.local/share/planwright"
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        with open(f"{folder}/planwright.toml", "w") as file:
+            file.write(f'[approval]\nrequire = "{require}"\n')
+        if require == "any":
+            self.done("planwright approver policy --require any")
+
     def enrol(self):
         with self.lock:
             self.person.type_line("planwright approver add ada")
@@ -104,18 +116,18 @@ class Stage:
         thread.start()
         self.background.append(thread)
 
-    def run(self, client, script, prompt=None, environment=None):
+    def run(self, client, script, command=None):
         """Runs the client until it ends. Returns what went wrong, or an empty list."""
         number = len(self.opened)
-        model = ScriptedModel(script.play, f"{self.folder}/{client.name}-{number}-model.jsonl")
+        model = ScriptedModel(script.play, script.aside, f"{self.folder}/{client.name}-{number}-model.jsonl")
         script.model = model
         self.models.append(model)
-        variables = {**self.environment, **client.prepare(self, model.address), **(environment or {})}
+        variables = {**self.environment, **client.prepare(self, model.address)}
         # The agent's program starts later than the person's terminal; the kernel counts hundredths of a second.
         time.sleep(0.05)
         terminal = Terminal(self.folder, f"{client.name}-{number}", self.project, variables)
         self.opened.append(terminal)
-        code, output = terminal.run(client.command(prompt or PROMPT), CLIENT_SECONDS)
+        code, output = terminal.run((command or client.command)(PROMPT), CLIENT_SECONDS)
         wrong = [*model.failures, *self.failures]
         if script.missing:
             wrong.append(f"not offered: {', '.join(script.missing)}")

@@ -18,6 +18,9 @@ done
 """
 
 
+GUESS = "let me in"
+
+
 class Ended(Exception):
     pass
 
@@ -74,6 +77,13 @@ class Terminal:
         """The exit code and the output of the line that was typed last."""
         limit = time.monotonic() + seconds
         while not os.path.exists(self.file("code")):
+            with self.lock:
+                asked = re.search("Passphrase of .*: ", self.screen)
+                if asked:
+                    self.screen = self.screen[asked.end() :]
+            if asked:
+                # The terminal of an agent: it does not know the passphrase.
+                os.write(self.terminal, (GUESS + "\n").encode())
             if time.monotonic() > limit:
                 raise Ended(f"the command did not end within {seconds} seconds: {self.output()[-3000:]}")
             time.sleep(0.02)
