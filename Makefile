@@ -5,7 +5,7 @@
 CARGO ?= cargo
 
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: toolchain dashboard ## Build Planwright and start its server; it prints the address. PLANWRIGHT_MODEL chooses the model, else the rehearsal answers
 	@$(CARGO) run --quiet -p planwright -- serve
@@ -25,6 +25,10 @@ test: toolchain dashboard check ## Run every test; installs PostgreSQL, schemath
 	PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-schemathesis scripts/with-postgres scripts/with-time-limit $(CARGO) test --workspace --no-fail-fast
 	$(CARGO) build --quiet -p planwright
 	scripts/test-dashboard
+
+.PHONY: test-clients
+test-clients: toolchain ## Drive real clients against Planwright and write docs/clients/results.md (docs/clients/README.md): make test-clients ONLY=codex
+	@scripts/test-clients $(ONLY)
 
 .PHONY: dashboard
 dashboard: ## Build the dashboard, which the program contains; installs Node if it is missing or too old

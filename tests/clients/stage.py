@@ -138,3 +138,26 @@ class Stage:
         if not wrong and FINISHED not in output:
             wrong.append(f"the last words of the model are not in the output: {output[-500:]}")
         return wrong
+
+    def start(self, line):
+        """Starts a program in a terminal of its own."""
+        time.sleep(0.05)
+        terminal = Terminal(self.folder, f"program-{len(self.opened)}", self.project, self.environment)
+        self.opened.append(terminal)
+        terminal.type_line(line)
+        return terminal
+
+    def program(self, line, seconds=120):
+        """Runs a program to its end."""
+        terminal = self.start(line)
+        try:
+            return terminal.end(seconds)
+        finally:
+            terminal.close()
+
+    def wait_for(self, look, what, seconds=60):
+        limit = time.monotonic() + seconds
+        while not look():
+            if time.monotonic() > limit:
+                raise AssertionError(f"waited in vain for {what}")
+            time.sleep(0.05)
