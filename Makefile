@@ -48,6 +48,9 @@ bench: toolchain ## Run the benchmarks (docs/performance.md)
 	target/release/planwright-bench sandbox target
 	target/release/planwright-bench upstream target
 	target/release/planwright-bench mcp target/release/planwright
+	target/release/planwright-bench gateway target/release/planwright target
+	target/release/planwright-bench hook target/release/planwright target
+	target/release/planwright-bench cold-start target/release/planwright target
 	target/release/planwright-bench serve target/release/planwright target
 
 FUZZ_SECONDS ?= 60
