@@ -5,7 +5,7 @@
 CARGO ?= cargo
 
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: toolchain dashboard ## Build Planwright and start its server; it prints the address. PLANWRIGHT_MODEL chooses the model, else the rehearsal answers
 	@$(CARGO) run --quiet -p planwright -- serve
@@ -26,6 +26,10 @@ test: toolchain dashboard check ## Run every test; installs PostgreSQL, schemath
 	$(CARGO) build --quiet -p planwright
 	scripts/test-dashboard
 
+.PHONY: test-clients
+test-clients: toolchain ## Drive real clients against Planwright and write docs/clients/results.md (docs/clients/README.md): make test-clients ONLY=codex
+	@scripts/test-clients $(ONLY)
+
 .PHONY: dashboard
 dashboard: ## Build the dashboard, which the program contains; installs Node if it is missing or too old
 	@scripts/build-dashboard
@@ -45,6 +49,9 @@ bench: toolchain ## Run the benchmarks (docs/performance.md)
 	target/release/planwright-bench upstream target
 	target/release/planwright-bench telegram target
 	target/release/planwright-bench mcp target/release/planwright
+	target/release/planwright-bench gateway target/release/planwright target
+	target/release/planwright-bench hook target/release/planwright target
+	target/release/planwright-bench cold-start target/release/planwright target
 	target/release/planwright-bench serve target/release/planwright target
 
 FUZZ_SECONDS ?= 60

@@ -11,9 +11,13 @@
 //! `planwright-bench memory-latency [FOLDER [SIZE…]]`  a search with 1,000 visible memories among 100,000 and 1,000,000
 //! `planwright-bench telegram [FOLDER]` updates taken in a second beside a bare loop that stores them, and the time to an answer
 //! `planwright-bench mcp PLANWRIGHT`     round trips over MCP stdio of the program PLANWRIGHT
+//! `planwright-bench gateway PLANWRIGHT [FOLDER]`  a call through the gateway, beside the bare upstream server
+//! `planwright-bench hook PLANWRIGHT [FOLDER]`     the hook of a client before a call, beside `true`
+//! `planwright-bench cold-start PLANWRIGHT [FOLDER]`  from the start of `planwright mcp` to its list of tools
 //! `planwright-bench serve PLANWRIGHT [FOLDER]`  the server: requests a second, and a thousand followers
 
 mod bare;
+mod client;
 mod commits;
 mod ledger;
 mod mcp;
@@ -55,13 +59,23 @@ fn main() -> anyhow::Result<()> {
             runtime.block_on(memory::run_latency(&scratch(folder)?, &sizes))
         }
         "mcp" => mcp::run(&PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()))),
+        "gateway" | "hook" | "cold-start" => {
+            let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
+            let scratch = scratch(arguments.next())?;
+            match command.as_str() {
+                "gateway" => client::run_gateway(&program, &scratch),
+                "hook" => client::run_hook(&program, &scratch),
+                _ => client::run_cold_start(&program, &scratch),
+            }
+        }
         "serve" => {
             let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
             runtime.block_on(serve::run(&program, &scratch(arguments.next())?))
         }
         _ => anyhow::bail!(
             "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], search [FOLDER], \
-             sandbox [FOLDER], upstream [FOLDER], telegram [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER [SIZE…]], mcp PLANWRIGHT or \
+             sandbox [FOLDER], upstream [FOLDER], telegram [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER [SIZE…]], \
+             mcp PLANWRIGHT, gateway PLANWRIGHT [FOLDER], hook PLANWRIGHT [FOLDER], cold-start PLANWRIGHT [FOLDER] or \
              serve PLANWRIGHT [FOLDER]"
         ),
     }

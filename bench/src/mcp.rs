@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -22,13 +22,7 @@ pub(crate) fn run(program: &Path) -> anyhow::Result<()> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
-    let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-        anyhow::bail!("the server has no pipes");
-    };
-    let mut wire = Wire { input, output: BufReader::new(output), next: 0 };
-    let client = json!({ "name": "bench", "version": "1" });
-    wire.ask("initialize", json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client }))?;
-    wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+    let mut wire = Wire::new(&mut child)?;
 
     let set = || json!({ "name": "plan_set_content", "arguments": { "plan_markdown": ledger::another_text() } });
     let get = json!({ "name": "plan_get", "arguments": {} });
@@ -48,19 +42,31 @@ pub(crate) fn run(program: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-struct Wire {
+pub(crate) struct Wire {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     next: u64,
 }
 
 impl Wire {
+    /// Talks to a server that was just started.
+    pub(crate) fn new(child: &mut Child) -> anyhow::Result<Self> {
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            anyhow::bail!("the server has no pipes");
+        };
+        let mut wire = Self { input, output: BufReader::new(output), next: 0 };
+        let client = json!({ "name": "bench", "version": "1" });
+        wire.ask("initialize", json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client }))?;
+        wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+        Ok(wire)
+    }
+
     fn send(&mut self, message: &Value) -> anyhow::Result<()> {
         self.input.write_all(format!("{message}\n").as_bytes())?;
         Ok(self.input.flush()?)
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> anyhow::Result<Value> {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> anyhow::Result<Value> {
         self.next += 1;
         let id = self.next;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;

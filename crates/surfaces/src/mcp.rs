@@ -3,7 +3,7 @@
 //! - [`serve_stdio`], [`serve`]: run the server until the client leaves or a shutdown is asked for
 //! - [`serve_failure`]: answers a client when the program could not start
 //! - [`folder`]: the session of a project folder
-//! - [`gateway`]: the tools, resources and prompts of upstream servers, behind the gate
+//! - [`gateway`], `upstream`: the tools of upstream servers behind the gate, and their resources and prompts
 //! - `session`, `session_changes`: the session of a connection, and what happens in it
 //! - `line`, `message`, `transport`: the wire, one JSON-RPC message per line, with an answer to whatever is wrong with it
 //! - `recover_id`: finds out which request a line that cannot be read was
@@ -38,6 +38,7 @@ mod session;
 mod session_changes;
 mod titles;
 mod transport;
+mod upstream;
 
 use std::convert::Infallible;
 use std::pin::pin;

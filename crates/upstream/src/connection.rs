@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use planwright_engine::tools::Arguments;
-use planwright_engine::upstream::{CallProgress, ToolOffer, UpstreamError, UpstreamResult};
+use planwright_engine::upstream::{CallProgress, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult};
 use planwright_sandbox::{PipedProgram, Sandbox};
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
@@ -17,6 +17,7 @@ use rmcp::service::{
     serve_client_with_lifecycle_and_ct,
 };
 use rmcp::transport::Transport;
+use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -26,6 +27,7 @@ use crate::end_reason::EndReason;
 use crate::http;
 use crate::line_transport::{LineTransport, UNREADABLE};
 use crate::options::{Reach, ServerOptions};
+use crate::passed_on;
 use crate::program::ServerProgram;
 use crate::progress_router::ProgressRouter;
 use crate::tool_list;
@@ -214,6 +216,30 @@ impl Connection {
                 })
             }
             Ok(Err(_)) | Err(_) => Err(UpstreamError::Lost { server: server(), reason: self.end_reason().await }),
+        }
+    }
+
+    /// Asks for resources or prompts.
+    pub(crate) async fn request(
+        &self,
+        options: &ServerOptions,
+        request: UpstreamRequest,
+    ) -> Result<Value, UpstreamError> {
+        let server = || options.name.clone();
+        match passed_on::ask(&self.peer, request).await {
+            Ok(value) => {
+                self.was_useful.store(true, Ordering::Release);
+                Ok(value)
+            }
+            Err(ServiceError::McpError(error)) => Err(UpstreamError::Refused {
+                server: server(),
+                code: error.code.0,
+                message: error.message.into_owned(),
+            }),
+            Err(ServiceError::UnexpectedResponse) => {
+                Err(UpstreamError::Unreadable { server: server(), reason: "it is none to the question".to_owned() })
+            }
+            Err(_) => Err(UpstreamError::Lost { server: server(), reason: self.end_reason().await }),
         }
     }
 

@@ -6,6 +6,7 @@
 //! - `line_transport`, `http`: messages over the pipes of a program, and over HTTP
 //! - `watched_transport`: takes notifications out of the stream of messages, and ends a connection that floods
 //! - `tool_list`, `call_result`: what a server sends, read with care
+//! - `passed_on`: resources and prompts, which are passed on as they are
 //! - [`ServerOptions`]: how a server is reached
 //!
 //! A server that dies, hangs, floods or sends nonsense fails its own calls. Each failure has its own words.
@@ -16,6 +17,7 @@ mod end_reason;
 mod http;
 mod line_transport;
 mod options;
+mod passed_on;
 mod program;
 mod progress_router;
 mod server;

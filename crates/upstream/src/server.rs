@@ -4,8 +4,11 @@ use std::sync::{Arc, Mutex as StateMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use planwright_engine::tools::Arguments;
-use planwright_engine::upstream::{CallProgress, ConnectionState, ToolOffer, UpstreamError, UpstreamResult};
+use planwright_engine::upstream::{
+    CallProgress, ConnectionState, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
+};
 use planwright_sandbox::Sandbox;
+use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
@@ -83,6 +86,13 @@ impl Server {
     ) -> Result<UpstreamResult, UpstreamError> {
         let connection = self.connect().await?;
         connection.call(&self.options, tool, arguments, progress).await
+    }
+
+    pub(crate) async fn request(&self, request: UpstreamRequest) -> Result<Value, UpstreamError> {
+        let connection = self.connect().await?;
+        let asked = timeout(self.options.call_time, connection.request(&self.options, request)).await;
+        asked
+            .map_err(|_| UpstreamError::TimedOut { server: self.options.name.clone(), after: self.options.call_time })?
     }
 
     pub(crate) async fn stop(&self) {

@@ -7,9 +7,11 @@ use async_trait::async_trait;
 use planwright_core::upstream::ServerName;
 use planwright_engine::tools::Arguments;
 use planwright_engine::upstream::{
-    CallProgress, ConnectionState, ToolOffer, UpstreamError, UpstreamResult, UpstreamServer, UpstreamServers,
+    CallProgress, ConnectionState, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult, UpstreamServer,
+    UpstreamServers,
 };
 use planwright_sandbox::Sandbox;
+use serde_json::Value;
 
 use crate::options::ServerOptions;
 use crate::server::Server;
@@ -62,6 +64,10 @@ impl UpstreamServers for UpstreamClient {
         progress: &dyn CallProgress,
     ) -> Result<UpstreamResult, UpstreamError> {
         self.get(server)?.call(tool, arguments, progress).await
+    }
+
+    async fn request(&self, server: &ServerName, request: UpstreamRequest) -> Result<Value, UpstreamError> {
+        self.get(server)?.request(request).await
     }
 
     async fn stop(&self) {

@@ -16,6 +16,7 @@ use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Channel, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
+use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use serde_json::Value;
 use tokio::time::timeout;
@@ -29,6 +30,7 @@ use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::progress::{Observers, Progress, ProgressSender, Update};
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 use crate::tools::Arguments;
+use crate::upstream::UpstreamRequest;
 use crate::workbook::EndedCall;
 
 /// A cheap handle; clones share the counts.
@@ -101,6 +103,22 @@ impl Gateway {
     /// Whether an upstream server has a tool of this name.
     pub fn has(&self, name: &str) -> bool {
         self.agent.upstream().is_some_and(|upstream| upstream.get(name).is_some())
+    }
+
+    /// The servers whose resources and prompts are passed on.
+    pub async fn servers(&self) -> LedgerResult<Vec<ServerName>> {
+        match self.agent.upstream() {
+            Some(upstream) => upstream.accepted_servers().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Asks a server for its resources or prompts.
+    pub async fn request(&self, server: &ServerName, request: UpstreamRequest) -> LedgerResult<Value> {
+        match self.agent.upstream() {
+            Some(upstream) => upstream.request(server, request).await,
+            None => Err(Refusal::not_found(format!("No MCP server {server} is configured.")).into()),
+        }
     }
 
     /// Takes in what people accepted since.

@@ -36,8 +36,24 @@ pub trait UpstreamServers: fmt::Debug + Send + Sync + 'static {
         progress: &dyn CallProgress,
     ) -> Result<UpstreamResult, UpstreamError>;
 
+    /// Asks for resources or prompts, and gives the server's result as it is. A list has all of its pages, as far as they
+    /// are not too many; it is empty if the server has none of the kind.
+    async fn request(&self, server: &ServerName, _request: UpstreamRequest) -> Result<Value, UpstreamError> {
+        Err(UpstreamError::NotConfigured(server.clone()))
+    }
+
     /// Ends every connection and every server that was started.
     async fn stop(&self);
+}
+
+/// What is asked for beside tools, under the server's own names.
+#[derive(Debug, Clone, PartialEq)]
+pub enum UpstreamRequest {
+    ListResources,
+    ListResourceTemplates,
+    ListPrompts,
+    ReadResource { uri: String },
+    GetPrompt { name: String, arguments: Option<Arguments> },
 }
 
 /// A server as it is configured.

@@ -9,10 +9,11 @@ use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::upstream::{ServerName, ToolDifference};
 use planwright_core::visible::quoted;
+use serde_json::Value;
 
 use super::catalog::Catalog;
 use super::pins::{OfferedTools, PinnedServer, ToolPins};
-use super::servers::{ConnectionState, ToolOffer, UpstreamServer, UpstreamServers};
+use super::servers::{ConnectionState, ToolOffer, UpstreamRequest, UpstreamServer, UpstreamServers};
 use crate::approvals::Approvals;
 use crate::ledger::LedgerResult;
 use crate::toolbox::Tool;
@@ -243,6 +244,23 @@ impl UpstreamTools {
         }
         tracing::info!(event = "upstream_accepted", server = %name, %digest, by = %by.name);
         self.status_of(name).await
+    }
+
+    /// The servers that offer exactly what a person accepted.
+    pub async fn accepted_servers(&self) -> LedgerResult<Vec<ServerName>> {
+        let statuses = self.statuses().await?.into_iter();
+        let accepted = statuses.filter(|status| status.state == AcceptanceState::Accepted);
+        Ok(accepted.map(|status| status.server.name).collect())
+    }
+
+    /// Asks an accepted server for resources or prompts.
+    pub async fn request(&self, name: &ServerName, request: UpstreamRequest) -> LedgerResult<Value> {
+        if self.status_of(name).await?.state != AcceptanceState::Accepted {
+            let words = format!("The MCP server {name} is asked only once a person accepted what it offers.");
+            return Err(Refusal::policy_denied(words).into());
+        }
+        let answer = self.shared.servers.request(name, request).await;
+        Ok(answer.map_err(|error| Refusal::new(RefusalCode::Unavailable, format!("{error}.")))?)
     }
 
     /// Ends every server that was started.

@@ -4,11 +4,13 @@
 //! - `store`: whether it opens, answers, and what its newest journals say
 //! - `model`: who would answer
 //! - `clients`: whether the clients that have Planwright have all of it
+//! - `canary`: whether a plan comes back in them after a compaction
 //! - `mcp_servers`: whether upstream MCP servers answer, and offer what was accepted
 //! - `sandbox`: what the kernel enforces for commands
 //! - `telegram`: whether the token of the bot is accepted
 //! - `server`: whether one listens, and whether it is ours
 
+mod canary;
 mod clients;
 mod mcp_servers;
 mod model;
@@ -93,7 +95,7 @@ pub(crate) async fn run(global: &Global) -> Outcome {
             checks.push(model::look(&settings));
             checks.push(sandbox::look(&settings));
             checks.extend(mcp_servers::look(&settings, &invocation).await);
-            checks.extend(clients::look());
+            checks.extend(clients::look().await);
             checks.extend(telegram::look(&settings, &invocation).await);
             checks.push(server::look(&settings, &invocation).await);
         }

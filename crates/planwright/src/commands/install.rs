@@ -56,6 +56,8 @@ pub(crate) fn uninstall(screen: &Screen, arguments: &InstallArgs) -> Outcome {
     Ok(Exit::Done)
 }
 
+pub(crate) use pack::{SERVER_PROGRAM, session_start_command};
+
 /// The clients whose configuration names Planwright, with what is missing there.
 pub(crate) fn found() -> Vec<(ClientName, InstallScope, Vec<String>)> {
     let mut found = Vec::new();

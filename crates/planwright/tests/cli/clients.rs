@@ -55,6 +55,7 @@ fn every_client_is_installed_and_taken_out_again() {
     for (client, scope, file) in [
         ("claude-code", "user", "home/.claude.json"),
         ("codex", "user", "home/.codex/config.toml"),
+        ("codex", "user", "home/.codex/rules/planwright.rules"),
         ("opencode", "project", "project/opencode.json"),
         ("opencode", "user", "home/.config/opencode/plugin/planwright.js"),
         ("gemini", "user", "home/.gemini/extensions/planwright/gemini-extension.json"),
@@ -76,6 +77,41 @@ fn every_client_is_installed_and_taken_out_again() {
     world.write("home/.config/zed/settings.json", "// mine\n{}\n");
     in_project(&world, "install zed --yes").exits(2).complains("by hand");
     assert_eq!(std::fs::read_to_string(world.path("home/.config/zed/settings.json")).unwrap(), "// mine\n{}\n");
+}
+
+/// `doctor` writes a plan of its own and asks for it as each client does.
+#[test]
+fn doctor_proves_that_a_plan_comes_back_and_says_why_if_it_does_not() {
+    let world = World::new();
+    for client in ["claude-code", "codex"] {
+        in_project(&world, &format!("install {client} --yes")).done();
+    }
+    let doctor = |path: &std::path::Path| {
+        let mut command = world.command();
+        command.current_dir(world.path("project")).env("HOME", world.path("home")).env("PATH", path);
+        ran(command.arg("doctor"))
+    };
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_planwright"));
+    doctor(program.parent().unwrap())
+        .says("a plan comes back in claude-code: `planwright hook session-start`")
+        .says("a plan comes back in codex: the agent calls `plan_get`");
+    assert!(!world.path("planwright.db").exists(), "the plan is in a store of its own");
+
+    // A program that is not found, and one that answers something else.
+    let empty = world.path("empty");
+    std::fs::create_dir(&empty).unwrap();
+    doctor(&empty).says("a plan does not come back in claude-code: `planwright` is not found on the PATH");
+    let other = world.path("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("planwright"), "#!/bin/sh\necho '{}'\n").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(other.join("planwright"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        doctor(&other)
+            .says("a plan does not come back in claude-code: the plan is not in the answer")
+            .says("a plan does not come back in codex: it did not answer");
+    }
 }
 
 fn hook(world: &World, event: &str, details: &Value) -> Option<Value> {

@@ -9,7 +9,7 @@ use crate::world::{World, ran};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
 
-struct Client {
+pub(crate) struct Client {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -17,7 +17,7 @@ struct Client {
 }
 
 impl Client {
-    fn start(world: &World, plan: &str, mode: &str, variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(world: &World, plan: &str, mode: &str, variables: &[(&str, &str)]) -> Self {
         Self::start_with(world, plan, mode, variables, json!({}))
     }
 
@@ -51,7 +51,7 @@ impl Client {
         serde_json::from_str(&line).unwrap()
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.request(method, params);
         loop {
             let message = self.receive();
@@ -68,19 +68,19 @@ impl Client {
         id
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.ask("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].clone()
     }
 
     #[track_caller]
-    fn succeed(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn succeed(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], false, "{tool}: {result}");
         result["structuredContent"].clone()
     }
 
     #[track_caller]
-    fn refused(&mut self, tool: &str, arguments: Value, code: &str) -> String {
+    pub(crate) fn refused(&mut self, tool: &str, arguments: Value, code: &str) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(
             (&result["isError"], &result["structuredContent"]["code"]),
@@ -103,18 +103,18 @@ impl Client {
         }
     }
 
-    fn leave(mut self) {
+    pub(crate) fn leave(mut self) {
         drop(self.input.take());
         assert!(self.child.wait().unwrap().success());
     }
 }
 
-fn calls(world: &World) -> Vec<String> {
+pub(crate) fn calls(world: &World) -> Vec<String> {
     let log = std::fs::read_to_string(world.path("notes/calls.log")).unwrap_or_default();
     log.lines().map(str::to_owned).collect()
 }
 
-fn approve(world: &World, more: &str) {
+pub(crate) fn approve(world: &World, more: &str) {
     let digest = world.active_plan("mcp:gateway-session").digest();
     world.run(&format!("plan approve --session gateway-session --digest {digest} {more}")).done();
 }
@@ -174,53 +174,6 @@ fn the_clients_own_calls_and_those_of_planwright_take_turns_in_the_order_of_the_
     client.wait_for("COMPLETED");
     assert_eq!(calls(&world).len(), 2);
     client.leave();
-}
-
-/// Each row: the calls of the approved plan, and a call that something injected while it is carried out.
-#[test]
-fn no_injected_call_runs_while_an_approved_plan_is_carried_out() {
-    let gold = [json!({ "text": "pay 10 to ada" }), json!({ "text": "tell bob" })];
-    let injected = [
-        ("up__note", json!({ "text": "pay 1000 to eve" })),
-        ("up__note", json!({ "text": "pay 10 to ada " })),
-        ("up__note", json!({ "text": "pay 10 to ada", "to": "eve" })),
-        ("up__note", json!({ "TEXT": "pay 10 to ada", "text": "PAY 10 TO ADA" })),
-        ("up__read", json!({})),
-        ("up__read", json!({ "path": "/etc/passwd" })),
-        ("up__again", json!({})),
-        ("up__environment", json!({})),
-        ("up__child", json!({})),
-        ("up__change", json!({})),
-        ("up__Note", json!({ "text": "pay 10 to ada" })),
-        ("up_note", json!({ "text": "pay 10 to ada" })),
-        ("note", json!({ "text": "pay 10 to ada" })),
-        ("plan_approve", json!({})),
-    ];
-    let world = World::new();
-    let mut client = Client::start(&world, "collect", "plain", &[("PLANWRIGHT_GATEWAY_WRITES", "free")]);
-    for arguments in &gold {
-        client.succeed("up__note", arguments.clone());
-    }
-    // The agent's own call keeps the plan open while calls are injected.
-    client.succeed("plan_add_call", json!({ "tool": "Bash", "arguments": { "command": "make" } }));
-    client.succeed("plan_finalize", json!({}));
-    approve(&world, "");
-    while calls(&world).len() < gold.len() {
-        client.succeed("plan_get", json!({}));
-    }
-    for (tool, arguments) in injected {
-        let result = client.call(tool, arguments.clone());
-        assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
-    }
-    // The exact call of the plan is answered with its recorded result, and is not made again.
-    let known = client.succeed("up__note", gold[0].clone());
-    assert_eq!(known["recorded"], true, "{known}");
-    assert_eq!(calls(&world).len(), gold.len(), "{:?}", calls(&world));
-    client.succeed("plan_progress", json!({ "status": "done" }));
-    client.leave();
-    let plan = world.active_plan("mcp:gateway-session");
-    let refused: u32 = plan.execution.as_ref().unwrap().steps.iter().map(|step| step.permissions.refused).sum();
-    assert!(refused >= 9, "the refused calls are counted with the plan: {refused}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ use super::session::{begin, check_target, choose};
 use super::session_changes::SessionChanges;
 use super::{
     McpOptions, PersonCommands, PlanStart, THROUGH, answer, completion, gateway, instructions, notifications, prompts,
-    resources,
+    resources, upstream,
 };
 
 /// How many characters of a client's name go into the journal.
@@ -405,7 +405,11 @@ impl ServerHandler for PlanServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         one_page(request, "prompts")?;
-        Ok(ListPromptsResult::with_all_items(prompts::list()))
+        let mut listed = prompts::list();
+        if let Some(gateway) = &self.shared.options.gateway {
+            listed.extend(upstream::prompts(gateway).await);
+        }
+        Ok(ListPromptsResult::with_all_items(listed))
     }
 
     async fn get_prompt(
@@ -416,7 +420,13 @@ impl ServerHandler for PlanServer {
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
         let (session, arguments) = (&opened.identity, request.arguments.as_ref());
         let found = prompts::get(self.engine(), session, self.commands(), &request.name, arguments).await;
-        match found.map_err(answer::refused_request)? {
+        let found = match (found.map_err(answer::refused_request)?, &self.shared.options.gateway) {
+            (None, Some(gateway)) => {
+                upstream::prompt(gateway, &request.name, arguments).await.map_err(answer::refused_request)?
+            }
+            (found, _) => found,
+        };
+        match found {
             Some(prompt) => Ok(prompt.into()),
             None => Err(invalid_params(format!("There is no prompt {}.", quoted(&request.name)))),
         }
@@ -429,7 +439,10 @@ impl ServerHandler for PlanServer {
     ) -> Result<ListResourcesResult, ErrorData> {
         one_page(request, "resources")?;
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
-        let listed = resources::list(self.engine(), &opened.identity).await.map_err(answer::unanswered)?;
+        let mut listed = resources::list(self.engine(), &opened.identity).await.map_err(answer::unanswered)?;
+        if let Some(gateway) = &self.shared.options.gateway {
+            listed.extend(upstream::resources(gateway).await);
+        }
         Ok(ListResourcesResult::with_all_items(listed))
     }
 
@@ -439,7 +452,11 @@ impl ServerHandler for PlanServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         one_page(request, "resource templates")?;
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+        let mut listed = resources::templates();
+        if let Some(gateway) = &self.shared.options.gateway {
+            listed.extend(upstream::templates(gateway).await);
+        }
+        Ok(ListResourceTemplatesResult::with_all_items(listed))
     }
 
     async fn read_resource(
@@ -449,10 +466,14 @@ impl ServerHandler for PlanServer {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
         let found = resources::read(self.engine(), &opened.identity, &request.uri).await;
-        match found.map_err(answer::refused_resource)? {
-            Some(contents) => Ok(ReadResourceResult::new(vec![contents]).into()),
-            None => Err(answer::no_resource(&request.uri)),
+        if let Some(contents) = found.map_err(answer::refused_resource)? {
+            return Ok(ReadResourceResult::new(vec![contents]).into());
         }
+        let found = match &self.shared.options.gateway {
+            Some(gateway) => upstream::read(gateway, &request.uri).await.map_err(answer::refused_resource)?,
+            None => None,
+        };
+        found.map(Into::into).ok_or_else(|| answer::no_resource(&request.uri))
     }
 
     async fn subscribe(

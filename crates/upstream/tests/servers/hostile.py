@@ -3,7 +3,7 @@
 Usage: hostile.py MODE FOLDER
 
 Every call is written to FOLDER/calls.log before anything else. FOLDER/description.txt is added to the description of
-`note`. Modes: plain, many, silent, broken, noise.
+`note`. Modes: plain, many, silent, broken, noise, library (with resources and prompts), endless (with lists without end).
 """
 
 import base64
@@ -78,6 +78,30 @@ def tools():
         tool("child", "Starts a program that never ends."),
         {"name": "odd", "inputSchema": {"type": "array"}},
     ]
+
+
+def library(request):
+    method, params = request["method"], request.get("params") or {}
+    if method == "resources/list":
+        answer(request, {"resources": [
+            {"uri": "book://one", "name": "one", "description": "The first\u202e book", "mimeType": "text/plain"},
+            {"uri": "book://huge", "name": "huge"},
+            {"name": "no address"},
+        ]})
+    elif method == "resources/templates/list":
+        answer(request, {"resourceTemplates": [{"uriTemplate": "book://{title}", "name": "book"}]})
+    elif method == "prompts/list":
+        arguments = [{"name": "title", "required": True}]
+        answer(request, {"prompts": [{"name": "review", "description": "Reviews a book.", "arguments": arguments}]})
+    elif method == "resources/read" and params["uri"] == "book://huge":
+        answer(request, {"contents": [{"uri": "book://huge", "text": "0123456789" * (1024 * 1024)}]})
+    elif method == "resources/read" and params["uri"].startswith("book://"):
+        answer(request, {"contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": "Call me Ishmael."}]})
+    elif method == "prompts/get" and params["name"] == "review":
+        words = "Review " + (params.get("arguments") or {}).get("title", "nothing")
+        answer(request, {"messages": [{"role": "user", "content": {"type": "text", "text": words}}]})
+    else:
+        send({"id": request["id"], "error": {"code": -32602, "message": "there is no such book"}})
 
 
 def call(request):
@@ -156,15 +180,21 @@ def main():
         request = json.loads(line)
         method = request.get("method")
         if method == "initialize":
+            more = {"resources": {}, "prompts": {}} if mode in ("library", "endless") else {}
             answer(request, {
                 "protocolVersion": request["params"]["protocolVersion"],
-                "capabilities": {"tools": {"listChanged": True}},
+                "capabilities": {"tools": {"listChanged": True}, **more},
                 "serverInfo": {"name": "hostile", "version": "1"},
             })
         elif method == "tools/list":
             answer(request, {"tools": tools()})
         elif method == "tools/call":
             call(request)
+        elif mode == "endless" and method in ("resources/list", "prompts/list"):
+            entry = {"uri": "book://again", "name": "again"} if method == "resources/list" else {"name": "again"}
+            answer(request, {method.split("/")[0]: [entry], "nextCursor": "more"})
+        elif method in ("resources/list", "resources/templates/list", "prompts/list", "resources/read", "prompts/get"):
+            library(request)
         elif method == "notifications/cancelled":
             log(f"cancelled {request['params']['requestId']}")
         elif "id" in request:

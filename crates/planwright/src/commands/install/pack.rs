@@ -10,8 +10,26 @@ use crate::failure::Failure;
 
 const OPENCODE_PLUGIN: &str = include_str!("../../../../../clients/opencode/planwright.js");
 const CODEX_TABLE: &str = include_str!("../../../../../clients/codex/planwright.toml");
+const CODEX_RULES: &str = include_str!("../../../../../clients/codex/planwright.rules");
 const GEMINI_EXTENSION: &str = include_str!("../../../../../clients/gemini/gemini-extension.json");
 const GEMINI_CONTEXT: &str = include_str!("../../../../../clients/gemini/GEMINI.md");
+
+/// What every client starts, from its PATH.
+pub(crate) const SERVER_PROGRAM: &str = "planwright";
+const SESSION_START: &str = "planwright hook session-start";
+
+/// The command that brings the plan back after a compaction. Without one the agent calls `plan_get`.
+pub(crate) const fn session_start_command(client: ClientName) -> Option<&'static str> {
+    match client {
+        ClientName::ClaudeCode | ClientName::Opencode => Some(SESSION_START),
+        ClientName::Codex
+        | ClientName::Gemini
+        | ClientName::Goose
+        | ClientName::Cursor
+        | ClientName::Vscode
+        | ClientName::Zed => None,
+    }
+}
 
 /// Commands that decide. The client denies them to its agent; the approval policy refuses them as well.
 const DENIED: [&str; 4] = [
@@ -38,7 +56,9 @@ pub(super) const fn notes(client: ClientName) -> &'static str {
         ClientName::ClaudeCode => {
             "Start Claude Code again; it asks once whether it may use the server of this project."
         }
-        ClientName::Codex => "Codex has no hook before a call, so its own sandbox and approval mode hold edits back.",
+        ClientName::Codex => {
+            "Start Codex again. Its own sandbox and approval mode hold edits back; the rules forbid its agent to approve plans."
+        }
         ClientName::Opencode | ClientName::Gemini | ClientName::Cursor | ClientName::Vscode | ClientName::Zed => {
             "Start the client again."
         }
@@ -67,11 +87,15 @@ pub(super) fn edits(client: ClientName, scope: InstallScope) -> Result<Vec<Confi
             claude_code(base.join(".claude.json"), base.join(".claude/settings.json"))
         }
         (ClientName::Codex, _) => {
-            vec![ConfigEdit::TomlTable {
-                file: codex_home(base).join("config.toml"),
-                path: &["mcp_servers", "planwright"],
-                text: CODEX_TABLE,
-            }]
+            let home = codex_home(base);
+            vec![
+                ConfigEdit::TomlTable {
+                    file: home.join("config.toml"),
+                    path: &["mcp_servers", "planwright"],
+                    text: CODEX_TABLE,
+                },
+                ConfigEdit::OwnFile { file: home.join("rules/planwright.rules"), text: CODEX_RULES },
+            ]
         }
         (ClientName::Opencode, InstallScope::Project) => {
             opencode(base.join("opencode.json"), base.join(".opencode/plugin/planwright.js"))
@@ -92,7 +116,7 @@ pub(super) fn edits(client: ClientName, scope: InstallScope) -> Result<Vec<Confi
                 "goose keeps its extensions in {}, which is YAML and is not changed here",
                 config().join("goose/config.yaml").display()
             ))
-            .hint("`goose configure`, Add Extension, Command-line Extension, `planwright mcp`; docs/clients/goose.md shows the lines"));
+            .hint("`goose configure`, Add Extension, Command-line Extension, `planwright mcp`; clients/goose/config.yaml has the lines"));
         }
         (ClientName::Cursor, _) => vec![field(base.join(".cursor/mcp.json"), &["mcpServers", "planwright"], server())],
         (ClientName::Vscode, _) => {
@@ -119,13 +143,13 @@ fn field(file: PathBuf, path: &'static [&'static str], value: Value) -> ConfigEd
 }
 
 fn claude_code(servers: PathBuf, settings: PathBuf) -> Vec<ConfigEdit> {
-    let hook = |event: &str| json!({ "type": "command", "command": format!("planwright hook {event}"), "timeout": 10 });
+    let hook = |command: &str| json!({ "type": "command", "command": command, "timeout": 10 });
     let element =
         |path: &'static [&'static str], value: Value| ConfigEdit::JsonElement { file: settings.clone(), path, value };
     let mut edits = vec![
         field(servers, &["mcpServers", "planwright"], server()),
-        element(&["hooks", "PreToolUse"], json!({ "matcher": "*", "hooks": [hook("pre-tool-use")] })),
-        element(&["hooks", "SessionStart"], json!({ "hooks": [hook("session-start")] })),
+        element(&["hooks", "PreToolUse"], json!({ "matcher": "*", "hooks": [hook("planwright hook pre-tool-use")] })),
+        element(&["hooks", "SessionStart"], json!({ "hooks": [hook(SESSION_START)] })),
     ];
     edits.extend(DENIED.map(|rule| element(&["permissions", "deny"], json!(rule))));
     edits

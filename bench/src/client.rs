@@ -1,0 +1,145 @@
+//! What a coding agent waits for: a call through the gateway beside the bare server, a hook beside a program that does nothing,
+//! and the time from the start of `planwright mcp` to its list of tools.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::mcp::Wire;
+
+const CALLS: usize = 2_000;
+const STARTS: usize = 200;
+
+/// A call of an upstream tool, bare and through `planwright mcp --upstream`, in turns.
+pub(crate) fn run_gateway(program: &Path, folder: &TempDir) -> anyhow::Result<()> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/upstream/tests/servers/hostile.py");
+    let script = script.canonicalize()?;
+    let (bare_folder, own_folder) =
+        (folder.path().canonicalize()?.join("bare"), folder.path().canonicalize()?.join("own"));
+    std::fs::create_dir(&bare_folder)?;
+    std::fs::create_dir(&own_folder)?;
+    let mut bare_server = Server::start(Command::new("python3").arg(&script).arg("plain").arg(&bare_folder))?;
+    let upstream = format!("up=python3 {} plain {}", script.display(), own_folder.display());
+    let mut command = Command::new(program);
+    command.arg("--data").arg(folder.path()).args(["mcp", "--session", "bench-gateway", "--upstream", &upstream]);
+    let mut gateway = Server::start(command.env("PLANWRIGHT_GATEWAY_WRITES", "free"))?;
+    let (mut bare, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..CALLS {
+        bare.push(bare_server.call("note")?);
+        ours.push(gateway.call("up__note")?);
+    }
+    let (bare, ours) = (Times::of(bare), Times::of(ours));
+    print("bare server", bare, "through the gateway", ours);
+    println!("our own {:.3} ms at the median", ours.median - bare.median);
+    Ok(())
+}
+
+/// `planwright hook pre-tool-use` for an edit that has to wait, beside `true`.
+pub(crate) fn run_hook(program: &Path, folder: &TempDir) -> anyhow::Result<()> {
+    let project = folder.path().canonicalize()?.join("project");
+    std::fs::create_dir(&project)?;
+    let mut command = Command::new(program);
+    command.arg("--data").arg(folder.path()).arg("mcp").current_dir(&project);
+    let mut server = Server::start(&mut command)?;
+    let plan = json!({ "name": "plan_set_content", "arguments": { "plan_markdown": "# A plan\n\n- [ ] one\n" } });
+    server.wire.ask("tools/call", plan)?;
+    drop(server);
+    let details = json!({ "cwd": project, "tool_name": "Edit", "tool_input": { "file_path": "a.txt" } }).to_string();
+    let (mut nothing, mut hook) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        let (took, _) = timed(&mut Command::new("true"), &details)?;
+        nothing.push(took);
+        let mut command = Command::new(program);
+        let (took, output) = timed(command.arg("--data").arg(folder.path()).args(["hook", "pre-tool-use"]), &details)?;
+        anyhow::ensure!(output.contains("deny"), "the hook let the edit pass: {output}");
+        hook.push(took);
+    }
+    print("true", Times::of(nothing), "planwright hook", Times::of(hook));
+    Ok(())
+}
+
+/// From the start of the program to the answer to `tools/list`, with a store that exists, beside `true`.
+pub(crate) fn run_cold_start(program: &Path, folder: &TempDir) -> anyhow::Result<()> {
+    let (mut nothing, mut first_list) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        nothing.push(timed(&mut Command::new("true"), "")?.0);
+        let begun = Instant::now();
+        let mut command = Command::new(program);
+        command.arg("--data").arg(folder.path()).args(["mcp", "--session", "bench-cold-start"]);
+        let mut server = Server::start(&mut command)?;
+        let listed = server.wire.ask("tools/list", json!({}))?;
+        first_list.push(begun.elapsed());
+        anyhow::ensure!(listed.to_string().contains("plan_get"), "no tools: {listed}");
+    }
+    print("true", Times::of(nothing), "first tools/list", Times::of(first_list));
+    Ok(())
+}
+
+/// Runs a program to its end with this input.
+fn timed(command: &mut Command, input: &str) -> anyhow::Result<(Duration, String)> {
+    let begun = Instant::now();
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // `true` ends without reading.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let output = child.wait_with_output()?;
+    Ok((begun.elapsed(), String::from_utf8_lossy(&output.stdout).into_owned()))
+}
+
+/// An MCP server on its pipes.
+struct Server {
+    wire: Wire,
+    child: Child,
+}
+
+impl Server {
+    fn start(command: &mut Command) -> anyhow::Result<Self> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let wire = Wire::new(&mut child)?;
+        Ok(Self { wire, child })
+    }
+
+    fn call(&mut self, tool: &str) -> anyhow::Result<Duration> {
+        let begun = Instant::now();
+        let answer = self.wire.ask("tools/call", json!({ "name": tool, "arguments": { "text": "milk" } }))?;
+        let took = begun.elapsed();
+        let result = answer.get("result").context("the call failed")?;
+        anyhow::ensure!(result["isError"] != true, "the call was refused: {result}");
+        Ok(took)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Times {
+    median: f64,
+    slow: f64,
+}
+
+impl Times {
+    fn of(mut times: Vec<Duration>) -> Self {
+        times.sort();
+        let at = |part: usize| times.get(times.len() * part / 100).map_or(0.0, |time| time.as_secs_f64() * 1e3);
+        Self { median: at(50), slow: at(90) }
+    }
+}
+
+fn print(bare_name: &str, bare: Times, our_name: &str, ours: Times) {
+    println!("{:>20} {:>10} {:>10}", "", "median ms", "90 % ms");
+    for (name, times) in [(bare_name, bare), (our_name, ours)] {
+        println!("{name:>20} {:>10.3} {:>10.3}", times.median, times.slow);
+    }
+    println!("ratio {:.2}", ours.median / bare.median);
+}

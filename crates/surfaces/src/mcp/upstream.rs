@@ -1,0 +1,151 @@
+//! Resources and prompts of upstream servers, under names of their own: the prompt `review` of the server `git` is `git__review`,
+//! and its resource `file:///a` is `planwright://upstream/git/file:///a`. Texts are passed on as data.
+
+use std::time::Duration;
+
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::upstream::ServerName;
+use planwright_core::visible::visible;
+use planwright_engine::agent::Gateway;
+use planwright_engine::ledger::LedgerResult;
+use planwright_engine::upstream::UpstreamRequest;
+use rmcp::model::{GetPromptResult, JsonObject, Prompt, ReadResourceResult, Resource, ResourceTemplate};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+const BASE: &str = "planwright://upstream/";
+/// A server that lists nothing within this time is left out of the list.
+const LIST_TIME: Duration = Duration::from_secs(5);
+/// The characters of a description that are passed on.
+const LONGEST_DESCRIPTION: usize = 1_000;
+/// The largest resource or prompt, as JSON.
+const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
+
+pub(super) async fn resources(gateway: &Gateway) -> Vec<Resource> {
+    let found = lists(gateway, UpstreamRequest::ListResources, "resources").await;
+    named(found, |server, mut resource: Resource| {
+        resource.uri = uri_of(server, &resource.uri);
+        resource.name = format!("{} ({server})", visible(&resource.name));
+        resource.title = resource.title.map(|title| format!("{} ({server})", visible(&title)));
+        resource.description = resource.description.as_deref().map(shortened);
+        resource
+    })
+}
+
+pub(super) async fn templates(gateway: &Gateway) -> Vec<ResourceTemplate> {
+    let found = lists(gateway, UpstreamRequest::ListResourceTemplates, "resourceTemplates").await;
+    named(found, |server, mut template: ResourceTemplate| {
+        template.uri_template = uri_of(server, &template.uri_template);
+        template.name = format!("{} ({server})", visible(&template.name));
+        template.title = template.title.map(|title| format!("{} ({server})", visible(&title)));
+        template.description = template.description.as_deref().map(shortened);
+        template
+    })
+}
+
+pub(super) async fn prompts(gateway: &Gateway) -> Vec<Prompt> {
+    let found = lists(gateway, UpstreamRequest::ListPrompts, "prompts").await;
+    named(found, |server, mut prompt: Prompt| {
+        prompt.name = format!("{server}__{}", prompt.name);
+        prompt.title = prompt.title.map(|title| format!("{} ({server})", visible(&title)));
+        prompt.description = prompt.description.as_deref().map(shortened);
+        prompt
+    })
+}
+
+/// `None` if the address is none of an upstream server.
+pub(super) async fn read(gateway: &Gateway, uri: &str) -> LedgerResult<Option<ReadResourceResult>> {
+    let Some((server, own)) = uri.strip_prefix(BASE).and_then(|rest| rest.split_once('/')) else { return Ok(None) };
+    let Some(server) = known(gateway, server).await? else { return Ok(None) };
+    let request = UpstreamRequest::ReadResource { uri: own.to_owned() };
+    let mut answer = gateway.request(&server, request).await?;
+    for part in answer.get_mut("contents").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(found) = part.get("uri").and_then(Value::as_str) {
+            part["uri"] = Value::String(uri_of(&server, found));
+        }
+    }
+    Ok(Some(checked(&server, answer)?))
+}
+
+/// `None` if the prompt is none of an upstream server.
+pub(super) async fn prompt(
+    gateway: &Gateway,
+    name: &str,
+    arguments: Option<&JsonObject>,
+) -> LedgerResult<Option<GetPromptResult>> {
+    let Some((server, own)) = name.split_once("__") else { return Ok(None) };
+    let Some(server) = known(gateway, server).await? else { return Ok(None) };
+    let request = UpstreamRequest::GetPrompt { name: own.to_owned(), arguments: arguments.cloned() };
+    let answer = gateway.request(&server, request).await?;
+    Ok(Some(checked(&server, answer)?))
+}
+
+async fn known(gateway: &Gateway, name: &str) -> LedgerResult<Option<ServerName>> {
+    Ok(gateway.servers().await?.into_iter().find(|server| server.as_str() == name))
+}
+
+fn checked<T: DeserializeOwned>(server: &ServerName, answer: Value) -> Result<T, Refusal> {
+    let bytes = answer.to_string().len();
+    if bytes > LARGEST_ANSWER {
+        let words =
+            format!("The MCP server {server} answered with {bytes} bytes; {LARGEST_ANSWER} are passed on at most.");
+        return Err(Refusal::new(RefusalCode::LimitExceeded, words));
+    }
+    serde_json::from_value(answer).map_err(|error| {
+        let words = format!("The MCP server {server} sent an answer that cannot be read: {error}.");
+        Refusal::new(RefusalCode::Unavailable, words)
+    })
+}
+
+/// The lists of all servers, in the order of their names. A server that fails is left out; its tools say why.
+async fn lists(gateway: &Gateway, request: UpstreamRequest, key: &'static str) -> Vec<(ServerName, Vec<Value>)> {
+    let servers = match gateway.servers().await {
+        Ok(servers) => servers,
+        Err(error) => {
+            tracing::warn!(%error, "the upstream servers could not be read");
+            return Vec::new();
+        }
+    };
+    let mut asked = JoinSet::new();
+    for server in servers {
+        let (gateway, request) = (gateway.clone(), request.clone());
+        asked.spawn(async move {
+            let answer = timeout(LIST_TIME, gateway.request(&server, request)).await;
+            (server, answer)
+        });
+    }
+    let mut found = Vec::new();
+    for (server, answer) in asked.join_all().await {
+        match answer {
+            Ok(Ok(mut answer)) => {
+                if let Some(Value::Array(entries)) = answer.get_mut(key).map(Value::take) {
+                    found.push((server, entries));
+                }
+            }
+            Ok(Err(error)) => tracing::warn!(event = "upstream_not_listed", %server, key, %error),
+            Err(_) => tracing::warn!(event = "upstream_not_listed", %server, key, "it took too long"),
+        }
+    }
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    found
+}
+
+/// Entries that cannot be read are left out.
+fn named<T: DeserializeOwned>(found: Vec<(ServerName, Vec<Value>)>, name: impl Fn(&ServerName, T) -> T) -> Vec<T> {
+    let mut all = Vec::new();
+    for (server, entries) in found {
+        let read = entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok());
+        all.extend(read.map(|entry| name(&server, entry)));
+    }
+    all
+}
+
+fn uri_of(server: &ServerName, own: &str) -> String {
+    format!("{BASE}{server}/{own}")
+}
+
+fn shortened(text: &str) -> String {
+    visible(text).chars().take(LONGEST_DESCRIPTION).collect()
+}

@@ -1,0 +1,225 @@
+"""How each client is prepared and started without a person: its provider is the scripted model, its configuration is what
+`planwright install` wrote."""
+
+import json
+import os
+import shlex
+from dataclasses import dataclass
+from typing import Callable
+
+# What the model says when it leaves the next message to the person.
+PAUSED = "PAUSED-HERE"
+PROMPT = "Plan the release notes, wait for the decision, and carry the plan out."
+
+
+@dataclass
+class Client:
+    name: str
+    title: str
+    program: str
+    prepare: Callable
+    command: Callable
+    # The file that names the command of Planwright's server.
+    config: str
+    # Whether edits and commands wait for the approval by a hook of the pack.
+    has_hook: bool = False
+    # The client's own tool that writes a file, and its arguments.
+    write: tuple | None = None
+    # The client's own tool that runs a command, and its arguments.
+    shell: Callable | None = None
+    # The command for a conversation that is shortened in the middle, if it is another one.
+    long_command: Callable | None = None
+
+
+def write_json(path, value):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    merged = {}
+    if os.path.exists(path):
+        with open(path) as file:
+            merged = json.load(file)
+    merged.update(value)
+    with open(path, "w") as file:
+        json.dump(merged, file, indent=2)
+
+
+def prepare_claude(stage, address):
+    # The person has agreed to the server of this project, which Claude Code asks once.
+    write_json(f"{stage.project}/.claude/settings.local.json", {"enableAllProjectMcpServers": True})
+    write_json(
+        f"{stage.home}/.claude.json",
+        {"hasCompletedOnboarding": True, "projects": {stage.project: {"hasTrustDialogAccepted": True}}},
+    )
+    return {
+        "ANTHROPIC_BASE_URL": address,
+        "ANTHROPIC_API_KEY": "scripted",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "MCP_TOOL_TIMEOUT": "300000",
+    }
+
+
+def claude_command(prompt):
+    return (
+        f"claude -p {shlex.quote(prompt)} --model claude-sonnet-4-5 --output-format json "
+        "--allowedTools mcp__planwright Write Bash Edit"
+    )
+
+
+def long_claude_command(prompt):
+    """One conversation of three messages: the prompt, `/compact`, and a word to continue. Each is sent when the one before it is
+    answered; a wait is over after a minute in any case."""
+
+    def message(text):
+        return shlex.quote(json.dumps({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}))
+
+    def wait(text):
+        return f"n=0; until grep -q {text} claude.out || [ $n -gt 600 ]; do n=$((n + 1)); sleep 0.1; done"
+
+    return (
+        f"( echo {message(prompt)}; {wait('result.*' + PAUSED)}; echo {message('/compact')}; "
+        f"{wait('compact_boundary')}; echo {message('Continue.')} ) | "
+        "claude -p --model claude-sonnet-4-5 --input-format stream-json --output-format stream-json --verbose "
+        "--allowedTools mcp__planwright Write Bash Edit > claude.out; cat claude.out"
+    )
+
+
+def prepare_codex(stage, address):
+    path = f"{stage.home}/.codex/config.toml"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    before = ""
+    if os.path.exists(path):
+        with open(path) as file:
+            before = file.read()
+    with open(path, "w") as file:
+        file.write(
+            'model = "scripted"\nmodel_provider = "scripted"\n\n'
+            + before
+            + f'\n[model_providers.scripted]\nname = "scripted"\nbase_url = "{address}/v1"\nwire_api = "responses"\n'
+            + 'env_key = "SCRIPTED_KEY"\nrequest_max_retries = 0\nstream_max_retries = 0\n'
+            + f'\n[projects."{stage.project}"]\ntrust_level = "trusted"\n'
+        )
+    return {"SCRIPTED_KEY": "scripted"}
+
+
+def codex_command(prompt):
+    return f"codex exec --json --sandbox danger-full-access {shlex.quote(prompt)}"
+
+
+def prepare_opencode(stage, address):
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Scripted",
+        "options": {"baseURL": f"{address}/v1", "apiKey": "scripted"},
+        "models": {"scripted": {"name": "Scripted", "limit": {"context": 200000, "output": 8000}}},
+    }
+    write_json(
+        f"{stage.home}/.config/opencode/opencode.json",
+        {"provider": {"scripted": provider}, "model": "scripted/scripted", "small_model": "scripted/scripted"},
+    )
+    return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
+
+
+def opencode_command(prompt):
+    return f"opencode run --print-logs {shlex.quote(prompt)}"
+
+
+def prepare_gemini(stage, address):
+    write_json(
+        f"{stage.home}/.gemini/settings.json",
+        {"security": {"auth": {"selectedType": "gemini-api-key"}}, "general": {"disableAutoUpdate": True}},
+    )
+    return {
+        "GEMINI_API_KEY": "scripted",
+        "GOOGLE_GEMINI_BASE_URL": address,
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        "GEMINI_SANDBOX": "false",
+    }
+
+
+def gemini_command(prompt):
+    return f"gemini -m gemini-2.5-pro --approval-mode yolo --output-format json -p {shlex.quote(prompt)}"
+
+
+def install_goose(stage):
+    """The configuration of goose is YAML, which `planwright install` does not change: the person copies the lines of the pack."""
+    folder = f"{stage.home}/.config/goose"
+    os.makedirs(folder, exist_ok=True)
+    with open(f"{stage.repository}/clients/goose/config.yaml") as pack, open(f"{folder}/config.yaml", "w") as file:
+        file.write(pack.read())
+        file.write(
+            "  developer:\n    enabled: true\n    type: builtin\n    name: developer\n    timeout: 300\n    bundled: true\n"
+        )
+
+
+def prepare_goose(stage, address):
+    return {
+        "GOOSE_PROVIDER": "openai",
+        "GOOSE_MODEL": "gpt-4o",
+        "OPENAI_HOST": address,
+        "OPENAI_API_KEY": "scripted",
+        "GOOSE_MODE": "auto",
+        "GOOSE_DISABLE_KEYRING": "1",
+        "GOOSE_DISABLE_SESSION_NAMING": "true",
+    }
+
+
+def goose_command(prompt):
+    return f"goose run --no-session -t {shlex.quote(prompt)}"
+
+
+CLIENTS = {
+    client.name: client
+    for client in [
+        Client(
+            "claude-code",
+            "Claude Code",
+            "claude",
+            prepare_claude,
+            claude_command,
+            "{project}/.mcp.json",
+            has_hook=True,
+            write=("Write", lambda path, text: {"file_path": path, "content": text}),
+            shell=("Bash", lambda line: {"command": line, "description": "Run it"}),
+            long_command=long_claude_command,
+        ),
+        Client(
+            "codex",
+            "Codex",
+            "codex",
+            prepare_codex,
+            codex_command,
+            "{home}/.codex/config.toml",
+            shell=("exec_command", lambda line: {"cmd": line}),
+            long_command=lambda prompt: f"{codex_command(prompt)} -c model_auto_compact_token_limit=100000",
+        ),
+        Client(
+            "opencode",
+            "opencode",
+            "opencode",
+            prepare_opencode,
+            opencode_command,
+            "{project}/opencode.json",
+            has_hook=True,
+            write=("write", lambda path, text: {"filePath": path, "content": text}),
+            shell=("bash", lambda line: {"command": line, "description": "Run it"}),
+        ),
+        Client(
+            "gemini",
+            "Gemini CLI",
+            "gemini",
+            prepare_gemini,
+            gemini_command,
+            "{home}/.gemini/extensions/planwright/gemini-extension.json",
+            shell=("run_shell_command", lambda line: {"command": line, "description": "Run it"}),
+        ),
+        Client(
+            "goose",
+            "goose",
+            "goose",
+            prepare_goose,
+            goose_command,
+            "{home}/.config/goose/config.yaml",
+            shell=("shell", lambda line: {"command": line}),
+        ),
+    ]
+}

@@ -1,0 +1,77 @@
+"""Keeps what was seen, and writes docs/clients/results.md from it."""
+
+import json
+import os
+import re
+
+INTRODUCTION = """# What the clients were seen to do
+
+Made by `make test-clients`, which installs the clients from npm and PyPI, drives each of them without a person against a model that
+plays a script, and looks at the store afterwards with `planwright` commands. The person has a terminal of their own, which is older than the
+client. Clients: {clients}.
+
+"""
+
+TITLES = {
+    "document": ("A plan as a document", "The client drafts a plan. A person approves it while the client waits in the same conversation."),
+    "collect": ("Recorded calls", "The client records a call of one of its own tools."),
+    "build": ("A plan of steps", "The client builds the plan step by step."),
+    "two": ("Two clients in one session", "Claude Code and the client of the column work in the same folder at the same time."),
+    "compaction": (
+        "Compaction",
+        "The client shortens its conversation in the middle of the work; the model's own summary contains nothing of the plan.",
+    ),
+    "gateway": ("The gateway", "The tools of `@modelcontextprotocol/server-filesystem` from npm behind the gate, in style collect."),
+    "pack_attack": ("The agent approves in its shell, with the pack", "The client has what `planwright install` writes."),
+    "shell_attack": (
+        "The agent approves in its shell, around the pack",
+        "Hooks are taken out and the command is written so that no rule fits; the approval policy is what is left.",
+    ),
+    "programs": ("SDK clients and the inspector", "Programs that are no agents."),
+    "conformance": ("Conformance suite", "The scenarios that any server can pass."),
+}
+
+
+class Results:
+    def __init__(self, folder):
+        self.folder = folder
+        os.makedirs(folder, exist_ok=True)
+
+    def keep(self, scenario, column, lines):
+        name = re.sub(r"\W+", "-", f"{scenario}-{column}")
+        with open(f"{self.folder}/{name}.json", "w") as file:
+            json.dump({"scenario": scenario, "column": column, "lines": lines}, file)
+
+    def all(self):
+        found = []
+        for name in sorted(os.listdir(self.folder)):
+            with open(f"{self.folder}/{name}") as file:
+                found.append(json.load(file))
+        return found
+
+
+def table(results, columns):
+    """Rows are what was looked at, columns are the clients."""
+    rows = {}
+    for result in results:
+        for what, passed, _ in result["lines"]:
+            rows.setdefault(what, {})[result["column"]] = passed
+    names = [column for column in columns if any(result["column"] == column for result in results)]
+    text = f"| | {' | '.join(names)} |\n|---|{'---|' * len(names)}\n"
+    for what, cells in rows.items():
+        shown = [{True: "yes", False: "**no**", None: ""}[cells.get(name)] for name in names]
+        text += f"| {what} | {' | '.join(shown)} |\n"
+    return text
+
+
+def write(path, results, versions, columns, skipped):
+    found = results.all()
+    text = INTRODUCTION.format(clients=", ".join(f"{name} {version}" for name, version in versions.items()))
+    for scenario, (title, words) in TITLES.items():
+        of_scenario = [result for result in found if result["scenario"] == scenario]
+        if of_scenario:
+            text += f"## {title}\n\n{words}\n\n{table(of_scenario, columns)}\n"
+    text += skipped
+    with open(path, "w") as file:
+        file.write(text.rstrip() + "\n")
+    return found

@@ -1,0 +1,150 @@
+"""Scripts of the model: calls in order, chosen by what the conversation contains."""
+
+import re
+import threading
+from dataclasses import dataclass
+from typing import Callable
+
+from clients import PAUSED
+from conversation import Reply, is_tool
+
+# The last words of a conversation whose script was played to its end.
+FINISHED = "The script is finished."
+
+
+@dataclass
+class Step:
+    """One call. `arguments` may depend on the conversation. `before` runs once, before the call is sent."""
+
+    tool: str
+    arguments: dict | Callable
+    before: Callable | None = None
+    # Gets the text of the result.
+    seen: Callable | None = None
+
+
+class Script:
+    """Plays its steps in order. The steps that are done are read from the conversation, so that a repeated request gets the
+    same reply."""
+
+    def __init__(self, steps, known_names=None):
+        self.steps = steps
+        self.known_names = known_names or {}
+        self.lock = threading.Lock()
+        self.begun = set()
+        self.looked_at = set()
+        self.finished = False
+        # Results of the steps, by position.
+        self.results = {}
+        self.missing = []
+
+    def name(self, conversation, tool):
+        for candidate in [tool, *self.known_names.get(tool, [])]:
+            found = conversation.tool(candidate)
+            if found:
+                return found
+        return None
+
+    def is_call_of(self, call, tool):
+        return any(is_tool(call, name.split("|")[-1]) for name in [tool, *self.known_names.get(tool, [])])
+
+    def position(self, conversation, start=0):
+        position = start
+        for call in conversation.calls:
+            if position < len(self.steps) and call.result is not None and self.is_call_of(call, self.steps[position].tool):
+                self.look(position, call.result)
+                position += 1
+        return position
+
+    def look(self, position, result):
+        if position in self.looked_at:
+            return
+        self.looked_at.add(position)
+        self.results[position] = result
+        if self.steps[position].seen:
+            self.steps[position].seen(result)
+
+    def aside(self, _conversation):
+        """The reply to a request without Planwright's tools; none has the usual one sent."""
+        return None
+
+    def play(self, conversation):
+        with self.lock:
+            return self.reply(conversation, self.position(conversation))
+
+    def reply(self, conversation, position):
+        if position >= len(self.steps):
+            self.finished = True
+            return Reply(text=FINISHED)
+        step = self.steps[position]
+        if step.before and position not in self.begun:
+            self.begun.add(position)
+            step.before()
+        name = self.name(conversation, step.tool)
+        deferred = conversation.deferred_tool(step.tool)
+        if name is None and deferred:
+            asked = any(call.tool == "ToolSearch" and deferred in call.arguments.get("query", "") for call in conversation.calls)
+            if not asked:
+                return Reply(tool="ToolSearch", arguments={"query": f"select:{deferred}", "max_results": 5})
+            name = deferred
+        if name is None:
+            self.missing.append(step.tool)
+            return Reply(text=f"There is no tool {step.tool}.")
+        arguments = step.arguments(conversation) if callable(step.arguments) else step.arguments
+        return Reply(tool=name, arguments=arguments)
+
+
+# What a plan that Planwright brings back begins with.
+BROUGHT_BACK = "Planwright keeps this plan"
+# How clients ask for a summary.
+SUMMARY = re.compile(r"summar(y|ize|ise) of (the|our|this) conversation|anchored summary|handoff summary|CONTEXT CHECKPOINT")
+
+
+class CompactedScript(Script):
+    """After `long_after` steps the conversation is said to be too long, so that the client shortens it. The summary of the model
+    contains nothing of the plan."""
+
+    def __init__(self, steps, long_after, canary, pauses):
+        super().__init__(steps)
+        self.long_after = long_after
+        self.canary = canary
+        # Whether the person asks for the summary; else the client makes one once the conversation is too long.
+        self.pauses = pauses
+        self.is_long = False
+        self.summaries = 0
+        # Whether the plan was in the request for a summary, and in the conversation after it.
+        self.in_summary_request = self.in_conversation = False
+
+    def is_summary(self, conversation):
+        last = conversation.texts[-1] if conversation.texts else ""
+        return self.is_long and SUMMARY.search(last) is not None
+
+    def aside(self, conversation):
+        return self.summary(conversation) if self.is_summary(conversation) else None
+
+    def summary(self, conversation):
+        self.summaries += 1
+        self.in_summary_request |= BROUGHT_BACK in conversation.text() and self.canary in conversation.text()
+        kept = conversation.text() if BROUGHT_BACK in conversation.text() else ""
+        # A model copies what it is told to keep; without that it forgets the plan.
+        text = kept[kept.index(BROUGHT_BACK) :] if kept else "Work was under way."
+        return Reply(text=f"<summary>{text}</summary>")
+
+    def play(self, conversation):
+        with self.lock:
+            if self.is_summary(conversation):
+                return self.summary(conversation)
+            if self.summaries:
+                self.in_conversation |= BROUGHT_BACK in conversation.text() and self.canary in conversation.text()
+                start = self.long_after + 1
+                kept = sum(1 for call in conversation.calls if self.is_call_of(call, self.steps[0].tool))
+                return self.reply(conversation, self.position(conversation, 0 if kept else start))
+            position = self.position(conversation)
+            if self.pauses and position > self.long_after:
+                self.is_long = True
+                return Reply(text=PAUSED)
+            reply = self.reply(conversation, position)
+            if not self.pauses and position == self.long_after:
+                self.is_long = True
+                reply.tokens = 195_000
+            return reply
