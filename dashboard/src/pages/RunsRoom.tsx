@@ -12,7 +12,7 @@ import { Problem, RoomSection } from "../rooms/parts";
 import { Schedules } from "../rooms/Schedules";
 import type { SessionId } from "../session/id";
 import { duration, t } from "../texts/t";
-import { Button, Empty, errorWords, Failure, Loading, Time } from "../ui/basics";
+import { Button, Empty, errorWords, Failure, Loading, sentence, Time } from "../ui/basics";
 import { Visible, visible } from "../ui/hidden";
 import { StateBadge, type Shape, type Tone } from "../ui/status";
 import { say } from "../ui/toasts";
@@ -149,7 +149,7 @@ function RunCard({ session, run, goals, tasks }: { session: SessionId; run: Run;
       </header>
       {run.reason !== null && (
         <p className={waits ? "card-why" : "secondary"}>
-          <Visible text={run.reason} />
+          <Visible text={sentence(run.reason)} />
         </p>
       )}
       <p className="facts">

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useMatch, useNavigate, useParams } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { Link, Outlet, useLocation, useMatch, useNavigate, useParams } from "@tanstack/react-router";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 
 import { renameSession } from "../api/decisions";
 import { commandsQuery, planControlQuery, sessionsQuery, workbookQuery } from "../api/queries";
@@ -106,8 +106,14 @@ function Rooms({ session }: { session: SessionId }): ReactNode {
       {words}
     </Link>
   );
+  // On a phone the rooms scroll sideways; the one that is open is in view.
+  const list = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  useEffect(() => {
+    list.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [pathname, commands.length, hasWorkbook]);
   return (
-    <nav className="segments" aria-label={t("rooms.title")}>
+    <nav className="segments" aria-label={t("rooms.title")} ref={list}>
       <Link to="/s/$session" params={{ session }} activeOptions={{ exact: true }} activeProps={{ "aria-current": "page" }}>
         {t("rooms.chat")}
       </Link>

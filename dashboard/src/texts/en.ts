@@ -350,7 +350,7 @@ export const en = {
   "chat.hintHelp": "every command",
 
   "composer.label": "Message to the agent",
-  "composer.placeholder": "Message, / for commands, @ for files",
+  "composer.placeholder": "Message, / commands, @ files",
   "composer.files": "Files",
   "composer.folder": "folder",
   "composer.attach": "Attach files",

@@ -42,7 +42,9 @@ async function servePages(context: BrowserContext, dist: string): Promise<void> 
     async (route) => {
       const { pathname } = new URL(route.request().url());
       const isFile = /\.\w+$/.test(pathname);
-      const answer = await route.fetch();
+      const answer = await route.fetch().catch(() => undefined);
+      // The server may be gone, as a test wants it.
+      if (!answer) return route.abort();
       await route.fulfill({ status: 200, headers: answer.headers(), path: join(dist, isFile ? pathname : "index.html"), contentType: TYPES[isFile ? (pathname.split(".").at(-1) ?? "") : "html"] ?? "application/octet-stream" });
     },
   );
