@@ -7,7 +7,6 @@ mod arguments;
 mod external;
 mod results;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -70,7 +69,6 @@ pub(crate) struct AssignedStep<'a> {
 /// The session that a tool is called in, as the call finds it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallContext<'a> {
-    pub(crate) session: &'a SessionIdentity,
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) caller: Caller,
 }
@@ -123,7 +121,7 @@ impl PlanTools {
         arguments: Arguments,
     ) -> Result<Value, Refusal> {
         let snapshot = self.submitter.read_project(session).await.map_err(LedgerError::into_refusal)?;
-        let context = CallContext { session, snapshot: &snapshot, caller: Caller::Conversation };
+        let context = CallContext { snapshot: &snapshot, caller: Caller::Conversation };
         let request = self.submitter.request(session, by);
         if let Some(tool) = MemoryTool::named(name) {
             let answer = self.memory_tools.call(request, Caller::Conversation, None, tool, arguments).await;
@@ -222,11 +220,7 @@ impl PlanTools {
     }
 
     /// The plan that `plan_get` asks for: the active one if it names none.
-    async fn requested_plan<'a>(
-        &self,
-        context: CallContext<'a>,
-        arguments: Arguments,
-    ) -> LedgerResult<Cow<'a, Plan>> {
+    async fn requested_plan(&self, context: CallContext<'_>, arguments: Arguments) -> LedgerResult<Arc<Plan>> {
         let style = self.pass_gate(context, PlanTool::Get)?;
         let reference = match style {
             PlanStyle::Document | PlanStyle::Collect if context.caller != Caller::ExternalAgent => {
@@ -237,11 +231,11 @@ impl PlanTools {
                 parse::<arguments::Get>(PlanTool::Get, arguments)?.plan_id
             }
         };
-        if let (None, Some(active)) = (&reference, context.snapshot.active()) {
-            return Ok(Cow::Borrowed(active));
+        if let (None, Some(active)) = (&reference, context.snapshot.active_handle()) {
+            return Ok(active);
         }
         let reference = reference.map(|text| text.parse::<PlanReference>()).transpose()?;
-        Ok(Cow::Owned(self.plans.find(context.session, reference.as_ref()).await?))
+        self.plans.find(&context.snapshot.identity, reference.as_ref()).await
     }
 
     fn whole(&self, plan: &Plan) -> Value {
@@ -251,7 +245,7 @@ impl PlanTools {
     async fn list(&self, context: CallContext<'_>, arguments: Arguments) -> LedgerResult<Value> {
         self.pass_gate(context, PlanTool::List)?;
         let arguments: arguments::List = parse(PlanTool::List, arguments)?;
-        let page = self.plans.list(context.session, arguments.before.map(u64::from), results::LIST_PAGE).await?;
+        let page = self.plans.list(&context.snapshot.identity, arguments.before.map(u64::from), results::LIST_PAGE).await?;
         Ok(results::list(&page))
     }
 

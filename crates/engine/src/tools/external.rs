@@ -92,7 +92,7 @@ impl ExternalTools {
     ) -> LedgerResult<Value> {
         let tools = &self.tools;
         let snapshot = tools.submitter.read_project(session).await?;
-        let context = CallContext { session, snapshot: &snapshot, caller: Caller::ExternalAgent };
+        let context = CallContext { snapshot: &snapshot, caller: Caller::ExternalAgent };
         if let Some(tool) = PlanTool::named(name) {
             return self.call_plan_tool(context, by, tool, arguments, is_upstream, replaced).await;
         }
@@ -117,7 +117,7 @@ impl ExternalTools {
         is_upstream: &(dyn Fn(&str) -> bool + Sync),
         replaced: &mut Option<Digest>,
     ) -> LedgerResult<Value> {
-        let (tools, session) = (&self.tools, context.session);
+        let (tools, session) = (&self.tools, &context.snapshot.identity);
         if matches!(tool, PlanTool::Get | PlanTool::List | PlanTool::AwaitDecision) {
             return self.read(context, tool, arguments).await;
         }

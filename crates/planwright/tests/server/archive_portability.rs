@@ -20,7 +20,11 @@ fn at(world: &World, url: &str, line: &str) -> Ran {
 fn seen(world: &World, url: &str) -> Vec<Value> {
     let lines = ["plan list", "plan show 1", "plan history 1"].map(|line| format!("{line} --session {SESSION} --json"));
     let mut seen: Vec<_> = lines.iter().map(|line| at(world, url, line).done().json()).collect();
-    seen.push(at(world, url, "verify --json").done().json());
+    let mut verified = at(world, url, "verify --json").done().json();
+    // They come in the order in which they were written to last.
+    let name = |session: &Value| session["sessionId"].as_str().unwrap().to_owned();
+    verified["sessions"].as_array_mut().unwrap().sort_by_key(name);
+    seen.push(verified);
     seen
 }
 

@@ -12,7 +12,6 @@ use planwright_core::gate::{
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{PendingCall, Purpose, ToolOutcome, ToolStatus};
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::{quoted, visible};
@@ -128,7 +127,7 @@ impl TurnRunner<'_> {
             }
             GateDecision::Record => {
                 let request = self.call_request(pending)?;
-                let context = self.call_context(&self.snapshot);
+                let context = CallContext { snapshot: &self.snapshot, caller: Caller::Conversation };
                 let answer = agent.engine().tools().record_call(request, context, name, arguments).await;
                 let answer = self.note(answer.map(|(value, committed)| (value, Some(committed))))?;
                 Ok(outcome_of(answer, ToolStatus::Planned))
@@ -228,11 +227,10 @@ impl TurnRunner<'_> {
         let executing = self.snapshot.active().is_some_and(|plan| plan.status == PlanStatus::Executing);
         let tools = self.agent.engine().tools();
         // A person may have changed the plan since the last commit of this turn.
-        let fresh = match tool {
-            PlanTool::Get | PlanTool::List => Some(tools.snapshot(&self.session).await?),
-            _ => None,
-        };
-        let context = self.call_context(fresh.as_ref().unwrap_or(&self.snapshot));
+        let reads = matches!(tool, PlanTool::Get | PlanTool::List);
+        let fresh = if reads { Some(tools.snapshot(&self.session).await?) } else { None };
+        let snapshot = fresh.as_ref().unwrap_or(&self.snapshot);
+        let context = CallContext { snapshot, caller: Caller::Conversation };
         let answer = tools.call_plan_tool(self.call_request(pending)?, context, tool, arguments).await;
         let answer = self.note(answer)?;
         // A plan that is rewritten while it is carried out is not carried out any further: a person decides first.
@@ -318,10 +316,6 @@ impl TurnRunner<'_> {
     }
 
     /// The context in which the gate decides.
-    fn call_context<'a>(&'a self, snapshot: &'a Snapshot) -> CallContext<'a> {
-        CallContext { session: &self.session, snapshot, caller: Caller::Conversation }
-    }
-
     pub(super) fn situation(&self) -> GateContext {
         self.turns.requests.situation(&self.snapshot, &self.turn.purpose)
     }
