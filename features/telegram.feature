@@ -93,7 +93,7 @@ Feature: Telegram
     Then ada reads "I answer here."
     And bob has one message
 
-  Scenario: An answer goes to the chat that asked, after the chat moved on
+  Scenario: A new session knows nothing of the one before
     Given the model answers "The slow answer."
     When ada writes "think about it" in Telegram
     Then ada reads "The slow answer."

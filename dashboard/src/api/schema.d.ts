@@ -1016,6 +1016,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List messages that did not reach a person
+         * @description The newest come first, at most 100. A message is tried again for one or two days, unless its target refused it. A message that was given up stays in the list for two
+         *     weeks.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description Only messages that did not reach a person are listed. */
+                    undelivered: "true";
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Messages that did not reach a person */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "items": [
+                         *         {
+                         *           "id": "notify-webhook-webhook-plan-019ca6b1",
+                         *           "channel": "webhook",
+                         *           "happening": "waits",
+                         *           "text": "Plan #3 waits for your decision: Move the blog",
+                         *           "sinceAt": "2026-03-01T12:04:00Z",
+                         *           "attempts": 3,
+                         *           "lastError": "the webhook answered 503"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Notifications"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/permissions/{id}": {
         parameters: {
             query?: never;
@@ -5400,6 +5458,9 @@ export interface components {
             description: string;
             step: number;
         };
+        Notifications: {
+            items: components["schemas"]["UndeliveredNotification"][];
+        };
         NotUndoneView: {
             path: string;
             /** @description A sentence for people. */
@@ -6196,6 +6257,20 @@ export interface components {
             /** @description What the person said. */
             text: string;
             turnId: string;
+        };
+        UndeliveredNotification: {
+            /** Format: int32 */
+            attempts: number;
+            /** @description `telegram`, `desktop`, `webhook` or `email`. */
+            channel: string;
+            /** @description What it tells: `waits`, `finished`, `failed`, `budget`, `damage`; or `answer` or `card`, in a chat. */
+            happening: string;
+            id: string;
+            lastError: string | null;
+            /** Format: date-time */
+            sinceAt: string;
+            /** @description Its beginning. */
+            text: string;
         };
         /**
          * @description It may be empty.
