@@ -16,6 +16,11 @@ impl Dice {
         Self { seed }
     }
 
+    /// Whether the seed is one of every so many.
+    pub(crate) const fn is_of_every(self, many: u64) -> bool {
+        self.seed.is_multiple_of(many)
+    }
+
     pub(crate) fn on(self, occasion: fmt::Arguments<'_>) -> Random {
         let mut hash = Fnv(0xcbf2_9ce4_8422_2325 ^ self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let written = hash.write_fmt(occasion);

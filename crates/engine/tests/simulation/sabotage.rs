@@ -32,7 +32,8 @@ impl Sabotage {
     /// One that finds it, as far as is known, so that not all of them have to be tried.
     pub(crate) const fn seed(self) -> u64 {
         match self {
-            Self::WritesAreLost | Self::SessionsAreMixed | Self::MemoriesAreMixed => 1,
+            Self::WritesAreLost | Self::SessionsAreMixed => 1,
+            Self::MemoriesAreMixed => 4,
             Self::ChangesPassForReading => 3,
             Self::ChangesAreRepeated => 46,
             Self::FencesAreForgotten => 62,

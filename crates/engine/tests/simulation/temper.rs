@@ -69,7 +69,8 @@ impl Temper {
             lease: Duration::from_millis(random.pick(&[2_500, 5_000, 15_500])),
             deaths_are_seen: random.coin(),
             context_tokens: random.pick(&[7_000, 12_000, 200_000]),
-            works_alone: dice.on(format_args!("runs")).per_mille(250),
+            // Every fourth seed, so that the others stay what they are known for.
+            works_alone: dice.is_of_every(4),
             patience: Duration::from_millis(random.pick(&[300, 2_000, 8_000])),
             policy,
         }
