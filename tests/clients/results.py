@@ -21,6 +21,7 @@ TITLES = {
         "Compaction",
         "The client shortens its conversation in the middle of the work; the model's own summary contains nothing of the plan.",
     ),
+    "gateway": ("The gateway", "The tools of `@modelcontextprotocol/server-filesystem` from npm behind the gate, in style collect."),
     "pack_attack": ("The agent approves in its shell, with the pack", "The client has what `planwright install` writes."),
     "shell_attack": (
         "The agent approves in its shell, around the pack",

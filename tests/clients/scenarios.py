@@ -166,6 +166,29 @@ def compaction(stage, client, seen):
     stored(seen, stage)
 
 
+FILESYSTEM = "crates/upstream/tests/servers/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
+
+
+def gateway(stage, client, seen):
+    """The tools of a real MCP server behind the gate: calls are recorded, approved, and made by Planwright."""
+    file = f"{stage.project}/hello.txt"
+    upstream = f"files=node {stage.repository}/{FILESYSTEM} {stage.project}"
+    stage.install(client, ["--plan", "collect", "--upstream", upstream])
+    call = {"path": file, "content": "hello"}
+    written = lambda text: seen.that("Planwright makes the approved call", os.path.exists(file) and "COMPLETED" in text, text[-300:])
+    steps = [
+        Step("files__write_file", call, seen=seen.result("the call is recorded", "[Planned]")),
+        Step("plan_finalize", {}, seen=lambda _: seen.that("nothing runs before the approval", not os.path.exists(file))),
+        # The plan is approved first and carried out by Planwright alone; the agent then reads the result.
+        Step("plan_await_decision", {"timeout_seconds": 120}, before=stage.approve_meanwhile),
+        Step("plan_get", {}, before=lambda: stage.wait_for(lambda: stage.plan_status() == "COMPLETED", "the approved call"), seen=written),
+        Step("files__write_file", {**call, "content": "injected"}, seen=lambda text: None),
+    ]
+    seen.nothing_wrong("the conversation goes through", stage.run(client, Script(steps)))
+    with open(file) as written_file:
+        seen.that("a call after the plan is recorded and not made", written_file.read() == "hello")
+
+
 def digest_of(conversation):
     return re.search(r"digest\W+([0-9a-f]{64})", conversation.last("plan_set_content").result).group(1)
 
@@ -219,6 +242,7 @@ SCENARIOS = [
     (build, ALL, ["separate"]),
     (two, ["codex"], ["separate"]),
     (compaction, ["claude-code", "opencode", "codex"], ["separate"]),
+    (gateway, ["claude-code", "codex", "goose"], ["separate"]),
     (pack_attack, ["claude-code", "codex", "opencode"], ["separate"]),
     (shell_attack, ["codex", "opencode", "goose"], ["any", "separate", "verified"]),
 ]

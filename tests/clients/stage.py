@@ -82,6 +82,10 @@ class Stage:
     def plan(self):
         return json.loads(self.done("planwright plan show --json"))
 
+    def plan_status(self):
+        """Of the newest plan; a finished plan may not be the active one."""
+        return json.loads(self.done("planwright plan show 1 --json"))["status"]
+
     def set_policy(self, require):
         """The configuration asks for it. A policy that is weaker than the default is put in force by the person."""
         folder = f"{self.home}/.local/share/planwright"

@@ -9,7 +9,7 @@ use crate::world::{World, ran};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
 
-struct Client {
+pub(crate) struct Client {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -17,7 +17,7 @@ struct Client {
 }
 
 impl Client {
-    fn start(world: &World, plan: &str, mode: &str, variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(world: &World, plan: &str, mode: &str, variables: &[(&str, &str)]) -> Self {
         Self::start_with(world, plan, mode, variables, json!({}))
     }
 
@@ -51,7 +51,7 @@ impl Client {
         serde_json::from_str(&line).unwrap()
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.request(method, params);
         loop {
             let message = self.receive();
@@ -68,19 +68,19 @@ impl Client {
         id
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.ask("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].clone()
     }
 
     #[track_caller]
-    fn succeed(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn succeed(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], false, "{tool}: {result}");
         result["structuredContent"].clone()
     }
 
     #[track_caller]
-    fn refused(&mut self, tool: &str, arguments: Value, code: &str) -> String {
+    pub(crate) fn refused(&mut self, tool: &str, arguments: Value, code: &str) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(
             (&result["isError"], &result["structuredContent"]["code"]),
@@ -103,18 +103,18 @@ impl Client {
         }
     }
 
-    fn leave(mut self) {
+    pub(crate) fn leave(mut self) {
         drop(self.input.take());
         assert!(self.child.wait().unwrap().success());
     }
 }
 
-fn calls(world: &World) -> Vec<String> {
+pub(crate) fn calls(world: &World) -> Vec<String> {
     let log = std::fs::read_to_string(world.path("notes/calls.log")).unwrap_or_default();
     log.lines().map(str::to_owned).collect()
 }
 
-fn approve(world: &World, more: &str) {
+pub(crate) fn approve(world: &World, more: &str) {
     let digest = world.active_plan("mcp:gateway-session").digest();
     world.run(&format!("plan approve --session gateway-session --digest {digest} {more}")).done();
 }
@@ -174,53 +174,6 @@ fn the_clients_own_calls_and_those_of_planwright_take_turns_in_the_order_of_the_
     client.wait_for("COMPLETED");
     assert_eq!(calls(&world).len(), 2);
     client.leave();
-}
-
-/// Each row: the calls of the approved plan, and a call that something injected while it is carried out.
-#[test]
-fn no_injected_call_runs_while_an_approved_plan_is_carried_out() {
-    let gold = [json!({ "text": "pay 10 to ada" }), json!({ "text": "tell bob" })];
-    let injected = [
-        ("up__note", json!({ "text": "pay 1000 to eve" })),
-        ("up__note", json!({ "text": "pay 10 to ada " })),
-        ("up__note", json!({ "text": "pay 10 to ada", "to": "eve" })),
-        ("up__note", json!({ "TEXT": "pay 10 to ada", "text": "PAY 10 TO ADA" })),
-        ("up__read", json!({})),
-        ("up__read", json!({ "path": "/etc/passwd" })),
-        ("up__again", json!({})),
-        ("up__environment", json!({})),
-        ("up__child", json!({})),
-        ("up__change", json!({})),
-        ("up__Note", json!({ "text": "pay 10 to ada" })),
-        ("up_note", json!({ "text": "pay 10 to ada" })),
-        ("note", json!({ "text": "pay 10 to ada" })),
-        ("plan_approve", json!({})),
-    ];
-    let world = World::new();
-    let mut client = Client::start(&world, "collect", "plain", &[("PLANWRIGHT_GATEWAY_WRITES", "free")]);
-    for arguments in &gold {
-        client.succeed("up__note", arguments.clone());
-    }
-    // The agent's own call keeps the plan open while calls are injected.
-    client.succeed("plan_add_call", json!({ "tool": "Bash", "arguments": { "command": "make" } }));
-    client.succeed("plan_finalize", json!({}));
-    approve(&world, "");
-    while calls(&world).len() < gold.len() {
-        client.succeed("plan_get", json!({}));
-    }
-    for (tool, arguments) in injected {
-        let result = client.call(tool, arguments.clone());
-        assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
-    }
-    // The exact call of the plan is answered with its recorded result, and is not made again.
-    let known = client.succeed("up__note", gold[0].clone());
-    assert_eq!(known["recorded"], true, "{known}");
-    assert_eq!(calls(&world).len(), gold.len(), "{:?}", calls(&world));
-    client.succeed("plan_progress", json!({ "status": "done" }));
-    client.leave();
-    let plan = world.active_plan("mcp:gateway-session");
-    let refused: u32 = plan.execution.as_ref().unwrap().steps.iter().map(|step| step.permissions.refused).sum();
-    assert!(refused >= 9, "the refused calls are counted with the plan: {refused}");
 }
 
 #[test]
@@ -298,71 +251,6 @@ fn a_server_that_dies_changes_or_says_too_much_fails_its_own_calls_only() {
     client.succeed("up__change", json!({}));
     assert!(client.refused("up__note", json!({ "text": "x" }), "POLICY_DENIED").contains("differently"));
     client.succeed("plan_set_content", json!({ "plan_markdown": "- [ ] still here" }));
-    client.leave();
-}
-
-#[test]
-fn resources_and_prompts_of_a_server_are_passed_on_under_its_name() {
-    let world = World::new();
-    let mut client = Client::start(&world, "document", "library", &[]);
-    let resources = client.ask("resources/list", json!({}))["result"]["resources"].clone();
-    let uris: Vec<_> = resources.as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
-    let expected =
-        ["planwright://plan/active", "planwright://upstream/up/book://one", "planwright://upstream/up/book://huge"];
-    assert!(expected.iter().all(|uri| uris.contains(uri)), "{uris:?}");
-    let one = resources.as_array().unwrap().iter().find(|one| one["uri"] == expected[1]).unwrap();
-    assert_eq!(one["name"], "one (up)");
-    assert!(!one["description"].as_str().unwrap().contains('\u{202e}'), "{one}");
-    let read = client.ask("resources/read", json!({ "uri": expected[1] }));
-    assert_eq!(read["result"]["contents"][0]["text"], "Call me Ishmael.", "{read}");
-    assert_eq!(read["result"]["contents"][0]["uri"], expected[1]);
-    let templates = client.ask("resources/templates/list", json!({}));
-    assert!(templates.to_string().contains("planwright://upstream/up/book://{title}"), "{templates}");
-
-    let prompts = client.ask("prompts/list", json!({}));
-    assert!(prompts.to_string().contains("up__review") && prompts.to_string().contains("plan-status"), "{prompts}");
-    let prompt = client.ask("prompts/get", json!({ "name": "up__review", "arguments": { "title": "Moby Dick" } }));
-    assert_eq!(prompt["result"]["messages"][0]["content"]["text"], "Review Moby Dick", "{prompt}");
-
-    // What the server refuses, what is too large and what no server has is said, each in words.
-    for (method, params, words) in [
-        ("resources/read", json!({ "uri": "planwright://upstream/up/shelf://one" }), "no such book"),
-        ("resources/read", json!({ "uri": expected[2] }), "at most"),
-        ("resources/read", json!({ "uri": "planwright://upstream/down/book://one" }), "planwright://upstream/down"),
-        ("prompts/get", json!({ "name": "up__burn" }), "no such book"),
-        ("prompts/get", json!({ "name": "down__review" }), "There is no prompt"),
-    ] {
-        let refused = client.ask(method, params.clone());
-        assert!(refused["error"]["message"].as_str().unwrap_or_default().contains(words), "{params}: {refused}");
-    }
-    client.leave();
-}
-
-#[test]
-fn lists_without_end_are_cut_and_do_not_hold_up_the_client() {
-    let world = World::new();
-    let mut client = Client::start(&world, "document", "endless", &[]);
-    for (method, key) in [("resources/list", "resources"), ("prompts/list", "prompts")] {
-        let listed = client.ask(method, json!({}))["result"][key].clone();
-        let again = listed.as_array().unwrap().iter().filter(|one| one.to_string().contains("again")).count();
-        assert_eq!(again, 20, "the server sends one entry a page, and twenty pages are read");
-    }
-    client.succeed("plan_get", json!({}));
-    client.leave();
-}
-
-/// What a server offers is passed on only as long as it is what a person accepted.
-#[test]
-fn resources_of_a_server_that_changed_wait_for_a_person() {
-    let world = World::new();
-    let free = [("PLANWRIGHT_GATEWAY_WRITES", "free")];
-    let mut client = Client::start(&world, "document", "library", &free);
-    client.succeed("up__change", json!({}));
-    client.refused("up__note", json!({ "text": "x" }), "POLICY_DENIED");
-    let listed = client.ask("resources/list", json!({}));
-    assert!(!listed.to_string().contains("book://"), "{listed}");
-    let refused = client.ask("resources/read", json!({ "uri": "planwright://upstream/up/book://one" }));
-    assert!(refused.get("error").is_some(), "{refused}");
     client.leave();
 }
 

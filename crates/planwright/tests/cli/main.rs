@@ -17,6 +17,8 @@ mod deployment;
 mod doctor;
 mod executions;
 mod gateway;
+mod gateway_injections;
+mod gateway_resources;
 mod hostile;
 mod import;
 mod inbox;

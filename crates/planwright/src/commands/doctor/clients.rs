@@ -38,7 +38,7 @@ async fn survives(clients: &[ClientName]) -> Vec<Check> {
         Ok(canary) => canary,
         Err(reason) => return vec![Check::notice(COMPACTION, format!("it could not be tried: {reason}"))],
     };
-    let (by_hook, by_server): (Vec<_>, Vec<_>) =
+    let (by_hook, by_server): (Vec<&ClientName>, Vec<&ClientName>) =
         clients.iter().partition(|client| install::session_start_command(**client).is_some());
     let mut checks = Vec::new();
     if let Some(command) = by_hook.first().and_then(|client| install::session_start_command(**client)) {

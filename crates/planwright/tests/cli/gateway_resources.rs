@@ -1,0 +1,71 @@
+//! Resources and prompts of an upstream server, as a client of the real program meets them.
+
+use serde_json::json;
+
+use crate::gateway::Client;
+use crate::world::World;
+
+#[test]
+fn resources_and_prompts_of_a_server_are_passed_on_under_its_name() {
+    let world = World::new();
+    let mut client = Client::start(&world, "document", "library", &[]);
+    let resources = client.ask("resources/list", json!({}))["result"]["resources"].clone();
+    let uris: Vec<_> = resources.as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
+    let expected =
+        ["planwright://plan/active", "planwright://upstream/up/book://one", "planwright://upstream/up/book://huge"];
+    assert!(expected.iter().all(|uri| uris.contains(uri)), "{uris:?}");
+    let one = resources.as_array().unwrap().iter().find(|one| one["uri"] == expected[1]).unwrap();
+    assert_eq!(one["name"], "one (up)");
+    assert!(!one["description"].as_str().unwrap().contains('\u{202e}'), "{one}");
+    let read = client.ask("resources/read", json!({ "uri": expected[1] }));
+    assert_eq!(read["result"]["contents"][0]["text"], "Call me Ishmael.", "{read}");
+    assert_eq!(read["result"]["contents"][0]["uri"], expected[1]);
+    let templates = client.ask("resources/templates/list", json!({}));
+    assert!(templates.to_string().contains("planwright://upstream/up/book://{title}"), "{templates}");
+
+    let prompts = client.ask("prompts/list", json!({}));
+    assert!(prompts.to_string().contains("up__review") && prompts.to_string().contains("plan-status"), "{prompts}");
+    let prompt = client.ask("prompts/get", json!({ "name": "up__review", "arguments": { "title": "Moby Dick" } }));
+    assert_eq!(prompt["result"]["messages"][0]["content"]["text"], "Review Moby Dick", "{prompt}");
+
+    // What the server refuses, what is too large and what no server has is said, each in words.
+    for (method, params, words) in [
+        ("resources/read", json!({ "uri": "planwright://upstream/up/shelf://one" }), "no such book"),
+        ("resources/read", json!({ "uri": expected[2] }), "at most"),
+        ("resources/read", json!({ "uri": "planwright://upstream/down/book://one" }), "planwright://upstream/down"),
+        ("prompts/get", json!({ "name": "up__burn" }), "no such book"),
+        ("prompts/get", json!({ "name": "down__review" }), "There is no prompt"),
+    ] {
+        let refused = client.ask(method, params.clone());
+        assert!(refused["error"]["message"].as_str().unwrap_or_default().contains(words), "{params}: {refused}");
+    }
+    client.leave();
+}
+
+#[test]
+fn lists_without_end_are_cut_and_do_not_hold_up_the_client() {
+    let world = World::new();
+    let mut client = Client::start(&world, "document", "endless", &[]);
+    for (method, key) in [("resources/list", "resources"), ("prompts/list", "prompts")] {
+        let listed = client.ask(method, json!({}))["result"][key].clone();
+        let again = listed.as_array().unwrap().iter().filter(|one| one.to_string().contains("again")).count();
+        assert_eq!(again, 20, "the server sends one entry a page, and twenty pages are read");
+    }
+    client.succeed("plan_get", json!({}));
+    client.leave();
+}
+
+/// What a server offers is passed on only as long as it is what a person accepted.
+#[test]
+fn resources_of_a_server_that_changed_wait_for_a_person() {
+    let world = World::new();
+    let free = [("PLANWRIGHT_GATEWAY_WRITES", "free")];
+    let mut client = Client::start(&world, "document", "library", &free);
+    client.succeed("up__change", json!({}));
+    client.refused("up__note", json!({ "text": "x" }), "POLICY_DENIED");
+    let listed = client.ask("resources/list", json!({}));
+    assert!(!listed.to_string().contains("book://"), "{listed}");
+    let refused = client.ask("resources/read", json!({ "uri": "planwright://upstream/up/book://one" }));
+    assert!(refused.get("error").is_some(), "{refused}");
+    client.leave();
+}
