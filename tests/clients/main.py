@@ -52,6 +52,8 @@ def main():
     repository = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
     tools = [os.path.dirname(os.path.abspath(options.planwright)), *options.path.split(":")]
     kept = results.Results(f"{repository}/target/clients/results")
+    if not options.only:
+        kept.clear()
     failed, seen_columns = 0, {}
     for name, scenario, column, require, play in plays():
         if options.only not in name:

@@ -19,7 +19,8 @@ TITLES = {
     "two": ("Two clients in one session", "Claude Code and the client of the column work in the same folder at the same time."),
     "compaction": (
         "Compaction",
-        "The client shortens its conversation in the middle of the work; the model's own summary contains nothing of the plan.",
+        "The client shortens its conversation in the middle of the work. In Claude Code the hook brings the plan back afterwards; the summary "
+        "contains nothing of it. In opencode the plugin puts the plan into the request for the summary, and the model copies it.",
     ),
     "gateway": ("The gateway", "The tools of `@modelcontextprotocol/server-filesystem` from npm behind the gate, in style collect."),
     "pack_attack": ("The agent approves in its shell, with the pack", "The client has what `planwright install` writes."),
@@ -41,6 +42,10 @@ class Results:
         name = re.sub(r"\W+", "-", f"{scenario}-{column}")
         with open(f"{self.folder}/{name}.json", "w") as file:
             json.dump({"scenario": scenario, "column": column, "lines": lines}, file)
+
+    def clear(self):
+        for name in os.listdir(self.folder):
+            os.remove(f"{self.folder}/{name}")
 
     def all(self):
         found = []
