@@ -67,4 +67,9 @@ impl Snapshot {
     pub fn active(&self) -> Option<&Plan> {
         self.plan(self.session.as_ref()?.plan_mode.active_plan.as_ref()?)
     }
+
+    /// The active plan, to be kept longer than this snapshot.
+    pub fn active_handle(&self) -> Option<Arc<Plan>> {
+        self.plans.get(self.session.as_ref()?.plan_mode.active_plan.as_ref()?).cloned()
+    }
 }

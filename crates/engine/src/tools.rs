@@ -15,12 +15,13 @@ use planwright_core::agents::AgentRegistry;
 use planwright_core::command::{Command, DraftCommand, Outcome, ProgressReport, RunCommand};
 use planwright_core::gate::{self, AutoTool, Caller, GateContext, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::ids::{ExecutionId, PlanId, StepId};
-use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::reference::PlanReference;
+use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 use planwright_core::visible::quoted;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -63,6 +64,13 @@ pub(crate) struct AssignedStep<'a> {
     pub(crate) plan: &'a PlanId,
     pub(crate) execution: &'a ExecutionId,
     pub(crate) step: &'a StepId,
+}
+
+/// The session that a tool is called in, as the call finds it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallContext<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) caller: Caller,
 }
 
 impl PlanTools {
@@ -112,7 +120,8 @@ impl PlanTools {
         name: &str,
         arguments: Arguments,
     ) -> Result<Value, Refusal> {
-        self.submitter.read_project(session).await.map_err(LedgerError::into_refusal)?;
+        let snapshot = self.submitter.read_project(session).await.map_err(LedgerError::into_refusal)?;
+        let context = CallContext { snapshot: &snapshot, caller: Caller::Conversation };
         let request = self.submitter.request(session, by);
         if let Some(tool) = MemoryTool::named(name) {
             let answer = self.memory_tools.call(request, Caller::Conversation, None, tool, arguments).await;
@@ -123,27 +132,35 @@ impl PlanTools {
             return answer.map(|(value, _)| value).map_err(LedgerError::into_refusal);
         }
         let outcome = match (PlanTool::named(name), WorkbookTool::named(name)) {
-            (Some(tool), _) => self.call_plan_tool(request, tool, arguments).await.map(|(value, _)| value),
+            (Some(tool), _) => self.call_plan_tool(request, context, tool, arguments).await.map(|(value, _)| value),
             (None, Some(tool)) => {
                 let answer = self.workbook_tools.call(request, Caller::Conversation, tool, arguments).await;
                 answer.map(|(value, _)| value)
             }
-            (None, None) => self.record_call(request, name, arguments).await.map(|(value, _)| value),
+            (None, None) => self.record_call(request, context, name, arguments).await.map(|(value, _)| value),
         };
         outcome.map_err(LedgerError::into_refusal)
+    }
+
+    /// The session as a tool call finds it.
+    pub(crate) async fn snapshot(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
+        self.submitter.ledger().snapshot(session, None).await
     }
 
     /// The answer, and what was committed if something was.
     pub(crate) async fn call_plan_tool(
         &self,
         request: SubmitRequest<'_>,
+        context: CallContext<'_>,
         tool: PlanTool,
         arguments: Arguments,
     ) -> LedgerResult<(Value, Option<Committed>)> {
-        let session = request.session;
         match tool {
-            PlanTool::Get => return Ok((self.get(session, Caller::Conversation, arguments).await?, None)),
-            PlanTool::List => return Ok((self.list(session, arguments).await?, None)),
+            PlanTool::Get => {
+                let plan = self.requested_plan(context, arguments).await?;
+                return Ok((self.whole(&plan), None));
+            }
+            PlanTool::List => return Ok((self.list(context, arguments).await?, None)),
             PlanTool::SetContent
             | PlanTool::Progress
             | PlanTool::Finalize
@@ -154,7 +171,7 @@ impl PlanTools {
             | PlanTool::RemoveStep
             | PlanTool::Submit => {}
             PlanTool::AddCall | PlanTool::AwaitDecision => {
-                self.pass_gate(session, tool).await?;
+                self.pass_gate(context, tool)?;
                 return Err(external_only(tool).into());
             }
         }
@@ -162,26 +179,11 @@ impl PlanTools {
             Ok(command) => command,
             Err(unfit) => {
                 // A tool that the gate refuses is refused before its arguments are checked.
-                self.pass_gate(session, tool).await?;
+                self.pass_gate(context, tool)?;
                 return Err(unfit.into());
             }
         };
-        let step = match &command {
-            Command::Draft(DraftCommand::UpdateStep { step, .. } | DraftCommand::RemoveStep { step }) => {
-                Some(step.clone())
-            }
-            Command::Session(_)
-            | Command::Draft(_)
-            | Command::Decide(_)
-            | Command::Answer(_)
-            | Command::Run(_)
-            | Command::Turn(_)
-            | Command::Workbook(_)
-            | Command::Memory(_)
-            | Command::Auto(_)
-            | Command::Import(_)
-            | Command::External(_) => None,
-        };
+        let step = changed_step(&command);
         let committed = self.submitter.submit_as(request, command).await?;
         Ok((self.answer(tool, step, &committed)?, Some(committed)))
     }
@@ -217,12 +219,11 @@ impl PlanTools {
         })
     }
 
-    async fn get(&self, session: &SessionIdentity, caller: Caller, arguments: Arguments) -> LedgerResult<Value> {
-        let snapshot = self.submitter.ledger().snapshot(session, None).await?;
-        let situation = GateContext::of(&snapshot, self.policy(), caller);
-        gate::authorize_plan_tool(&situation, PlanTool::Get)?;
-        let reference = match situation.style.unwrap_or(PlanStyle::Document) {
-            PlanStyle::Document | PlanStyle::Collect if caller != Caller::ExternalAgent => {
+    /// The plan that `plan_get` asks for: the active one if it names none.
+    async fn requested_plan(&self, context: CallContext<'_>, arguments: Arguments) -> LedgerResult<Arc<Plan>> {
+        let style = self.pass_gate(context, PlanTool::Get)?;
+        let reference = match style {
+            PlanStyle::Document | PlanStyle::Collect if context.caller != Caller::ExternalAgent => {
                 parse::<arguments::Nothing>(PlanTool::Get, arguments)?;
                 None
             }
@@ -230,27 +231,27 @@ impl PlanTools {
                 parse::<arguments::Get>(PlanTool::Get, arguments)?.plan_id
             }
         };
-        match (reference, snapshot.active()) {
-            (None, Some(active)) => Ok(results::whole(active, &self.submitter.policies().of(session))),
-            (reference, _) => {
-                let reference = reference.map(|text| text.parse::<PlanReference>()).transpose()?;
-                let plan = self.plans.find(session, reference.as_ref()).await?;
-                Ok(results::whole(&plan, &self.submitter.policies().of(session)))
-            }
+        if let (None, Some(active)) = (&reference, context.snapshot.active_handle()) {
+            return Ok(active);
         }
+        let reference = reference.map(|text| text.parse::<PlanReference>()).transpose()?;
+        self.plans.find(&context.snapshot.identity, reference.as_ref()).await
     }
 
-    async fn list(&self, session: &SessionIdentity, arguments: Arguments) -> LedgerResult<Value> {
-        self.pass_gate(session, PlanTool::List).await?;
+    fn whole(&self, plan: &Plan) -> Value {
+        results::whole(plan, &self.submitter.policies().of(&plan.session))
+    }
+
+    async fn list(&self, context: CallContext<'_>, arguments: Arguments) -> LedgerResult<Value> {
+        self.pass_gate(context, PlanTool::List)?;
         let arguments: arguments::List = parse(PlanTool::List, arguments)?;
-        let page = self.plans.list(session, arguments.before.map(u64::from), results::LIST_PAGE).await?;
+        let page = self.plans.list(&context.snapshot.identity, arguments.before.map(u64::from), results::LIST_PAGE).await?;
         Ok(results::list(&page))
     }
 
     /// The style of plan work, if this tool may be called in it.
-    async fn pass_gate(&self, session: &SessionIdentity, tool: PlanTool) -> LedgerResult<PlanStyle> {
-        let snapshot = self.submitter.ledger().snapshot(session, None).await?;
-        let situation = GateContext::of(&snapshot, self.policy(), Caller::Conversation);
+    fn pass_gate(&self, context: CallContext<'_>, tool: PlanTool) -> Result<PlanStyle, Refusal> {
+        let situation = GateContext::of(context.snapshot, self.policy(), context.caller);
         gate::authorize_plan_tool(&situation, tool)?;
         Ok(situation.style.unwrap_or(PlanStyle::Document))
     }
@@ -263,18 +264,35 @@ impl PlanTools {
     pub(crate) async fn record_call(
         &self,
         request: SubmitRequest<'_>,
+        context: CallContext<'_>,
         name: &str,
         arguments: Arguments,
     ) -> LedgerResult<(Value, Committed)> {
-        let session = request.session;
-        let snapshot = self.submitter.ledger().snapshot(session, None).await?;
-        let situation = GateContext::of(&snapshot, self.policy(), Caller::Conversation);
+        let situation = GateContext::of(context.snapshot, self.policy(), Caller::Conversation);
         if situation.style != Some(PlanStyle::Collect) {
             return Err(Refusal::not_found(format!("There is no tool {}.", quoted(name))).into());
         }
         let record = DraftCommand::RecordStep { tool: name.to_owned(), arguments: Value::Object(arguments) };
         let committed = self.submitter.submit_as(request, Command::Draft(record)).await?;
         Ok((results::planned(results::changed_plan(&committed)?), committed))
+    }
+}
+
+/// The step that a command changes or removes.
+fn changed_step(command: &Command) -> Option<StepId> {
+    match command {
+        Command::Draft(DraftCommand::UpdateStep { step, .. } | DraftCommand::RemoveStep { step }) => Some(step.clone()),
+        Command::Session(_)
+        | Command::Draft(_)
+        | Command::Decide(_)
+        | Command::Answer(_)
+        | Command::Run(_)
+        | Command::Turn(_)
+        | Command::Workbook(_)
+        | Command::Memory(_)
+        | Command::Auto(_)
+        | Command::Import(_)
+        | Command::External(_) => None,
     }
 }
 

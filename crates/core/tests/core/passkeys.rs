@@ -157,7 +157,7 @@ fn what_a_browser_reports_about_a_new_passkey_is_checked() {
     }
 }
 
-/// An approver enrols passkeys of their own and of nobody else: with one under another name they would be two people.
+/// An approver enrols passkeys only under their own name: with one under another name they would count as two people.
 #[test]
 fn an_approver_signs_for_their_own_passkeys() {
     let added = |name: &str| ApprovalEvent::PasskeyAdded { name: name.to_owned(), passkey: passkey() };

@@ -12,11 +12,12 @@ use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 use planwright_core::visible::quoted;
 use serde_json::{Value, json};
 
 use super::arguments::{self, StepName};
-use super::{Arguments, PlanTools, ToolDefinition, changing_command, parse, results};
+use super::{Arguments, CallContext, PlanTools, ToolDefinition, changed_step, changing_command, parse, results};
 use crate::history::History;
 use crate::ledger::{LedgerError, LedgerResult};
 use crate::memories::memory_tools;
@@ -36,6 +37,8 @@ pub struct ExternalTools {
 pub struct ExternalAnswer {
     pub outcome: Result<Value, Refusal>,
     pub ignored: Vec<String>,
+    /// The version that the call replaced, where it is certain that the call found it.
+    pub replaced: Option<Digest>,
 }
 
 impl ExternalTools {
@@ -73,8 +76,9 @@ impl ExternalTools {
         is_upstream: &(dyn Fn(&str) -> bool + Sync),
     ) -> ExternalAnswer {
         let ignored = take_unknown(name, &mut arguments);
-        let outcome = self.carry_out(session, by, name, arguments, is_upstream).await;
-        ExternalAnswer { outcome: outcome.map_err(LedgerError::into_refusal), ignored }
+        let mut replaced = None;
+        let outcome = self.carry_out(session, by, name, arguments, is_upstream, &mut replaced).await;
+        ExternalAnswer { outcome: outcome.map_err(LedgerError::into_refusal), ignored, replaced }
     }
 
     async fn carry_out(
@@ -84,11 +88,13 @@ impl ExternalTools {
         name: &str,
         arguments: Arguments,
         is_upstream: &(dyn Fn(&str) -> bool + Sync),
+        replaced: &mut Option<Digest>,
     ) -> LedgerResult<Value> {
         let tools = &self.tools;
-        tools.submitter.read_project(session).await?;
+        let snapshot = tools.submitter.read_project(session).await?;
+        let context = CallContext { snapshot: &snapshot, caller: Caller::ExternalAgent };
         if let Some(tool) = PlanTool::named(name) {
-            return self.call_plan_tool(session, by, tool, arguments, is_upstream).await;
+            return self.call_plan_tool(context, by, tool, arguments, is_upstream, replaced).await;
         }
         let request = tools.submitter.request(session, by);
         if let Some(tool) = MemoryTool::named(name) {
@@ -99,40 +105,36 @@ impl ExternalTools {
             let answer = tools.workbook_tools.call(request, Caller::ExternalAgent, tool, arguments).await?;
             return Ok(answer.0);
         }
-        Ok(tools.record_call(request, name, arguments).await?.0)
+        Ok(tools.record_call(request, context, name, arguments).await?.0)
     }
 
     async fn call_plan_tool(
         &self,
-        session: &SessionIdentity,
+        context: CallContext<'_>,
         by: &Actor,
         tool: PlanTool,
         arguments: Arguments,
         is_upstream: &(dyn Fn(&str) -> bool + Sync),
+        replaced: &mut Option<Digest>,
     ) -> LedgerResult<Value> {
-        let tools = &self.tools;
-        let request = tools.submitter.request(session, by);
-        let command = match self.command(session, tool, arguments.clone(), is_upstream).await {
-            Ok(Some(command)) => command,
-            // A tool that only reads.
-            Ok(None) => return self.read(session, tool, arguments).await,
-            Err(error) => {
+        let (tools, session) = (&self.tools, &context.snapshot.identity);
+        if matches!(tool, PlanTool::Get | PlanTool::List | PlanTool::AwaitDecision) {
+            return self.read(context, tool, arguments).await;
+        }
+        let command = match command(context.snapshot, tool, arguments, is_upstream) {
+            Ok(command) => command,
+            Err(unfit) => {
                 // A tool that the gate refuses is refused before its arguments are checked.
-                self.pass_gate(session, tool).await?;
-                return Err(error);
+                tools.pass_gate(context, tool)?;
+                return Err(unfit.into());
             }
         };
+        let request = tools.submitter.request(session, by);
         let expected = match &command {
             Command::External(ExternalCommand::SetContent { expected, .. }) => *expected,
             _ => None,
         };
-        let step = match &command {
-            Command::Draft(
-                planwright_core::command::DraftCommand::UpdateStep { step, .. }
-                | planwright_core::command::DraftCommand::RemoveStep { step },
-            ) => Some(step.clone()),
-            _ => None,
-        };
+        let step = changed_step(&command);
         let committed = match tools.submitter.submit_as(request, command).await {
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict && expected.is_some() => {
                 return Err(self.with_difference(session, refusal, expected).await.into());
@@ -140,6 +142,9 @@ impl ExternalTools {
             outcome => outcome?,
         };
         let plan = results::changed_plan(&committed)?;
+        // Another client may have written between the two.
+        let found = context.snapshot.active().filter(|found| found.id == plan.id && found.version + 1 == plan.version);
+        *replaced = found.map(Plan::digest);
         let answer = match tool {
             PlanTool::AddCall => results::planned(plan),
             PlanTool::SetContent
@@ -170,87 +175,17 @@ impl ExternalTools {
         })
     }
 
-    /// The command of a tool that changes something.
-    async fn command(
-        &self,
-        session: &SessionIdentity,
-        tool: PlanTool,
-        arguments: Arguments,
-        is_upstream: &(dyn Fn(&str) -> bool + Sync),
-    ) -> LedgerResult<Option<Command>> {
-        Ok(Some(match tool {
-            PlanTool::Get | PlanTool::List | PlanTool::AwaitDecision => return Ok(None),
-            PlanTool::SetContent => {
-                let given: arguments::ExternalSetContent = parse(tool, arguments)?;
-                let expected = given.expected_digest.as_deref().filter(|text| !text.trim().is_empty());
-                Command::External(ExternalCommand::SetContent {
-                    markdown: given.plan_markdown,
-                    title: given.title,
-                    expected: expected.map(str::parse::<Digest>).transpose()?,
-                })
-            }
-            PlanTool::AddCall => {
-                let given: arguments::AddCall = parse(tool, arguments)?;
-                let runner = if is_upstream(&given.tool) { CallRunner::Planwright } else { CallRunner::Client };
-                Command::External(ExternalCommand::AddCall {
-                    tool: given.tool,
-                    arguments: given.arguments.into_value()?,
-                    description: given.description,
-                    runner,
-                })
-            }
-            PlanTool::Progress => {
-                let given: arguments::ExternalProgress = parse(tool, arguments)?;
-                let step = match given.step {
-                    Some(name) => self.position(session, &name).await?,
-                    None => None,
-                };
-                let outcome = Outcome { status: given.status.into(), note: given.note, evidence: given.evidence };
-                Command::External(ExternalCommand::Report(ProgressReport { step, outcome }))
-            }
-            PlanTool::Finalize
-            | PlanTool::CreateDraft
-            | PlanTool::SetMetadata
-            | PlanTool::AddStep
-            | PlanTool::UpdateStep
-            | PlanTool::RemoveStep
-            | PlanTool::Submit => changing_command(tool, arguments)?,
-        }))
-    }
-
-    /// The 1-based position of a step of the active plan.
-    async fn position(&self, session: &SessionIdentity, name: &StepName) -> LedgerResult<Option<usize>> {
-        let text = match name {
-            StepName::Position(position) => return Ok(Some(*position)),
-            StepName::Text(text) => text.trim(),
-        };
-        if text.is_empty() {
-            return Ok(None);
-        }
-        if let Ok(position) = text.parse() {
-            return Ok(Some(position));
-        }
-        let snapshot = self.tools.submitter.ledger().snapshot(session, None).await?;
-        let steps = snapshot.active().map(|plan| plan.content.steps()).unwrap_or_default();
-        let found = steps.iter().position(|step| step.id.as_str() == text).map(|index| index + 1);
-        match found {
-            Some(position) => Ok(Some(position)),
-            None => Err(Refusal::not_found(format!("The plan has no step {}.", quoted(text))).into()),
-        }
-    }
-
-    async fn read(&self, session: &SessionIdentity, tool: PlanTool, arguments: Arguments) -> LedgerResult<Value> {
+    async fn read(&self, context: CallContext<'_>, tool: PlanTool, arguments: Arguments) -> LedgerResult<Value> {
+        let tools = &self.tools;
         match tool {
             PlanTool::Get => {
-                let answer = self.tools.get(session, Caller::ExternalAgent, arguments).await?;
-                let id = answer["plan_id"].as_str().map(ToOwned::to_owned).unwrap_or_default();
-                let plan = self.tools.plans.find(session, Some(&id.parse()?)).await?;
-                Ok(with_next(answer, &plan))
+                let plan = tools.requested_plan(context, arguments).await?;
+                Ok(with_next(tools.whole(&plan), &plan))
             }
             PlanTool::AwaitDecision => {
-                self.pass_gate(session, tool).await?;
+                tools.pass_gate(context, tool)?;
                 parse::<arguments::AwaitDecision>(tool, arguments)?;
-                self.decision(session).await
+                decision(context.snapshot)
             }
             PlanTool::List
             | PlanTool::SetContent
@@ -262,7 +197,7 @@ impl ExternalTools {
             | PlanTool::AddStep
             | PlanTool::UpdateStep
             | PlanTool::RemoveStep
-            | PlanTool::Submit => self.tools.list(session, arguments).await,
+            | PlanTool::Submit => tools.list(context, arguments).await,
         }
     }
 
@@ -287,37 +222,7 @@ impl ExternalTools {
 
     /// What a person has decided about the active plan. `decided` is false while it waits for a decision.
     pub async fn decision(&self, session: &SessionIdentity) -> LedgerResult<Value> {
-        let snapshot = self.tools.submitter.ledger().snapshot(session, None).await?;
-        let Some(plan) = snapshot.active() else {
-            return Err(Refusal::not_found("There is no plan that a person could decide about.").into());
-        };
-        let waits = plan.status == PlanStatus::Ready;
-        let mut answer = with_next(results::named(plan), plan);
-        answer["decided"] = json!(!waits && plan.status != PlanStatus::Collecting);
-        for (name, text) in [
-            ("feedback", plan.feedback.as_ref().map(|feedback| feedback.text.as_str())),
-            ("approval_note", plan.approval.as_ref().and_then(|approval| approval.note.as_deref())),
-            ("reason", plan.ending.as_ref().and_then(|ending| ending.reason.as_deref())),
-        ] {
-            if let Some(text) = text {
-                answer[name] = json!(text);
-            }
-        }
-        if plan.feedback.is_some() {
-            // A person asked for changes: that is a decision, also while the plan is a draft again.
-            answer["decided"] = json!(true);
-        }
-        let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
-        if !skipped.is_empty() {
-            answer["skipped"] = skipped.iter().map(|skip| skip.position).collect();
-        }
-        Ok(answer)
-    }
-
-    async fn pass_gate(&self, session: &SessionIdentity, tool: PlanTool) -> LedgerResult<()> {
-        let snapshot = self.tools.submitter.ledger().snapshot(session, None).await?;
-        let situation = GateContext::of(&snapshot, self.tools.policy(), Caller::ExternalAgent);
-        Ok(gate::authorize_plan_tool(&situation, tool)?)
+        decision(&self.tools.snapshot(session).await?)
     }
 
     /// Adds what changed since the version that the agent read.
@@ -339,6 +244,96 @@ impl ExternalTools {
         }
         refusal
     }
+}
+
+/// The command of a tool that changes something.
+fn command(
+    snapshot: &Snapshot,
+    tool: PlanTool,
+    arguments: Arguments,
+    is_upstream: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<Command, Refusal> {
+    Ok(match tool {
+        PlanTool::SetContent => {
+            let given: arguments::ExternalSetContent = parse(tool, arguments)?;
+            let expected = given.expected_digest.as_deref().filter(|text| !text.trim().is_empty());
+            Command::External(ExternalCommand::SetContent {
+                markdown: given.plan_markdown,
+                title: given.title,
+                expected: expected.map(str::parse::<Digest>).transpose()?,
+            })
+        }
+        PlanTool::AddCall => {
+            let given: arguments::AddCall = parse(tool, arguments)?;
+            let runner = if is_upstream(&given.tool) { CallRunner::Planwright } else { CallRunner::Client };
+            Command::External(ExternalCommand::AddCall {
+                tool: given.tool,
+                arguments: given.arguments.into_value()?,
+                description: given.description,
+                runner,
+            })
+        }
+        PlanTool::Progress => {
+            let given: arguments::ExternalProgress = parse(tool, arguments)?;
+            let step = given.step.map_or(Ok(None), |name| position(snapshot, &name))?;
+            let outcome = Outcome { status: given.status.into(), note: given.note, evidence: given.evidence };
+            Command::External(ExternalCommand::Report(ProgressReport { step, outcome }))
+        }
+        PlanTool::Get
+        | PlanTool::List
+        | PlanTool::AwaitDecision
+        | PlanTool::Finalize
+        | PlanTool::CreateDraft
+        | PlanTool::SetMetadata
+        | PlanTool::AddStep
+        | PlanTool::UpdateStep
+        | PlanTool::RemoveStep
+        | PlanTool::Submit => changing_command(tool, arguments)?,
+    })
+}
+
+/// The 1-based position of a step of the active plan.
+fn position(snapshot: &Snapshot, name: &StepName) -> Result<Option<usize>, Refusal> {
+    let text = match name {
+        StepName::Position(position) => return Ok(Some(*position)),
+        StepName::Text(text) => text.trim(),
+    };
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if let Ok(position) = text.parse() {
+        return Ok(Some(position));
+    }
+    let steps = snapshot.active().map(|plan| plan.content.steps()).unwrap_or_default();
+    let found = steps.iter().position(|step| step.id.as_str() == text).map(|index| index + 1);
+    found.map(Some).ok_or_else(|| Refusal::not_found(format!("The plan has no step {}.", quoted(text))))
+}
+
+fn decision(snapshot: &Snapshot) -> LedgerResult<Value> {
+    let Some(plan) = snapshot.active() else {
+        return Err(Refusal::not_found("There is no plan that a person could decide about.").into());
+    };
+    let waits = plan.status == PlanStatus::Ready;
+    let mut answer = with_next(results::named(plan), plan);
+    answer["decided"] = json!(!waits && plan.status != PlanStatus::Collecting);
+    for (name, text) in [
+        ("feedback", plan.feedback.as_ref().map(|feedback| feedback.text.as_str())),
+        ("approval_note", plan.approval.as_ref().and_then(|approval| approval.note.as_deref())),
+        ("reason", plan.ending.as_ref().and_then(|ending| ending.reason.as_deref())),
+    ] {
+        if let Some(text) = text {
+            answer[name] = json!(text);
+        }
+    }
+    if plan.feedback.is_some() {
+        // A person asked for changes: that is a decision, also while the plan is a draft again.
+        answer["decided"] = json!(true);
+    }
+    let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
+    if !skipped.is_empty() {
+        answer["skipped"] = skipped.iter().map(|skip| skip.position).collect();
+    }
+    Ok(answer)
 }
 
 /// Takes the fields away that the tool does not have. Clients add fields of their own to every call.

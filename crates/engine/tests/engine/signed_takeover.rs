@@ -7,7 +7,7 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::presence::Presence;
 use planwright_engine::approvals::Approvals;
-use planwright_engine::session::input::Approving;
+use planwright_engine::session::input::{Approving, Input, Request};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -78,7 +78,10 @@ async fn the_signature_of_an_approver_who_was_removed_permits_nothing_more() {
     keeper.end().await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
     assert_eq!((first.calls().len(), second.calls().len()), (1, 0), "nothing was called after the take-over");
-    let answer = world.hear("/plan resume 1").await;
-    assert!(answer.refused(), "{}", answer.reply);
+    let by = Actor::person("bob", "cli").recognised(Presence::Verified { approver: "bob".to_owned() });
+    let resume = Input::typed("/plan resume 1");
+    let outcome = world.agent.submit(resume, Request::new(world.place(), by)).outcome().await.unwrap();
+    let answer = outcome.answer().expect("an answer");
+    assert!(answer.refused() && answer.reply.contains("`ada` is not an approver"), "{}", answer.reply);
     assert_eq!(second.calls().len(), 0);
 }

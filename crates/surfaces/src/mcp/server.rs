@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planwright_core::actor::Actor;
 use planwright_core::gate::PlanTool;
-use planwright_core::plan::PlanStyle;
+use planwright_core::plan::{Digest, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
@@ -238,7 +238,7 @@ impl PlanServer {
                 };
                 answered.outcome = wait.run().await;
             }
-            (Ok(value), Some(PlanTool::SetContent)) => self.warn_about_overwriting(value).await,
+            (Ok(value), Some(PlanTool::SetContent)) => self.warn_about_overwriting(value, answered.replaced).await,
             (Ok(_) | Err(_), _) => {}
         }
         match &answered.outcome {
@@ -263,8 +263,11 @@ impl PlanServer {
     }
 
     /// Says so if the text that was replaced is one that this client had not read.
-    async fn warn_about_overwriting(&self, value: &mut Value) {
+    async fn warn_about_overwriting(&self, value: &mut Value, replaced: Option<Digest>) {
         let seen = locked(&self.shared.seen).clone();
+        if replaced.is_some_and(|digest| seen.as_deref() == Some(&digest.to_string())) {
+            return;
+        }
         let Some(session) = self.shared.session.get() else { return };
         let Ok(plan) = self.engine().plans().active(&session.identity).await else { return };
         if plan.version < 2 {

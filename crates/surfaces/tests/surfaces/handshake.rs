@@ -98,7 +98,7 @@ async fn a_client_may_ping_and_ask_before_it_says_hello() {
     client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
     client.send(&json!({ "jsonrpc": "2.0", "id": 77, "result": {} })).await;
     assert_eq!(client.ask("ping", json!({})).await["result"], json!({}));
-    assert!(client.tool_names().await.contains(&"plan_set_content".to_owned()));
+    assert_eq!(client.tool_names().await, ["plan_get", "plan_set_content", "plan_progress", "plan_await_decision"]);
     client.succeed("plan_set_content", json!({ "plan_markdown": "# A" })).await;
     assert_eq!(client.initialize().await["serverInfo"]["name"], "planwright");
     client.leave().await;

@@ -40,7 +40,10 @@ async fn another_style_begins_another_plan_and_no_style_keeps_the_one_that_is_on
     let world = World::new().await;
     world.client(COLLECT).await.leave().await;
     let mut client = world.client(PlanStart::Ensure(None)).await;
-    assert!(client.tool_names().await.contains(&"plan_finalize".to_owned()));
+    assert_eq!(
+        client.tool_names().await,
+        ["plan_get", "plan_progress", "plan_add_call", "plan_finalize", "plan_await_decision"]
+    );
     client.leave().await;
     world.client(DOCUMENT).await.leave().await;
     let mode = world.engine.sessions().get(&world.session).await.unwrap().plan_mode;

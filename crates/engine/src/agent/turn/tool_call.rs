@@ -6,7 +6,7 @@ use std::time::Instant;
 use planwright_core::conversation::{CountTokens as _, clip};
 use planwright_core::event::{Event, SessionEvent};
 use planwright_core::gate::{
-    ASK_AGENT, ASK_PERSON, AutoTool, GateContext, GateDecision, MemoryTool, PlanTool, ToolEffect, WorkbookTool,
+    ASK_AGENT, ASK_PERSON, AutoTool, Caller, GateContext, GateDecision, MemoryTool, PlanTool, ToolEffect, WorkbookTool,
     authorize_plan_tool, decide_other_tool,
 };
 use planwright_core::ids::{PlanId, RequestId};
@@ -26,7 +26,7 @@ use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use crate::session::progress::Progress;
 use crate::submitter::SubmitRequest;
 use crate::toolbox::ToolContext;
-use crate::tools::{Arguments, AssignedStep, is_paused};
+use crate::tools::{Arguments, AssignedStep, CallContext, is_paused};
 
 /// The largest result of one call that the model is sent.
 const MOST_TOKENS: u32 = 16_000;
@@ -126,7 +126,9 @@ impl TurnRunner<'_> {
                 Ok(not_known())
             }
             GateDecision::Record => {
-                let answer = agent.engine().tools().record_call(self.call_request(pending)?, name, arguments).await;
+                let request = self.call_request(pending)?;
+                let context = CallContext { snapshot: &self.snapshot, caller: Caller::Conversation };
+                let answer = agent.engine().tools().record_call(request, context, name, arguments).await;
                 let answer = self.note(answer.map(|(value, committed)| (value, Some(committed))))?;
                 Ok(outcome_of(answer, ToolStatus::Planned))
             }
@@ -223,7 +225,13 @@ impl TurnRunner<'_> {
             return Ok(refused(&refusal));
         }
         let executing = self.snapshot.active().is_some_and(|plan| plan.status == PlanStatus::Executing);
-        let answer = self.agent.engine().tools().call_plan_tool(self.call_request(pending)?, tool, arguments).await;
+        let tools = self.agent.engine().tools();
+        // A person may have changed the plan since the last commit of this turn.
+        let reads = matches!(tool, PlanTool::Get | PlanTool::List);
+        let fresh = if reads { Some(tools.snapshot(&self.session).await?) } else { None };
+        let snapshot = fresh.as_ref().unwrap_or(&self.snapshot);
+        let context = CallContext { snapshot, caller: Caller::Conversation };
+        let answer = tools.call_plan_tool(self.call_request(pending)?, context, tool, arguments).await;
         let answer = self.note(answer)?;
         // A plan that is rewritten while it is carried out is not carried out any further: a person decides first.
         let rewritten = executing && tool == PlanTool::SetContent;

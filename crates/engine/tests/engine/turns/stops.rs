@@ -13,6 +13,8 @@ use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 
+use crate::ledger::HangingLedger;
+use crate::process::records_an_outcome;
 use crate::test_tools::{Act, Prop};
 use crate::world::{World, person, script, statuses};
 
@@ -66,30 +68,31 @@ async fn a_tool_is_stopped_and_the_model_reads_that_its_outcome_is_unknown() {
     }
 }
 
+/// The stop arrives while the outcome of the first call is being written down.
 #[tokio::test]
 async fn no_call_is_begun_after_a_stop() {
-    let reached: Arc<OnceLock<(Agent, SessionIdentity)>> = Arc::default();
-    let stopping = Arc::clone(&reached);
-    let first = Prop::new(
-        "first",
-        ToolEffect::Changes,
-        Act::Set(Arc::new(move || {
-            let (agent, session) = stopping.get().unwrap().clone();
-            tokio::spawn(async move { agent.stop(&session, &person()).await });
-        })),
-    );
-    let second = Prop::changing("second");
+    let (first, second) = (Prop::changing("first"), Prop::changing("second"));
     let model = ScriptedModel::new([Reply::call("first", json!({})).and_call("second", json!({}))]);
-    let world = World::with(model, |setup| {
+    let world = World::with(model.clone(), |setup| {
         setup.tool(&first);
         setup.tool(&second);
     })
     .await;
-    reached.set((world.agent.clone(), world.session.clone())).unwrap();
-    assert_eq!(world.say("Ring both").await.end, Some(TurnEnd::Stopped));
-    // The stop arrives in the middle of the first call or right after it.
-    let written = statuses(&world.events().await);
-    assert!(matches!(written[..], [ToolStatus::Done | ToolStatus::Uncertain]), "{written:?}");
+    let ledger = HangingLedger::new(world.ledger().await, records_an_outcome);
+    let agent = world.setup.agent(ledger.clone(), model);
+    let (sending, session) = (agent.clone(), world.session.clone());
+    let turn = tokio::spawn(async move { sending.send(&session, &person(), "Ring both", &Watcher::none()).await });
+    ledger.0.hangs().await;
+    let session = world.session.clone();
+    let stop = tokio::spawn(async move { agent.stop(&session, &person()).await });
+    // A stop of work in this process waits for no other thread, so it has arrived after a few polls.
+    for _ in 0..64 {
+        tokio::task::yield_now().await;
+    }
+    ledger.0.wake();
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
+    assert!(stop.await.unwrap().unwrap());
+    assert_eq!(statuses(&world.events().await), [ToolStatus::Done], "what was done is written down");
     assert!(second.calls().is_empty());
 }
 

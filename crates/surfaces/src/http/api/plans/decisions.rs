@@ -274,7 +274,10 @@ async fn decide(
 /// The refusal of an approval, with the plan as it is now.
 async fn stale(app: &App, plan: &Plan, problem: Problem) -> Problem {
     match app.engine().plans().get(&plan.session, &plan.id).await {
-        Ok(now) => problem.with("plan", json!(PlanView::from(now.as_ref()))),
+        Ok(now) => match super::queries::plan_view(app, &now).await {
+            Ok(view) => problem.with("plan", json!(view)),
+            Err(_) => problem,
+        },
         Err(_) => problem,
     }
 }

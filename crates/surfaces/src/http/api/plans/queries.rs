@@ -7,8 +7,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use planwright_core::ids::PlanId;
-use planwright_core::plan::PlanStatus;
 use planwright_core::plan::diff::PlanDiff;
+use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::{Channel, ConversationKey};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -72,14 +72,7 @@ async fn show(
         Some(version) => Arc::new(app.engine().history().version(&plan, version).await?),
         None => plan,
     };
-    let activity = app.engine().plans().activity(&plan.session, &plan).await?;
-    let needs = match plan.status {
-        PlanStatus::Ready => Some(ApprovalNeedsView::of(&plan, &app.engine().approvals().policy().await?.approval)),
-        _ => None,
-    };
-    let activity = activity.as_ref().map(ActivityView::from);
-    let view = PlanView { activity, needs, ..PlanView::from(plan.as_ref()) };
-    let body = serde_json::to_vec(&view).unwrap_or_default();
+    let body = serde_json::to_vec(&plan_view(&app, &plan).await?).unwrap_or_default();
     let tag = format!("\"{}\"", &hashed([body.as_slice()])[..32]);
     let known = is_known(&headers, &tag);
     let mut response = if known { StatusCode::NOT_MODIFIED.into_response() } else { body.into_response() };
@@ -93,6 +86,16 @@ async fn show(
         headers.insert(header::ETAG, tag);
     }
     Ok(response)
+}
+
+/// The plan with what is being done on it, and what an approval of it needs.
+pub(super) async fn plan_view(app: &App, plan: &Plan) -> ApiResult<PlanView> {
+    let activity = app.engine().plans().activity(&plan.session, plan).await?;
+    let needs = match plan.status {
+        PlanStatus::Ready => Some(ApprovalNeedsView::of(plan, &app.engine().approvals().policy().await?.approval)),
+        _ => None,
+    };
+    Ok(PlanView { activity: activity.as_ref().map(ActivityView::from), needs, ..PlanView::from(plan) })
 }
 
 fn is_known(headers: &HeaderMap, tag: &str) -> bool {
