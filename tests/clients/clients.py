@@ -55,6 +55,8 @@ def prepare_claude(stage, address):
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
         "MCP_TOOL_TIMEOUT": "300000",
+        # Without a person Claude Code begins before a slow server is connected, unless it is told to wait.
+        "MCP_CONNECTION_NONBLOCKING": "false",
     }
 
 
