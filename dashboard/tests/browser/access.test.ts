@@ -80,6 +80,11 @@ test.each([
     expect(await violations(page, EVERYTHING), `${name}, light`).toEqual([]);
     // The same page in the dark: other colours, and nothing else.
     await page.emulateMedia({ colorScheme: "dark" });
+    // Colours change over a moment.
+    await page.evaluate(async () => {
+      await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+      await Promise.all(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished.catch(() => undefined)));
+    });
     expect(await violations(page, { type: "rule", values: ["color-contrast"] }), `${name}, dark`).toEqual([]);
     await page.emulateMedia({ colorScheme: "light" });
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `${name} is too wide`).toBe(true);
