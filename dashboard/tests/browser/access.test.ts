@@ -97,7 +97,7 @@ describe("signing in", () => {
     await second.goto(`${stack.url}/`);
     await second.getByRole("heading", { name: "Inbox", level: 1 }).waitFor();
     await page.goto(`${stack.url}/settings`);
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign out", exact: true }).click();
     await page.getByLabel("Access token").waitFor();
     await second.getByLabel("Access token").waitFor();
     await context.close();
