@@ -137,10 +137,11 @@ test("streamed text", async () => {
   await stack.api("POST", "/api/sessions", { sessionId: "streaming" });
   const { page } = await signedIn();
   await page.goto(`${stack.url}/s/streaming`);
+  let last = 0;
   for (let n = 0; n < 4; n += 1) {
     await page.getByLabel("Message to the agent").fill(`slowly please ${n}`);
     await page.getByLabel("Message to the agent").press("Enter");
-    await until(() => page.locator(".message[data-role=agent]").count(), (count) => count >= n + 1);
+    await until(() => stack.api("GET", "/api/sessions/streaming/messages?limit=1"), ({ messages }: any) => messages.some(({ role, seq }: any) => role === "agent" && seq > last && (last = seq)));
     await until(() => page.locator(".live").count(), (count) => count === 0);
   }
   const { frames, shown } = await page.evaluate(() => window.__seen);

@@ -2,6 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { use, useRef, useState, type ReactNode } from "react";
 
 import type { Step } from "../api/types";
+import { CodeBlock } from "../markdown/CodeBlock";
 import { duration, list, t } from "../texts/t";
 import { useNow } from "../ui/basics";
 import { Visible } from "../ui/hidden";
@@ -74,12 +75,12 @@ function StepRow({
   index,
   start,
 }: StepListProps & { step: Step; measure?: (element: Element | null) => void; index?: number; start?: number }): ReactNode {
-  const [open, setOpen] = useState(unfolded && step.tool !== undefined && !ONLY_READS.has(step.tool));
+  const [open, setOpen] = useState(unfolded && ((step.tool !== undefined && !ONLY_READS.has(step.tool)) || (step.commands ?? []).length > 0));
   const previews = use(PreviewContext);
   const out = selection?.out.find((one) => one.position === step.position);
   const call = step.tool === undefined ? undefined : callWords(step.tool, step.arguments, step.note);
   const needs = (step.needs ?? []).map((need) => steps.find((other) => other.id === need)?.position).filter((n) => n !== undefined);
-  const hasDetails = step.tool !== undefined || step.note !== undefined || step.evidence !== undefined || step.verification !== undefined;
+  const hasDetails = step.tool !== undefined || step.note !== undefined || step.evidence !== undefined || step.verification !== undefined || (step.commands ?? []).length > 0;
   const labelId = `step-${step.id}`;
   const label = call ? (
     <>
@@ -130,6 +131,11 @@ function StepRow({
         {open && !compact && (
           <div className="step-details">
             {step.tool !== undefined && <CallView tool={step.tool} args={step.arguments} preview={step.status === "PENDING" ? previews.get(step.id) : undefined} />}
+            {(step.commands ?? []).length > 0 && (
+              <Detail title={t("step.commands")}>
+                <CodeBlock code={(step.commands ?? []).join("\n")} language="bash" />
+              </Detail>
+            )}
             {step.verification !== undefined && (
               <Detail title={t("step.verification")}>
                 <Visible text={step.verification} />

@@ -12,7 +12,7 @@ import type { ReviewDraft } from "./useReview";
 export function CommentPanel({ review, plan }: { review: ReviewDraft; plan: Plan }): ReactNode {
   const comments = inOrder(review.comments, plan);
   return (
-    <aside className="comments" aria-label={t("review.title")}>
+    <aside className="comments" aria-label={t("review.title")} data-empty={(comments.length === 0 && !review.writing && review.rounds.length === 0 && review.saving !== "failed") || undefined}>
       <h2>{t("review.title")}</h2>
       <p className="secondary" role="status">
         {t(`review.${review.saving}`)}

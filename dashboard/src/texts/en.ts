@@ -505,6 +505,7 @@ export const en = {
   "step.needs": "needs {steps}",
   "step.out": "left out",
   "step.outBecause": "left out, because it needs step {n}",
+  "step.commands": "Commands that the approval covers",
   "step.verification": "Verified by",
   "step.note": "Note",
   "step.result": "Result",

@@ -77,7 +77,7 @@ const SCENES: [RegExp, Scene][] = [
       ["plan_add_step", { description: "Add an index on invoices(customer_id, issued_at) in a migration", agent: "coder", needs: ["s1"], verification: "EXPLAIN shows an index scan" }],
       ["plan_add_step", { description: "Cache the totals of a customer for sixty seconds", agent: "coder", needs: ["s1"] }],
       ["plan_add_step", { description: "Review the migration and the cache for correctness under concurrent writes", agent: "reviewer", needs: ["s2", "s3"] }],
-      ["plan_add_step", { description: "Run the load test and write down p50, p95 and p99", agent: "tester", needs: ["s4"], verification: "p95 below 800 ms" }],
+      ["plan_add_step", { description: "Run the load test and write down p50, p95 and p99", agent: "tester", needs: ["s4"], verification: "p95 below 800 ms", commands: ["make load-test"] }],
       ["plan_add_step", { description: "Describe the change in the operations handbook", agent: "writer", needs: ["s2"] }],
       ["plan_submit", { summary: "Index and cache, then measure" }],
     ];
