@@ -245,7 +245,8 @@ impl PlanTools {
     async fn list(&self, context: CallContext<'_>, arguments: Arguments) -> LedgerResult<Value> {
         self.pass_gate(context, PlanTool::List)?;
         let arguments: arguments::List = parse(PlanTool::List, arguments)?;
-        let page = self.plans.list(&context.snapshot.identity, arguments.before.map(u64::from), results::LIST_PAGE).await?;
+        let page =
+            self.plans.list(&context.snapshot.identity, arguments.before.map(u64::from), results::LIST_PAGE).await?;
         Ok(results::list(&page))
     }
 

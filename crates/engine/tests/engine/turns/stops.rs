@@ -1,14 +1,12 @@
 //! Stop is at once, safe and final, wherever it is said.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::talk::{Talk as _, Watcher};
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::gate::ToolEffect;
-use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{ToolStatus, TurnEnd};
-use planwright_engine::agent::Agent;
 use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
