@@ -1016,6 +1016,181 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/offers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what rules offer to be remembered
+         * @description Decisions of finished plans, resolved errors of the workbook and entries of the diary. None of it is remembered until it
+         *     is accepted.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The offers */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "items": [
+                         *         {
+                         *           "id": "offer-3f2a91c05b7d4e8890aa11bc",
+                         *           "scope": "session:web:k3yk3y8x",
+                         *           "kind": "decision",
+                         *           "content": "We keep the old parser — the new one is slower.",
+                         *           "source": {
+                         *             "from": "plan"
+                         *           },
+                         *           "at": "2026-03-01T12:00:00Z"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["MemoryOffers"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/offers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Decline what was offered
+         * @description It is not offered again.
+         */
+        delete: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The id of the offer */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It is declined */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/offers/{id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remember what was offered
+         * @description The memory has the id of the offer. `/memory undo` takes it back.
+         */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description The id of the offer */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The memory */
+                201: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "scope": "session:web:k3yk3y8x",
+                         *       "kind": "preference",
+                         *       "content": "The person prefers tabs.",
+                         *       "tags": [],
+                         *       "source": {
+                         *         "from": "person"
+                         *       },
+                         *       "author": {
+                         *         "kind": "person",
+                         *         "name": "person",
+                         *         "through": "web"
+                         *       },
+                         *       "trust": "person",
+                         *       "at": "2026-03-01T12:00:00Z",
+                         *       "score": 1.1
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Memory"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/notifications": {
         parameters: {
             query?: never;
@@ -5221,6 +5396,8 @@ export interface components {
              * @description Where the next page of a list begins, if there is one.
              */
             next: number | null;
+            /** @description Why the search did without the embedding model that is configured. */
+            note?: string;
         };
         Memory: {
             /** Format: date-time */
@@ -5250,15 +5427,31 @@ export interface components {
         };
         /** @enum {string} */
         MemoryKind: "fact" | "preference" | "decision" | "constraint" | "result";
+        /** @description What a rule offers to be remembered. */
+        MemoryOffer: {
+            /** Format: date-time */
+            at: string;
+            content: string;
+            /** @description The id that the memory has once it is accepted. */
+            id: string;
+            kind: components["schemas"]["MemoryKind"];
+            /** @description Where it is written. */
+            scope: string;
+            source: components["schemas"]["MemorySource"];
+        };
+        MemoryOffers: {
+            /** @description The newest first. */
+            items: components["schemas"]["MemoryOffer"][];
+        };
         MemoryShare: {
-            /** @description `text`, `before`, `after`, `answer`, `author`, `sitting`, `date`, `recency` or `scope` */
+            /** @description `text`, `before`, `after`, `answer`, `author`, `sitting`, `date`, `recency`, `scope` or `meaning` */
             factor: string;
             /** Format: double */
             share: number;
         };
         /** @description Where a memory came from. */
         MemorySource: {
-            /** @description `person`, `turn`, `tool`, `plan` or `promotion` */
+            /** @description `person`, `turn`, `tool`, `plan`, `workbook`, `diary` or `promotion` */
             from: string;
             /** @description The person who promoted it. */
             promotedBy?: string;

@@ -1,7 +1,5 @@
 //! Stop is at once, safe and final, wherever it is said.
 
-use std::sync::Arc;
-
 use crate::talk::{Talk as _, Watcher};
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, TurnEvent};
