@@ -170,13 +170,13 @@ function RunStep({ run, step }: { run: StepRun; step: Step | undefined }): React
             {step?.tool !== undefined && <CallView tool={step.tool} args={step.arguments} />}
             {run.note !== null && (
               <div className="detail">
-                <h4>{step?.tool === undefined ? t("step.note") : t("step.result")}</h4>
+                <h2>{step?.tool === undefined ? t("step.note") : t("step.result")}</h2>
                 {step?.tool === undefined ? <p><Visible text={run.note} /></p> : <ResultView result={run.note} />}
               </div>
             )}
             {run.evidence !== null && (
               <div className="detail">
-                <h4>{t("step.evidence")}</h4>
+                <h2>{t("step.evidence")}</h2>
                 <p>
                   <Visible text={run.evidence} />
                 </p>
