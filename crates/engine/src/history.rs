@@ -3,6 +3,7 @@
 mod messages;
 mod past_state;
 mod replay;
+mod work_cost;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
@@ -26,6 +27,7 @@ use crate::submitter::Submitter;
 pub use messages::{Message, MessageCall, MessageRole};
 pub use past_state::PastState;
 pub(crate) use replay::Replay;
+pub use work_cost::{ExecutionCost, ExecutionCosts, WorkCost};
 
 #[derive(Debug, Clone)]
 pub struct History {

@@ -44,7 +44,7 @@ pub use changes::{
 };
 pub use decisions::DecisionView;
 pub use entries::EntryView;
-pub use executions::{CountsView, ExecutionView, PausedForView, PermissionCountsView, StepRunView};
+pub use executions::{CountsView, ExecutionView, PausedForView, PermissionCountsView, StepRunView, WorkSpendView};
 pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
 pub use memory::{MemoryView, ShareView, SourceView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};

@@ -3718,7 +3718,7 @@ export interface paths {
                 cookie?: never;
             };
             /** @description The file */
-            requestBody: {
+            requestBody?: {
                 content: {
                     "application/octet-stream": components["schemas"]["Binary"];
                 };
@@ -5016,6 +5016,8 @@ export interface components {
             pausedSince?: string;
             /** @description How the calls were permitted that were made for it. */
             permissions: components["schemas"]["PermissionCounts"];
+            /** @description What the turns cost that were made for it. It is told with the history of a plan. */
+            spend?: components["schemas"]["WorkSpend"];
             /** Format: date-time */
             startedAt: string;
             startedBy?: components["schemas"]["Actor"];
@@ -6048,6 +6050,11 @@ export interface components {
             tool: string;
         };
         StepRunView: {
+            /**
+             * Format: int32
+             * @description How many tools were called in the turns that were made for the step.
+             */
+            calls?: number;
             description: string;
             evidence: string | null;
             /** Format: date-time */
@@ -6055,6 +6062,8 @@ export interface components {
             note: string | null;
             /** @description From 1. */
             position: number;
+            /** @description What those turns cost. */
+            spend?: components["schemas"]["WorkSpend"];
             /** Format: date-time */
             startedAt: string | null;
             status: components["schemas"]["StepStatus"];
@@ -6314,6 +6323,16 @@ export interface components {
             files: components["schemas"]["WorkspaceFile"][];
             /** @description There are more than asked for. */
             truncated: boolean;
+        };
+        /** @description What a piece of work cost. */
+        WorkSpend: {
+            /**
+             * Format: int64
+             * @description Tokens that the model read and wrote.
+             */
+            tokens: number;
+            /** Format: int32 */
+            turns: number;
         };
         /**
          * @example {

@@ -38,6 +38,7 @@ fn answers_are_as_described() {
     let server = fast_server(&world);
     let plans = plans(&server);
     work(&server);
+    workbook(&server);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/schemathesis");
     let ran = Command::new(program())
         .current_dir(world.path(""))
@@ -123,6 +124,18 @@ fn work(server: &Running) {
     }
 }
 
+/// A session with a workbook.
+fn workbook(server: &Running) {
+    let session = "session-workbook";
+    for (path, body) in [
+        ("/api/sessions", json!({ "sessionId": session })),
+        (&format!("/api/sessions/{session}/messages"), json!({ "text": "/plan move the blog to a new host" })),
+    ] {
+        let answer = server.post(path, &body);
+        assert!(answer.status < 300, "{path}: {answer:?}");
+    }
+}
+
 fn plan(server: &Running, n: usize, decision: &str, style: &str) -> Value {
     let done = |path: &str, body: Value| {
         let answer = server.post(path, &body);
@@ -131,6 +144,7 @@ fn plan(server: &Running, n: usize, decision: &str, style: &str) -> Value {
     };
     let session = format!("session-{n}");
     done("/api/sessions", json!({ "sessionId": session }));
+    done(&format!("/api/sessions/{session}/files?name=note.txt"), json!("a note"));
     let enabled = done("/api/plans/enable", json!({ "sessionId": session, "style": style }));
     let path = format!("/api/plans/{}", enabled["planMode"]["activePlanId"].as_str().unwrap());
     done(&format!("/api/sessions/{session}/messages"), json!({ "text": "move the blog to a new host" }));

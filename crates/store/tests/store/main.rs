@@ -189,6 +189,8 @@ contract! {
         plans_are_paged_the_newest_first,
         plans_are_found_by_number_and_by_pieces_of_their_id,
         the_journal_is_read_in_pages,
+        a_session_is_replayed_to_each_of_its_entries,
+        a_time_leads_to_the_last_entry_written_by_then,
         the_journal_of_a_plan_has_its_entries_and_no_others,
         the_history_of_a_plan_has_its_versions,
         a_walk_visits_every_session_however_they_move,
@@ -230,6 +232,7 @@ contract! {
     }
     workbook {
         every_character_of_a_document_comes_back,
+        of_many_people_who_write_from_one_version_one_is_the_first,
         of_many_concurrent_writers_none_loses_a_line,
         a_repeated_edit_is_made_once,
         one_of_many_begins_the_workbook,

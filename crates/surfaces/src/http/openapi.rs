@@ -156,8 +156,11 @@ fn complete_call(path: &str, method: &str, call: &mut Value) {
     }
 }
 
-/// An optional body is left out or an empty object; it is never `null`.
+/// An optional body is left out or an empty object; it is never `null`. A file may be empty.
 fn may_be_left_out(body: &mut Value) {
+    if body["content"].get("application/octet-stream").is_some() {
+        body["required"] = json!(false);
+    }
     let schema = body.pointer_mut("/content/application~1json/schema");
     let Some(schema) = schema.filter(|schema| schema.get("oneOf").is_some()) else { return };
     let choices = schema["oneOf"].take();

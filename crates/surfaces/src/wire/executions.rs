@@ -5,7 +5,7 @@ use planwright_core::actor::Actor;
 use planwright_core::plan::execution::{PermissionCounts, StepRun, StepStatus};
 use planwright_core::plan::{Execution, PlanStatus};
 use planwright_engine::clock::between;
-use planwright_engine::history::PlanExecution;
+use planwright_engine::history::{ExecutionCost, PlanExecution, WorkCost};
 use planwright_engine::step_counts::StepCounts;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -48,8 +48,28 @@ pub struct ExecutionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub after_step: Option<usize>,
+    /// What the turns cost that were made for it. It is told with the history of a plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub spend: Option<WorkSpendView>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepRunView>,
+}
+
+/// What a piece of work cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WorkSpend)]
+pub struct WorkSpendView {
+    pub turns: u32,
+    /// Tokens that the model read and wrote.
+    pub tokens: u64,
+}
+
+impl From<&WorkCost> for WorkSpendView {
+    fn from(cost: &WorkCost) -> Self {
+        Self { turns: cost.turns, tokens: cost.tokens }
+    }
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -71,6 +91,14 @@ pub struct StepRunView {
     pub finished_at: Option<Timestamp>,
     #[schema(value_type = Option<u64>, required = true)]
     pub took_ms: Option<u128>,
+    /// How many tools were called in the turns that were made for the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub calls: Option<u32>,
+    /// What those turns cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub spend: Option<WorkSpendView>,
 }
 
 impl ExecutionView {
@@ -93,8 +121,20 @@ impl ExecutionView {
                 None => PausedForView::Person,
             }),
             after_step: execution.step_pause().map(|pause| pause.step),
+            spend: None,
             steps: Vec::new(),
         }
+    }
+
+    /// The same with what it cost.
+    pub fn with_cost(mut self, cost: Option<&ExecutionCost>) -> Self {
+        let Some(cost) = cost else { return self };
+        self.spend = Some((&cost.whole).into());
+        for run in &mut self.steps {
+            let of_step = cost.steps.iter().find(|(step, _)| step.as_str() == run.step).map(|(_, cost)| cost);
+            (run.calls, run.spend) = (of_step.map(|cost| cost.calls), of_step.map(WorkSpendView::from));
+        }
+        self
     }
 
     /// Step by step.
@@ -127,6 +167,8 @@ impl StepRunView {
             started_at: run.started_at,
             finished_at: run.finished_at,
             took_ms: run.started_at.zip(run.finished_at).map(|(from, to)| between(from, to).as_millis()),
+            calls: None,
+            spend: None,
         }
     }
 }

@@ -78,6 +78,15 @@ async fn questions_are_answered_one_by_one() {
     for wrong in [json!(["red"]), json!(["red", " "]), json!([])] {
         world.post(&path, answer(wrong)).await.refused(400, "INVALID_ARGUMENT");
     }
+    // A question of another session is not there, the same as one that does not exist.
+    for (path, session, channel) in
+        [(path.as_str(), OTHER, "web"), (&path, SESSION, "cli"), ("/api/questions/unknown", SESSION, "web")]
+    {
+        let body =
+            json!({ "digest": item["digest"], "answers": ["red", "x"], "sessionId": session, "channel": channel });
+        world.post(path, body).await.refused(404, "NOT_FOUND");
+    }
+    assert_eq!(inbox(&world).await.len(), 1);
     let permission = format!("/api/permissions/{}", item["id"].as_str().unwrap());
     let grant = json!({ "digest": item["digest"], "grant": "once" });
     world.post(&permission, grant).await.refused(400, "INVALID_ARGUMENT");

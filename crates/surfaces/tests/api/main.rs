@@ -21,6 +21,7 @@ mod preview;
 mod reviews;
 mod server;
 mod sessions;
+mod spend;
 mod step_by_step;
 mod streaming;
 mod workbook;

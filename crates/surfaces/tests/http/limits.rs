@@ -215,3 +215,20 @@ async fn requests_with_the_token_are_limited() {
         assert_eq!(world.send(world.ask("GET /healthz")).await.status, 200);
     }
 }
+
+#[tokio::test]
+async fn a_file_may_be_larger_than_other_bodies() {
+    let world = World::new().await;
+    let opened = world.send(world.allowed("POST /api/sessions").json(r#"{"sessionId":"with-files"}"#)).await;
+    assert_eq!(opened.status, 201, "{opened:?}");
+    let path = "POST /api/sessions/with-files/files?name=large.bin";
+    let large = vec![b'x'; 3 * 1024 * 1024];
+    let kept = world.send(world.allowed(path).body(&large)).await;
+    assert_eq!((kept.status, &kept.json()["bytes"]), (201, &large.len().into()), "{kept:?}");
+    let too_large = world.allowed(path).header("Content-Length", &(11 * 1024 * 1024).to_string());
+    world.send(too_large).await.assert_problem(413, "LIMIT_EXCEEDED");
+    let other = world.allowed("POST /api/sessions").header("Content-Length", &large.len().to_string());
+    world.send(other).await.assert_problem(413, "LIMIT_EXCEEDED");
+    // Without the token no file is read.
+    world.send(world.ask(path).header("Content-Length", "1")).await.assert_problem(401, "UNAUTHENTICATED");
+}

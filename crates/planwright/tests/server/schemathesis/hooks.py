@@ -35,12 +35,18 @@ def map_case(context, case):
     if case.path.startswith("/api/memory"):
         about_memory(PLANS[chance % len(PLANS)], in_query, body)
         return case
+    if case.path.startswith("/api/workbook/"):
+        about_workbook(body)
+        return case
     # What is deleted stays away from the others.
     if chance % 4 != 0 and case.method != "DELETE":
         decision = case.path.rsplit("/", 1)[-1]
         plans = [plan for plan in PLANS if plan["decision"] == decision] or PLANS
         about_something_there(plans[chance // 4 % len(plans)], in_path, in_query, body)
     without_contradictions(in_query, body)
+    # Which files there are is not described.
+    if case.path.endswith("/files/content"):
+        in_query["path"] = "received/note.txt"
     # Which folders there are is not described.
     body.pop("workspace", None)
     # Something has to be said, and the draft may be empty.
@@ -60,6 +66,15 @@ def about_memory(plan, in_query, body):
         body["tags"] = [f"tag{number}" for number, _ in enumerate(body["tags"])]
     if "content" in body and not re.search(r"\S", str(body["content"])):
         body["content"] = "tea"
+
+
+def about_workbook(body):
+    # Which sessions have a workbook is not described, nor which version is the newest one.
+    body.pop("channel", None)
+    if "sessionId" in body:
+        body["sessionId"] = "session-workbook"
+    if "version" in body:
+        body["version"] = 1
 
 
 def about_work(case, in_path, in_query, body):

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures::future::join_all;
+use planwright_core::command::{Command, SessionCommand};
 use planwright_core::ids::PlanId;
 use planwright_core::journal::Head;
 use planwright_core::plan::reference::PlanReference;
@@ -204,6 +205,48 @@ pub(crate) async fn the_journal_is_read_in_pages(store: &Store) {
     assert_eq!(head, engine.ledger().session(&here).await.unwrap().unwrap().head);
     assert_eq!(head.seq, 13);
     assert!(engine.ledger().journal(&here, u64::MAX, 4).await.unwrap().is_empty());
+}
+
+pub(crate) async fn a_session_is_replayed_to_each_of_its_entries(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    let mut known = Vec::new();
+    planning(&engine, &here, PlanStyle::Collect).await;
+    for n in 0..5 {
+        draft(&engine, &here, record(n)).await;
+        let stored = engine.ledger().session(&here).await.unwrap().unwrap();
+        known.push((stored.head.seq, stored.session, engine.ledger().stored_plans(&here).await.unwrap().0));
+    }
+    planning(&engine, &here, PlanStyle::Document).await;
+    let elsewhere = store.engine().await;
+    for (seq, session, plans) in known {
+        let past = elsewhere.history().state_at(&here, Some(seq)).await.unwrap();
+        assert_eq!((past.seq, past.snapshot.session, past.damaged), (seq, Some(session), Vec::new()));
+        let replayed: Vec<_> = past.snapshot.plans.values().map(AsRef::as_ref).collect();
+        assert_eq!(replayed, plans.values().collect::<Vec<_>>());
+    }
+    let head = elsewhere.ledger().session(&here).await.unwrap().unwrap().head.seq;
+    assert_eq!(elsewhere.history().state_at(&here, None).await.unwrap().seq, head);
+    for seq in [0, head + 1, u64::MAX] {
+        let refused = elsewhere.history().state_at(&here, Some(seq)).await.unwrap_err();
+        assert_eq!(refused.code(), RefusalCode::NotFound);
+    }
+    let nowhere = elsewhere.history().state_at(&session("web:k3yk3y8x"), None).await.unwrap_err();
+    assert_eq!(nowhere.code(), RefusalCode::NotFound);
+}
+
+pub(crate) async fn a_time_leads_to_the_last_entry_written_by_then(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    let ledger = engine.ledger();
+    ledger.submit(when(0, submission(&here, "open", open()))).await.unwrap();
+    for n in 1..30 {
+        let rename = SessionCommand::Rename { title: Some(format!("title {n}")) };
+        ledger.submit(when(10 * n, submission(&here, &format!("n{n}"), Command::Session(rename)))).await.unwrap();
+    }
+    for (second, seq) in [(-1, 0), (0, 1), (9, 1), (10, 2), (155, 16), (289, 29), (290, 30), (1_000, 30)] {
+        assert_eq!(engine.history().last_entry_until(&here, at(second)).await.unwrap(), seq, "{second}");
+    }
 }
 
 pub(crate) async fn the_journal_of_a_plan_has_its_entries_and_no_others(store: &Store) {

@@ -48,6 +48,30 @@ pub(crate) async fn every_character_of_a_document_comes_back(store: &Store) {
     assert_whole(&engine).await;
 }
 
+pub(crate) async fn of_many_people_who_write_from_one_version_one_is_the_first(store: &Store) {
+    const PEOPLE: usize = 6;
+    let here = begun(&store.engine().await).await;
+    let engines = join_all((0..PEOPLE).map(|_| store.engine())).await;
+    let written = join_all(engines.iter().enumerate().map(async |(one, engine)| {
+        let text = format!("# Written by {one}\n");
+        engine.workbooks().write(&here, &person(), DocumentKind::Findings, 1, text).await
+    }))
+    .await;
+    let engine = store.engine().await;
+    let document = engine.workbooks().document(&here, DocumentKind::Findings).await.unwrap();
+    assert_eq!((document.version, document.by), (2, person()));
+    for (one, outcome) in written.into_iter().enumerate() {
+        match outcome {
+            Ok(written) => {
+                assert_eq!((written.version, written.changed), (2, true));
+                assert_eq!(document.text, format!("# Written by {one}\n"));
+            }
+            Err(error) => assert_eq!(error.code(), RefusalCode::Conflict, "{error}"),
+        }
+    }
+    assert_whole(&engine).await;
+}
+
 pub(crate) async fn of_many_concurrent_writers_none_loses_a_line(store: &Store) {
     const WRITERS: usize = 4;
     const EACH: usize = 8;

@@ -117,12 +117,12 @@ impl Browsers {
     }
 
     /// Writes the file if there is something to write. Cookies of other tokens and revoked ones are forgotten.
-    pub(super) fn write(&self, token: Option<u16>, is_revoked: impl Fn(&str) -> bool) {
+    pub(super) fn write(&self, token: u16, is_revoked: impl Fn(&str) -> bool) {
         let now = now();
         if self.known().write_at.is_none_or(|at| now < at) {
             return;
         }
-        let valid = |one: &SignedInBrowser| Some(one.token) == token && now < one.ends && !is_revoked(&one.cookie);
+        let valid = |one: &SignedInBrowser| one.token == token && now < one.ends && !is_revoked(&one.cookie);
         if let Err(error) = self.try_write(valid) {
             tracing::warn!(event = "browsers_not_kept", %error);
             self.known().write_at = Some(now + WRITE_SECONDS);
@@ -274,8 +274,8 @@ mod tests {
         one.note("other token", now() + 60, 8, None, &said("curl/8"));
         one.note("revoked", now() + 60, 7, None, &said("curl/8"));
         let is_revoked = |cookie: &str| cookie == "revoked";
-        one.write(Some(7), is_revoked);
-        other.write(Some(7), is_revoked);
+        one.write(7, is_revoked);
+        other.write(7, is_revoked);
         for browsers in [one, other, Browsers::new(path)] {
             let mut cookies: Vec<_> =
                 browsers.list(7, is_revoked).into_iter().map(|browser| (browser.cookie, browser.link)).collect();

@@ -151,8 +151,10 @@ impl Credentials {
 
     /// Writes the list of browsers if there is something to write.
     pub(super) fn write_browsers(&self) {
-        let token = self.current().keys.as_ref().map(|keys| keys.cookies.mark());
-        self.browsers.write(token, |id| self.revoked.contains(id));
+        // Without a readable token it is not known which cookies are valid.
+        if let Some(keys) = &self.current().keys {
+            self.browsers.write(keys.cookies.mark(), |id| self.revoked.contains(id));
+        }
     }
 
     /// Reads the token and the revoked cookies again. Without a readable token nothing is authenticated.

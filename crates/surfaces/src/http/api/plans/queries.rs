@@ -10,6 +10,7 @@ use planwright_core::ids::PlanId;
 use planwright_core::plan::diff::PlanDiff;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::{Channel, ConversationKey};
+use planwright_engine::history::PlanExecution;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -137,6 +138,8 @@ async fn history(
 ) -> ApiResult<Json<PlanHistory>> {
     let plan = of.plan(&app, &id).await?;
     let history = app.engine().history().of_plan(&plan.session, &plan.id).await?;
+    let costs = app.engine().history().execution_costs(&plan.session, &plan.id, &history).await?;
+    let with_cost = |one: &PlanExecution| ExecutionView::from(one).with_cost(costs.get(&one.execution.id));
     Ok(Json(PlanHistory {
         plan_id: plan.id.to_string(),
         session_id: plan.session.conversation.to_string(),
@@ -144,7 +147,7 @@ async fn history(
         number: plan.number,
         versions: history.versions.iter().map(VersionView::from).collect(),
         decisions: history.decisions.iter().map(DecisionView::from).collect(),
-        executions: history.executions.iter().map(ExecutionView::from).collect(),
+        executions: history.executions.iter().map(with_cost).collect(),
         damaged: pagination::damaged(&history.damaged),
     }))
 }
