@@ -57,6 +57,7 @@ function Run({ plan, execution, executions }: { plan: Plan; execution: Execution
             <span>{t("run.title", { n: execution.number })}</span>
             <span>{t("history.counts", { done: counts.done, total: counts.total })}</span>
             <Elapsed from={execution.startedAt} to={execution.finishedAt} />
+            {execution.spend && <span>{t("runs.tokens", { count: execution.spend.tokens })}</span>}
             <Link to="/p/$plan" params={{ plan: plan.id }}>
               {t("run.plan", { n: plan.number })}
             </Link>
@@ -164,6 +165,8 @@ function RunStep({ run, step }: { run: StepRun; step: Step | undefined }): React
           {step?.agent !== undefined && <span className="agent">{step.agent}</span>}
           {run.startedAt && <Elapsed from={run.startedAt} to={run.finishedAt} />}
           {run.startedAt && <span>{clockTime(run.startedAt)}</span>}
+          {run.calls !== undefined && <span>{t("tools.count", { count: run.calls })}</span>}
+          {run.spend && <span>{t("runs.tokens", { count: run.spend.tokens })}</span>}
         </div>
         {open && hasDetails && (
           <div className="step-details">
