@@ -57,6 +57,7 @@ function Run({ plan, execution, executions }: { plan: Plan; execution: Execution
             <span>{t("run.title", { n: execution.number })}</span>
             <span>{t("history.counts", { done: counts.done, total: counts.total })}</span>
             <Elapsed from={execution.startedAt} to={execution.finishedAt} />
+            {execution.spend && <span>{t("runs.tokens", { count: execution.spend.tokens })}</span>}
             <Link to="/p/$plan" params={{ plan: plan.id }}>
               {t("run.plan", { n: plan.number })}
             </Link>
@@ -164,19 +165,21 @@ function RunStep({ run, step }: { run: StepRun; step: Step | undefined }): React
           {step?.agent !== undefined && <span className="agent">{step.agent}</span>}
           {run.startedAt && <Elapsed from={run.startedAt} to={run.finishedAt} />}
           {run.startedAt && <span>{clockTime(run.startedAt)}</span>}
+          {run.calls !== undefined && <span>{t("tools.count", { count: run.calls })}</span>}
+          {run.spend && <span>{t("runs.tokens", { count: run.spend.tokens })}</span>}
         </div>
         {open && hasDetails && (
           <div className="step-details">
             {step?.tool !== undefined && <CallView tool={step.tool} args={step.arguments} />}
             {run.note !== null && (
               <div className="detail">
-                <h4>{step?.tool === undefined ? t("step.note") : t("step.result")}</h4>
+                <h2>{step?.tool === undefined ? t("step.note") : t("step.result")}</h2>
                 {step?.tool === undefined ? <p><Visible text={run.note} /></p> : <ResultView result={run.note} />}
               </div>
             )}
             {run.evidence !== null && (
               <div className="detail">
-                <h4>{t("step.evidence")}</h4>
+                <h2>{t("step.evidence")}</h2>
                 <p>
                   <Visible text={run.evidence} />
                 </p>

@@ -186,7 +186,7 @@ export function Elapsed({ from, to }: { from: string; to: string | null | undefi
 function Detail({ title, children }: { title: string; children: ReactNode }): ReactNode {
   return (
     <div className="detail">
-      <h4>{title}</h4>
+      <h3>{title}</h3>
       <div>{children}</div>
     </div>
   );

@@ -83,6 +83,13 @@ test.each<StoreKind>(["SQLite", "PostgreSQL"])("from the draft over comments, a 
   await untilCount(page.locator(".run-step[data-status=COMPLETED]"), 3);
   const done = await until(planNow, (plan) => plan?.status === "COMPLETED" || plan?.status === "PARTIALLY_COMPLETED");
   expect(done.approval).toMatchObject({ given: "person", steps: ["s1", "s2", "s6"] });
+  // What it cost, as the server counts it.
+  const { executions } = await server.api("GET", `/api/plans/${done.id}/history`);
+  expect(executions[0].spend.tokens).toBeGreaterThan(0);
+  await page.locator(".page-about").getByText(`${executions[0].spend.tokens} tokens`).waitFor();
+  const first = executions[0].steps[0];
+  await page.locator(".run-step").first().getByText(`${first.spend.tokens} tokens`).waitFor();
+  await page.locator(".run-step").first().getByText(`${first.calls} tool calls`).waitFor();
   const changed = page.getByRole("region", { name: "Files changed" });
   await changed.getByText("3 files", { exact: true }).waitFor();
   await untilCount(changed.locator(".diff-line[data-mark=added]", { hasText: "done" }), 3);
