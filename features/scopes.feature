@@ -74,9 +74,9 @@ Feature: Sessions, goals and tasks are kept apart
     And in "cli:f1rst000" there are no runs
 
   Scenario: Legacy conversation key read compatibility
-    Given a session "cli:old"
-    When in "cli:old" the agent remembers "The till is red."
-    Then in "cli:old" a search for "till" finds "The till is red."
+    Given a session "web:old" that was imported from an earlier version
+    When in "web:old" the agent remembers "The till is red."
+    Then in "web:old" a search for "till" finds "The till is red."
     And in "cli:f1rst000" a search for "till" finds nothing
 
   Scenario: Outgoing WS events always include sessionId

@@ -96,6 +96,15 @@ impl AutoExecutionContext {
         }
     }
 
+    /// The same run while it works on another task.
+    pub fn with_task(&self, task: TaskId) -> Self {
+        let target = match &self.target {
+            RunTarget::Goal { goal, .. } => RunTarget::Goal { goal: goal.clone(), task },
+            RunTarget::Task { .. } => RunTarget::Task { task },
+        };
+        Self::new(self.session.clone(), self.run_id.clone(), target)
+    }
+
     pub const fn task_id(&self) -> &TaskId {
         match &self.target {
             RunTarget::Goal { task, .. } | RunTarget::Task { task } => task,

@@ -35,6 +35,9 @@ events! {
             text: String,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             run: Option<RunId>,
+            /// The task that the run worked on. The run may have moved to the next one in the same turn.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            task: Option<TaskId>,
         },
         "schedule_added" ScheduleAdded {
             schedule: ScheduleId,

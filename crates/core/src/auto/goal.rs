@@ -137,4 +137,7 @@ pub struct DiaryEntry {
     /// The run that it was written in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
+    /// The task that the run worked on then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
 }

@@ -5,7 +5,6 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use super::context::{AutoExecutionContext, RunTarget};
 use super::event::AutoEvent;
 use super::goal::{DiaryEntry, Goal, GoalStatus, Task, TaskStatus};
 use super::run::{BudgetSpan, Run, RunEnd, RunPause, RunState, RunTrigger, Spend, TickResult};
@@ -179,12 +178,13 @@ impl AutoState {
                     (task.status, task.note, task.changed_at) = (*status, note.clone(), at);
                 }
             }
-            AutoEvent::DiaryWritten { text, run } => {
+            AutoEvent::DiaryWritten { text, run, task } => {
                 if self.diary.len() == DIARY {
                     self.diary.remove(0);
                 }
                 let author = by.name.clone();
-                self.diary.push(DiaryEntry { at, author, text: text.clone(), run: run.clone() });
+                let (text, run, task) = (text.clone(), run.clone(), task.clone());
+                self.diary.push(DiaryEntry { at, author, text, run, task });
             }
             AutoEvent::ScheduleAdded { schedule, number, task, line, max_executions, next_at } => {
                 self.schedules_made = self.schedules_made.max(*number);
@@ -353,12 +353,7 @@ impl Run {
     }
 
     fn move_to(&mut self, task: &TaskId) {
-        let AutoExecutionContext { session, run_id, target } = &self.context;
-        let target = match target {
-            RunTarget::Goal { goal, .. } => RunTarget::Goal { goal: goal.clone(), task: task.clone() },
-            RunTarget::Task { .. } => RunTarget::Task { task: task.clone() },
-        };
-        self.context = AutoExecutionContext::new(session.clone(), run_id.clone(), target);
+        self.context = self.context.with_task(task.clone());
         self.last_work = None;
     }
 }

@@ -106,7 +106,8 @@ impl Decider<'_> {
         if let Some(run) = run.filter(|run| run.session != self.snapshot.identity) {
             return Err(Refusal::not_found(format!("There is no run {} in this session.", run.run_id)));
         }
-        Ok(AutoEvent::DiaryWritten { text, run: run.map(|run| run.run_id.clone()) })
+        let task = run.map(|run| run.task_id().clone());
+        Ok(AutoEvent::DiaryWritten { text, run: run.map(|run| run.run_id.clone()), task })
     }
 
     fn add_schedule(&self, new: &NewSchedule) -> Result<Vec<AutoEvent>, Refusal> {

@@ -109,14 +109,15 @@ pub fn offers_of_task_plan(session: &SessionIdentity, markdown: &str, at: Timest
     resolved.take(MOST).map(offer).collect()
 }
 
-/// The entries of the diary that are at hand. What a run wrote belongs to its task.
+/// The entries of the diary that are at hand. What a run wrote belongs to the task that it worked on then.
 pub fn offers_of_diary(session: &SessionIdentity, state: &AutoState) -> Vec<MemoryOffer> {
     let offer = |entry: &DiaryEntry| {
         let offer = MemoryOffer::new(session, MemoryKind::Result, MemorySource::Diary, entry.at, &entry.text);
-        match &entry.run {
-            None => Some(offer),
+        match (&entry.run, &entry.task) {
+            (None, _) => Some(offer),
             // The scope of a run that is not at hand any more is not known.
-            Some(run) => state.run(run).map(|run| offer.of_run(&run.context)),
+            (Some(run), Some(task)) => state.run(run).map(|run| offer.of_run(&run.context.with_task(task.clone()))),
+            (Some(_), None) => None,
         }
     };
     state.diary.iter().filter_map(offer).collect()

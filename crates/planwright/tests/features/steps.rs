@@ -22,6 +22,20 @@ async fn a_session(world: &mut World, session: String) {
     world.open(&session).await;
 }
 
+/// A session whose key is shorter than a new one may be.
+#[given(expr = "a session {string} that was imported from an earlier version")]
+async fn an_imported_session(world: &mut World, session: String) {
+    let at = "2025-01-01T00:00:00Z";
+    let (channel, key) = session.split_once(':').expect("a channel and a key");
+    let plan = json!([{
+        "id": "d1b2c3d4-0001", "title": "From before", "markdown": "1. Old", "status": "EXECUTING", "steps": [],
+        "channelType": channel, "chatId": key, "transportChatId": "socket-7", "createdAt": at, "updatedAt": at,
+    }]);
+    let report = world.engine.importer().import(&plan.to_string(), &person()).await.expect("imported");
+    let sessions: Vec<_> = report.taken.iter().map(|item| item.session.to_string()).collect();
+    assert_eq!(sessions, [session], "{report:?}");
+}
+
 #[given("plan work is on")]
 #[when("the person turns plan work on")]
 async fn turn_on(world: &mut World) {

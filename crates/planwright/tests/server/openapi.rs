@@ -89,6 +89,9 @@ fn whatever_is_not_on_the_short_list_is_refused_to_strangers() {
 
 /// What the description says can be sent.
 fn example(document: &Value, call: &Value) -> String {
+    if call["requestBody"]["content"]["application/octet-stream"].is_object() {
+        return "the bytes of a file".to_owned();
+    }
     let Some(schema) = call["requestBody"]["content"]["application/json"]["schema"]["$ref"].as_str() else {
         assert!(call.get("requestBody").is_none(), "{call}");
         return String::new();

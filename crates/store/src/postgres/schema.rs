@@ -21,7 +21,7 @@ const MIGRATIONS: [&str; 14] = [
     include_str!("migrations/011.sql"),
     include_str!("migrations/012.sql"),
     include_str!("migrations/013.sql"),
-    include_str!("migrations/015.sql"),
+    include_str!("migrations/014.sql"),
 ];
 /// The version since which outcomes have rows of their own.
 const RUNS_APART: usize = 3;

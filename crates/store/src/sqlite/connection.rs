@@ -45,7 +45,7 @@ const MIGRATIONS: [Migration; 14] = [
     |connection| connection.execute_batch(include_str!("migrations/011.sql")),
     |connection| connection.execute_batch(include_str!("migrations/012.sql")),
     |connection| connection.execute_batch(include_str!("migrations/013.sql")),
-    |connection| connection.execute_batch(include_str!("migrations/015.sql")),
+    |connection| connection.execute_batch(include_str!("migrations/014.sql")),
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use planwright_core::model::ModelMessage;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ use crate::world::{OTHER, SESSION, World};
 /// A model that ends each task at once.
 fn diligent() -> ScriptedModel {
     ScriptedModel::answering(|request| {
-        let done = format!("{:?}", request.messages.last()).contains("task_update");
+        let done = matches!(request.messages.last(), Some(ModelMessage::ToolResult { .. }));
         if done { Reply::text("Done.") } else { Reply::call("task_update", json!({ "status": "done" })) }
     })
 }
@@ -46,7 +47,8 @@ async fn everything_belongs_to_its_session_and_is_not_found_in_another() {
     let schedule = add("/api/schedules", schedule).await;
     let run = add("/api/runs", json!({ "sessionId": SESSION, "goalId": "1" })).await;
     assert_eq!((&run["runKind"], &run["taskId"]), (&json!("GOAL_RUN"), &task["id"]));
-    assert_eq!(ended(&world, &run).await["state"], "completed");
+    let over = ended(&world, &run).await;
+    assert_eq!(over["state"], "completed", "{over}");
     for (path, one) in [("/api/goals", &goal), ("/api/tasks", &task), ("/api/runs", &run)] {
         let own = format!("{path}/{}", one["id"].as_str().unwrap());
         assert_eq!(world.get(&format!("{own}?sessionId={SESSION}")).await.with(200)["id"], one["id"]);
@@ -68,8 +70,7 @@ async fn everything_belongs_to_its_session_and_is_not_found_in_another() {
 /// Each answer names the run that its own request started, also where several are started at once.
 #[tokio::test]
 async fn a_run_is_found_by_the_request_that_started_it() {
-    let hangs = ScriptedModel::answering(|_| Reply::hang());
-    let world = World::set_up(hangs, |_| {}).await;
+    let world = World::set_up(ScriptedModel::answering(|_| Reply::text("Still at it.")), |_| {}).await;
     let mut tasks = Vec::new();
     for n in 1..=3 {
         let body = json!({ "sessionId": SESSION, "title": format!("task {n}") });

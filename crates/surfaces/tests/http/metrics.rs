@@ -4,6 +4,7 @@ use planwright_core::actor::Actor;
 use planwright_core::auto::{AutoExecutionContext, RunTarget};
 use planwright_core::ids::{GoalId, RunId, TaskId};
 use planwright_core::memory::{MemoryKind, NewMemory, ScopeChain};
+use planwright_core::model::ModelMessage;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use planwright_test_support::agent::AgentSetup;
 use serde_json::{Value, json};
@@ -180,7 +181,7 @@ async fn reads_of_memories_are_counted_by_scope_and_rows_of_others_are_counted()
 #[tokio::test]
 async fn runs_are_counted_by_kind_and_by_how_they_end() {
     let model = ScriptedModel::answering(|request| {
-        let done = format!("{:?}", request.messages.last()).contains("task_update");
+        let done = matches!(request.messages.last(), Some(ModelMessage::ToolResult { .. }));
         if done { Reply::text("Done.") } else { Reply::call("task_update", json!({ "status": "done" })) }
     });
     let (world, _folder) = World::counting(model).await;

@@ -3,6 +3,7 @@
 use planwright_core::auto::{AutoCommand, StartTarget};
 use planwright_core::command::Command;
 use planwright_core::event::{Event, MemoryEvent};
+use planwright_core::ids::TaskId;
 use planwright_core::memory::{
     MemoryCommand, MemoryOffer, MemorySource, MemoryTrust, NewMemory, offers_of_diary, offers_of_plan,
     offers_of_task_plan,
@@ -73,6 +74,10 @@ fn an_entry_of_the_diary_belongs_to_the_run_that_wrote_it() {
     let offers = offers_of_diary(&session(SESSION), &state(&world));
     let scopes: Vec<_> = offers.iter().map(|offer| (offer.content.as_str(), offer.scope.to_string())).collect();
     assert_eq!(scopes, [("Moved in.", format!("session:{SESSION}")), ("Looked around.", task.clone())]);
+    // It stays there when the run has moved to another task.
+    let mut moved = state(&world);
+    moved.runs[0].context = moved.runs[0].context.with_task(TaskId::new("another").unwrap());
+    assert_eq!(offers_of_diary(&session(SESSION), &moved)[1].scope.to_string(), task);
     // Accepted by a person, it is written where the run writes.
     let events = world.person(Command::Memory(MemoryCommand::Accept(Box::new(offers[1].clone())))).unwrap();
     let [Event::Memory(MemoryEvent::Saved { item })] = events.as_slice() else { panic!("{events:?}") };

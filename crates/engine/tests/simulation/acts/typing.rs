@@ -124,7 +124,7 @@ const TABLE: &[Row] = &[
         .leaves(|event| matches!(event, Event::Auto(AutoEvent::TaskAdded { .. }))),
     row(|look| look.alone(6), |look, _| format!("/goal add {}", look.words))
         .leaves(|event| matches!(event, Event::Auto(AutoEvent::GoalAdded { .. }))),
-    row(|look| look.alone(6), |look, _| format!("/task add #1 {}", look.words)),
+    row(|look| look.alone(18), |look, _| format!("/task add #1 {}", look.words)),
     row(
         |look| look.alone(25),
         |_, random| random.pick(&["/auto on", "/auto on", "/auto on 1", "/auto on task 1"]).to_owned(),

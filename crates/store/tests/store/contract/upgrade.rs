@@ -148,7 +148,7 @@ pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store
     let request = ClaimedRequest { key: "key".to_owned(), fingerprint: "print".to_owned() };
     ledger.claim(&request, at(1), LONG).await.unwrap();
     let journal = ledger.journal(&here, 0, 100).await.unwrap();
-    store.set_schema_version(14).await;
+    store.set_schema_version(15).await;
 
     let chat = TransportChat("telegram:1".to_owned());
     let answer = StoredAnswer { status: 200, body: "{}".to_owned() };
@@ -167,7 +167,7 @@ pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store
         restart(ledger.restore(&nth_session(2), Arc::new(restorable(&nth_session(2)))).await);
         assert!(ledger.check_writable().await.unwrap_err().to_string().contains("Restart with the new program"));
     }
-    store.set_schema_version(13).await;
+    store.set_schema_version(14).await;
     assert_eq!(ledger.journal(&here, 0, 100).await.unwrap(), journal);
     assert_eq!(ledger.count_sessions().await.unwrap(), 1);
     assert_eq!(ledger.claim(&request, at(3), LONG).await.unwrap(), Claim::Begun { at: at(1) });
