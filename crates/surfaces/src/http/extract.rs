@@ -21,6 +21,7 @@ use planwright_core::refusal::{Problem as Detail, Refusal};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_path_to_error::Segment;
 
 use self::body_limits::BodyLimits;
@@ -127,17 +128,65 @@ pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8], depth: usize) -> ApiR
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(Refusal::invalid("the body is a list, and not a JSON object").into());
     }
+    match typed(bytes) {
+        // JSON has one kind of number: 15.0 is the whole number 15.
+        Err(ParseFailure::Type(error)) if error.inner().to_string().contains("floating point") => {
+            let same = with_whole_numbers(bytes).map_or(Err(ParseFailure::Type(error)), |bytes| typed(&bytes));
+            same.map_err(ParseFailure::into_problem)
+        }
+        parsed => parsed.map_err(ParseFailure::into_problem),
+    }
+}
+
+enum ParseFailure {
+    Type(serde_path_to_error::Error<serde_json::Error>),
+    TextAfterwards(serde_json::Error),
+}
+
+fn typed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ParseFailure> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(ParseFailure::Type)?;
+    reader.end().map_err(ParseFailure::TextAfterwards)?;
+    Ok(value)
+}
+
+impl ParseFailure {
+    fn into_problem(self) -> Problem {
+        let error = match self {
+            Self::Type(error) => error,
+            Self::TextAfterwards(error) => {
+                return Refusal::invalid(format!("the body has text after the JSON value: {error}")).into();
+            }
+        };
         let path = pointer(error.path());
         let broken = error.inner().is_syntax() || error.inner().is_eof();
         let message = error.inner().to_string();
         let message = if broken { format!("it is not JSON: {message}") } else { explain(&message) };
         let place = if path.is_empty() { "the body".to_owned() } else { path.clone() };
-        Refusal::invalid(format!("{place} is invalid: {message}")).with_problems(vec![Detail::new(path, message)])
-    })?;
-    reader.end().map_err(|error| Refusal::invalid(format!("the body has text after the JSON value: {error}")))?;
-    Ok(value)
+        let details = vec![Detail::new(path, message.clone())];
+        Refusal::invalid(format!("{place} is invalid: {message}")).with_problems(details).into()
+    }
+}
+
+/// The same JSON with whole numbers written as such; `None` if it is not JSON.
+fn with_whole_numbers(bytes: &[u8]) -> Option<Vec<u8>> {
+    fn rewrite(value: &mut Value) {
+        match value {
+            Value::Number(number) => {
+                // Above this, neighbouring whole numbers are the same float.
+                let whole = number.as_f64().filter(|n| number.is_f64() && n.fract() == 0.0 && n.abs() < 9e15);
+                if let Some(whole) = whole {
+                    *number = (whole as i64).into();
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(rewrite),
+            Value::Object(fields) => fields.values_mut().for_each(rewrite),
+            Value::Null | Value::Bool(_) | Value::String(_) => {}
+        }
+    }
+    let mut value = serde_json::from_slice(bytes).ok()?;
+    rewrite(&mut value);
+    serde_json::to_vec(&value).ok()
 }
 
 fn sent_as_json(headers: &HeaderMap) -> bool {

@@ -45,6 +45,9 @@ async fn each_step_is_released_by_a_request_that_names_the_step_before() {
 
     world.post(&format!("{path}/resume"), json!({ "afterStep": 2 })).await.refused(409, "STALE_APPROVAL");
     world.post(&format!("{path}/resume"), json!({ "afterStep": 0 })).await.refused(409, "STALE_APPROVAL");
+    // In JSON 2.0 is the same number as 2.
+    world.post(&format!("{path}/resume"), json!({ "afterStep": 2.0 })).await.refused(409, "STALE_APPROVAL");
+    world.post(&format!("{path}/resume"), json!({ "afterStep": 1.5 })).await.refused(400, "INVALID_ARGUMENT");
     world.post(&format!("{path}/resume"), json!({ "afterStep": 1 })).await.with(200);
     let ended = world.wait_for(id, "COMPLETED").await;
     assert_eq!(ended["execution"]["permissions"]["covered"], 2);

@@ -142,7 +142,7 @@ const TABLE: &[Row] = &[
         .leaves(|event| matches!(event, Event::Memory(MemoryEvent::Saved { .. }))),
     row(|look| look.alone(4), |_, random| format!("/memory save {COMMON} {}", random.below(1_000))),
     row(
-        |look| if look.common().is_some() { look.alone(8) } else { 0 },
+        |look| if look.common().is_some() { look.alone(30) } else { 0 },
         |look, random| {
             let verb = random.pick(&["promote", "promote", "forget"]);
             format!("/memory {verb} {}", look.common().unwrap_or_default())
