@@ -119,7 +119,7 @@ impl Memories {
         near.truncate(NEAREST);
         let places: Vec<_> = near.into_iter().map(|(_, place)| place).collect();
         let mut items = ledger.memory_items(chain, &places).await?.items;
-        items.sort_by(|one, other| position(&places, one).cmp(&position(&places, other)));
+        items.sort_by_key(|item| position(&places, item));
         let now = self.submitter.now();
         Ok(ByMeaning::Found(items.into_iter().map(|placed| placed.item).filter(|item| !item.is_expired(now)).collect()))
     }

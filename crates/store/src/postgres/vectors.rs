@@ -26,17 +26,25 @@ pub(super) async fn read(
     let rows = readers.query(sql, &[&visible.ids(), &model, &i64::from(limit)]).await?;
     let mut found = Vec::new();
     for row in &rows {
-        let (id, place, bytes) = parts(row, &visible).map_err(|error| LedgerError::Internal(words(&error)))?;
+        let VectorRow { id, place, bytes } =
+            parts(row, &visible).map_err(|error| LedgerError::Internal(words(&error)))?;
         let memory = MemoryId::new(id.clone()).map_err(|error| LedgerError::damaged(format!("memory {id}"), error))?;
         found.extend(place.map(|place| MemoryVector { place, memory, vector: bytes.and_then(|it| from_bytes(&it)) }));
     }
     Ok(found)
 }
 
-fn parts(row: &Row, visible: &VisibleScopes) -> Result<(String, Option<Place>, Option<Vec<u8>>), Error> {
+struct VectorRow {
+    id: String,
+    place: Option<Place>,
+    bytes: Option<Vec<u8>>,
+}
+
+fn parts(row: &Row, visible: &VisibleScopes) -> Result<VectorRow, Error> {
     let scope = visible.place(row.try_get("scope_id")?);
     let position = row.try_get::<_, i64>("position")?.unsigned_abs();
-    Ok((row.try_get("id")?, scope.map(|scope| Place { scope, position }), row.try_get("vector")?))
+    let place = scope.map(|scope| Place { scope, position });
+    Ok(VectorRow { id: row.try_get("id")?, place, bytes: row.try_get("vector")? })
 }
 
 /// A memory that was deleted meanwhile gets none.
