@@ -94,8 +94,13 @@ async fn search(context: &Context, session: &SessionIdentity, words: &str, limit
 
 async fn save(context: &Context, session: &SessionIdentity, text: &str) -> Outcome {
     let item = context.engine.memories().save(session, &context.person, NewMemory::by_person(text)).await?;
+    show_saved(context, &item)
+}
+
+/// The answer to what made a memory.
+fn show_saved(context: &Context, item: &MemoryItem) -> Outcome {
     context.screen.answer(
-        || json!(MemoryView::from(&item)),
+        || json!(MemoryView::from(item)),
         || format!("Saved as {} in {}.\n", paint(item.id.short(), BOLD), item.scope),
     )?;
     Ok(Exit::Done)
@@ -160,11 +165,7 @@ async fn offers(context: &Context, session: &SessionIdentity) -> Outcome {
 async fn accept(context: &Context, session: &SessionIdentity, reference: &str) -> Outcome {
     let offer = find_offer(context, session, reference).await?;
     let item = context.engine.memories().accept(session, &context.person, offer).await?;
-    context.screen.answer(
-        || json!(MemoryView::from(&item)),
-        || format!("Saved as {} in {}.\n", paint(item.id.short(), BOLD), item.scope),
-    )?;
-    Ok(Exit::Done)
+    show_saved(context, &item)
 }
 
 async fn decline(context: &Context, session: &SessionIdentity, reference: &str) -> Outcome {
