@@ -9,16 +9,31 @@ use planwright_engine::ledger::LedgerError;
 use planwright_surfaces::wire::{MemoryOfferView, MemoryView};
 use serde_json::json;
 
-use crate::cli::{MemoryAction, MemoryArgs};
+use crate::cli::{Global, MemoryAction, MemoryArgs};
 use crate::commands::plan::damaged;
 use crate::context::{Context, PAGE, Purpose};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::palette::{BOLD, DIM};
 use crate::terminal::text::{paint, shown_line};
 
-pub(crate) async fn run(mut context: Context, arguments: MemoryArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: MemoryArgs) -> Outcome {
+    let purpose = match &arguments.command {
+        MemoryAction::Save { .. } => Purpose::Add,
+        MemoryAction::List { .. }
+        | MemoryAction::Search { .. }
+        | MemoryAction::Forget { .. }
+        | MemoryAction::Promote { .. }
+        | MemoryAction::Undo
+        | MemoryAction::Offers
+        | MemoryAction::Accept { .. }
+        | MemoryAction::Decline { .. } => Purpose::Use,
+    };
+    let mut context = Context::open(global, purpose.store()).await?;
     let named = arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty());
-    let session = context.enter(named, Purpose::Use).await?;
+    let session = context.enter(named, purpose).await?;
+    if purpose == Purpose::Add {
+        context.open_first(&session).await?;
+    }
     let context = &context;
     match arguments.command {
         MemoryAction::List { before } => list(context, &session, before).await,
