@@ -67,7 +67,7 @@ use takeover::Takeover;
 
 pub use chat_changes::{ChatChanges, ChatChangesReader, TurnChanges};
 pub use chats::Chats;
-pub use gateway::{Gateway, GatewayCounts, GatewayOutcome, GatewayTool, Permitted};
+pub use gateway::{Gateway, GatewayCounts, GatewayOutcome, GatewayTool, NamedServers, Permitted};
 pub use plan_changes::{PlanChanges, PlanChangesReader, StepChanges, UndoneChanges};
 pub use workspace_files::WorkspaceFiles;
 
