@@ -26,7 +26,7 @@ export function SessionPage(): ReactNode {
 function SessionRoom({ session }: { session: SessionId }): ReactNode {
   const isChat = useMatch({ from: "/s/$session/", shouldThrow: false }) !== undefined;
   return (
-    <main id="main" className="page session-page" data-chat={isChat || undefined} data-session={session}>
+    <main id="main" tabIndex={-1} className="page session-page" data-chat={isChat || undefined} data-session={session}>
       <SessionHead session={session} />
       <div className="session-grid">
         <div className="session-main">

@@ -194,3 +194,53 @@ describe("the room of files", () => {
     expect(left[0].diff).not.toContain("second note");
   });
 });
+
+describe("a session in which nothing happened", () => {
+  test("has rooms that say so and what to do next, and no room for what does not exist", async () => {
+    await stack.api("POST", "/api/sessions", { sessionId: "empty-shop" });
+    visitor = await visit(browser, stack, "/s/empty-shop");
+    const { page } = visitor;
+    const rooms = page.getByRole("navigation", { name: "Rooms of this session" });
+    await rooms.getByRole("link", { name: "Goals" }).waitFor();
+    // There is no workbook, and none is kept.
+    expect((await stack.api("GET", "/api/workbook?sessionId=empty-shop")).current).toBeNull();
+    expect(await rooms.getByRole("link").allInnerTexts()).toEqual(["Chat", "Goals", "Runs", "Memory", "Files", "Journal"]);
+    const empty: [room: string, words: string, next: string][] = [
+      ["Goals", "No goals yet.", "Add the goal"],
+      ["Runs", "Nothing ran by itself yet.", "Start a run"],
+      ["Runs", "Nothing happens at set times.", "New schedule"],
+      ["Memory", "Nothing is remembered yet.", "Remember it"],
+      ["Files", "No message of this conversation has changed a file outside of a plan.", "Add files"],
+    ];
+    for (const [room, words, next] of empty) {
+      await rooms.getByRole("link", { name: room }).click();
+      await page.getByText(words).waitFor();
+      await page.getByRole("button", { name: next }).or(page.getByLabel(next)).first().waitFor();
+    }
+    // A run has nothing to work on, and its button says so.
+    await rooms.getByRole("link", { name: "Runs" }).click();
+    await page.getByRole("button", { name: "Start a run" }).click({ force: true });
+    expect((await stack.api("GET", "/api/runs?sessionId=empty-shop")).items).toEqual([]);
+
+    // The room of the workbook appears once there is one.
+    await stack.api("POST", "/api/sessions/empty-shop/messages", { text: "/plan say hello" });
+    await rooms.getByRole("link", { name: "Workbook" }).click();
+    await page.getByRole("tab", { name: "Findings" }).waitFor();
+  });
+
+  test("of a server without an engine part has no room for it", async () => {
+    await stack.api("POST", "/api/sessions", { sessionId: "plain-shop" });
+    visitor = await visit(browser, stack);
+    const { page } = visitor;
+    // As a server without memory and runs answers.
+    await page.route("**/api/commands", async (route) => {
+      const answer = await route.fetch();
+      const { commands } = await answer.json();
+      await route.fulfill({ response: answer, json: { commands: commands.filter(({ name }: { name: string }) => !/^\/(?:memory|auto)\b/.test(name)) } });
+    });
+    await page.goto(`${stack.url}/s/plain-shop`);
+    const rooms = page.getByRole("navigation", { name: "Rooms of this session" });
+    await rooms.getByRole("link", { name: "Goals" }).waitFor();
+    expect(await rooms.getByRole("link").allInnerTexts()).toEqual(["Chat", "Goals", "Files", "Journal"]);
+  });
+});
