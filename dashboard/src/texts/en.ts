@@ -269,6 +269,7 @@ export const en = {
   "memory.scope.goal": "a goal of this session",
   "memory.scope.task": "a task of this session",
   "memory.trust.person": "written by {name}, a person",
+  "memory.trust.unnamed": "written by a person",
   "memory.trust.agent": "written by {name}, an agent",
   "memory.trust.system": "written by Planwright",
   "memory.promotedFrom": "promoted from {session} by {name}",

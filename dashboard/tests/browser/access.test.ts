@@ -80,6 +80,7 @@ describe.each([
       );
       expect(violations.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0]?.html.slice(0, 160)} ${nodes[0]?.failureSummary}`)).toEqual([]);
       expect(await visitor.page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `${name} is too wide`).toBe(true);
+      expect(await visitor.page.evaluate(() => document.documentElement.scrollHeight <= window.innerHeight), `${name} is taller than the window, below its foot`).toBe(true);
     }
     await visitor.close();
   });
