@@ -173,5 +173,7 @@ const ITEM_STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permi
 
 export function sessionName(session: Pick<Session, "title" | "topic" | "sessionId">): string {
   const name = (session.title ?? session.topic)?.replace(/\s+/g, " ").trim();
-  return name ? visible(name) : session.sessionId;
+  if (name) return visible(name);
+  // A key that the server made says nothing to a person.
+  return /^[0-9a-f]{12}$/.test(session.sessionId) ? t("sessions.untitled") : session.sessionId;
 }

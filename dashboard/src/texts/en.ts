@@ -121,6 +121,7 @@ export const en = {
 
   "sessions.title": "Sessions",
   "sessions.new": "New session",
+  "sessions.untitled": "Untitled session",
   "sessions.newFailed": "No session was made. {why}",
   "sessions.search": "Search sessions",
   "sessions.none": "No sessions yet.",
