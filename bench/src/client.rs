@@ -11,6 +11,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::mcp::Wire;
+use crate::times::Times;
 
 const CALLS: usize = 2_000;
 const STARTS: usize = 200;
@@ -119,20 +120,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Times {
-    median: f64,
-    slow: f64,
-}
-
-impl Times {
-    fn of(mut times: Vec<Duration>) -> Self {
-        times.sort();
-        let at = |part: usize| times.get(times.len() * part / 100).map_or(0.0, |time| time.as_secs_f64() * 1e3);
-        Self { median: at(50), slow: at(90) }
     }
 }
 

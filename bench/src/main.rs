@@ -28,6 +28,7 @@ mod serve;
 mod size;
 mod steps;
 mod telegram;
+mod times;
 mod turns;
 mod upstream;
 

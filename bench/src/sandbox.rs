@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use planwright_sandbox::{CommandLimits, Sandbox, SandboxLevel, SandboxOptions, ShellCommand};
 use tempfile::TempDir;
 
+use crate::times::Times;
+
 const ROUNDS: usize = 200;
 
 pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
@@ -28,20 +30,6 @@ pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
         println!("{name:>12} {:>10.2} {:>10.2} {:>16.2}", times.median, times.slow, times.median - bare.median);
     }
     Ok(())
-}
-
-#[derive(Clone, Copy)]
-struct Times {
-    median: f64,
-    slow: f64,
-}
-
-impl Times {
-    fn of(mut times: Vec<Duration>) -> Self {
-        times.sort_unstable();
-        let at = |share: usize| times.get(times.len() * share / 100).map_or(0.0, |time| time.as_secs_f64() * 1000.0);
-        Self { median: at(50), slow: at(90) }
-    }
 }
 
 fn bare_shell() -> anyhow::Result<Duration> {

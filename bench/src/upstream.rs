@@ -21,6 +21,8 @@ use planwright_upstream::{Reach, ServerOptions, UpstreamClient};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::times::Times;
+
 const ROUNDS: usize = 2_000;
 
 pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
@@ -129,19 +131,5 @@ impl Drop for BareServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Times {
-    median: f64,
-    slow: f64,
-}
-
-impl Times {
-    fn of(mut times: Vec<Duration>) -> Self {
-        times.sort_unstable();
-        let at = |share: usize| times.get(times.len() * share / 100).map_or(0.0, |time| time.as_secs_f64() * 1000.0);
-        Self { median: at(50), slow: at(90) }
     }
 }

@@ -18,6 +18,7 @@ pub mod risk;
 pub mod signed;
 pub mod template;
 pub mod text;
+pub mod waiting;
 
 use std::fmt;
 use std::str::FromStr;
@@ -140,23 +141,6 @@ pub struct LegacyOrigin {
 }
 
 impl Plan {
-    /// Whether it waits for a person's decision, or its execution is paused.
-    pub fn waits_for_person(&self) -> bool {
-        match self.status {
-            PlanStatus::Ready => true,
-            PlanStatus::Executing => {
-                self.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some())
-            }
-            PlanStatus::Collecting
-            | PlanStatus::Approved
-            | PlanStatus::Completed
-            | PlanStatus::PartiallyCompleted
-            | PlanStatus::Rejected
-            | PlanStatus::Cancelled
-            | PlanStatus::Superseded => false,
-        }
-    }
-
     /// A plan at the very beginning of its life.
     pub fn begun(id: PlanId, session: SessionIdentity, number: u32, style: PlanStyle, at: Timestamp) -> Self {
         Self {

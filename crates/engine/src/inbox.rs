@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use planwright_core::ask::Ask;
 use planwright_core::auto::Run;
 use planwright_core::ids::PlanId;
-use planwright_core::plan::execution::StepStatus;
+pub use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{Session, SessionIdentity};
@@ -25,26 +25,6 @@ pub struct Waiting {
     /// Whether the session works on it.
     pub active: bool,
     pub wants: WaitingFor,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WaitingFor {
-    Approval,
-    /// The result of a step is unknown. `position` is its 1-based index within the plan.
-    UncertainStep {
-        position: usize,
-        description: String,
-        note: Option<String>,
-    },
-    /// A step of a plan that is approved step by step ended. A person looks at it before the next one begins.
-    StepEnded {
-        position: usize,
-        description: String,
-        status: StepStatus,
-        note: Option<String>,
-    },
-    /// Whether an execution on which no process works any more continues or ends.
-    Paused,
 }
 
 /// A turn that waits for a person's answer.
@@ -147,7 +127,7 @@ impl Inbox {
             Err(error) if error.code() == RefusalCode::NotFound => return Ok(None),
             plan => plan?,
         };
-        let Some(wants) = waiting_for(&plan) else { return Ok(None) };
+        let Some(wants) = plan.waiting_for() else { return Ok(None) };
         let (digest, since) = (plan.digest(), plan.updated_at);
         Ok(Some(Waiting { session, plan, digest, since, active, wants }))
     }
@@ -168,37 +148,4 @@ pub fn waiting_ask(session: &Session) -> Option<WaitingAsk> {
     let ask = session.waiting_ask()?.clone();
     let plan = session.turn.as_ref().and_then(|turn| turn.purpose.plan()).cloned();
     Some(WaitingAsk { session: session.identity.clone(), ask, plan })
-}
-
-/// What a plan waits for, if it waits for a person.
-pub fn waiting_for(plan: &Plan) -> Option<WaitingFor> {
-    match plan.status {
-        PlanStatus::Ready => Some(WaitingFor::Approval),
-        PlanStatus::Executing => {
-            let execution = plan.execution.as_ref()?;
-            let steps = &execution.steps;
-            if let Some(pause) = execution.step_pause() {
-                let (position, run) = (pause.step, steps.get(pause.step.checked_sub(1)?)?);
-                let (description, status, note) = (run.description.clone(), run.status, run.note.clone());
-                return Some(WaitingFor::StepEnded { position, description, status, note });
-            }
-            let at = |status: StepStatus| (1..).zip(steps).find(move |(_, run)| run.status == status);
-            let Some((position, run)) = at(StepStatus::Uncertain) else {
-                return execution.paused_since().map(|_| WaitingFor::Paused);
-            };
-            // A process is still at work on another step.
-            if at(StepStatus::InProgress).is_some() {
-                return None;
-            }
-            let (description, note) = (run.description.clone(), run.note.clone());
-            Some(WaitingFor::UncertainStep { position, description, note })
-        }
-        PlanStatus::Collecting
-        | PlanStatus::Approved
-        | PlanStatus::Completed
-        | PlanStatus::PartiallyCompleted
-        | PlanStatus::Rejected
-        | PlanStatus::Cancelled
-        | PlanStatus::Superseded => None,
-    }
 }

@@ -46,8 +46,7 @@ impl Sessions {
         by: &Actor,
         style: PlanStyle,
     ) -> LedgerResult<Committed> {
-        let parked = self.parked_draft(session).await?;
-        self.submit(session, by, SessionCommand::EnablePlanMode { style, parked }).await
+        self.submit_with_draft(session, by, |parked| SessionCommand::EnablePlanMode { style, parked }).await
     }
 
     pub async fn ensure_plan_mode(
@@ -56,8 +55,7 @@ impl Sessions {
         by: &Actor,
         style: Option<PlanStyle>,
     ) -> LedgerResult<Committed> {
-        let parked = self.parked_draft(session).await?;
-        self.submit(session, by, SessionCommand::EnsurePlanMode { style, parked }).await
+        self.submit_with_draft(session, by, |parked| SessionCommand::EnsurePlanMode { style, parked }).await
     }
 
     pub async fn disable_plan_mode(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
@@ -149,16 +147,21 @@ impl Sessions {
         self.submitter.ledger().sessions_with_key(key).await
     }
 
-    /// The newest plan of a session, if it is a draft. Whether it is empty is decided with the command.
-    async fn parked_draft(&self, session: &SessionIdentity) -> LedgerResult<Option<PlanId>> {
-        let ledger = self.submitter.ledger();
-        let newest = ledger.plans(session, None, 1).await?.items.pop();
-        let Some(draft) = newest.filter(|plan| plan.status == PlanStatus::Collecting) else { return Ok(None) };
-        match ledger.snapshot(session, Some(&draft.id)).await {
-            Ok(_) => Ok(Some(draft.id)),
+    /// Submits the command that plan work begins with. It continues the newest plan if that one is a parked draft.
+    async fn submit_with_draft(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        command: impl Fn(Option<PlanId>) -> SessionCommand,
+    ) -> LedgerResult<Committed> {
+        let newest = self.submitter.ledger().plans(session, None, 1).await?.items.pop();
+        let parked = newest.filter(|plan| plan.status == PlanStatus::Collecting).map(|plan| plan.id);
+        let (continues, request) = (parked.is_some(), self.submitter.request(session, by));
+        let submit = |parked| self.submitter.submit_as(request.clone(), Command::Session(command(parked)));
+        match submit(parked).await {
             // A plan that cannot be read is not used again.
-            Err(LedgerError::Damaged { .. }) => Ok(None),
-            Err(error) => Err(error),
+            Err(LedgerError::Damaged { .. }) if continues => submit(None).await,
+            committed => committed,
         }
     }
 

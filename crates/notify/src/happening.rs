@@ -9,7 +9,7 @@ use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::visible;
-use planwright_engine::inbox::{WaitingFor, WaitingRun, waiting_ask, waiting_for, waiting_runs};
+use planwright_engine::inbox::{WaitingFor, WaitingRun, waiting_ask, waiting_runs};
 use planwright_engine::ledger::{Ledger, LedgerResult};
 use serde::{Deserialize, Serialize};
 
@@ -147,7 +147,7 @@ fn of_run(waiting: &WaitingRun) -> Found {
 
 fn of_plan(plan: &Arc<Plan>) -> Option<Found> {
     let micros = plan.updated_at.as_microsecond();
-    let (id, kind, what) = match (plan.status, waiting_for(plan)) {
+    let (id, kind, what) = match (plan.status, plan.waiting_for()) {
         (_, Some(WaitingFor::Approval)) => {
             let id = format!("plan-{}-{}", plan.id, plan.digest());
             (id, HappeningKind::Waits, format!("Plan #{} waits for your decision", plan.number))

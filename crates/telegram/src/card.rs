@@ -7,7 +7,7 @@ use planwright_core::ids::PlanId;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::visible;
-use planwright_engine::inbox::{WaitingFor, waiting_for};
+use planwright_engine::inbox::WaitingFor;
 use planwright_engine::ledger::LedgerResult;
 
 use crate::bot::BotContext;
@@ -268,7 +268,7 @@ pub(crate) async fn waiting_execution(
 }
 
 fn waits_in_execution(plan: &Plan) -> Option<WaitingFor> {
-    waiting_for(plan).filter(|wants| *wants != WaitingFor::Approval)
+    plan.waiting_for().filter(|wants| *wants != WaitingFor::Approval)
 }
 
 /// Tells one stop of an execution from the next.

@@ -8,17 +8,18 @@ use planwright_core::actor::Actor;
 use planwright_core::auto::{
     AutoCommand, AutoExecutionContext, AutoState, GoalStatus, Run, RunEnd, RunKind, RunState, StartTarget, TaskStatus,
 };
-use planwright_core::command::{Command, TurnCommand};
+use planwright_core::command::{Command, Decision, StuckChoice, TurnCommand};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::{GoalId, RunId, TaskId, TurnId};
 use planwright_core::model::{ModelReply, ToolCall, Usage};
 use planwright_core::plan::PlanStyle;
-use planwright_core::plan::execution::PermissionCounts;
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::execution::{PermissionCounts, StepStatus};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::{Purpose, ToolOutcome, ToolStatus, TurnEnd, TurnEnding, TurnInput};
 use planwright_core::workspace::CallChanges;
 
-use crate::world::{Decided, World, set};
+use crate::world::{Decided, World, finalize, record_one, set, step};
 
 pub(crate) fn auto(command: AutoCommand) -> Command {
     Command::Auto(command)
@@ -232,6 +233,25 @@ fn nothing_starts_or_ticks_while_a_plan_waits_for_a_person() {
     world.person(reject).unwrap();
     world.tick(run.id(), "Working.");
     world.run(StartTarget::Task(another));
+}
+
+#[test]
+fn nothing_starts_or_ticks_while_the_result_of_a_step_is_unknown() {
+    let mut world = World::planning(PlanStyle::Collect);
+    let run = world.run(StartTarget::Current);
+    world.agent(record_one()).unwrap();
+    world.agent(finalize()).unwrap();
+    world.approve(Selection::All).unwrap();
+    world.start().unwrap();
+    world.begin("s1").unwrap();
+    world.end("s1", StepStatus::Uncertain).unwrap();
+    assert_eq!(world.begin_tick(&run.context), Err(RefusalCode::WrongStatus));
+    let another = world.task("Another", None);
+    let refused = world.person(start(StartTarget::Task(another))).unwrap_err();
+    assert!(refused.message.contains("Plan 1 waits"), "{}", refused.message);
+    let plan = world.active().id.clone();
+    world.person(Command::Decide(Decision::Settle { plan, step: step("s1"), choice: StuckChoice::Skip })).unwrap();
+    world.tick(run.id(), "Working.");
 }
 
 #[test]

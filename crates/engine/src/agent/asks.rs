@@ -140,6 +140,20 @@ impl Asks {
         }
     }
 
+    /// What the turn asks now, if the same message began it before.
+    async fn asked_before(&self, snapshot: &Snapshot, context: &InputContext) -> LedgerResult<Option<Answer>> {
+        let Some(committed) = self.find_request(context).await? else { return Ok(None) };
+        let began = |event: &Event| match event {
+            Event::Turn { id, event: TurnEvent::Begun { .. } } => Some(id.clone()),
+            _ => None,
+        };
+        let Some(turn) = committed.events.iter().find_map(began) else { return Ok(None) };
+        if snapshot.open_turn().is_none_or(|open| open.id != turn) {
+            return Ok(None);
+        }
+        self.turns.outcome_of(&turn, committed.seq, context).await.map(|outcome| Some(outcome.into()))
+    }
+
     /// What a person typed while the agent waits for answers is the answer. `None` if the agent asks no question.
     pub(super) async fn answer_typed(
         &self,
@@ -151,6 +165,9 @@ impl Asks {
             return Ok(Some(before));
         }
         let Some(ask) = snapshot.open_turn().and_then(OpenTurn::waiting_ask).cloned() else { return Ok(None) };
+        if let Some(asks) = self.asked_before(snapshot, context).await? {
+            return Ok(Some(asks));
+        }
         let AskSubject::Questions { questions } = &ask.subject else { return Ok(None) };
         let Some(answers) = typed_answers(questions, text) else {
             let words = format!("{} questions are asked.\n\n{}", questions.len(), ask_words(&ask));

@@ -121,6 +121,9 @@ impl InputDispatcher {
     async fn carry_out(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
         let session = context.session();
         let snapshot = self.agent.engine().submitter().read_project(session).await?;
+        if context.request.needs_session {
+            snapshot.opened()?;
+        }
         self.agent.toolbox.refresh().await;
         Ok(match input {
             Input::Message(text) => {

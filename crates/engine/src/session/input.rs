@@ -210,17 +210,24 @@ pub struct Request {
     pub by: Actor,
     /// A request that is sent again under its name gets the outcome of the first time. At most 100 characters.
     pub id: Option<RequestId>,
+    /// Whether the session has to exist. Else a command that begins work opens it.
+    pub(crate) needs_session: bool,
     /// When the agent took the input in. The person has not seen what happened after it.
     pub(crate) received_at: Option<Timestamp>,
 }
 
 impl Request {
     pub fn new(location: ChatLocation, by: Actor) -> Self {
-        Self { location, by, id: None, received_at: None }
+        Self { location, by, id: None, needs_session: false, received_at: None }
     }
 
     pub fn named(self, id: Option<RequestId>) -> Self {
         Self { id, ..self }
+    }
+
+    /// A session that does not exist is not found, and is not opened.
+    pub fn in_existing_session(self) -> Self {
+        Self { needs_session: true, ..self }
     }
 
     pub fn session(&self) -> &SessionIdentity {

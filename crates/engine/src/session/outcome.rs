@@ -2,12 +2,14 @@
 
 use planwright_core::ask::Ask;
 use planwright_core::ids::{PlanId, RunId, TurnId};
+use planwright_core::mode::PlanModeState;
 use planwright_core::model::Usage;
 use planwright_core::plan::execution::{Progress, StepStatus};
 use planwright_core::plan::{Approval, Digest, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle};
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::TurnEnd;
 use planwright_core::workspace::Undo;
 
@@ -95,6 +97,8 @@ pub struct Answer {
     pub undone: Option<Box<Undo>>,
     /// The run that was started or continues.
     pub run: Option<RunId>,
+    /// The session's plan mode after a command that changed it.
+    pub plan_mode: Option<Box<PlanModeState>>,
 }
 
 impl Answer {
@@ -111,7 +115,13 @@ impl Answer {
             refusal: None,
             undone: None,
             run: None,
+            plan_mode: None,
         }
+    }
+
+    pub(crate) fn with_plan_mode(self, after: &Snapshot) -> Self {
+        let plan_mode = after.session.as_ref().map(|session| Box::new(session.plan_mode.clone()));
+        Self { plan_mode, ..self }
     }
 
     pub(crate) fn refusal(session: &SessionIdentity, code: RefusalCode, reply: impl Into<String>) -> Self {
@@ -140,8 +150,7 @@ impl From<TurnOutcome> for Answer {
     fn from(outcome: TurnOutcome) -> Self {
         let TurnOutcome { session, turn, end, ask, reply, plan, planner, usage, model_calls, tool_calls } = outcome;
         let turn = Some(TurnStats { turn, usage, model_calls, tool_calls });
-        let (decided, refusal, undone, run) = (None, None, None, None);
-        Self { session, end, ask, decided, reply, plan, planner, turn, refusal, undone, run }
+        Self { end, ask, plan, planner, turn, ..Self::words(&session, reply) }
     }
 }
 

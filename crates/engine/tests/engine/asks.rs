@@ -47,6 +47,20 @@ async fn answer(world: &World, name: &str, answers: &[&str]) -> Answer {
 }
 
 #[tokio::test]
+async fn a_message_that_is_sent_again_while_its_turn_waits_gets_the_questions_again() {
+    let world = World::new([which_colour()]).await;
+    let send = async || {
+        let request = Request::new(world.place(), person()).named(Some(RequestId::new("m1").unwrap()));
+        let input = Input::Message("Paint the door".to_owned());
+        world.agent.submit(input, request).outcome().await.unwrap().answer().unwrap()
+    };
+    let (first, again) = (send().await, send().await);
+    assert!(first.ask.is_some() && first.reply.contains("Which colour?"), "{first:?}");
+    assert_eq!((again.end, again.ask, again.reply), (first.end, first.ask, first.reply));
+    assert_eq!(world.model.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn a_turn_waits_and_continues_with_the_answer() {
     let world = World::new([which_colour(), Reply::text("Red it is.")]).await;
     let waits = world.hear("Paint the door").await;

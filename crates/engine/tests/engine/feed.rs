@@ -167,6 +167,6 @@ async fn what_is_not_there_cannot_be_followed() {
     let session = stage.opened("session-one").await;
     let refused = stage.feed.follow(&session, 2).await.unwrap_err();
     assert_eq!(refused.code(), RefusalCode::InvalidArgument);
-    let refused = stage.feed.follow(&crate::world::session("nobody-here"), 0).await.unwrap_err();
+    let refused = stage.feed.follow(&crate::world::session("no-such-session"), 0).await.unwrap_err();
     assert_eq!(refused.code(), RefusalCode::NotFound);
 }

@@ -22,9 +22,23 @@ pub(crate) type ProgressTap = mpsc::Sender<(SessionIdentity, Progress)>;
 impl App {
     /// Submits an input. When this returns, the input has its place among everything that is submitted to the session.
     pub(crate) fn submit(&self, session: &SessionIdentity, input: Input, name: &RequestContext) -> ProgressStream {
+        self.agent().submit(input, self.request(session, name))
+    }
+
+    /// The same in a session that has to exist.
+    pub(crate) fn submit_to_existing(
+        &self,
+        session: &SessionIdentity,
+        input: Input,
+        name: &RequestContext,
+    ) -> ProgressStream {
+        self.agent().submit(input, self.request(session, name).in_existing_session())
+    }
+
+    fn request(&self, session: &SessionIdentity, name: &RequestContext) -> Request {
         // The session knows which version of a plan was shown in it last.
         let place = ChatLocation::new(name.client.transport(), session.clone());
-        self.agent().submit(input, Request::new(place, name.person(self)).named(name.id.clone()))
+        Request::new(place, name.person(self)).named(name.id.clone())
     }
 
     /// Submits what a person typed: a message, or a command. A session has to be opened before.

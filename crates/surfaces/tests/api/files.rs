@@ -96,7 +96,7 @@ async fn files_are_listed_folder_by_folder_without_what_is_ignored_or_denied() {
     world.get(&format!("{path}?limit=0")).await.refused(400, "INVALID_ARGUMENT");
     world.get(&format!("{path}?prefix={}", "x".repeat(1025))).await.refused(400, "INVALID_ARGUMENT");
     world.get(&format!("{path}?channel=cli")).await.refused(404, "NOT_FOUND");
-    world.get("/api/sessions/nobody-here/files").await.refused(404, "NOT_FOUND");
+    world.get("/api/sessions/no-such-session/files").await.refused(404, "NOT_FOUND");
     // Another session has a folder of its own, which is empty.
     assert_eq!(world.get(&format!("/api/sessions/{OTHER}/files")).await.with(200)["files"], json!([]));
 }
@@ -184,7 +184,7 @@ async fn a_file_is_sent_as_it_is_and_does_nothing_in_a_browser() {
     let large = std::fs::File::create(project.path().join("large")).unwrap();
     large.set_len(17 * 1024 * 1024).unwrap();
     content("?path=large").await.refused(413, "LIMIT_EXCEEDED");
-    world.get("/api/sessions/nobody-here/files/content?path=README.md").await.refused(404, "NOT_FOUND");
+    world.get("/api/sessions/no-such-session/files/content?path=README.md").await.refused(404, "NOT_FOUND");
     world.get(&format!("/api/sessions/{OTHER}/files/content?path=README.md")).await.refused(404, "NOT_FOUND");
 }
 

@@ -84,7 +84,7 @@ async fn the_journal_is_read_backwards_page_by_page() {
         let page = world.get(&format!("/api/sessions/{SESSION}/journal?before={before}")).await.with(200);
         assert_eq!((&page["entries"], &page["next"]), (&json!([]), &Value::Null));
     }
-    world.get("/api/sessions/nobody-here/journal?before=3").await.refused(404, "NOT_FOUND");
+    world.get("/api/sessions/no-such-session/journal?before=3").await.refused(404, "NOT_FOUND");
 }
 
 /// A session with something said at noon, at one and at two.

@@ -22,7 +22,7 @@ async fn the_documents_are_shown_as_they_are_and_only_those_of_the_session() {
     );
     let other = world.get(&format!("/api/workbook?sessionId={OTHER}")).await.with(200);
     assert_eq!((&other["on"], &other["current"]), (&json!(false), &json!(null)));
-    world.get("/api/workbook?sessionId=nobody-here").await.refused(404, "NOT_FOUND");
+    world.get("/api/workbook?sessionId=no-such-session").await.refused(404, "NOT_FOUND");
     world.get("/api/workbook").await.refused(400, "INVALID_ARGUMENT");
 }
 
@@ -69,7 +69,7 @@ async fn a_person_writes_a_document_from_the_version_that_they_read() {
         (path, json!({ "sessionId": SESSION, "markdown": "x" }), 400, "INVALID_ARGUMENT"),
         (path, json!({ "sessionId": OTHER, "version": 2, "markdown": "x" }), 404, "NOT_FOUND"),
         (path, json!({ "sessionId": SESSION, "channel": "cli", "version": 2, "markdown": "x" }), 404, "NOT_FOUND"),
-        (path, json!({ "sessionId": "nobody-here", "version": 2, "markdown": "x" }), 404, "NOT_FOUND"),
+        (path, json!({ "sessionId": "no-such-session", "version": 2, "markdown": "x" }), 404, "NOT_FOUND"),
     ] {
         world.put(path, body).await.refused(status, code);
     }

@@ -62,7 +62,7 @@ async fn a_browser_is_listed_once_it_is_seen_and_can_be_signed_out() {
     world.send(list(&world, &one)).await.assert_problem(401, "UNAUTHENTICATED");
     assert_eq!(world.clients(list(&world, &other)).await.len(), 1);
     world.end(id).await.assert_problem(404, "NOT_FOUND");
-    world.end("nobody").await.assert_problem(404, "NOT_FOUND");
+    world.end("no-such-browser").await.assert_problem(404, "NOT_FOUND");
     // With a cookie this needs our own page, like every change.
     let foreign = world.ask(&format!("DELETE /api/clients/{id}")).cookie(&other);
     world.send(foreign).await.assert_problem(403, "POLICY_DENIED");

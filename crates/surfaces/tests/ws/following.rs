@@ -32,8 +32,8 @@ async fn what_is_not_there_cannot_be_followed() {
     let world = World::new().await;
     let mut client = world.client().await;
     for (key, after, code) in [
-        ("nobody-here", json!(0), "NOT_FOUND"),
-        ("nobody-here", json!(null), "NOT_FOUND"),
+        ("no-such-session", json!(0), "NOT_FOUND"),
+        ("no-such-session", json!(null), "NOT_FOUND"),
         (SESSION, json!(2), "INVALID_ARGUMENT"),
         (SESSION, json!(u64::MAX), "INVALID_ARGUMENT"),
     ] {
@@ -43,8 +43,8 @@ async fn what_is_not_there_cannot_be_followed() {
         assert_eq!(frame["sessionId"], key);
     }
     // And it does not begin to be followed when it begins.
-    world.open("nobody-here").await;
-    write(&world.engine, "nobody-here", 3).await;
+    world.open("no-such-session").await;
+    write(&world.engine, "no-such-session", 3).await;
     write(&world.engine, SESSION, 1).await;
     client.nothing_more(&world).await;
 }

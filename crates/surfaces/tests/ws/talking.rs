@@ -128,7 +128,7 @@ async fn a_message_goes_on_when_its_sender_hangs_up() {
 async fn a_message_to_a_missing_session_is_refused() {
     let world = World::new().await;
     let mut client = world.client().await;
-    say(&mut client, "nobody-here", "hello", json!({ "id": 1 })).await;
+    say(&mut client, "no-such-session", "hello", json!({ "id": 1 })).await;
     let refused = client.next().await;
     assert_eq!((&refused["code"], &refused["id"]), (&json!("NOT_FOUND"), &json!(1)), "{refused}");
     // The same key on another channel is another session.

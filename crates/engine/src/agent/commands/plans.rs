@@ -54,7 +54,8 @@ impl PlanCommands {
                 let style = style.unwrap_or(PlanStyle::Document);
                 let snapshot =
                     context.engine(self.agent.engine()).sessions().enable_plan_mode(session, by, style).await?.snapshot;
-                Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style))))
+                Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style)))
+                    .with_plan_mode(&snapshot))
             }
             PlanCommand::Off => self.leave_plan_mode(Leave::Off, snapshot, context, &Running::NOTHING).await,
             PlanCommand::Done => self.leave_plan_mode(Leave::Done, snapshot, context, &Running::NOTHING).await,
@@ -117,7 +118,7 @@ impl PlanCommands {
         if let Some(carried_out) = context.find_committed(self.agent.engine()).await? {
             let (before, after) = self.agent.engine().history().session_around(session, &carried_out).await?;
             let left = before.active().and_then(|plan| after.plan(&plan.id));
-            return Ok(Answer::words(session, left_words(left)));
+            return Ok(Answer::words(session, left_words(left)).with_plan_mode(&after));
         }
         let engine = context.engine(self.agent.engine());
         let committed = match how {
@@ -128,7 +129,7 @@ impl PlanCommands {
             running.stop_work_on(&plan.id).await;
         }
         let left = before.active().map(|plan| committed.snapshot.plan(&plan.id).unwrap_or(plan));
-        Ok(Answer::words(session, left_words(left)))
+        Ok(Answer::words(session, left_words(left)).with_plan_mode(&committed.snapshot))
     }
 
     async fn status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {

@@ -8,12 +8,11 @@ use planwright_core::plan::content::PlanContent;
 use planwright_core::turn::{ShownPlan, ToolStatus, TurnEnd, TurnEnding, TurnInput};
 use planwright_core::visible::visible;
 
-use super::replay::RecordedEnd;
+use super::replay::{self, RecordedEnd};
 use super::runner::{Delivery, PlanState, TurnRunner};
 use crate::agent::leases::is_over_or_taken;
 use crate::ledger::LedgerResult;
 use crate::plan_status::short_status;
-use crate::session::ask_words::ask_words;
 use crate::session::outcome::{PlanCard, TurnOutcome};
 
 impl TurnRunner<'_> {
@@ -48,16 +47,21 @@ impl TurnRunner<'_> {
         if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
             self.turns.leases.release(&held).await;
         }
-        // A turn that is still open was taken over by another process, or will be.
-        let open = self.agent.engine().ledger().session(&self.session).await?.and_then(|stored| stored.session.turn);
-        if open.is_some_and(|open| open.named(&self.turn.id).is_some()) {
+        let open = self.turns.open_turn(&self.session).await?.filter(|open| open.named(&self.turn.id).is_some());
+        let Some(open) = open else { return self.ended_by_others().await };
+        // A step and a question end with the work that they are a part of. A person who stopped it waits for nothing.
+        if !self.turn.purpose.is_conversation() || self.context.work.stop.is_cancelled() {
             let words = "Another process works on this session now and continues this turn.";
             return Ok(self.outcome(TurnEnd::Interrupted, words.to_owned(), None));
         }
-        self.ended_by_others().await
+        // The person gets the answer of the process that took the turn over, or of this one if that process ended as well.
+        match Box::pin(self.turns.finish_open(&open, self.delivery, self.context)).await? {
+            Some(outcome) => Ok(outcome),
+            None => self.ended_by_others().await,
+        }
     }
 
-    /// The end of the turn, from the journal.
+    /// The end of the turn, from the journal, or what the turn asks a person now.
     async fn ended_by_others(&self) -> LedgerResult<TurnOutcome> {
         let mut found =
             RecordedEnd { said: self.turn.last_reply().map(|reply| reply.text.clone()), ..RecordedEnd::default() };
@@ -66,10 +70,15 @@ impl TurnRunner<'_> {
             .conversations
             .read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| found.take_in(id, event))
             .await?;
-        let Some((end, reply)) = found.words().filter(|(end, _)| *end != TurnEnd::Stopped) else {
-            return Ok(self.outcome(TurnEnd::Stopped, "Stopped.".to_owned(), None));
-        };
-        Ok(self.outcome(end, reply, None))
+        let engine = self.agent.engine();
+        if let Some((end, reply)) = found.words().filter(|(end, _)| *end != TurnEnd::Stopped) {
+            let plan = found.shown_plan(engine, &self.session).await;
+            return Ok(self.outcome(end, reply, plan));
+        }
+        match replay::waiting_ask(engine, &self.session, id).await? {
+            Some(ask) => Ok(self.asks(&found.said.unwrap_or_default(), ask)),
+            None => Ok(self.outcome(TurnEnd::Stopped, "Stopped.".to_owned(), None)),
+        }
     }
 
     async fn finish(
@@ -93,13 +102,15 @@ impl TurnRunner<'_> {
 
     /// The turn stays open until a person has answered.
     pub(super) fn waits(&mut self, ask: Ask) -> TurnOutcome {
-        let said = self.turn.last_reply().map(|reply| reply.text.trim().to_owned()).unwrap_or_default();
-        let parts = [said, ask_words(&ask)];
-        let reply = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
-        // The end that is given here is not one.
-        let outcome = TurnOutcome { end: None, ask: Some(ask), ..self.outcome(TurnEnd::Interrupted, reply, None) };
+        let outcome = self.asks(self.turn.last_reply().map_or("", |reply| &reply.text), ask);
         self.cache_conversation();
         outcome
+    }
+
+    fn asks(&self, said: &str, ask: Ask) -> TurnOutcome {
+        // The end that is given here is not one.
+        let outcome = self.outcome(TurnEnd::Interrupted, replay::asking_words(said, &ask), None);
+        TurnOutcome { end: None, ask: Some(ask), ..outcome }
     }
 
     fn outcome(&self, end: TurnEnd, reply: String, plan: Option<PlanCard>) -> TurnOutcome {

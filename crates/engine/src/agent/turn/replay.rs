@@ -1,5 +1,6 @@
 //! The outcome of a turn that is over or that another process resumed, from the journal.
 
+use planwright_core::ask::Ask;
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
 use planwright_core::session::SessionIdentity;
@@ -8,6 +9,7 @@ use planwright_core::turn::{Turn, TurnEnd, TurnEnding};
 use super::conversation_reader::ConversationReader;
 use crate::engine::Engine;
 use crate::ledger::{LedgerError, LedgerResult};
+use crate::session::ask_words::ask_words;
 use crate::session::outcome::{PlanCard, TurnOutcome};
 
 /// What the journal says about the end of a turn.
@@ -46,9 +48,32 @@ impl RecordedEnd {
         let parts = [said.unwrap_or_default().trim(), text.trim()].into_iter().filter(|part| !part.is_empty());
         Some((end.clone(), parts.collect::<Vec<_>>().join("\n\n")))
     }
+
+    /// The plan that was shown with the answer, unless it changed since.
+    pub(super) async fn shown_plan(&self, engine: &Engine, session: &SessionIdentity) -> Option<PlanCard> {
+        let shown = self.ending.as_ref()?.shown.as_ref()?;
+        let plan = engine.plans().get(session, &shown.plan).await.ok()?;
+        (plan.digest() == shown.digest).then(|| PlanCard::from(plan.as_ref()))
+    }
 }
 
-/// The outcome of a turn that is over. `seq` is the entry that began it.
+/// What the turn asks a person, if it is open and waits for the answer.
+pub(super) async fn waiting_ask(
+    engine: &Engine,
+    session: &SessionIdentity,
+    turn: &TurnId,
+) -> LedgerResult<Option<Ask>> {
+    let open = engine.ledger().session(session).await?.and_then(|stored| stored.session.turn);
+    Ok(open.filter(|open| open.id == *turn).and_then(|open| open.waiting_ask().cloned()))
+}
+
+/// The model's last words and what the turn asks.
+pub(super) fn asking_words(said: &str, ask: &Ask) -> String {
+    let parts = [said.trim().to_owned(), ask_words(ask)];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// The outcome of a turn that is over or waits for a person's answer. `seq` is the entry that began it.
 pub(super) async fn outcome(
     engine: &Engine,
     conversations: &ConversationReader,
@@ -67,22 +92,26 @@ pub(super) async fn outcome(
             }
         })
         .await?;
-    let (end, reply) = found.words().ok_or_else(|| LedgerError::Internal(format!("turn {turn} has no end")))?;
-    events.pop();
-    let replayed = Turn::replay(turn, &events);
-    let shown = found.ending.and_then(|ending| ending.shown);
-    let plan = match &shown {
-        // A card of a version that changed since is not shown again.
-        Some(shown) => engine.plans().get(session, &shown.plan).await.ok().filter(|plan| plan.digest() == shown.digest),
-        None => None,
+    let (end, ask, reply) = match found.words() {
+        Some((end, reply)) => {
+            events.pop();
+            (Some(end), None, reply)
+        }
+        None => {
+            let no_end = || LedgerError::Internal(format!("turn {turn} has no end"));
+            let ask = waiting_ask(engine, session, turn).await?.ok_or_else(no_end)?;
+            let reply = asking_words(found.said.as_deref().unwrap_or_default(), &ask);
+            (None, Some(ask), reply)
+        }
     };
+    let replayed = Turn::replay(turn, &events);
     Ok(TurnOutcome {
         session: session.clone(),
         turn: turn.clone(),
-        end: Some(end),
-        ask: None,
+        end,
+        ask,
         reply,
-        plan: plan.as_deref().map(PlanCard::from),
+        plan: found.shown_plan(engine, session).await,
         planner: None,
         usage: replayed.as_ref().map(Turn::usage).unwrap_or_default(),
         model_calls: replayed.as_ref().map_or(0, Turn::model_calls),

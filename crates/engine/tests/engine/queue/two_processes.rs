@@ -6,6 +6,7 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::turn::TurnEnd;
 use planwright_engine::ledger::Submission;
+use planwright_engine::session::outcome::TurnOutcome;
 use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
@@ -78,6 +79,49 @@ async fn who_slept_while_another_process_took_over_writes_nothing_any_more() {
     assert_eq!(world.events().await, before);
     assert_eq!(model.requests().len(), 1, "nothing more is asked of a model for a turn that is over");
     assert_eq!(turns(&before), [("Read it".to_owned(), TurnEnd::Answered)]);
+    world.is_sound().await;
+}
+
+/// A turn that a process froze in and another one resumes: the outcome that the frozen one gives once it wakes.
+async fn overtaken(replies: impl IntoIterator<Item = Reply>) -> (World, TurnOutcome) {
+    let gate = Gate::closed();
+    let prop = Prop::new("prop", ToolEffect::ReadsOnly, Act::Answer(json!("read")));
+    let mut replies: Vec<_> = replies.into_iter().collect();
+    replies[0] = replies[0].clone().behind(&gate);
+    let world = World::with(ScriptedModel::new(replies), |setup| setup.tool(&prop)).await;
+    let model = ScriptedModel::new([Reply::call("prop", json!({}))]).otherwise(Reply::text("I am late."));
+    let process = Process::hanging(&world, &model, records_an_outcome).await;
+    let (watcher, mut told) = Watcher::new();
+    let (agent, session) = (process.agent.clone(), world.session.clone());
+    let late = tokio::spawn(async move { agent.send(&session, &person(), "Read it", &watcher).await });
+    process.hangs().await;
+    let (agent, session) = (world.agent.clone(), world.session.clone());
+    let resumed = tokio::spawn(async move { agent.resume(&session, &Watcher::none()).await });
+    world.model.asked(1).await;
+    process.wake();
+    while told.recv().await.expect("the frozen process waits for the other one") != Progress::WaitingForOthers {}
+    gate.open();
+    let there = resumed.await.unwrap().unwrap().unwrap();
+    let here = late.await.unwrap().unwrap();
+    assert_eq!((&here.end, &here.ask, &here.reply), (&there.end, &there.ask, &there.reply));
+    assert_eq!(model.requests().len(), 1);
+    (world, here)
+}
+
+#[tokio::test]
+async fn who_was_overtaken_answers_with_what_the_other_process_recorded() {
+    let (world, outcome) = overtaken([Reply::text("I went on.")]).await;
+    assert_eq!((outcome.end, outcome.reply.as_str()), (Some(TurnEnd::Answered), "I went on."));
+    assert_eq!(turns(&world.events().await), [("Read it".to_owned(), TurnEnd::Answered)]);
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn who_was_overtaken_asks_what_the_other_process_asks() {
+    let ask = Reply::call("ask_person", json!({ "questions": [{ "text": "Which colour?" }] }));
+    let (world, outcome) = overtaken([ask, Reply::text("Red it is.")]).await;
+    assert!(outcome.end.is_none() && outcome.reply.contains("Which colour?"), "{outcome:?}");
+    assert_eq!(world.hear("red").await.reply, "Red it is.");
     world.is_sound().await;
 }
 

@@ -145,7 +145,6 @@ async fn enable(
     Body(body): Body<EnableBody>,
 ) -> ApiResult<Json<PlanWork>> {
     let session = lookup::session(body.session_id, body.channel);
-    app.engine().sessions().get(&session).await?;
     let style = body.style.unwrap_or(PlanStyle::Document);
     plan_mode(&app, &session, PlanCommand::On { style: Some(style) }, &name).await
 }
@@ -186,9 +185,11 @@ async fn plan_mode(
     command: PlanCommand,
     name: &RequestContext,
 ) -> ApiResult<Json<PlanWork>> {
-    let stream = app.submit(session, Input::Command(SlashCommand::Plan(command)), name);
-    input::answer(stream, session, None).await?;
-    let plan_mode = (&app.engine().sessions().get(session).await?.plan_mode).into();
+    let stream = app.submit_to_existing(session, Input::Command(SlashCommand::Plan(command)), name);
+    let plan_mode = match input::accepted(stream).await?.plan_mode {
+        Some(plan_mode) => plan_mode.as_ref().into(),
+        None => (&app.engine().sessions().get(session).await?.plan_mode).into(),
+    };
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
     Ok(Json(PlanWork { session_id, channel, plan_mode }))
 }

@@ -1,0 +1,63 @@
+//! What a plan waits for, if it waits for a person. The inbox, notifications and auto runs follow this one rule.
+
+use crate::plan::execution::StepStatus;
+use crate::plan::{Plan, PlanStatus};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WaitingFor {
+    Approval,
+    /// The result of a step is unknown. `position` is its 1-based index within the plan.
+    UncertainStep {
+        position: usize,
+        description: String,
+        note: Option<String>,
+    },
+    /// A step of a plan that is approved step by step ended. A person looks at it before the next one begins.
+    StepEnded {
+        position: usize,
+        description: String,
+        status: StepStatus,
+        note: Option<String>,
+    },
+    /// Whether an execution on which no process works any more continues or ends.
+    Paused,
+}
+
+impl Plan {
+    /// Whether it waits for a person. No run works meanwhile.
+    pub fn waits_for_person(&self) -> bool {
+        self.waiting_for().is_some()
+    }
+
+    pub fn waiting_for(&self) -> Option<WaitingFor> {
+        match self.status {
+            PlanStatus::Ready => Some(WaitingFor::Approval),
+            PlanStatus::Executing => {
+                let execution = self.execution.as_ref()?;
+                let steps = &execution.steps;
+                if let Some(pause) = execution.step_pause() {
+                    let (position, run) = (pause.step, steps.get(pause.step.checked_sub(1)?)?);
+                    let (description, status, note) = (run.description.clone(), run.status, run.note.clone());
+                    return Some(WaitingFor::StepEnded { position, description, status, note });
+                }
+                let at = |status: StepStatus| (1..).zip(steps).find(move |(_, run)| run.status == status);
+                let Some((position, run)) = at(StepStatus::Uncertain) else {
+                    return execution.paused_since().map(|_| WaitingFor::Paused);
+                };
+                // A process is still at work on another step.
+                if at(StepStatus::InProgress).is_some() && execution.paused_since().is_none() {
+                    return None;
+                }
+                let (description, note) = (run.description.clone(), run.note.clone());
+                Some(WaitingFor::UncertainStep { position, description, note })
+            }
+            PlanStatus::Collecting
+            | PlanStatus::Approved
+            | PlanStatus::Completed
+            | PlanStatus::PartiallyCompleted
+            | PlanStatus::Rejected
+            | PlanStatus::Cancelled
+            | PlanStatus::Superseded => None,
+        }
+    }
+}
