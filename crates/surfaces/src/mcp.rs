@@ -37,6 +37,7 @@ mod server;
 mod session;
 mod session_changes;
 mod titles;
+mod tool_call;
 mod transport;
 mod upstream;
 

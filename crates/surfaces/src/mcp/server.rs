@@ -5,15 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use planwright_core::actor::Actor;
-use planwright_core::gate::PlanTool;
-use planwright_core::plan::{Digest, PlanStyle};
-use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::plan::PlanStyle;
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use planwright_engine::Engine;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::ledger::LedgerResult;
 use planwright_engine::tools::tools_of_style;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
@@ -25,36 +22,33 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use super::decision::DecisionWait;
 use super::gateway::Gateway;
 use super::request_order::give_up_position;
 use super::session::{begin, check_target, choose};
 use super::session_changes::SessionChanges;
 use super::upstream::UpstreamUpdates;
 use super::{
-    McpOptions, PersonCommands, PlanStart, THROUGH, answer, completion, gateway, instructions, notifications, prompts,
+    McpOptions, PersonCommands, PlanStart, answer, completion, gateway, instructions, notifications, prompts,
     resources, upstream,
 };
 
-/// How many characters of a client's name go into the journal.
-const LONGEST_NAME: usize = 128;
 /// How many resources a client is told about.
 const MOST_SUBSCRIPTIONS: usize = 100;
 
 /// A cheap handle; clones share everything. What it started ends with the last of them.
 #[derive(Debug, Clone)]
 pub(crate) struct PlanServer {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
 pub(super) struct Shared {
-    options: McpOptions,
-    session: OnceCell<OpenedSession>,
+    pub(super) options: McpOptions,
+    pub(super) session: OnceCell<OpenedSession>,
     /// Cancelled when the client has left or is to be left.
     closing: CancellationToken,
     /// Whether the client is being told about changes.
@@ -65,13 +59,13 @@ pub(super) struct Shared {
     upstream_subscriptions: Mutex<BTreeMap<String, (ServerName, String)>>,
     log_level: Mutex<Option<LoggingLevel>>,
     /// The digest of the plan that this client read or wrote last.
-    seen: Mutex<Option<String>>,
+    pub(super) seen: Mutex<Option<String>>,
 }
 
 #[derive(Debug)]
-struct OpenedSession {
-    identity: SessionIdentity,
-    changes: SessionChanges,
+pub(super) struct OpenedSession {
+    pub(super) identity: SessionIdentity,
+    pub(super) changes: SessionChanges,
 }
 
 pub(super) fn implementation() -> Implementation {
@@ -109,7 +103,7 @@ impl Drop for Shared {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -130,11 +124,11 @@ impl PlanServer {
         }
     }
 
-    fn engine(&self) -> &Engine {
+    pub(super) fn engine(&self) -> &Engine {
         self.shared.engine()
     }
 
-    fn commands(&self) -> &PersonCommands {
+    pub(super) fn commands(&self) -> &PersonCommands {
         &self.shared.options.commands
     }
 
@@ -204,7 +198,7 @@ impl PlanServer {
     }
 
     /// The session of a request, from now on told about changes.
-    async fn entered(&self, context: &RequestContext<RoleServer>) -> LedgerResult<&OpenedSession> {
+    pub(super) async fn entered(&self, context: &RequestContext<RoleServer>) -> LedgerResult<&OpenedSession> {
         let opened = self.opened(Some(context)).await?;
         self.tell(opened, &context.peer).await;
         Ok(opened)
@@ -223,97 +217,6 @@ impl PlanServer {
         config
     }
 
-    /// Carries out a call. The second value names the fields that were passed over.
-    async fn call(
-        &self,
-        name: &str,
-        arguments: Value,
-        context: &mut RequestContext<RoleServer>,
-    ) -> (Result<Value, Refusal>, Vec<String>) {
-        let Value::Object(arguments) = arguments else {
-            let refusal = Refusal::invalid(format!("The arguments of {} are not a JSON object.", quoted(name)));
-            return (Err(refusal), Vec::new());
-        };
-        let opened = match self.entered(context).await {
-            Ok(opened) => opened,
-            Err(error) => return (Err(cannot_work(error)), Vec::new()),
-        };
-        let by = caller(context);
-        let tool = PlanTool::named(name);
-        let named = match tool {
-            None => Some(name),
-            Some(PlanTool::AddCall) => arguments.get("tool").and_then(Value::as_str),
-            Some(_) => None,
-        };
-        if let Some(named) = named
-            && let Some(refusal) = self.wait_for_upstream(opened, named, context).await
-        {
-            return (Err(refusal), Vec::new());
-        }
-        let upstream = self.shared.options.gateway.as_ref().filter(|gateway| tool.is_none() && gateway.has(name));
-        if let Some(upstream) = upstream {
-            if self.style(opened).await != Some(PlanStyle::Collect) {
-                // Only recorded calls have an order.
-                give_up_position(context);
-            }
-            let outcome = gateway::call(upstream, &opened.identity, &by, name, arguments, context).await;
-            opened.changes.look_now();
-            return (outcome, Vec::new());
-        }
-        let seconds = arguments.get("timeout_seconds").and_then(Value::as_u64);
-        let is_upstream = |name: &str| self.shared.options.gateway.as_ref().is_some_and(|gateway| gateway.has(name));
-        let tools = self.engine().external_tools();
-        let mut answered = tools.call(&opened.identity, &by, name, arguments, &is_upstream).await;
-        match (&mut answered.outcome, tool) {
-            (Ok(decision), Some(PlanTool::AwaitDecision)) if decision["decided"] == false => {
-                give_up_position(context);
-                let wait = DecisionWait {
-                    engine: self.engine(),
-                    session: &opened.identity,
-                    changes: &opened.changes,
-                    commands: self.commands(),
-                    context,
-                    seconds,
-                };
-                answered.outcome = wait.run().await;
-            }
-            (Ok(value), Some(PlanTool::SetContent)) => self.warn_about_overwriting(value, answered.replaced).await,
-            (Ok(_) | Err(_), _) => {}
-        }
-        match &answered.outcome {
-            Ok(value) => {
-                if let Some(digest) = value.get("digest").and_then(Value::as_str) {
-                    *locked(&self.shared.seen) = Some(digest.to_owned());
-                }
-                if !matches!(tool, Some(PlanTool::Get | PlanTool::List)) {
-                    opened.changes.look_now();
-                }
-            }
-            Err(refusal) => {
-                tracing::debug!(session_identity = %opened.identity, tool = name, code = %refusal.code, "call refused");
-            }
-        }
-        (answered.outcome, answered.ignored)
-    }
-
-    /// Waits for the server of an upstream tool that is not there yet. The refusal says why it still is not.
-    async fn wait_for_upstream(
-        &self,
-        opened: &OpenedSession,
-        name: &str,
-        context: &mut RequestContext<RoleServer>,
-    ) -> Option<Refusal> {
-        let gateway = self.shared.options.gateway.as_ref().filter(|gateway| !gateway.has(name))?;
-        let server = gateway.server_of(name)?;
-        if self.style(opened).await != Some(PlanStyle::Collect) {
-            // Only recorded calls have an order.
-            give_up_position(context);
-        }
-        self.wait_for_start(gateway, context).await;
-        gateway.refresh().await;
-        if gateway.has(name) { None } else { gateway.not_offered(&server).await }
-    }
-
     /// The gateway, once its servers were looked at. The requests behind this one do not wait for it.
     async fn gateway_for(&self, context: &mut RequestContext<RoleServer>) -> Option<&Gateway> {
         let gateway = self.shared.options.gateway.as_ref()?;
@@ -322,70 +225,13 @@ impl PlanServer {
         Some(gateway)
     }
 
-    async fn wait_for_start(&self, gateway: &Gateway, context: &RequestContext<RoleServer>) {
+    pub(super) async fn wait_for_start(&self, gateway: &Gateway, context: &RequestContext<RoleServer>) {
         tokio::select! {
             () = gateway.started() => {}
             () = context.ct.cancelled() => {}
             () = self.shared.closing.cancelled() => {}
         }
     }
-
-    async fn style(&self, opened: &OpenedSession) -> Option<PlanStyle> {
-        let mode = self.engine().sessions().get(&opened.identity).await.ok()?.plan_mode;
-        mode.enabled.then_some(mode.style)
-    }
-
-    /// Says so if the text that was replaced is one that this client had not read.
-    async fn warn_about_overwriting(&self, value: &mut Value, replaced: Option<Digest>) {
-        let seen = locked(&self.shared.seen).clone();
-        if replaced.is_some_and(|digest| seen.as_deref() == Some(&digest.to_string())) {
-            return;
-        }
-        let Some(session) = self.shared.session.get() else { return };
-        let Ok(plan) = self.engine().plans().active(&session.identity).await else { return };
-        if plan.version < 2 {
-            return;
-        }
-        let Ok(before) = self.engine().history().version(&plan, plan.version - 1).await else { return };
-        let digest = before.digest().to_string();
-        if seen.as_deref() != Some(&digest) {
-            let by = self.engine().history().version_author(&before).await.ok().flatten();
-            let by = by.map_or_else(|| "another client".to_owned(), |author| author.by.to_string());
-            value["overwrote"] = json!({
-                "version": before.version,
-                "digest": digest,
-                "by": by,
-                "note": "This client had not read the version that it replaced. Compare the two with the resource \
-                         planwright://plan/active/changes, and give expected_digest the next time.",
-            });
-        }
-    }
-}
-
-/// A store or a folder that cannot be used is told in every result.
-fn cannot_work(error: LedgerError) -> Refusal {
-    let refusal = error.into_refusal();
-    match refusal.code {
-        RefusalCode::Unavailable | RefusalCode::Internal => {
-            Refusal { message: format!("Planwright cannot work at the moment: {}", refusal.message), ..refusal }
-        }
-        RefusalCode::PolicyDenied
-        | RefusalCode::InvalidArgument
-        | RefusalCode::NotFound
-        | RefusalCode::WrongStatus
-        | RefusalCode::StaleApproval
-        | RefusalCode::Conflict
-        | RefusalCode::LimitExceeded
-        | RefusalCode::UnknownAgent
-        | RefusalCode::Unauthenticated => refusal,
-    }
-}
-
-/// The agent, by the name its client gives itself. It is stored unchanged; every surface makes it visible before it shows it.
-fn caller(context: &RequestContext<RoleServer>) -> Actor {
-    let name = context.client_info().map(|client| client.name).unwrap_or_default();
-    let name: String = name.trim().chars().take(LONGEST_NAME).collect();
-    Actor::agent(if name.is_empty() { "agent" } else { &name }, THROUGH)
 }
 
 impl ServerHandler for PlanServer {
