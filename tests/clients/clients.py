@@ -142,14 +142,14 @@ def gemini_command(prompt):
     return f"gemini -m gemini-2.5-pro --approval-mode yolo --output-format json -p {shlex.quote(prompt)}"
 
 
-def install_goose(stage):
-    """The configuration of goose is YAML, which `planwright install` does not change: the person copies the lines of the pack."""
+def begin_goose(stage):
+    """goose has an extension of its own before Planwright is installed."""
     folder = f"{stage.home}/.config/goose"
     os.makedirs(folder, exist_ok=True)
-    with open(f"{stage.repository}/clients/goose/config.yaml") as pack, open(f"{folder}/config.yaml", "w") as file:
-        file.write(pack.read())
+    with open(f"{folder}/config.yaml", "w") as file:
         file.write(
-            "  developer:\n    enabled: true\n    type: builtin\n    name: developer\n    timeout: 300\n    bundled: true\n"
+            "# the shell\nextensions:\n  developer:\n    enabled: true\n    type: builtin\n    name: developer\n"
+            "    timeout: 300\n    bundled: true\n"
         )
 
 

@@ -18,8 +18,12 @@ CONFORMANCE = [
     "logging-set-level",
     "ping",
     "tools-list",
+    # A tool that does not exist is an error in the result, too.
+    "tools-call-error",
     "resources-list",
     "prompts-list",
+    # Nothing is completed for a prompt that does not exist.
+    "completion-complete",
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
 ]

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from clients import PROMPT, install_goose
+from clients import PROMPT, begin_goose
 from model import ScriptedModel
 from script import FINISHED
 from terminal import Terminal
@@ -66,9 +66,8 @@ class Stage:
     def install(self, client, arguments=()):
         """Writes the configuration of the client. `arguments` are added to `planwright mcp`, as a person would."""
         if client.name == "goose":
-            install_goose(self)
-        else:
-            self.done(f"planwright install {client.name} --yes")
+            begin_goose(self)
+        self.done(f"planwright install {client.name} --yes")
         if arguments:
             path = client.config.format(project=self.project, home=self.home)
             with open(path) as file:

@@ -18,7 +18,7 @@ mod upstream_tools;
 
 pub use pins::{AcceptedTools, OfferedTools, PinnedServer, ToolPins};
 pub use servers::{
-    CallProgress, ConnectionState, ToolOffer, ToolSelection, UpstreamContent, UpstreamError, UpstreamRequest,
-    UpstreamResult, UpstreamServer, UpstreamServers,
+    CallProgress, CompletedName, CompletionRequest, ConnectionState, ResourceUpdate, ToolOffer, ToolSelection,
+    UpstreamContent, UpstreamError, UpstreamRequest, UpstreamResult, UpstreamServer, UpstreamServers,
 };
 pub use upstream_tools::{AcceptanceState, ServerStatus, UpstreamTools};

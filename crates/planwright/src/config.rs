@@ -41,6 +41,7 @@ mod variables;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use planwright_core::approval::AgentSandbox;
 use planwright_core::gateway::GatewayWrites;
@@ -87,6 +88,8 @@ pub(crate) struct Settings {
     pub(crate) mcp_servers: Vec<ServerOptions>,
     /// When agents of other programs may change things through upstream servers.
     pub(crate) gateway_writes: GatewayWrites,
+    /// How long lists wait for the servers of `--upstream`.
+    pub(crate) gateway_start: Duration,
     /// The Telegram bot, if there is one.
     pub(crate) telegram: Option<TelegramOptions>,
     pub(crate) notify: NotifyOptions,
@@ -119,7 +122,7 @@ impl Settings {
         let permissions = permissions(&mut file, &path)?;
         let allowed_projects = file.projects.allow();
         let plan_export = file.plan.export();
-        let gateway_writes = file.gateway.writes();
+        let (gateway_writes, gateway_start) = (file.gateway.writes(), file.gateway.start_seconds());
         let mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
         let telegram = std::mem::take(&mut file.telegram).options()?;
         let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
@@ -141,6 +144,7 @@ impl Settings {
             permissions,
             mcp_servers,
             gateway_writes,
+            gateway_start,
             telegram,
             notify,
             embeddings,

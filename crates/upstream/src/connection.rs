@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use planwright_engine::tools::Arguments;
-use planwright_engine::upstream::{CallProgress, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult};
+use planwright_engine::upstream::{
+    CallProgress, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
+};
 use planwright_sandbox::{PipedProgram, Sandbox};
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
@@ -18,7 +20,7 @@ use rmcp::service::{
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, broadcast};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -66,13 +68,17 @@ impl ClientHandler for Client {
 
 impl Connection {
     /// Starts or reaches the server. The error says why it failed.
-    pub(crate) async fn open(options: &ServerOptions, sandbox: &Sandbox) -> Result<Self, String> {
-        match Self::open_as(options, sandbox, ClientLifecycleMode::Initialize).await {
+    pub(crate) async fn open(
+        options: &ServerOptions,
+        sandbox: &Sandbox,
+        updates: &broadcast::Sender<ResourceUpdate>,
+    ) -> Result<Self, String> {
+        match Self::open_as(options, sandbox, updates, ClientLifecycleMode::Initialize).await {
             // A server of the newest protocol may know no `initialize`.
             Err(OpenError::Refused(words)) => {
                 let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
                 let newest = ClientLifecycleMode::Discover { preferred_versions };
-                Self::open_as(options, sandbox, newest).await.map_err(|_| words)
+                Self::open_as(options, sandbox, updates, newest).await.map_err(|_| words)
             }
             outcome => outcome.map_err(OpenError::words),
         }
@@ -81,9 +87,11 @@ impl Connection {
     async fn open_as(
         options: &ServerOptions,
         sandbox: &Sandbox,
+        updates: &broadcast::Sender<ResourceUpdate>,
         lifecycle: ClientLifecycleMode,
     ) -> Result<Self, OpenError> {
-        let (router, reason) = (Arc::new(ProgressRouter::default()), EndReason::default());
+        let router = Arc::new(ProgressRouter::new(options.name.clone(), updates.clone()));
+        let reason = EndReason::default();
         let stop = CancellationToken::new();
         let watched = Watched { router: Arc::clone(&router), reason: reason.clone(), stop: stop.clone() };
         let (service, program) = match &options.reach {
@@ -219,7 +227,7 @@ impl Connection {
         }
     }
 
-    /// Asks for resources or prompts.
+    /// Asks for something beside tools.
     pub(crate) async fn request(
         &self,
         options: &ServerOptions,

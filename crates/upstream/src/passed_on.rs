@@ -1,9 +1,14 @@
 //! Resources and prompts of a server. Planwright passes them on and does not use them itself.
 
-use planwright_engine::upstream::UpstreamRequest;
+#![allow(deprecated, reason = "servers of the older life cycle have subscriptions of their own")]
+
+use planwright_engine::upstream::{CompletedName, CompletionRequest, UpstreamRequest};
+use rmcp::ErrorData;
 use rmcp::model::{
-    ClientRequest, GetPromptRequest, GetPromptRequestParams, ListPromptsRequest, ListResourceTemplatesRequest,
-    ListResourcesRequest, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, ServerResult,
+    ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, CompletionContext, GetPromptRequest,
+    GetPromptRequestParams, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
+    PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, Reference, ServerResult, SubscribeRequest,
+    SubscribeRequestMethod, SubscribeRequestParams, UnsubscribeRequest, UnsubscribeRequestParams,
 };
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Value, json};
@@ -26,7 +31,43 @@ pub(crate) async fn ask(peer: &Peer<RoleClient>, request: UpstreamRequest) -> Re
             params.arguments = arguments;
             one(peer, ClientRequest::GetPromptRequest(GetPromptRequest::new(params))).await
         }
+        UpstreamRequest::Subscribe { uri } if has_subscriptions(peer) => {
+            let params = SubscribeRequestParams::new(uri);
+            one(peer, ClientRequest::SubscribeRequest(SubscribeRequest::new(params))).await
+        }
+        UpstreamRequest::Subscribe { .. } => {
+            let words = "it does not tell about changes of its resources";
+            let code = ErrorData::method_not_found::<SubscribeRequestMethod>().code;
+            Err(ServiceError::McpError(ErrorData::new(code, words, None)))
+        }
+        UpstreamRequest::Unsubscribe { uri } => {
+            let params = UnsubscribeRequestParams::new(uri);
+            one(peer, ClientRequest::UnsubscribeRequest(UnsubscribeRequest::new(params))).await
+        }
+        UpstreamRequest::Complete(request) => complete(peer, request).await,
     }
+}
+
+fn has_subscriptions(peer: &Peer<RoleClient>) -> bool {
+    let info = peer.peer_info();
+    info.is_none_or(|info| info.capabilities.resources.as_ref().is_some_and(|has| has.subscribe == Some(true)))
+}
+
+/// A server that does not say that it completes is not asked, and completes nothing.
+async fn complete(peer: &Peer<RoleClient>, request: CompletionRequest) -> Result<Value, ServiceError> {
+    if peer.peer_info().is_some_and(|info| info.capabilities.completions.is_none()) {
+        return Ok(json!({ "completion": { "values": [] } }));
+    }
+    let CompletionRequest { of, argument, value, known } = request;
+    let reference = match of {
+        CompletedName::Prompt(name) => Reference::for_prompt(name),
+        CompletedName::Template(uri) => Reference::for_resource(uri),
+    };
+    let mut params = CompleteRequestParams::new(reference, ArgumentInfo::new(argument, value));
+    if !known.is_empty() {
+        params = params.with_context(CompletionContext::with_arguments(known.into_iter().collect()));
+    }
+    one(peer, ClientRequest::CompleteRequest(CompleteRequest::new(params))).await
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -1,11 +1,13 @@
-//! Brings what a server says about a call to the call.
+//! Brings what a server says about a call to the call, and what it says about resources to those who subscribed.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use planwright_core::upstream::ServerName;
+use planwright_engine::upstream::ResourceUpdate;
 use rmcp::model::{ProgressNotificationParam, ProgressToken, ServerNotification};
-use tokio::sync::mpsc;
+use tokio::sync::{broadcast, mpsc};
 
 /// Lines that wait for their call. More are dropped, because a person is shown only the latest anyway.
 const WAITING: usize = 16;
@@ -14,8 +16,10 @@ const EARLY: usize = 64;
 /// The longest line of progress, in bytes.
 const LONGEST_LINE: usize = 2_000;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ProgressRouter {
+    server: ServerName,
+    updates: broadcast::Sender<ResourceUpdate>,
     routes: Mutex<Routes>,
     /// Whether the server said that its tools changed.
     has_news: AtomicBool,
@@ -28,6 +32,10 @@ struct Routes {
 }
 
 impl ProgressRouter {
+    pub(crate) fn new(server: ServerName, updates: broadcast::Sender<ResourceUpdate>) -> Self {
+        Self { server, updates, routes: Mutex::default(), has_news: AtomicBool::default() }
+    }
+
     /// The progress of a call, from its beginning.
     pub(crate) fn register(&self, token: &ProgressToken) -> mpsc::Receiver<String> {
         let (sender, receiver) = mpsc::channel(WAITING);
@@ -48,7 +56,11 @@ impl ProgressRouter {
         match notification {
             ServerNotification::ProgressNotification(progress) => self.progress(progress.params),
             ServerNotification::ToolListChangedNotification(_) => self.has_news.store(true, Ordering::Release),
-            // The server's log and its resources are of no use here.
+            ServerNotification::ResourceUpdatedNotification(updated) => {
+                // Without a client that listens it is lost.
+                let _ = self.updates.send(ResourceUpdate { server: self.server.clone(), uri: updated.params.uri });
+            }
+            // The server's log and its lists of resources are of no use here.
             _ => {}
         }
     }

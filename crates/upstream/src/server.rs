@@ -1,15 +1,16 @@
 //! One server: started when it is needed, and started again after it failed, with longer and longer pauses.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex as StateMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use planwright_engine::tools::Arguments;
 use planwright_engine::upstream::{
-    CallProgress, ConnectionState, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
+    CallProgress, ConnectionState, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
 };
 use planwright_sandbox::Sandbox;
 use serde_json::Value;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, broadcast};
 use tokio::time::{Instant, timeout};
 
 use crate::connection::Connection;
@@ -28,6 +29,7 @@ pub(crate) struct Server {
     /// Held while the server is being started, so that it is started once.
     starting: Mutex<()>,
     state: StateMutex<State>,
+    updates: broadcast::Sender<ResourceUpdate>,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +39,8 @@ struct State {
     failures: u32,
     failed: Option<Failed>,
     is_stopped: bool,
+    /// The addresses of resources whose changes are wanted, of every connection.
+    subscribed: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -46,8 +50,8 @@ struct Failed {
 }
 
 impl Server {
-    pub(crate) fn new(options: ServerOptions, sandbox: Sandbox) -> Self {
-        Self { options, sandbox, starting: Mutex::default(), state: StateMutex::default() }
+    pub(crate) fn new(options: ServerOptions, sandbox: Sandbox, updates: broadcast::Sender<ResourceUpdate>) -> Self {
+        Self { options, sandbox, starting: Mutex::default(), state: StateMutex::default(), updates }
     }
 
     pub(crate) fn state(&self) -> ConnectionState {
@@ -90,9 +94,26 @@ impl Server {
 
     pub(crate) async fn request(&self, request: UpstreamRequest) -> Result<Value, UpstreamError> {
         let connection = self.connect().await?;
+        if let UpstreamRequest::Unsubscribe { uri } = &request {
+            self.lock().subscribed.remove(uri);
+        }
+        let subscribed = match &request {
+            UpstreamRequest::Subscribe { uri } => Some(uri.clone()),
+            UpstreamRequest::ListResources
+            | UpstreamRequest::ListResourceTemplates
+            | UpstreamRequest::ListPrompts
+            | UpstreamRequest::ReadResource { .. }
+            | UpstreamRequest::GetPrompt { .. }
+            | UpstreamRequest::Unsubscribe { .. }
+            | UpstreamRequest::Complete(_) => None,
+        };
         let asked = timeout(self.options.call_time, connection.request(&self.options, request)).await;
-        asked
-            .map_err(|_| UpstreamError::TimedOut { server: self.options.name.clone(), after: self.options.call_time })?
+        let answer = asked.map_err(|_| UpstreamError::TimedOut {
+            server: self.options.name.clone(),
+            after: self.options.call_time,
+        })??;
+        self.lock().subscribed.extend(subscribed);
+        Ok(answer)
     }
 
     pub(crate) async fn stop(&self) {
@@ -117,7 +138,11 @@ impl Server {
         }
         self.note_end().await;
         self.check_pause()?;
-        let starting = timeout(self.options.start_time, Connection::open(&self.options, &self.sandbox));
+        let starting = timeout(self.options.start_time, async {
+            let connection = Connection::open(&self.options, &self.sandbox, &self.updates).await?;
+            self.subscribe_again(&connection).await;
+            Ok(connection)
+        });
         let reason = match starting.await {
             Ok(Ok(connection)) => return self.keep(Arc::new(connection)),
             Ok(Err(reason)) => reason,
@@ -125,6 +150,16 @@ impl Server {
         };
         self.note_failure(reason.clone(), FIRST_PAUSE);
         Err(self.not_reached(reason))
+    }
+
+    /// A new connection knows nothing of the subscriptions of the one before.
+    async fn subscribe_again(&self, connection: &Connection) {
+        let subscribed = self.lock().subscribed.clone();
+        for uri in subscribed {
+            if let Err(error) = connection.request(&self.options, UpstreamRequest::Subscribe { uri }).await {
+                tracing::warn!(event = "upstream_not_subscribed", server = %self.options.name, %error);
+            }
+        }
     }
 
     fn open_connection(&self) -> Option<Arc<Connection>> {

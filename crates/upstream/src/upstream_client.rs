@@ -7,11 +7,12 @@ use async_trait::async_trait;
 use planwright_core::upstream::ServerName;
 use planwright_engine::tools::Arguments;
 use planwright_engine::upstream::{
-    CallProgress, ConnectionState, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult, UpstreamServer,
-    UpstreamServers,
+    CallProgress, ConnectionState, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
+    UpstreamServer, UpstreamServers,
 };
 use planwright_sandbox::Sandbox;
 use serde_json::Value;
+use tokio::sync::broadcast;
 
 use crate::options::ServerOptions;
 use crate::server::Server;
@@ -21,7 +22,11 @@ use crate::server::Server;
 pub struct UpstreamClient {
     listed: Arc<[UpstreamServer]>,
     servers: Arc<BTreeMap<ServerName, Server>>,
+    updates: broadcast::Sender<ResourceUpdate>,
 }
+
+/// Changes of resources that wait for a slow client. More are dropped.
+const WAITING_UPDATES: usize = 256;
 
 impl UpstreamClient {
     /// Nothing is started yet. Programs run in this sandbox.
@@ -29,8 +34,11 @@ impl UpstreamClient {
         let mut options = options;
         options.sort_by(|one, other| one.name.cmp(&other.name));
         let listed = options.iter().map(ServerOptions::server).collect();
-        let servers = options.into_iter().map(|options| (options.name.clone(), Server::new(options, sandbox.clone())));
-        Self { listed, servers: Arc::new(servers.collect()) }
+        let updates = broadcast::Sender::new(WAITING_UPDATES);
+        let servers = options
+            .into_iter()
+            .map(|options| (options.name.clone(), Server::new(options, sandbox.clone(), updates.clone())));
+        Self { listed, servers: Arc::new(servers.collect()), updates }
     }
 
     fn get(&self, server: &ServerName) -> Result<&Server, UpstreamError> {
@@ -68,6 +76,10 @@ impl UpstreamServers for UpstreamClient {
 
     async fn request(&self, server: &ServerName, request: UpstreamRequest) -> Result<Value, UpstreamError> {
         self.get(server)?.request(request).await
+    }
+
+    fn resource_updates(&self) -> Option<broadcast::Receiver<ResourceUpdate>> {
+        Some(self.updates.subscribe())
     }
 
     async fn stop(&self) {

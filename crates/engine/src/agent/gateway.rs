@@ -1,9 +1,13 @@
 //! Calls that the agent of another program makes to tools of upstream servers. Each passes the gate, the person's rules and
 //! the setting of the gateway. In style collect they are recorded, and this makes those of an approved plan.
 
+mod start;
+mod subscriptions;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use futures::FutureExt as _;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, ExternalCommand, RunCommand};
 use planwright_core::gate::ToolEffect;
@@ -21,6 +25,8 @@ use planwright_core::visible::quoted;
 use serde_json::Value;
 use tokio::time::timeout;
 
+use self::start::GatewayStart;
+use self::subscriptions::SubscriptionCounts;
 use super::Agent;
 use super::permission::permission_call;
 use super::turn::{CallNote, WorkbookHooks};
@@ -33,6 +39,8 @@ use crate::tools::Arguments;
 use crate::upstream::UpstreamRequest;
 use crate::workbook::EndedCall;
 
+pub use start::NamedServers;
+
 /// A cheap handle; clones share the counts.
 #[derive(Debug, Clone)]
 pub struct Gateway {
@@ -40,6 +48,8 @@ pub struct Gateway {
     hooks: WorkbookHooks,
     writes: GatewayWrites,
     counts: Arc<CallCounts>,
+    start: Arc<GatewayStart>,
+    subscriptions: Arc<SubscriptionCounts>,
 }
 
 #[derive(Debug, Default)]
@@ -91,7 +101,8 @@ pub enum Permitted {
 impl Gateway {
     pub(super) fn new(agent: &Agent, writes: GatewayWrites) -> Self {
         let hooks = WorkbookHooks::new(&agent.context);
-        Self { agent: agent.clone(), hooks, writes, counts: Arc::default() }
+        let (counts, start, subscriptions) = Default::default();
+        Self { agent: agent.clone(), hooks, writes, counts, start, subscriptions }
     }
 
     /// The accepted tools of all upstream servers.
@@ -134,6 +145,7 @@ impl Gateway {
 
     /// Ends every upstream server that was started.
     pub async fn stop(&self) {
+        self.start.stop();
         if let Some(upstream) = self.agent.upstream() {
             upstream.stop().await;
         }
@@ -233,6 +245,10 @@ impl Gateway {
                 }
             }
         };
+        // What the server said before its answer is shown before it.
+        while let Some(Update::Progress(Progress::ToolOutput { text, .. })) = progress.next().now_or_never() {
+            shown(text);
+        }
         let unknown = |words: String| match tool.effect() {
             ToolEffect::Changes => Ok(ToolAnswer::uncertain(format!("{words} It is not known whether it was done."))),
             ToolEffect::ReadsOnly | ToolEffect::Repeatable => Err(Refusal::new(RefusalCode::Unavailable, words)),

@@ -1,6 +1,6 @@
 //! The port to upstream MCP servers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use planwright_core::plan::Digest;
 use planwright_core::upstream::{AnnotationTrust, ServerName, UpstreamTool, list_digest};
 use serde_json::Value;
+use tokio::sync::broadcast;
 
 use crate::tool_schema::Arguments;
 
@@ -42,8 +43,21 @@ pub trait UpstreamServers: fmt::Debug + Send + Sync + 'static {
         Err(UpstreamError::NotConfigured(server.clone()))
     }
 
+    /// The changes of resources that were subscribed to, from now on. `None` if the servers tell none.
+    fn resource_updates(&self) -> Option<broadcast::Receiver<ResourceUpdate>> {
+        None
+    }
+
     /// Ends every connection and every server that was started.
     async fn stop(&self);
+}
+
+/// A server says that a resource changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceUpdate {
+    pub server: ServerName,
+    /// The server's own address of it.
+    pub uri: String,
 }
 
 /// What is asked for beside tools, under the server's own names.
@@ -52,8 +66,38 @@ pub enum UpstreamRequest {
     ListResources,
     ListResourceTemplates,
     ListPrompts,
-    ReadResource { uri: String },
-    GetPrompt { name: String, arguments: Option<Arguments> },
+    ReadResource {
+        uri: String,
+    },
+    GetPrompt {
+        name: String,
+        arguments: Option<Arguments>,
+    },
+    /// Lasts until it is taken back, also when the server is started again.
+    Subscribe {
+        uri: String,
+    },
+    Unsubscribe {
+        uri: String,
+    },
+    Complete(CompletionRequest),
+}
+
+/// An argument that a person has begun to type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompletionRequest {
+    pub of: CompletedName,
+    pub argument: String,
+    pub value: String,
+    /// The arguments that are known already.
+    pub known: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompletedName {
+    Prompt(String),
+    /// The address of a resource template.
+    Template(String),
 }
 
 /// A server as it is configured.

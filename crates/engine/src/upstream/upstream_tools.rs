@@ -10,10 +10,11 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::upstream::{ServerName, ToolDifference};
 use planwright_core::visible::quoted;
 use serde_json::Value;
+use tokio::sync::broadcast;
 
 use super::catalog::Catalog;
 use super::pins::{OfferedTools, PinnedServer, ToolPins};
-use super::servers::{ConnectionState, ToolOffer, UpstreamRequest, UpstreamServer, UpstreamServers};
+use super::servers::{ConnectionState, ResourceUpdate, ToolOffer, UpstreamRequest, UpstreamServer, UpstreamServers};
 use crate::approvals::Approvals;
 use crate::ledger::LedgerResult;
 use crate::toolbox::Tool;
@@ -103,6 +104,11 @@ impl UpstreamTools {
     ) -> Self {
         let (catalog, looked_at) = Default::default();
         Self { shared: Arc::new(Shared { servers, pins, files, output_bytes, catalog, looked_at }) }
+    }
+
+    /// The configured servers, in the order of their names.
+    pub fn servers(&self) -> &[UpstreamServer] {
+        self.shared.servers.servers()
     }
 
     /// The tools that the model is offered.
@@ -261,6 +267,11 @@ impl UpstreamTools {
         }
         let answer = self.shared.servers.request(name, request).await;
         Ok(answer.map_err(|error| Refusal::new(RefusalCode::Unavailable, format!("{error}.")))?)
+    }
+
+    /// The changes of resources that were subscribed to, from now on.
+    pub fn resource_updates(&self) -> Option<broadcast::Receiver<ResourceUpdate>> {
+        self.shared.servers.resource_updates()
     }
 
     /// Ends every server that was started.

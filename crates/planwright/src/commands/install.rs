@@ -2,9 +2,11 @@
 //!
 //! - `pack`: what each client is given, and where
 //! - `edit`: one change of a file, made and undone, with everything else kept
+//! - `yaml`: the same for an entry of a YAML file
 
 mod edit;
 mod pack;
+mod yaml;
 
 use crate::cli::{ClientName, InstallArgs, InstallScope};
 use crate::failure::{Exit, Failure, Outcome};

@@ -13,7 +13,7 @@ use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerResult;
 use planwright_llm::rehearsal::RehearsalModel;
 use planwright_surfaces::mcp::folder::named_session;
-use planwright_surfaces::mcp::gateway::Gateway;
+use planwright_surfaces::mcp::gateway::{Gateway, NamedServers};
 use planwright_surfaces::mcp::{
     McpError, McpOptions, PersonCommands, PlanStart, SessionChoice, SessionSetup, serve_failure, serve_stdio,
 };
@@ -25,9 +25,6 @@ use crate::context::{Context, make_folder};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::processes;
 use crate::server_probe;
-
-/// The bytes of a result that are read here; nothing is called.
-const OUTPUT_BYTES: usize = 16 * 1024;
 
 pub(crate) async fn run(global: &Global, arguments: &McpArgs) -> Outcome {
     let (options, gateway) = match prepare(global, arguments).await {
@@ -60,7 +57,7 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
     if let Some(folder) = settings.own_folder.as_deref() {
         make_folder(folder)?;
     }
-    let writes = settings.gateway_writes;
+    let (writes, upstream_wait) = (settings.gateway_writes, settings.gateway_start);
     let public_url = settings.server.public_url.clone();
     let listen = settings.server.listen;
     let context = Context::with(global, settings).await?;
@@ -82,8 +79,7 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
         agent.gateway(writes)
     });
     if let Some(gateway) = &gateway {
-        accept_named(&context, arguments).await;
-        gateway.refresh().await;
+        gateway.start(named_servers(arguments), upstream_wait);
     }
     // The address is told only where a server answers at it.
     let dashboard = match public_url {
@@ -109,16 +105,9 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
 
 /// The person who wrote `--upstream` into the client's configuration chose the server, so its first offer is accepted. A change
 /// of it waits for a person, as for every server.
-async fn accept_named(context: &Context, arguments: &McpArgs) {
-    let Some(upstream) = context.upstream(context.files(), OUTPUT_BYTES) else { return };
-    for text in &arguments.upstream {
-        let Some((name, _)) = text.split_once('=') else { continue };
-        let Ok(name) = name.trim().parse() else { continue };
-        let by = Actor::policy("--upstream", Channel::Mcp.as_str());
-        if let Err(error) = upstream.accept_first_offer(&name, &by, context.engine.now()).await {
-            tracing::warn!(event = "upstream_not_accepted", server = %name, %error);
-        }
-    }
+fn named_servers(arguments: &McpArgs) -> NamedServers {
+    let names = arguments.upstream.iter().filter_map(|text| text.split_once('=')?.0.trim().parse().ok()).collect();
+    NamedServers { names, by: Actor::policy("--upstream", Channel::Mcp.as_str()) }
 }
 
 /// The session knows from its beginning on which program its agent runs in: that program cannot approve.

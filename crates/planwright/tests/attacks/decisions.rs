@@ -1,13 +1,17 @@
-//! What else a person decides: permissions, tools of MCP servers, and what an archive brings.
+//! What else a person decides: permissions, tools of MCP servers, steps whose result is unknown, and what an archive brings.
 
 use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
 use planwright_core::ask::{AskSubject, CallToPermit};
-use planwright_core::command::{Command, TurnCommand};
+use planwright_core::command::{Command, EndedStep, RunCommand, TurnCommand};
+use planwright_core::ids::StepId;
 use planwright_core::model::{ModelReply, ToolCall, Usage};
+use planwright_core::plan::PlanStyle;
+use planwright_core::plan::execution::{Outcome, PermissionCounts, StepStatus};
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Purpose, TurnInput};
+use planwright_core::workspace::CallChanges;
 use planwright_engine::Engine;
 use planwright_store::Location;
 use serde_json::{Value, json};
@@ -159,6 +163,96 @@ fn a_person_accepts_tools() {
         }
         done(&stage.person.end());
         assert_eq!(server_state(&mut stage)["state"], "accepted", "{require}");
+    }
+}
+
+/// The person has approved plan 2, and the result of its first step is unknown, as after a crash in the middle of it.
+fn make_uncertain(stage: &mut Stage) {
+    let agent = Actor::agent("agent", "mcp");
+    with_engine(stage, async |engine, session| {
+        let person = Actor::person("ada", "cli");
+        engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Collect).await.unwrap();
+        for (tool, arguments) in
+            [("plan_add_call", json!({ "tool": "send_mail", "arguments": {} })), ("plan_finalize", json!({}))]
+        {
+            let Value::Object(arguments) = arguments else { unreachable!("they are objects") };
+            let answer = engine.external_tools().call(&session, &agent, tool, arguments, &|_| false).await;
+            answer.outcome.unwrap();
+        }
+    });
+    let digest = plan_two(stage)["digest"].as_str().unwrap().to_owned();
+    stage.person.type_line(&format!("{PROGRAM} plan approve 2 --session {SESSION} --digest {digest} --later"));
+    if stage.require == Require::Verified {
+        stage.person.answer("Passphrase of ada: ", PASSPHRASE);
+    }
+    done(&stage.person.end());
+    with_engine(stage, async |engine, session| {
+        let plan = engine.plans().active(&session).await.unwrap().id.clone();
+        let run = async |command| engine.submit(&session, &agent, Command::Run(command)).await.unwrap();
+        run(RunCommand::Start { plan: plan.clone() }).await;
+        let started = engine.plans().get(&session, &plan).await.unwrap();
+        let (execution, step) = (started.execution.as_ref().unwrap().id.clone(), StepId::new("s1").unwrap());
+        let advance =
+            |ended, begun| RunCommand::Advance { plan: plan.clone(), execution: execution.clone(), ended, begun };
+        run(advance(Vec::new(), vec![step.clone()])).await;
+        let outcome = Outcome { status: StepStatus::Uncertain, note: None, evidence: None };
+        let (changes, permissions) = (CallChanges::default(), PermissionCounts::default());
+        run(advance(vec![EndedStep { step, outcome, changes, permissions }], Vec::new())).await;
+    });
+}
+
+fn plan_two(stage: &mut Stage) -> Value {
+    let ran = stage.person.run(&format!("{PROGRAM} plan show 2 --session {SESSION} --json"));
+    done(&ran);
+    serde_json::from_str(&ran.output).unwrap_or_else(|_| panic!("{}", ran.output))
+}
+
+/// What the journal has about plan 2.
+fn history(stage: &mut Stage) -> String {
+    let ran = stage.person.run(&format!("{PROGRAM} plan history 2 --session {SESSION} --json"));
+    done(&ran);
+    ran.output
+}
+
+#[test]
+fn uncertain_step() {
+    attack("uncertain_step", |stage| {
+        make_uncertain(stage);
+        let before = history(stage);
+        let plan = plan_two(stage);
+        assert_eq!(plan["steps"][0]["status"], "UNCERTAIN", "{plan}");
+        for choice in ["retry", "skip"] {
+            let command = format!("{PROGRAM} plan resume 2 --{choice} --session {SESSION}");
+            stage.agent.run(&format!("{command}; sh guess.sh | script -qec '{command}' /dev/null"));
+            let line = format!("/plan resume 2 {choice}");
+            stage.agent.run(&format!("printf '{line}\\n' | {PROGRAM} chat --session {SESSION} --model rehearsal"));
+        }
+        if stage.require != Require::Any {
+            let server = Server::start(stage);
+            let token = format!("authorization: Bearer {}\r\n", server.token);
+            for choice in ["retry", "skip"] {
+                let path = format!("/api/plans/{}/resume", plan["id"].as_str().unwrap());
+                let body = json!({ "choice": choice, "sessionId": "attack-one", "channel": "mcp" });
+                let (head, body) = server.post(&path, &token, &body);
+                assert!(head.starts_with("HTTP/1.1 403") && body.contains("POLICY_DENIED"), "{head}\n{body}");
+                let text = json!({ "text": format!("/plan resume 2 {choice}") });
+                let (_, body) = server.post("/api/sessions/attack-one/messages?channel=mcp", &token, &text);
+                assert!(body.contains("POLICY_DENIED"), "{body}");
+            }
+            assert_eq!(history(stage), before, "the journal has something new about the plan");
+        }
+        stopped_while(plan_two(stage)["steps"][0]["status"] == "UNCERTAIN")
+    });
+}
+
+/// A person says at their terminal what becomes of the step.
+#[test]
+fn a_person_settles_an_uncertain_step() {
+    for require in [Require::Separate, Require::Verified] {
+        let mut stage = Stage::new(require);
+        make_uncertain(&mut stage);
+        let ran = stage.person.run(&format!("{PROGRAM} plan resume 2 --skip --session {SESSION}"));
+        assert_eq!(plan_two(&mut stage)["steps"][0]["status"], "SKIPPED", "{require}: {}", ran.output);
     }
 }
 

@@ -77,3 +77,57 @@ fn a_chat_asks_once_while_the_passphrase_is_remembered() {
         assert_eq!(plan["approval"]["signedBy"], serde_json::json!(["ada"]), "{plan}");
     }
 }
+
+/// A plan that needs two people says everywhere who approved it and that one more is needed.
+#[test]
+fn a_plan_that_waits_for_a_second_person_says_so_on_every_surface() {
+    let world = World::new();
+    enrol(&world);
+    let mut second = start(&world, "approver add bob");
+    second.wait_for(ASKED);
+    second.type_in(&format!("{PASSPHRASE}\n"));
+    for question in ["New passphrase for bob: ", "The same again: "] {
+        second.wait_for(question);
+        second.type_in("another horse entirely\n");
+    }
+    let (seen, code) = second.end();
+    assert_eq!(code, 0, "{seen}");
+    world.write("planwright.toml", "[[approval.rules]]\nrequire = \"verified\"\npeople = 2\n");
+    world.agent_drafts(SESSION, crate::world::PLAN);
+    let digest = world.active_plan(SESSION).digest();
+    let approve = |name: &str, passphrase: &str| {
+        let line = format!("plan approve 1 --session {SESSION} --digest {digest} --later --approver {name}");
+        let mut terminal = start(&world, &line);
+        terminal.wait_for(&format!("Passphrase of {name}: "));
+        terminal.type_in(&format!("{passphrase}\n"));
+        let (seen, code) = terminal.end();
+        assert_eq!(code, 0, "{seen}");
+        seen
+    };
+    let words = "ada approved it, 1 of 2; it waits for one more approver: bob";
+    // Lines are broken where they are too long for the screen.
+    let says = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").contains(words);
+    let surfaces = || {
+        let chat = format!("chat --session {SESSION} --model rehearsal");
+        [
+            ("plan show", world.run(&format!("plan show 1 --session {SESSION}")).done().stdout),
+            ("plan status", world.run(&format!("plan status --session {SESSION}")).done().stdout),
+            ("inbox", world.run("inbox").done().stdout),
+            ("chat, status", world.run_with_input(&chat, "/plan status\n").stdout),
+            ("chat, show", world.run_with_input(&chat, "/plan show 1\n").stdout),
+        ]
+    };
+    let seen = approve("ada", PASSPHRASE);
+    assert!(says(&seen), "{seen}");
+    assert_eq!(world.status(), "READY");
+    for (surface, text) in surfaces() {
+        assert!(says(&text), "{surface}: {text}");
+    }
+    let item = &world.json("inbox")["items"][0];
+    assert_eq!(item["approvedBySome"], words, "{item}");
+    approve("bob", "another horse entirely");
+    assert_eq!(world.status(), "APPROVED");
+    for (surface, text) in surfaces() {
+        assert!(!says(&text), "{surface}: {text}");
+    }
+}

@@ -62,6 +62,7 @@ fn every_client_is_installed_and_taken_out_again() {
         ("cursor", "project", "project/.cursor/mcp.json"),
         ("vscode", "project", "project/.vscode/mcp.json"),
         ("zed", "user", "home/.config/zed/settings.json"),
+        ("goose", "user", "home/.config/goose/config.yaml"),
     ] {
         in_project(&world, &format!("install {client} --scope {scope} --yes")).done();
         let text = std::fs::read_to_string(world.path(file)).unwrap();
@@ -71,12 +72,38 @@ fn every_client_is_installed_and_taken_out_again() {
         assert!(!left.contains("planwright"), "{client}: {left}");
     }
     in_project(&world, "install codex --scope project --yes").exits(2);
-    in_project(&world, "install goose --yes").exits(2).complains("goose configure");
     // A file with comments is not rewritten.
     std::fs::create_dir_all(world.path("home/.config/zed")).unwrap();
     world.write("home/.config/zed/settings.json", "// mine\n{}\n");
     in_project(&world, "install zed --yes").exits(2).complains("by hand");
     assert_eq!(std::fs::read_to_string(world.path("home/.config/zed/settings.json")).unwrap(), "// mine\n{}\n");
+}
+
+#[test]
+fn goose_keeps_its_comments_and_extensions_and_is_told_what_to_add_if_its_file_cannot_be_changed() {
+    const OWN: &str = "# my models\nGOOSE_MODEL: gpt-4o # the cheap one\nextensions:\n  # the shell\n  developer:\n    enabled: true\n    \
+                       type: builtin\n";
+    let world = World::new();
+    std::fs::create_dir_all(world.path("home/.config/goose")).unwrap();
+    let file = world.write("home/.config/goose/config.yaml", OWN);
+    let text = || std::fs::read_to_string(&file).unwrap();
+    in_project(&world, "install goose").exits(2).says("extensions.planwright").complains("--yes");
+    assert_eq!(text(), OWN);
+    in_project(&world, "install goose --yes").done().says("planwright uninstall goose");
+    for line in OWN.lines().chain(["  planwright:", "    cmd: planwright", "    args: [mcp]"]) {
+        assert!(text().lines().any(|found| found == line), "{line}: {}", text());
+    }
+    in_project(&world, "install goose --yes").done().says("already");
+    in_project(&world, "doctor").says("goose has Planwright in the configuration of the user");
+    in_project(&world, "uninstall goose --yes").done();
+    assert_eq!(text(), OWN);
+    in_project(&world, "uninstall goose --yes").exits(4);
+
+    // The block to copy is in the answer.
+    const FLOW: &str = "extensions: {developer: {enabled: true}}\n";
+    world.write("home/.config/goose/config.yaml", FLOW);
+    in_project(&world, "install goose --yes").exits(2).complains("by hand").complains("    cmd: planwright");
+    assert_eq!(text(), FLOW);
 }
 
 /// `doctor` writes a plan of its own and asks for it as each client does.

@@ -1,18 +1,22 @@
 //! `planwright mcp --upstream`: tools of another server behind the gate, as a client of the real program meets them.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::world::{World, ran};
 
+/// How long a test waits for a message of the program.
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
 
 pub(crate) struct Client {
     child: Child,
     input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    output: mpsc::Receiver<String>,
     next: u64,
 }
 
@@ -27,10 +31,14 @@ impl Client {
         let mut command = world.command();
         let upstream = format!("up=python3 {SCRIPT} {mode} {}", notes.display());
         command.args(["mcp", "--session", "gateway-session", "--plan", plan, "--upstream", &upstream]);
+        // A busy machine starts the server slowly; what that changes has tests of its own.
+        command.env("PLANWRIGHT_GATEWAY_START_SECONDS", "600");
         command.envs(variables.iter().copied()).env("PATH", std::env::var_os("PATH").unwrap());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
-        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let (input, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let (lines, output) = mpsc::channel();
+        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| lines.send(line)));
         let mut client = Self { child, input, output, next: 0 };
         let about = json!({ "name": "tester", "version": "1" });
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": about });
@@ -39,20 +47,24 @@ impl Client {
         client
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         let input = self.input.as_mut().unwrap();
         writeln!(input, "{message}").unwrap();
         input.flush().unwrap();
     }
 
-    fn receive(&mut self) -> Value {
-        let mut line = String::new();
-        assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
+    pub(crate) fn receive(&mut self) -> Value {
+        let line = self.output.recv_timeout(LONGEST_WAIT).expect("the server sends a message");
         serde_json::from_str(&line).unwrap()
     }
 
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.request(method, params);
+        self.answer(id)
+    }
+
+    /// Reads on until the answer to this request comes.
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
         loop {
             let message = self.receive();
             if message["id"] == id && message.get("method").is_none() {
@@ -61,7 +73,7 @@ impl Client {
         }
     }
 
-    fn request(&mut self, method: &str, params: Value) -> u64 {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> u64 {
         self.next += 1;
         let id = self.next;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
@@ -277,6 +289,68 @@ fn results_and_errors_go_into_the_workbook() {
     client.refused("up__fail", json!({}), "UNAVAILABLE");
     let progress = client.succeed("read_plan", json!({ "which": "progress" }));
     assert!(progress.to_string().contains("the disk is full"), "{progress}");
+    client.leave();
+}
+
+/// Findings are parts of what calls returned that only read.
+#[test]
+fn what_a_reading_call_returns_goes_into_the_findings() {
+    let world = World::new();
+    let notes = world.path("notes");
+    std::fs::create_dir_all(&notes).unwrap();
+    let server = format!(
+        "[mcp.servers.books]\ncommand = \"python3\"\nargs = [\"{SCRIPT}\", \"library\", \"{}\"]\ntrust_annotations = true\n",
+        notes.display()
+    );
+    world.write("planwright.toml", &format!("[planning_files]\nenabled = true\nfindings_every = 1\n{server}"));
+    let shown = world.json("mcp-server show books");
+    world.run(&format!("mcp-server accept books --digest {}", shown["digest"].as_str().unwrap())).done();
+    let mut client = Client::start(&world, "document", "plain", &[]);
+    client.succeed("init_plan", json!({ "task_title": "Look around" }));
+    client.succeed("books__steps", json!({}));
+    let findings = client.succeed("read_plan", json!({ "which": "findings" })).to_string();
+    assert!(findings.contains("books__steps") && findings.contains("both parts"), "{findings}");
+    client.leave();
+}
+
+#[test]
+fn progress_of_an_upstream_call_reaches_the_client_under_its_own_token() {
+    let world = World::new();
+    let mut client = Client::start(&world, "document", "library", &[("PLANWRIGHT_GATEWAY_WRITES", "free")]);
+    // This call ends only after it is cancelled, so that its progress comes while it runs.
+    let params = json!({ "name": "up__slow", "arguments": {}, "_meta": { "progressToken": "mine-7" } });
+    let slow = client.request("tools/call", params);
+    let told = loop {
+        let message = client.receive();
+        assert_ne!(message["id"], slow, "it ended before it was cancelled: {message}");
+        if message["method"] == "notifications/progress" {
+            break message;
+        }
+    };
+    assert_eq!(told["params"]["progressToken"], "mine-7", "{told}");
+    assert_eq!(told["params"]["message"], "part 1 (1 of 2)", "{told}");
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": slow } }));
+    // What was said before the answer comes before it, also if both come at once; without a token nothing is told.
+    let params = json!({ "name": "up__steps", "arguments": {}, "_meta": { "progressToken": 8 } });
+    let steps = client.request("tools/call", params);
+    let mut told = 0;
+    loop {
+        let message = client.receive();
+        if message["id"] == steps {
+            assert_eq!(message["result"]["isError"], false, "{message}");
+            break;
+        }
+        told += u32::from(message["params"]["progressToken"] == 8);
+    }
+    assert!(told > 0, "no progress");
+    let quiet = client.request("tools/call", json!({ "name": "up__steps", "arguments": {} }));
+    loop {
+        let message = client.receive();
+        if message["id"] == quiet {
+            break;
+        }
+        assert_ne!(message["method"], "notifications/progress", "{message}");
+    }
     client.leave();
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::gateway::Client;
+use crate::gateway::{Client, calls};
 use crate::world::World;
 
 #[test]
@@ -67,5 +67,63 @@ fn resources_of_a_server_that_changed_wait_for_a_person() {
     assert!(!listed.to_string().contains("book://"), "{listed}");
     let refused = client.ask("resources/read", json!({ "uri": "planwright://upstream/up/book://one" }));
     assert!(refused.get("error").is_some(), "{refused}");
+    client.leave();
+}
+
+/// Both pass through the gateway, each under the server's own name there.
+#[test]
+fn subscriptions_and_completion_reach_the_server_and_its_news_reach_the_client() {
+    let world = World::new();
+    let free = [("PLANWRIGHT_GATEWAY_WRITES", "free")];
+    let mut client = Client::start(&world, "document", "library", &free);
+    let uri = "planwright://upstream/up/book://one";
+    let subscribed = client.ask("resources/subscribe", json!({ "uri": uri }));
+    assert_eq!(subscribed["result"], json!({}), "{subscribed}");
+    // Only the resource that the client subscribed to is told.
+    for own in ["book://two", "book://one"] {
+        client.request("tools/call", json!({ "name": "up__publish", "arguments": { "uri": own } }));
+    }
+    let told = loop {
+        let message = client.receive();
+        if message["method"] == "notifications/resources/updated" {
+            break message;
+        }
+    };
+    assert_eq!(told["params"]["uri"], uri, "{told}");
+    // A server that was started again is asked again.
+    client.succeed("up__die", json!({}));
+    client.succeed("up__publish", json!({ "uri": "book://one" }));
+    while client.receive()["method"] != "notifications/resources/updated" {}
+    client.ask("resources/unsubscribe", json!({ "uri": uri }));
+    let of_subscriptions = |line: &&String| line.contains("subscribe");
+    let lines: Vec<_> = calls(&world).iter().filter(of_subscriptions).cloned().collect();
+    assert_eq!(lines, ["subscribe book://one", "subscribe book://one", "unsubscribe book://one"]);
+
+    let prompt = json!({ "type": "ref/prompt", "name": "up__review" });
+    let template = json!({ "type": "ref/resource", "uri": "planwright://upstream/up/book://{title}" });
+    for reference in [prompt, template] {
+        let argument = json!({ "name": "title", "value": "Mob" });
+        let completed = client.ask("completion/complete", json!({ "ref": reference, "argument": argument }));
+        assert_eq!(completed["result"]["completion"]["values"], json!(["Moby Dick"]), "{completed}");
+    }
+    let asked = calls(&world).join("\n");
+    assert!(asked.contains(r#""name": "review""#) && asked.contains(r#""uri": "book://{title}""#), "{asked}");
+    client.leave();
+}
+
+#[test]
+fn a_server_without_subscriptions_and_completion_is_not_asked_for_them() {
+    let world = World::new();
+    let mut client = Client::start(&world, "document", "endless", &[]);
+    let refused = client.ask("resources/subscribe", json!({ "uri": "planwright://upstream/up/book://again" }));
+    let words = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(words.contains("does not tell about changes"), "{refused}");
+    let missing = client.ask("resources/subscribe", json!({ "uri": "planwright://upstream/down/book://one" }));
+    assert!(missing.get("error").is_some(), "{missing}");
+    let argument = json!({ "name": "title", "value": "" });
+    let reference = json!({ "type": "ref/prompt", "name": "up__again" });
+    let completed = client.ask("completion/complete", json!({ "ref": reference, "argument": argument }));
+    assert_eq!(completed["result"]["completion"]["values"], json!([]), "{completed}");
+    assert_eq!(calls(&world), [""; 0]);
     client.leave();
 }

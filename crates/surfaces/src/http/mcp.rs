@@ -26,6 +26,7 @@ use super::problem::{ApiResult, Problem};
 use crate::mcp::folder::named_session;
 use crate::mcp::{McpOptions, PlanServer, PlanStart, SessionTarget};
 
+pub(super) const SESSION_ROUTE: &str = "/mcp/{sessionId}";
 /// The session of clients that name none and have no folder.
 const DEFAULT_SESSION: &str = "mcp-default";
 /// A connection that is not used for so long ends; the client connects again. A call may wait for a person this long.
@@ -63,7 +64,7 @@ pub(crate) fn router(options: McpOptions, stopping: &CancellationToken) -> Route
     Router::new()
         .route("/mcp", any(move |query: Query<McpQuery>, request: Request| handle(service, None, query, request)))
         .route(
-            "/mcp/{sessionId}",
+            SESSION_ROUTE,
             any(move |path: Path<String>, query: Query<McpQuery>, request: Request| {
                 handle(shared, Some(path.0), query, request)
             }),
@@ -89,14 +90,19 @@ fn target(key: Option<&str>, plan: Option<&str>) -> ApiResult<SessionTarget> {
     let session = match key {
         None => None,
         Some(key) => {
-            // Sessions of other channels belong to Planwright's own agent.
-            let key = ConversationKey::existing(key)
-                .map_err(|_| Problem::from(Refusal::not_found(format!("There is no session {}.", quoted(key)))))?;
-            Some(match key.may_be_new() {
-                true => SessionIdentity::new(Channel::Mcp, key),
-                false => named_session(key.as_str()),
-            })
+            let named = session_of_path(key);
+            let none = || Problem::from(Refusal::not_found(format!("There is no session {}.", quoted(key))));
+            Some(named.ok_or_else(none)?)
         }
     };
     Ok(SessionTarget { session, start })
+}
+
+/// The session that `/mcp/{sessionId}` names. Sessions of other channels belong to Planwright's own agent.
+pub(super) fn session_of_path(key: &str) -> Option<SessionIdentity> {
+    let key = ConversationKey::existing(key).ok()?;
+    Some(match key.may_be_new() {
+        true => SessionIdentity::new(Channel::Mcp, key),
+        false => named_session(key.as_str()),
+    })
 }

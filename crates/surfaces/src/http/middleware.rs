@@ -25,6 +25,7 @@ use tracing::{Instrument, Span, field};
 
 use super::access::client::Client;
 use super::access::{Access, Authenticated};
+use super::mcp;
 use super::metrics::Metrics;
 use super::problem::Problem;
 
@@ -68,7 +69,7 @@ async fn run(mut request: Request, next: Next, route: &str, span: &Span) -> Resp
             span.record("transport_chat_hash", client.transport().short_hash());
         }
         if route.contains("{sessionId}") {
-            record_session(&mut request, span).await;
+            record_session(&mut request, route, span).await;
         }
     }
     let authenticated = request.extensions().get::<Authenticated>().cloned();
@@ -85,9 +86,15 @@ async fn run(mut request: Request, next: Next, route: &str, span: &Span) -> Resp
 }
 
 /// Records the session that the path names.
-async fn record_session(request: &mut Request, span: &Span) {
+async fn record_session(request: &mut Request, route: &str, span: &Span) {
     let Ok(params) = request.extract_parts::<RawPathParams>().await else { return };
     let Some((_, key)) = params.iter().find(|(name, _)| *name == "sessionId") else { return };
+    if route == mcp::SESSION_ROUTE {
+        if let Some(session) = mcp::session_of_path(key) {
+            span.record("session_identity", field::display(session));
+        }
+        return;
+    }
     let query = request.uri().query().unwrap_or_default();
     let channel = query.split('&').find_map(|pair| pair.strip_prefix("channel=")).unwrap_or(Channel::Web.as_str());
     // Only a valid session identity is logged: other text could be a secret.

@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use super::progress;
 use super::session_changes::SessionChanges;
 
-pub use planwright_engine::agent::Gateway;
+pub use planwright_engine::agent::{Gateway, NamedServers};
 
 /// The tools of all upstream servers as the client lists them.
 pub(super) fn tools(gateway: &EngineGateway) -> Vec<Tool> {
@@ -104,7 +104,14 @@ async fn call_once(
     loop {
         tokio::select! {
             biased;
-            outcome = &mut calling => return outcome,
+            outcome = &mut calling => {
+                // What the server said before its answer is told before it.
+                while let Ok(text) = lines.try_recv() {
+                    count += 1;
+                    progress::send(context, f64::from(count), None, text.trim_end()).await;
+                }
+                return outcome;
+            }
             () = context.ct.cancelled() => return Err(Refusal::invalid("The call was cancelled.")),
             Some(text) = lines.recv() => {
                 count += 1;

@@ -8,14 +8,16 @@ use std::sync::Weak;
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
+use planwright_engine::upstream::ResourceUpdate;
 use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, ResourceUpdatedNotificationParam};
 use rmcp::service::{Peer, RoleServer};
 use serde_json::json;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 
 use super::Never;
 use super::server::Shared;
 use super::session_changes::SessionChanges;
+use super::upstream;
 
 /// The plan as it was looked at last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +36,7 @@ pub(super) async fn tell(
     server: &Weak<Shared>,
     session: &SessionIdentity,
     changes: &SessionChanges,
+    mut updates: Option<broadcast::Receiver<ResourceUpdate>>,
     peer: &Peer<RoleServer>,
 ) -> Never {
     let (mut tools, mut entries) = (changes.tools(), changes.entries());
@@ -45,6 +48,11 @@ pub(super) async fn tell(
         tokio::select! {
             () = changed(&mut tools) => {
                 log(peer.notify_tool_list_changed().await.err());
+            }
+            uri = upstream::next_update(updates.as_mut()) => {
+                if server.upgrade().is_some_and(|shared| shared.is_subscribed_upstream(&uri)) {
+                    log(peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.err());
+                }
             }
             () = changed(&mut entries) => {
                 let Some(shared) = server.upgrade() else { continue };

@@ -2,7 +2,7 @@
 
 #![allow(deprecated, reason = "clients of the older life cycle have logging, roots and subscriptions of their own")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planwright_core::actor::Actor;
@@ -10,6 +10,7 @@ use planwright_core::gate::PlanTool;
 use planwright_core::plan::{Digest, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use planwright_engine::Engine;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
@@ -19,7 +20,7 @@ use rmcp::model::{
     DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
     InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     LoggingLevel, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
+    Reference, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
     UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
@@ -29,9 +30,11 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::decision::DecisionWait;
+use super::gateway::Gateway;
 use super::request_order::give_up_position;
 use super::session::{begin, check_target, choose};
 use super::session_changes::SessionChanges;
+use super::upstream::UpstreamUpdates;
 use super::{
     McpOptions, PersonCommands, PlanStart, THROUGH, answer, completion, gateway, instructions, notifications, prompts,
     resources, upstream,
@@ -57,6 +60,9 @@ pub(super) struct Shared {
     /// Whether the client is being told about changes.
     tells: OnceCell<()>,
     subscriptions: Mutex<BTreeSet<String>>,
+    /// The server and its own address of each resource of an upstream server that the client subscribed to, by the address
+    /// that the client knows.
+    upstream_subscriptions: Mutex<BTreeMap<String, (ServerName, String)>>,
     log_level: Mutex<Option<LoggingLevel>>,
     /// The digest of the plan that this client read or wrote last.
     seen: Mutex<Option<String>>,
@@ -81,6 +87,10 @@ impl Shared {
         locked(&self.subscriptions).iter().cloned().collect()
     }
 
+    pub(super) fn is_subscribed_upstream(&self, uri: &str) -> bool {
+        locked(&self.upstream_subscriptions).contains_key(uri)
+    }
+
     pub(super) fn log_level(&self) -> Option<LoggingLevel> {
         *locked(&self.log_level)
     }
@@ -89,6 +99,13 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.closing.cancel();
+        let subscribed = std::mem::take(&mut *locked(&self.upstream_subscriptions));
+        let (Some(gateway), Ok(runtime)) = (self.options.gateway.clone(), tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        if !subscribed.is_empty() {
+            runtime.spawn(async move { upstream::unsubscribe(&gateway, subscribed.into_values()).await });
+        }
     }
 }
 
@@ -98,8 +115,19 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl PlanServer {
     pub(crate) fn new(options: McpOptions, closing: CancellationToken) -> Self {
-        let (session, tells, subscriptions, log_level, seen) = Default::default();
-        Self { shared: Arc::new(Shared { options, session, closing, tells, subscriptions, log_level, seen }) }
+        let (session, tells, subscriptions, upstream_subscriptions, log_level, seen) = Default::default();
+        Self {
+            shared: Arc::new(Shared {
+                options,
+                session,
+                closing,
+                tells,
+                subscriptions,
+                upstream_subscriptions,
+                log_level,
+                seen,
+            }),
+        }
     }
 
     fn engine(&self) -> &Engine {
@@ -164,9 +192,10 @@ impl PlanServer {
         let told = self.shared.tells.get_or_init(|| async {
             // The task must not keep the server alive.
             let (shared, closing) = (Arc::downgrade(&self.shared), self.shared.closing.clone());
+            let updates = self.shared.options.gateway.as_ref().and_then(Gateway::resource_updates);
             tokio::spawn(async move {
                 tokio::select! {
-                    never = notifications::tell(&shared, &identity, &changes, &peer) => match never {},
+                    never = notifications::tell(&shared, &identity, &changes, updates, &peer) => match never {},
                     () = closing.cancelled() => {}
                 }
             });
@@ -211,6 +240,16 @@ impl PlanServer {
         };
         let by = caller(context);
         let tool = PlanTool::named(name);
+        let named = match tool {
+            None => Some(name),
+            Some(PlanTool::AddCall) => arguments.get("tool").and_then(Value::as_str),
+            Some(_) => None,
+        };
+        if let Some(named) = named
+            && let Some(refusal) = self.wait_for_upstream(opened, named, context).await
+        {
+            return (Err(refusal), Vec::new());
+        }
         let upstream = self.shared.options.gateway.as_ref().filter(|gateway| tool.is_none() && gateway.has(name));
         if let Some(upstream) = upstream {
             if self.style(opened).await != Some(PlanStyle::Collect) {
@@ -255,6 +294,40 @@ impl PlanServer {
             }
         }
         (answered.outcome, answered.ignored)
+    }
+
+    /// Waits for the server of an upstream tool that is not there yet. The refusal says why it still is not.
+    async fn wait_for_upstream(
+        &self,
+        opened: &OpenedSession,
+        name: &str,
+        context: &mut RequestContext<RoleServer>,
+    ) -> Option<Refusal> {
+        let gateway = self.shared.options.gateway.as_ref().filter(|gateway| !gateway.has(name))?;
+        let server = gateway.server_of(name)?;
+        if self.style(opened).await != Some(PlanStyle::Collect) {
+            // Only recorded calls have an order.
+            give_up_position(context);
+        }
+        self.wait_for_start(gateway, context).await;
+        gateway.refresh().await;
+        if gateway.has(name) { None } else { gateway.not_offered(&server).await }
+    }
+
+    /// The gateway, once its servers were looked at. The requests behind this one do not wait for it.
+    async fn gateway_for(&self, context: &mut RequestContext<RoleServer>) -> Option<&Gateway> {
+        let gateway = self.shared.options.gateway.as_ref()?;
+        give_up_position(context);
+        self.wait_for_start(gateway, context).await;
+        Some(gateway)
+    }
+
+    async fn wait_for_start(&self, gateway: &Gateway, context: &RequestContext<RoleServer>) {
+        tokio::select! {
+            () = gateway.started() => {}
+            () = context.ct.cancelled() => {}
+            () = self.shared.closing.cancelled() => {}
+        }
     }
 
     async fn style(&self, opened: &OpenedSession) -> Option<PlanStyle> {
@@ -363,7 +436,7 @@ impl ServerHandler for PlanServer {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         one_page(request, "tools")?;
         let advertised = async {
@@ -382,7 +455,7 @@ impl ServerHandler for PlanServer {
             }
         };
         let mut tools: Vec<_> = own.into_iter().map(|tool| answer::tool(tool, &context)).collect();
-        if let Some(gateway) = &self.shared.options.gateway {
+        if let Some(gateway) = self.gateway_for(&mut context).await {
             gateway.refresh().await;
             tools.extend(gateway::tools(gateway));
         }
@@ -402,11 +475,11 @@ impl ServerHandler for PlanServer {
     async fn list_prompts(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         one_page(request, "prompts")?;
         let mut listed = prompts::list();
-        if let Some(gateway) = &self.shared.options.gateway {
+        if let Some(gateway) = self.gateway_for(&mut context).await {
             listed.extend(upstream::prompts(gateway).await);
         }
         Ok(ListPromptsResult::with_all_items(listed))
@@ -415,17 +488,17 @@ impl ServerHandler for PlanServer {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
         let (session, arguments) = (&opened.identity, request.arguments.as_ref());
         let found = prompts::get(self.engine(), session, self.commands(), &request.name, arguments).await;
-        let found = match (found.map_err(answer::refused_request)?, &self.shared.options.gateway) {
-            (None, Some(gateway)) => {
-                upstream::prompt(gateway, &request.name, arguments).await.map_err(answer::refused_request)?
-            }
-            (found, _) => found,
-        };
+        let mut found = found.map_err(answer::refused_request)?;
+        if found.is_none()
+            && let Some(gateway) = self.gateway_for(&mut context).await
+        {
+            found = upstream::prompt(gateway, &request.name, arguments).await.map_err(answer::refused_request)?;
+        }
         match found {
             Some(prompt) => Ok(prompt.into()),
             None => Err(invalid_params(format!("There is no prompt {}.", quoted(&request.name)))),
@@ -435,12 +508,12 @@ impl ServerHandler for PlanServer {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         one_page(request, "resources")?;
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
         let mut listed = resources::list(self.engine(), &opened.identity).await.map_err(answer::unanswered)?;
-        if let Some(gateway) = &self.shared.options.gateway {
+        if let Some(gateway) = self.gateway_for(&mut context).await {
             listed.extend(upstream::resources(gateway).await);
         }
         Ok(ListResourcesResult::with_all_items(listed))
@@ -449,11 +522,11 @@ impl ServerHandler for PlanServer {
     async fn list_resource_templates(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         one_page(request, "resource templates")?;
         let mut listed = resources::templates();
-        if let Some(gateway) = &self.shared.options.gateway {
+        if let Some(gateway) = self.gateway_for(&mut context).await {
             listed.extend(upstream::templates(gateway).await);
         }
         Ok(ListResourceTemplatesResult::with_all_items(listed))
@@ -462,14 +535,14 @@ impl ServerHandler for PlanServer {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
         let found = resources::read(self.engine(), &opened.identity, &request.uri).await;
         if let Some(contents) = found.map_err(answer::refused_resource)? {
             return Ok(ReadResourceResult::new(vec![contents]).into());
         }
-        let found = match &self.shared.options.gateway {
+        let found = match self.gateway_for(&mut context).await {
             Some(gateway) => upstream::read(gateway, &request.uri).await.map_err(answer::refused_resource)?,
             None => None,
         };
@@ -479,8 +552,11 @@ impl ServerHandler for PlanServer {
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if upstream::is_upstream(&request.uri) {
+            return self.subscribe_upstream(&request.uri, &mut context).await;
+        }
         if !resources::exists(&request.uri) {
             return Err(answer::no_resource(&request.uri));
         }
@@ -499,6 +575,10 @@ impl ServerHandler for PlanServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         locked(&self.shared.subscriptions).remove(&request.uri);
+        let of = locked(&self.shared.upstream_subscriptions).remove(&request.uri);
+        if let Some(gateway) = &self.shared.options.gateway {
+            upstream::unsubscribe(gateway, of).await;
+        }
         Ok(())
     }
 
@@ -515,16 +595,28 @@ impl ServerHandler for PlanServer {
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
+        let may_be_upstream = match &request.r#ref {
+            Reference::Prompt(prompt) => prompt.name.contains("__"),
+            Reference::Resource(template) => upstream::is_upstream(&template.uri),
+            // The enum may grow.
+            _ => false,
+        };
+        if may_be_upstream
+            && let Some(gateway) = self.gateway_for(&mut context).await
+            && let Some(completed) = upstream::complete(gateway, &request).await.map_err(answer::refused_request)?
+        {
+            return Ok(completed);
+        }
         completion::complete(self.engine(), &opened.identity, &request).await.map_err(answer::unanswered)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = SubscriptionFilter::builder().tools_list_changed().build();
         let wanted = requested.resource_subscriptions.iter().flatten();
-        let uris: Vec<_> = wanted.filter(|uri| resources::exists(uri)).take(MOST_SUBSCRIPTIONS).cloned().collect();
+        let uris: Vec<_> = wanted.filter(|uri| self.can_subscribe(uri)).take(MOST_SUBSCRIPTIONS).cloned().collect();
         accepted.resource_subscriptions = (!uris.is_empty()).then_some(uris);
         Some(accepted)
     }
@@ -533,7 +625,14 @@ impl ServerHandler for PlanServer {
         let opened = self.opened(Some(context.request_context())).await.map_err(answer::unanswered)?;
         let (mut tools, mut entries) = (opened.changes.tools(), opened.changes.entries());
         let wants_tools = context.accepted().tools_list_changed == Some(true);
-        let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+        let (foreign, uris): (Vec<_>, Vec<_>) = context
+            .accepted()
+            .resource_subscriptions
+            .iter()
+            .flatten()
+            .cloned()
+            .partition(|uri| upstream::is_upstream(uri));
+        let mut upstream_updates = UpstreamUpdates::begin(self.shared.options.gateway.as_ref(), &foreign).await;
         loop {
             let sent = tokio::select! {
                 () = context.cancelled() => return Ok(()),
@@ -541,6 +640,7 @@ impl ServerHandler for PlanServer {
                 change = tools.changed(), if wants_tools => {
                     change.is_ok() && context.sink().notify_tool_list_changed().await.is_ok()
                 }
+                uri = upstream_updates.next() => context.sink().notify_resource_updated(uri).await.is_ok(),
                 change = entries.changed(), if !uris.is_empty() => {
                     let mut sent = change.is_ok();
                     for uri in &uris {
@@ -587,6 +687,34 @@ impl ServerHandler for PlanServer {
 }
 
 impl PlanServer {
+    fn can_subscribe(&self, uri: &str) -> bool {
+        resources::exists(uri) || (upstream::is_upstream(uri) && self.shared.options.gateway.is_some())
+    }
+
+    async fn subscribe_upstream(&self, uri: &str, context: &mut RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.entered(context).await.map_err(answer::unanswered)?;
+        if locked(&self.shared.upstream_subscriptions).len() >= MOST_SUBSCRIPTIONS {
+            return Err(invalid_params(format!("A client subscribes to at most {MOST_SUBSCRIPTIONS} resources.")));
+        }
+        let found = match self.gateway_for(context).await {
+            Some(gateway) => {
+                let found = upstream::resource_of(gateway, uri).await.map_err(answer::refused_resource)?;
+                found.map(|of| (gateway, of))
+            }
+            None => None,
+        };
+        let Some((gateway, of)) = found else { return Err(answer::no_resource(uri)) };
+        // It is on the list before the server is asked: its first word may come before its answer.
+        if locked(&self.shared.upstream_subscriptions).insert(uri.to_owned(), of.clone()).is_some() {
+            return Ok(());
+        }
+        let subscribed = gateway.subscribe(&of.0, &of.1).await;
+        if subscribed.is_err() {
+            locked(&self.shared.upstream_subscriptions).remove(uri);
+        }
+        subscribed.map_err(answer::refused_resource)
+    }
+
     /// Whether the session is named without the client's folders.
     fn is_named(&self, context: &RequestContext<RoleServer>) -> bool {
         self.shared.options.session.is_named(context)

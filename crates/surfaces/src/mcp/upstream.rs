@@ -1,6 +1,7 @@
 //! Resources and prompts of upstream servers, under names of their own: the prompt `review` of the server `git` is `git__review`,
 //! and its resource `file:///a` is `planwright://upstream/git/file:///a`. Texts are passed on as data.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -8,10 +9,14 @@ use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::agent::Gateway;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::upstream::UpstreamRequest;
-use rmcp::model::{GetPromptResult, JsonObject, Prompt, ReadResourceResult, Resource, ResourceTemplate};
+use planwright_engine::upstream::{CompletedName, CompletionRequest, ResourceUpdate, UpstreamRequest};
+use rmcp::model::{
+    CompleteRequestParams, CompleteResult, GetPromptResult, JsonObject, Prompt, ReadResourceResult, Reference,
+    Resource, ResourceTemplate,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -57,9 +62,8 @@ pub(super) async fn prompts(gateway: &Gateway) -> Vec<Prompt> {
 
 /// `None` if the address is none of an upstream server.
 pub(super) async fn read(gateway: &Gateway, uri: &str) -> LedgerResult<Option<ReadResourceResult>> {
-    let Some((server, own)) = uri.strip_prefix(BASE).and_then(|rest| rest.split_once('/')) else { return Ok(None) };
-    let Some(server) = known(gateway, server).await? else { return Ok(None) };
-    let request = UpstreamRequest::ReadResource { uri: own.to_owned() };
+    let Some((server, own)) = resource_of(gateway, uri).await? else { return Ok(None) };
+    let request = UpstreamRequest::ReadResource { uri: own };
     let mut answer = gateway.request(&server, request).await?;
     for part in answer.get_mut("contents").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(found) = part.get("uri").and_then(Value::as_str) {
@@ -79,6 +83,119 @@ pub(super) async fn prompt(
     let Some(server) = known(gateway, server).await? else { return Ok(None) };
     let request = UpstreamRequest::GetPrompt { name: own.to_owned(), arguments: arguments.cloned() };
     let answer = gateway.request(&server, request).await?;
+    Ok(Some(checked(&server, answer)?))
+}
+
+/// The server and its own address of a resource.
+pub(super) async fn resource_of(gateway: &Gateway, uri: &str) -> LedgerResult<Option<(ServerName, String)>> {
+    let Some((server, own)) = uri.strip_prefix(BASE).and_then(|rest| rest.split_once('/')) else { return Ok(None) };
+    Ok(known(gateway, server).await?.map(|server| (server, own.to_owned())))
+}
+
+/// Whether the address has the form of one of an upstream server.
+pub(super) fn is_upstream(uri: &str) -> bool {
+    uri.starts_with(BASE)
+}
+
+/// Takes subscriptions back. A server that fails has forgotten them.
+pub(super) async fn unsubscribe(gateway: &Gateway, of: impl IntoIterator<Item = (ServerName, String)>) {
+    for (server, uri) in of {
+        if let Err(error) = gateway.unsubscribe(&server, &uri).await {
+            tracing::debug!(%server, %error, "a subscription could not be taken back");
+        }
+    }
+}
+
+/// The changes of resources of upstream servers, for one stream of a client. Its subscriptions end with it.
+pub(super) struct UpstreamUpdates {
+    gateway: Option<Gateway>,
+    updates: Option<broadcast::Receiver<ResourceUpdate>>,
+    subscribed: BTreeMap<String, (ServerName, String)>,
+}
+
+impl UpstreamUpdates {
+    /// Resources that no server has, or whose server does not tell about changes, are left out.
+    pub(super) async fn begin(gateway: Option<&Gateway>, uris: &[String]) -> Self {
+        let mut begun = Self { gateway: gateway.cloned(), updates: None, subscribed: BTreeMap::new() };
+        let Some(gateway) = gateway.filter(|_| !uris.is_empty()) else { return begun };
+        begun.updates = gateway.resource_updates();
+        for uri in uris {
+            let subscribed = async {
+                let Some(of) = resource_of(gateway, uri).await? else { return Ok(None) };
+                gateway.subscribe(&of.0, &of.1).await?;
+                LedgerResult::Ok(Some(of))
+            };
+            match subscribed.await {
+                Ok(Some(of)) => drop(begun.subscribed.insert(uri.clone(), of)),
+                Ok(None) => {}
+                Err(error) => tracing::debug!(%error, "a resource of an upstream server cannot be subscribed to"),
+            }
+        }
+        begun
+    }
+
+    /// The address of the next resource that changed.
+    pub(super) async fn next(&mut self) -> String {
+        loop {
+            let uri = next_update(self.updates.as_mut()).await;
+            if self.subscribed.contains_key(&uri) {
+                return uri;
+            }
+        }
+    }
+}
+
+impl Drop for UpstreamUpdates {
+    fn drop(&mut self) {
+        let (subscribed, gateway) = (std::mem::take(&mut self.subscribed), self.gateway.take());
+        if let (Some(gateway), false, Ok(runtime)) =
+            (gateway, subscribed.is_empty(), tokio::runtime::Handle::try_current())
+        {
+            runtime.spawn(async move { unsubscribe(&gateway, subscribed.into_values()).await });
+        }
+    }
+}
+
+/// The address of the next resource that changed, as clients know it. Never ready if no server tells any.
+pub(super) async fn next_update(updates: Option<&mut broadcast::Receiver<ResourceUpdate>>) -> String {
+    let Some(updates) = updates else { return std::future::pending().await };
+    loop {
+        match updates.recv().await {
+            Ok(update) => return uri_of(&update.server, &update.uri),
+            // The client reads the resource when it is told about the next change.
+            Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => return std::future::pending().await,
+        }
+    }
+}
+
+/// `None` if neither the prompt nor the template is one of an upstream server.
+pub(super) async fn complete(
+    gateway: &Gateway,
+    request: &CompleteRequestParams,
+) -> LedgerResult<Option<CompleteResult>> {
+    let found = match &request.r#ref {
+        Reference::Prompt(prompt) => match prompt.name.split_once("__") {
+            Some((server, own)) => {
+                known(gateway, server).await?.map(|server| (server, CompletedName::Prompt(own.to_owned())))
+            }
+            None => None,
+        },
+        Reference::Resource(template) => {
+            resource_of(gateway, &template.uri).await?.map(|(server, own)| (server, CompletedName::Template(own)))
+        }
+        // The enum may grow.
+        _ => None,
+    };
+    let Some((server, of)) = found else { return Ok(None) };
+    let known = request.context.as_ref().and_then(|context| context.arguments.clone()).unwrap_or_default();
+    let asked = CompletionRequest {
+        of,
+        argument: request.argument.name.clone(),
+        value: request.argument.value.clone(),
+        known: known.into_iter().collect(),
+    };
+    let answer = gateway.request(&server, UpstreamRequest::Complete(asked)).await?;
     Ok(Some(checked(&server, answer)?))
 }
 

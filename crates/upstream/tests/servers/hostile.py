@@ -3,7 +3,8 @@
 Usage: hostile.py MODE FOLDER
 
 Every call is written to FOLDER/calls.log before anything else. FOLDER/description.txt is added to the description of
-`note`. Modes: plain, many, silent, broken, noise, library (with resources and prompts), endless (with lists without end).
+`note`. Modes: plain, many, silent, broken, noise, library (with resources and prompts), endless (with lists without end),
+gated (reads nothing before a line was written to the pipe FOLDER/gate).
 """
 
 import base64
@@ -56,6 +57,10 @@ def tool(name, about, required=(), **more):
 def tools():
     if mode == "many":
         return [tool(f"tool_{number}", f"Tool number {number}.") for number in range(10_000)]
+    of_library = [
+        tool("steps", "Works in two parts.", annotations={"readOnlyHint": True}),
+        tool("publish", "Says that a resource changed.", ["uri"]),
+    ]
     return [
         tool("note", "Writes a note." + description(), ["text"]),
         tool("read", "Reads.", annotations={"readOnlyHint": True}),
@@ -77,12 +82,23 @@ def tools():
         tool("environment", "Gives its environment."),
         tool("child", "Starts a program that never ends."),
         {"name": "odd", "inputSchema": {"type": "array"}},
+        *(of_library if mode == "library" else []),
     ]
 
 
 def library(request):
     method, params = request["method"], request.get("params") or {}
-    if method == "resources/list":
+    if method == "resources/subscribe":
+        log(f"subscribe {params['uri']}")
+        answer(request, {})
+    elif method == "resources/unsubscribe":
+        log(f"unsubscribe {params['uri']}")
+        answer(request, {})
+    elif method == "completion/complete":
+        log(f"complete {json.dumps(params, sort_keys=True)}")
+        titles = [title for title in ("Moby Dick", "Momo") if title.startswith(params["argument"]["value"])]
+        answer(request, {"completion": {"values": titles, "total": len(titles), "hasMore": False}})
+    elif method == "resources/list":
         answer(request, {"resources": [
             {"uri": "book://one", "name": "one", "description": "The first\u202e book", "mimeType": "text/plain"},
             {"uri": "book://huge", "name": "huge"},
@@ -133,6 +149,14 @@ def call(request):
             progress = {"progressToken": token, "progress": step, "total": 2, "message": f"part {step}"}
             send({"method": "notifications/progress", "params": progress})
         # It is answered when it is cancelled, see `main`.
+    elif name == "publish":
+        send({"method": "notifications/resources/updated", "params": {"uri": arguments["uri"]}})
+        text(request, "published")
+    elif name == "steps":
+        for step in (1, 2):
+            progress = {"progressToken": token, "progress": step, "total": 2, "message": f"part {step}"}
+            send({"method": "notifications/progress", "params": progress})
+        text(request, "both parts")
     elif name == "block":
         time.sleep(3600)
     elif name == "die":
@@ -174,6 +198,9 @@ def main():
         print("Hello! This server is ready.", flush=True)
     with open(path("started.log"), "a") as file:
         file.write(f"{os.getpid()}\n")
+    if mode == "gated":
+        with open(path("gate")) as gate:
+            gate.readline()
     for line in sys.stdin:
         if mode == "silent":
             continue
@@ -181,6 +208,8 @@ def main():
         method = request.get("method")
         if method == "initialize":
             more = {"resources": {}, "prompts": {}} if mode in ("library", "endless") else {}
+            if mode == "library":
+                more = {"resources": {"subscribe": True}, "prompts": {}, "completions": {}}
             answer(request, {
                 "protocolVersion": request["params"]["protocolVersion"],
                 "capabilities": {"tools": {"listChanged": True}, **more},
@@ -193,7 +222,7 @@ def main():
         elif mode == "endless" and method in ("resources/list", "prompts/list"):
             entry = {"uri": "book://again", "name": "again"} if method == "resources/list" else {"name": "again"}
             answer(request, {method.split("/")[0]: [entry], "nextCursor": "more"})
-        elif method in ("resources/list", "resources/templates/list", "prompts/list", "resources/read", "prompts/get"):
+        elif method.split("/")[0] in ("resources", "prompts", "completion"):
             library(request)
         elif method == "notifications/cancelled":
             log(f"cancelled {request['params']['requestId']}")

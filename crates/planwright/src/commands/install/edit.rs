@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item, Table};
 
+use super::yaml::YamlEntry;
 use crate::failure::Failure;
 
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(super) enum ConfigEdit {
     JsonElement { file: PathBuf, path: &'static [&'static str], value: Value },
     /// A table of a TOML file.
     TomlTable { file: PathBuf, path: &'static [&'static str], text: &'static str },
+    /// An entry of a mapping in a YAML file.
+    YamlEntry { file: PathBuf, entry: YamlEntry },
     /// A file of our own.
     OwnFile { file: PathBuf, text: &'static str },
 }
@@ -31,6 +34,7 @@ impl ConfigEdit {
             Self::JsonField { file, .. }
             | Self::JsonElement { file, .. }
             | Self::TomlTable { file, .. }
+            | Self::YamlEntry { file, .. }
             | Self::OwnFile { file, .. } => file,
         }
     }
@@ -41,6 +45,7 @@ impl ConfigEdit {
             Self::JsonField { path, .. } | Self::JsonElement { path, .. } | Self::TomlTable { path, .. } => {
                 format!("{file}: {}", path.join("."))
             }
+            Self::YamlEntry { entry, .. } => format!("{file}: {}.{}", entry.section, entry.name),
             Self::OwnFile { .. } => format!("{file}"),
         }
     }
@@ -50,6 +55,7 @@ impl ConfigEdit {
         let text = match self {
             Self::JsonField { value, .. } | Self::JsonElement { value, .. } => format!("{value:#}"),
             Self::TomlTable { text, .. } | Self::OwnFile { text, .. } => (*text).to_owned(),
+            Self::YamlEntry { entry, .. } => entry.text.to_owned(),
         };
         text.lines().map(|line| format!("  + {line}\n")).collect()
     }
@@ -71,6 +77,9 @@ impl ConfigEdit {
                     }
                     None => false,
                 })
+            }
+            Self::YamlEntry { file, entry } => {
+                entry.is_in(&read_text(file)?).map_err(|why| by_hand(file, entry, &why))?
             }
             Self::OwnFile { file, text } => std::fs::read_to_string(file).is_ok_and(|found| found == *text),
         };
@@ -106,6 +115,10 @@ impl ConfigEdit {
                 place.insert(last, Item::Table(table.as_table().clone()));
                 write(file, &document.to_string())
             }
+            Self::YamlEntry { file, entry } => {
+                let edited = entry.put_in(&read_text(file)?).map_err(|why| by_hand(file, entry, &why))?;
+                write(file, &edited)
+            }
             Self::OwnFile { file, text } => write(file, text),
         }
     }
@@ -139,6 +152,12 @@ impl ConfigEdit {
                 place.remove(last);
                 write(file, &document.to_string())
             }
+            Self::YamlEntry { file, entry } => {
+                let edited = entry.take_out(&read_text(file)?).map_err(|why| {
+                    odd(file, &format!("{why}; take `{}` out of `{}` by hand", entry.name, entry.section))
+                })?;
+                write(file, &edited)
+            }
             Self::OwnFile { file, .. } => {
                 std::fs::remove_file(file).map_err(|error| unwritten(file, &error.to_string()))
             }
@@ -158,6 +177,19 @@ fn read_json(file: &Path) -> Result<Value, Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Value::Object(Map::new())),
         Err(error) => Err(Failure::unavailable(format!("{} cannot be read: {error}", file.display()))),
     }
+}
+
+/// A file that does not exist is an empty one.
+fn read_text(file: &Path) -> Result<String, Failure> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(Failure::unavailable(format!("{} cannot be read: {error}", file.display()))),
+    }
+}
+
+fn by_hand(file: &Path, entry: &YamlEntry, why: &str) -> Failure {
+    odd(file, &format!("{why}; add this by hand:\n\n{}", entry.text))
 }
 
 fn read_toml(file: &Path) -> Result<DocumentMut, Failure> {

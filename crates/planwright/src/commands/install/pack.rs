@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::edit::ConfigEdit;
+use super::yaml::YamlEntry;
 use crate::cli::{ClientName, InstallScope};
 use crate::failure::Failure;
 
@@ -12,6 +13,7 @@ const OPENCODE_PLUGIN: &str = include_str!("../../../../../clients/opencode/plan
 const CODEX_TABLE: &str = include_str!("../../../../../clients/codex/planwright.toml");
 const CODEX_RULES: &str = include_str!("../../../../../clients/codex/planwright.rules");
 const GEMINI_EXTENSION: &str = include_str!("../../../../../clients/gemini/gemini-extension.json");
+const GOOSE_EXTENSION: &str = include_str!("../../../../../clients/goose/config.yaml");
 const GEMINI_CONTEXT: &str = include_str!("../../../../../clients/gemini/GEMINI.md");
 
 /// What every client starts, from its PATH.
@@ -112,11 +114,8 @@ pub(super) fn edits(client: ClientName, scope: InstallScope) -> Result<Vec<Confi
             ]
         }
         (ClientName::Goose, _) => {
-            return Err(Failure::usage(format!(
-                "goose keeps its extensions in {}, which is YAML and is not changed here",
-                config().join("goose/config.yaml").display()
-            ))
-            .hint("`goose configure`, Add Extension, Command-line Extension, `planwright mcp`; clients/goose/config.yaml has the lines"));
+            let entry = YamlEntry { section: "extensions", name: "planwright", text: GOOSE_EXTENSION };
+            vec![ConfigEdit::YamlEntry { file: config().join("goose/config.yaml"), entry }]
         }
         (ClientName::Cursor, _) => vec![field(base.join(".cursor/mcp.json"), &["mcpServers", "planwright"], server())],
         (ClientName::Vscode, _) => {

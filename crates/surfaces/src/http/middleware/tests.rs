@@ -182,13 +182,18 @@ fn log() -> Log {
 async fn the_session_in_the_path_is_on_every_line_of_the_request() {
     let log = log();
     let place = get(async || tracing::info!(event = "inside"));
-    let routes = given(Router::new().route("/api/sessions/{sessionId}/x", place));
+    let (api, mcp) = ("/api/sessions/{sessionId}/x", "/mcp/{sessionId}");
+    let routes = given(Router::new().route(api, place.clone()).route(mcp, place));
 
-    for (target, session) in [
-        ("/api/sessions/k3yk3y8x/x", json!("web:k3yk3y8x")),
-        ("/api/sessions/k3yk3y8x/x?after=1&channel=mcp", json!("mcp:k3yk3y8x")),
-        ("/api/sessions/k3yk3y8x/x?channel=evil", Value::Null),
-        ("/api/sessions/not%20a%20key/x", Value::Null),
+    for (route, target, session) in [
+        (api, "/api/sessions/k3yk3y8x/x", json!("web:k3yk3y8x")),
+        (api, "/api/sessions/k3yk3y8x/x?after=1&channel=mcp", json!("mcp:k3yk3y8x")),
+        (api, "/api/sessions/k3yk3y8x/x?channel=evil", Value::Null),
+        (api, "/api/sessions/not%20a%20key/x", Value::Null),
+        (mcp, "/mcp/k3yk3y8x", json!("mcp:k3yk3y8x")),
+        (mcp, "/mcp/k3yk3y8x?plan=collect&channel=web", json!("mcp:k3yk3y8x")),
+        (mcp, "/mcp/blog", json!("mcp:session-blog")),
+        (mcp, "/mcp/not%20a%20key", Value::Null),
     ] {
         let answer = send(&routes, ask("GET", target, TOKEN).body(Body::empty()).unwrap()).await;
         let id = answer.headers()["x-request-id"].to_str().unwrap();
@@ -200,7 +205,7 @@ async fn the_session_in_the_path_is_on_every_line_of_the_request() {
         for line in &lines {
             assert_eq!(line["span"]["session_identity"], session, "{target}: {line}");
         }
-        assert_eq!(lines[1]["fields"]["route"], "/api/sessions/{sessionId}/x");
+        assert_eq!(lines[1]["fields"]["route"], route);
     }
 }
 

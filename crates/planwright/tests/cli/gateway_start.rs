@@ -1,0 +1,131 @@
+//! An upstream server that starts slowly or not at all, as a client of the real program meets it.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::gateway::{Client, calls};
+use crate::world::World;
+
+const FREE: [(&str, &str); 1] = [("PLANWRIGHT_GATEWAY_WRITES", "free")];
+
+/// A pipe on which the server of the mode `gated` waits.
+struct Gate(File);
+
+impl Gate {
+    fn new(world: &World) -> Self {
+        std::fs::create_dir_all(world.path("notes")).unwrap();
+        let path = world.path("notes/gate");
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        // Opened for reading, too, so that it opens before the server does.
+        Self(OpenOptions::new().read(true).write(true).open(path).unwrap())
+    }
+
+    fn open(&mut self) {
+        self.0.write_all(b"go\n").unwrap();
+    }
+}
+
+fn names(listed: &Value) -> Vec<&str> {
+    let tools = listed["result"]["tools"].as_array().unwrap_or_else(|| panic!("no tools: {listed}"));
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn initialize_and_the_plan_tools_do_not_wait_for_an_upstream_server_and_lists_do() {
+    let world = World::new();
+    let mut gate = Gate::new(&world);
+    // `initialize` is answered here, though the server says nothing.
+    let mut client = Client::start(&world, "document", "gated", &FREE);
+    let tools = client.request("tools/list", json!({}));
+    let call = client.request("tools/call", json!({ "name": "up__note", "arguments": { "text": "early" } }));
+    let resources = client.request("resources/list", json!({}));
+    let prompts = client.request("prompts/list", json!({}));
+    let waiting = [tools, call, resources, prompts];
+    let plan = client.request("tools/call", json!({ "name": "plan_get", "arguments": {} }));
+    loop {
+        let message = client.receive();
+        assert!(waiting.iter().all(|id| message["id"] != *id), "answered without the server: {message}");
+        if message["id"] == plan {
+            assert_eq!(message["result"]["isError"], false, "{message}");
+            break;
+        }
+    }
+    client.succeed("plan_set_content", json!({ "plan_markdown": "- [ ] note it" }));
+    assert_eq!(calls(&world), [""; 0]);
+
+    gate.open();
+    let mut answers: Vec<(u64, Value)> = Vec::new();
+    while answers.len() < waiting.len() {
+        let message = client.receive();
+        answers.extend(waiting.iter().filter(|id| message["id"] == **id).map(|id| (*id, message.clone())));
+    }
+    let of = |id: u64| answers.iter().find(|(of, _)| *of == id).map(|(_, answer)| answer).unwrap();
+    assert!(names(of(tools)).contains(&"up__note"), "{}", of(tools));
+    assert_eq!(of(call)["result"]["isError"], false, "{}", of(call));
+    assert_eq!(calls(&world), [r#"note {"text": "early"}"#]);
+    assert!(of(resources).to_string().contains("planwright://plan/active"), "{}", of(resources));
+    assert!(of(prompts).to_string().contains("plan-status"), "{}", of(prompts));
+    client.leave();
+}
+
+/// Recorded calls keep their order, also when their server is not there yet.
+#[test]
+fn calls_of_style_collect_wait_in_their_order() {
+    let world = World::new();
+    let mut gate = Gate::new(&world);
+    let mut client = Client::start(&world, "collect", "gated", &FREE);
+    for text in ["one", "two"] {
+        client.request("tools/call", json!({ "name": "up__note", "arguments": { "text": text } }));
+    }
+    let add = json!({ "tool": "up__note", "arguments": { "text": "three" } });
+    let last = client.request("tools/call", json!({ "name": "plan_add_call", "arguments": add }));
+    gate.open();
+    client.answer(last);
+    let plan = client.succeed("plan_get", json!({}));
+    let texts: Vec<_> =
+        plan["steps"].as_array().unwrap().iter().map(|step| step["arguments"]["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["one", "two", "three"], "{plan}");
+    client.leave();
+}
+
+#[test]
+fn a_list_waits_for_a_slow_server_for_a_bounded_time_and_is_told_when_it_answers() {
+    let world = World::new();
+    let mut gate = Gate::new(&world);
+    let mut client = Client::start(&world, "document", "gated", &[("PLANWRIGHT_GATEWAY_START_SECONDS", "1")]);
+    let listed = client.ask("tools/list", json!({}));
+    assert!(names(&listed).contains(&"plan_get") && !names(&listed).contains(&"up__note"), "{listed}");
+    let refused = client.refused("up__note", json!({ "text": "x" }), "UNAVAILABLE");
+    assert!(refused.contains("has not listed its tools yet"), "{refused}");
+    gate.open();
+    while client.receive()["method"] != "notifications/tools/list_changed" {}
+    let listed = client.ask("tools/list", json!({}));
+    assert!(names(&listed).contains(&"up__note"), "{listed}");
+    client.leave();
+}
+
+#[test]
+fn a_dead_server_is_named_in_its_calls_and_the_plan_tools_work() {
+    let world = World::new();
+    let mut client = Client::start(&world, "collect", "broken", &FREE);
+    let listed = client.ask("tools/list", json!({}));
+    assert!(names(&listed).contains(&"plan_finalize") && !names(&listed).contains(&"up__note"), "{listed}");
+    for (tool, arguments) in [("up__note", json!({ "text": "x" })), ("plan_add_call", json!({ "tool": "up__note" }))] {
+        let refused = client.refused(tool, arguments, "UNAVAILABLE");
+        assert!(refused.contains("the licence has expired"), "{refused}");
+    }
+    client.succeed("plan_get", json!({}));
+    client.leave();
+}
+
+#[test]
+fn a_client_that_leaves_does_not_wait_for_the_server() {
+    let world = World::new();
+    let _gate = Gate::new(&world);
+    let mut client = Client::start(&world, "document", "gated", &FREE);
+    client.request("tools/list", json!({}));
+    client.leave();
+}
