@@ -48,6 +48,7 @@ bench: toolchain ## Run the benchmarks (docs/performance.md)
 	target/release/planwright-bench sandbox target
 	target/release/planwright-bench upstream target
 	target/release/planwright-bench telegram target
+	target/release/planwright-bench memory-latency target 10000 50000
 	target/release/planwright-bench mcp target/release/planwright
 	target/release/planwright-bench gateway target/release/planwright target
 	target/release/planwright-bench hook target/release/planwright target

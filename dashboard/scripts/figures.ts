@@ -1,5 +1,8 @@
 // Measures the dashboard in a real browser against the real server, and prints what docs/performance.md lists.
-// `npm run figures`; MESSAGES and EVENTS say how much is made. Nothing here passes or fails by time.
+// `npm run figures`; MESSAGES and EVENTS say how much is made. With BEFORE, a folder of pages that were built earlier, each figure
+// is measured with both builds in turn, on the same server and under the same load. Nothing here passes or fails by time.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, test } from "vitest";
 
@@ -27,8 +30,12 @@ afterAll(async () => {
   console.log(`\n| what | measured |\n|---|---|\n${lines.join("\n")}\n`);
 });
 
-async function signedIn(): Promise<{ page: Page; devtools: CDPSession }> {
-  const context = await newContext(browser, { viewport: { width: 1280, height: 800 } });
+/** The builds that are measured, and how often in turn. */
+const BUILDS: [name: string, dist: string | undefined][] =
+  process.env.BEFORE === undefined ? [["", process.env.DASHBOARD_DIST]] : Array.from({ length: 2 }, () => [["before: ", process.env.BEFORE], ["now: ", process.env.DASHBOARD_DIST]] as [string, string | undefined][]).flat();
+
+async function signedIn(dist: string | undefined): Promise<{ page: Page; devtools: CDPSession }> {
+  const context = await newContext(browser, { viewport: { width: 1280, height: 800 } }, dist);
   await context.addInitScript(observe);
   const page = await context.newPage();
   await page.goto(`${stack.url}/#token=${TOKEN}`);
@@ -79,15 +86,15 @@ const sorted = (numbers: number[]) => [...numbers].sort((a, b) => a - b);
 const quantile = (numbers: number[], q: number) => sorted(numbers)[Math.min(numbers.length - 1, Math.floor(numbers.length * q))] ?? 0;
 const ms = (n: number) => `${n.toFixed(0)} ms`;
 
-test("the first page", async () => {
-  const { page, devtools } = await signedIn();
+test.each(BUILDS)("%sthe first page", async (build, dist) => {
+  const { page, devtools } = await signedIn(dist);
   await page.goto("about:blank");
   await page.goto(`${stack.url}/`);
   await page.getByRole("heading", { name: "Inbox", level: 1 }).waitFor();
   const scripts = await page.evaluate(() =>
     (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).filter(({ name }) => name.endsWith(".js")).map(({ encodedBodySize }) => encodedBodySize),
   );
-  report("compressed script of the first page", `${(scripts.reduce((a, b) => a + b, 0) / 1000).toFixed(1)} kB in ${scripts.length} files`);
+  report(`${build}compressed script of the first page`, `${(scripts.reduce((a, b) => a + b, 0) / 1000).toFixed(1)} kB in ${scripts.length} files`);
 
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: 4 });
   const times: number[] = [];
@@ -104,7 +111,7 @@ test("the first page", async () => {
       }),
     );
   }
-  report("interactive, processor ×4 slower (middle of 5)", ms(quantile(times, 0.5)));
+  report(`${build}interactive, processor ×4 slower (middle of 5)`, ms(quantile(times, 0.5)));
   await page.context().close();
 });
 
@@ -113,47 +120,77 @@ async function scrollThrough(page: Page, where: string, by: number, times: numbe
   const box = await page.locator(where).first().boundingBox();
   await page.mouse.move((box?.x ?? 0) + 200, (box?.y ?? 0) + 200);
   await page.waitForTimeout(500);
-  await page.evaluate(() => (window.__seen.tasks.length = 0));
+  await browser.startTracing(page, { categories: ["disabled-by-default-devtools.timeline", "devtools.timeline", "__metadata"] });
   for (let n = 0; n < times; n += 1) {
     await page.mouse.wheel(0, by);
     await page.waitForTimeout(16);
   }
-  const tasks = (await page.evaluate(() => window.__seen.tasks)).map(({ took }) => took);
-  return `${tasks.length} long tasks${tasks.length > 0 ? `, the longest ${ms(Math.max(...tasks))}` : ""} in ${times} turns of the wheel`;
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
+  if (process.env.TRACES !== undefined) writeFileSync(join(process.env.TRACES, `${Date.now()}.json`), JSON.stringify({ traceEvents }));
+  const own = mainThread(traceEvents);
+  const tasks = traceEvents.filter(({ name, pid, tid }) => name === "RunTask" && own === `${pid}:${tid}`);
+  const describe = (took: number[]) => {
+    const long = took.filter((one) => one > 50);
+    return `${long.length} tasks over 50 ms${long.length > 0 ? ` (${ms(long.reduce((sum, one) => sum + one, 0))} in all)` : ""}, the longest ${ms(Math.max(0, ...took))}`;
+  };
+  return `${describe(tasks.map(({ tdur = 0 }) => tdur / 1000))} by the processor's time; by the clock ${describe(tasks.map(({ dur = 0 }) => dur / 1000))}; ${times} turns of the wheel`;
 }
 
-test("a plan of 500 steps", async () => {
+/** An event of a trace; times are in microseconds. `tdur` is the time on the processor, without waiting for it. */
+interface TraceEvent {
+  name: string;
+  pid: number;
+  tid: number;
+  dur?: number;
+  tdur?: number;
+  args: { name?: string };
+}
+
+/** The main thread of the page: of those that run scripts, the one with the most tasks. */
+function mainThread(events: TraceEvent[]): string {
+  const threads = new Set(events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(({ pid, tid }) => `${pid}:${tid}`));
+  const counts = new Map<string, number>();
+  for (const { name, pid, tid } of events) if (name === "RunTask" && threads.has(`${pid}:${tid}`)) counts.set(`${pid}:${tid}`, (counts.get(`${pid}:${tid}`) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
+}
+
+test("a plan of 500 steps is made", async () => {
   await stack.api("POST", "/api/sessions", { sessionId: "long-plan" });
   for (const text of ["/plan on", "five hundred steps"]) await stack.api("POST", "/api/sessions/long-plan/messages", { text });
+});
+
+test.each(BUILDS)("%sa plan of 500 steps", async (build, dist) => {
   const { plans } = await stack.api("GET", "/api/plans?sessionId=long-plan");
-  const { page } = await signedIn();
+  const { page } = await signedIn(dist);
   await page.goto(`${stack.url}/p/${plans[0].id}`);
   await page.getByText("step 1: check").first().waitFor();
-  report("scrolling a plan of 500 steps", await scrollThrough(page, ".plan-scroll", 240, 100));
+  report(`${build}scrolling a plan of 500 steps`, await scrollThrough(page, ".plan-scroll", 240, 100));
   await page.context().close();
 });
 
-test("streamed text", async () => {
-  await stack.api("POST", "/api/sessions", { sessionId: "streaming" });
-  const { page } = await signedIn();
-  await page.goto(`${stack.url}/s/streaming`);
+let streams = 0;
+test.each(BUILDS)("%sstreamed text", async (build, dist) => {
+  const session = `streaming-${(streams += 1)}`;
+  await stack.api("POST", "/api/sessions", { sessionId: session });
+  const { page } = await signedIn(dist);
+  await page.goto(`${stack.url}/s/${session}`);
   let last = 0;
   for (let n = 0; n < 4; n += 1) {
     await page.getByLabel("Message to the agent").fill(`slowly please ${n}`);
     await page.getByLabel("Message to the agent").press("Enter");
-    await until(() => stack.api("GET", "/api/sessions/streaming/messages?limit=1"), ({ messages }: any) => messages.some(({ role, seq }: any) => role === "agent" && seq > last && (last = seq)));
+    await until(() => stack.api("GET", `/api/sessions/${session}/messages?limit=1`), ({ messages }: any) => messages.some(({ role, seq }: any) => role === "agent" && seq > last && (last = seq)));
     await until(() => page.locator(".live").count(), (count) => count === 0);
   }
   const { frames, shown } = await page.evaluate(() => window.__seen);
   const waits = frames.map((came, index) => (shown[index] ?? 0) - came);
-  report("a frame of streamed text to the screen", `${ms(quantile(waits, 0.5))} in the middle, ${ms(quantile(waits, 0.95))} for 95 of 100, over ${waits.length} frames`);
+  report(`${build}a frame of streamed text to the screen`, `${ms(quantile(waits, 0.5))} in the middle, ${ms(quantile(waits, 0.95))} for 95 of 100, over ${waits.length} frames`);
   await page.context().close();
 });
 
 test("many events", async () => {
   await stack.api("POST", "/api/sessions", { sessionId: "busy-one" });
   const { id } = await stack.api("POST", "/api/tasks", { sessionId: "busy-one", title: "a task that changes" });
-  const { page, devtools } = await signedIn();
+  const { page, devtools } = await signedIn(process.env.DASHBOARD_DIST);
   await page.goto(`${stack.url}/s/busy-one`);
   await page.getByLabel("Message to the agent").waitFor();
   const heap = async () => {
@@ -171,12 +208,15 @@ test("many events", async () => {
   await page.context().close();
 });
 
-test("a long session", async () => {
+test("a long session is made", async () => {
   await stack.api("POST", "/api/sessions", { sessionId: "long-talk" });
   for (let n = 1; n <= MESSAGES / 2; n += 1) await stack.api("POST", "/api/sessions/long-talk/messages", { text: n % 25 === 0 ? `a long answer please ${n}` : `message ${n}` });
-  const { page } = await signedIn();
+}, 7_200_000);
+
+test.each(BUILDS)("%sa long session", async (build, dist) => {
+  const { page } = await signedIn(dist);
   await page.goto(`${stack.url}/s/long-talk`);
   await page.locator(".message").first().waitFor();
-  report(`scrolling a session of ${MESSAGES} messages`, await scrollThrough(page, ".messages-frame, .messages", -600, 400));
+  report(`${build}scrolling a session of ${MESSAGES} messages`, await scrollThrough(page, ".messages-frame, .messages", -600, 400));
   await page.context().close();
-}, 7_200_000);
+});

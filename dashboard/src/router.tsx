@@ -10,7 +10,7 @@ import { Empty, Failure } from "./ui/basics";
 const root = createRootRoute({
   component: Shell,
   notFoundComponent: () => (
-    <main id="main" className="page">
+    <main id="main" tabIndex={-1} className="page">
       <Empty title={t("error.noPage")} action={<Link to="/">{t("inbox.title")}</Link>} />
     </main>
   ),
@@ -83,7 +83,7 @@ export const router = createRouter({
   routeTree: root.addChildren([inbox, session.addChildren([chat, goals, runs, memory, workbook, files, journal]), plan, run, settings]),
   defaultPreload: "intent",
   defaultErrorComponent: ({ error }) => (
-    <main id="main" className="page">
+    <main id="main" tabIndex={-1} className="page">
       <Failure error={error} retry={() => location.reload()} safe={t("error.pageSafe")} />
     </main>
   ),

@@ -64,12 +64,6 @@ impl Snapshot {
         self.session.as_ref()?.turn.as_ref()
     }
 
-    /// Whether the open turn, the active plan or its execution waits for a person. No run works then.
-    pub fn waits_for_person(&self) -> bool {
-        let asks = self.session.as_ref().is_some_and(|session| session.waiting_ask().is_some());
-        asks || self.active().is_some_and(Plan::waits_for_person)
-    }
-
     pub fn active(&self) -> Option<&Plan> {
         self.plan(self.session.as_ref()?.plan_mode.active_plan.as_ref()?)
     }

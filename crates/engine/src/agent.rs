@@ -137,7 +137,7 @@ impl Agent {
     }
 
     /// Puts an input into the queue of its session. It takes effect after every input that arrived before it, except
-    /// that inputs which only read or which stop what runs do not wait. Dropping the stream does not cancel it.
+    /// that inputs which only read, which stop what runs or which need no turn do not wait. Dropping the stream does not cancel it.
     pub fn submit(&self, input: Input, request: Request) -> ProgressStream {
         let request = Request { received_at: Some(self.engine().now()), ..request };
         let options = TaskOptions { ledger: Arc::clone(self.engine().ledger()) };

@@ -77,22 +77,12 @@ async fn carry_out(global: &Global, command: Command) -> Outcome {
         }
         Command::Inbox(arguments) => inbox::run(Context::open(global, Store::MustExist).await?, arguments).await,
         Command::Sessions(arguments) => sessions::run(global, &arguments).await,
-        Command::Memory(arguments) => memory::run(Context::open(global, Store::MustExist).await?, arguments).await,
-        Command::Auto(AutoArgs { of, words }) => {
-            auto::run(Context::open(global, Store::MustExist).await?, "auto", of, &words).await
-        }
-        Command::Goal(GoalArgs { of, words }) => {
-            auto::run(Context::open(global, Store::MustExist).await?, "goal", of, &words).await
-        }
-        Command::Task(TaskArgs { of, words }) => {
-            auto::run(Context::open(global, Store::MustExist).await?, "task", of, &words).await
-        }
-        Command::Schedule(ScheduleArgs { of, words }) => {
-            auto::run(Context::open(global, Store::MustExist).await?, "schedule", of, &words).await
-        }
-        Command::Diary(DiaryArgs { of, words }) => {
-            auto::run(Context::open(global, Store::MustExist).await?, "diary", of, &words).await
-        }
+        Command::Memory(arguments) => memory::run(global, arguments).await,
+        Command::Auto(AutoArgs { of, words }) => auto::run(global, "auto", of, &words).await,
+        Command::Goal(GoalArgs { of, words }) => auto::run(global, "goal", of, &words).await,
+        Command::Task(TaskArgs { of, words }) => auto::run(global, "task", of, &words).await,
+        Command::Schedule(ScheduleArgs { of, words }) => auto::run(global, "schedule", of, &words).await,
+        Command::Diary(DiaryArgs { of, words }) => auto::run(global, "diary", of, &words).await,
         Command::Mcp(arguments) => mcp::run(global, &arguments).await,
         Command::Install(arguments) => install::install(&Screen::new(global.json), &arguments),
         Command::Uninstall(arguments) => install::uninstall(&Screen::new(global.json), &arguments),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::plan::Plan;
-use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::history::VersionAuthor;
@@ -36,8 +36,10 @@ use crate::permissions::PermissionFile;
 use crate::processes;
 use crate::sandbox;
 use crate::terminal::card::{self, Source, Standing};
+use crate::terminal::palette::BOLD;
 use crate::terminal::screen::Screen;
 use crate::terminal::sessions::{self, ListedSession};
+use crate::terminal::text::paint;
 
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -78,7 +80,18 @@ pub(crate) enum Store {
 pub(crate) enum Purpose {
     /// The command begins something, so a missing session is made.
     Begin,
+    /// The command adds something to a session. One is made if there is none at all.
+    Add,
     Use,
+}
+
+impl Purpose {
+    pub(crate) fn store(self) -> Store {
+        match self {
+            Self::Begin | Self::Add => Store::MayBeMade,
+            Self::Use => Store::MustExist,
+        }
+    }
 }
 
 /// Sessions per page.
@@ -215,16 +228,51 @@ impl Context {
         Ok(session)
     }
 
-    /// The named session or the only one. Between several the person is asked.
+    /// The named session, that of the folder, the one to begin something in, or the only one. Between several the person is
+    /// asked.
     async fn session(&self, named: Option<&str>, purpose: Purpose) -> Result<SessionIdentity, Failure> {
         match named {
             Some(name) if name.contains(':') => self.existing(name.parse()?, purpose).await,
             Some(key) => self.with_key(ConversationKey::existing(key)?, purpose).await,
             None => match self.folder_session().await? {
                 Some(session) => Ok(session),
-                None => self.only_session(purpose).await,
+                None => match self.last_session(purpose).await? {
+                    Some(session) => Ok(session),
+                    None => self.only_session(purpose).await,
+                },
             },
         }
+    }
+
+    /// The chat of the person in a terminal.
+    pub(crate) fn terminal_chat(&self) -> TransportChat {
+        TransportChat(format!("cli:{}", self.person.name))
+    }
+
+    /// The session that `planwright chat` returns to. A command that begins something begins it there.
+    async fn last_session(&self, purpose: Purpose) -> Result<Option<SessionIdentity>, Failure> {
+        match purpose {
+            Purpose::Begin => Ok(self.engine.ledger().active_session(&self.terminal_chat()).await?),
+            Purpose::Add | Purpose::Use => Ok(None),
+        }
+    }
+
+    /// Opens the session that [`Purpose::Add`] found if it is new, and says so.
+    pub(crate) async fn open_first(&self, session: &SessionIdentity) -> Result<(), Failure> {
+        let opened = self.engine.sessions().open(session, &self.person).await?;
+        if opened.events.is_empty() {
+            return Ok(());
+        }
+        self.remember_session(session).await?;
+        if !self.screen.json {
+            self.screen.print(&format!("New session {}\n", paint(&session.to_string(), BOLD)))?;
+        }
+        Ok(())
+    }
+
+    /// From now on `planwright chat` returns to this session.
+    pub(crate) async fn remember_session(&self, session: &SessionIdentity) -> Result<(), Failure> {
+        Ok(self.engine.ledger().point(&self.terminal_chat(), session).await?)
     }
 
     /// The session of the current folder's project, if an agent works there over MCP.
@@ -236,7 +284,7 @@ impl Context {
     }
 
     async fn existing(&self, session: SessionIdentity, purpose: Purpose) -> Result<SessionIdentity, Failure> {
-        if purpose == Purpose::Use && self.engine.ledger().session(&session).await?.is_none() {
+        if purpose != Purpose::Begin && self.engine.ledger().session(&session).await?.is_none() {
             return Err(Failure::not_found(format!("There is no session {session}."))
                 .hint(self.invocation.command(["sessions"])));
         }
@@ -252,8 +300,10 @@ impl Context {
         match (found.as_slice(), purpose) {
             ([session], _) => Ok(session.clone()),
             ([], Purpose::Begin) => Ok(SessionIdentity::new(Channel::Cli, ConversationKey::new(key.as_str())?)),
-            ([], Purpose::Use) => Err(Failure::not_found(format!("There is no session with the key {key}."))
-                .hint(self.invocation.command(["sessions"]))),
+            ([], Purpose::Add | Purpose::Use) => {
+                Err(Failure::not_found(format!("There is no session with the key {key}."))
+                    .hint(self.invocation.command(["sessions"])))
+            }
             (several, _) => {
                 let names: Vec<_> = several.iter().map(ToString::to_string).collect();
                 let message = format!("the key {key} is used on several channels: {}", names.join(", "));
@@ -267,7 +317,7 @@ impl Context {
         let page = self.engine.sessions().list(None, PAGE).await?;
         match (page.items.as_slice(), page.damaged.as_slice(), purpose) {
             ([only], [], _) => Ok(only.session.identity.clone()),
-            ([], [], Purpose::Begin) => Ok(self.engine.sessions().new_identity(Channel::Cli)),
+            ([], [], Purpose::Begin | Purpose::Add) => Ok(self.engine.sessions().new_identity(Channel::Cli)),
             ([], [], Purpose::Use) => {
                 let begin = self.invocation.plan(["on"]);
                 Err(Failure::not_found("There are no sessions yet.").hint(format!("`{begin}` begins one")))

@@ -24,6 +24,7 @@ mod changes;
 mod claims;
 mod derived_rows;
 mod encode;
+mod heartbeats;
 mod inspect;
 mod leasing;
 mod location;

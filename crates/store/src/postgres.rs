@@ -25,6 +25,7 @@ mod delete;
 mod derived_rows;
 mod errors;
 mod health;
+mod heartbeats;
 pub(crate) mod inspect;
 mod leases;
 mod memory;
@@ -261,6 +262,14 @@ impl Ledger for PostgresLedger {
 
     async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
         pointers::point(&self.readers, transport, session).await
+    }
+
+    async fn note_alive(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
+        heartbeats::note(&self.readers, owner, now).await
+    }
+
+    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>> {
+        heartbeats::last(&self.readers, owner).await
     }
 }
 

@@ -24,6 +24,7 @@ mod derived_rows;
 mod errors;
 mod executions;
 mod health;
+mod heartbeats;
 pub(crate) mod inspect;
 mod leases;
 mod memory;
@@ -343,6 +344,16 @@ impl Ledger for SqliteLedger {
         transport::check(transport)?;
         let (transport, session) = (transport.clone(), session.clone());
         self.writer.ask(move |state| pointers::point(&state.connection, &transport, &session)).await
+    }
+
+    async fn note_alive(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
+        let owner = owner.to_owned();
+        self.writer.ask(move |state| heartbeats::note(&state.connection, &owner, now)).await
+    }
+
+    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>> {
+        let owner = owner.to_owned();
+        self.readers.read_inline(move |connection| heartbeats::last(connection, &owner)).await
     }
 }
 

@@ -139,7 +139,7 @@ export const clientsQuery = queryOptions({
 export const undeliveredQuery = queryOptions({
   queryKey: ["undelivered"],
   queryFn: async ({ signal }) => (await request<{ items: UndeliveredMessage[] }>("GET", "/api/notifications", { query: { undelivered: "true" }, signal })).items,
-  refetchInterval: 30_000,
+  refetchInterval: 10_000,
   retry: false,
 });
 

@@ -1231,7 +1231,9 @@ export interface paths {
                          *           "text": "Plan #3 waits for your decision: Move the blog",
                          *           "sinceAt": "2026-03-01T12:04:00Z",
                          *           "attempts": 3,
-                         *           "lastError": "the webhook answered 503"
+                         *           "lastError": "the webhook answered 503",
+                         *           "givenUp": false,
+                         *           "path": "/p/019ca6b1"
                          *         }
                          *       ]
                          *     }
@@ -6456,10 +6458,14 @@ export interface components {
             attempts: number;
             /** @description `telegram`, `desktop`, `webhook` or `email`. */
             channel: string;
+            /** @description Whether it is not tried again. */
+            givenUp: boolean;
             /** @description What it tells: `waits`, `finished`, `failed`, `budget`, `damage`; or `answer` or `card`, in a chat. */
             happening: string;
             id: string;
             lastError: string | null;
+            /** @description The page of the dashboard that it is about, such as `/p/019ca6b1`. A message in a chat has none. */
+            path: string | null;
             /** Format: date-time */
             sinceAt: string;
             /** @description Its beginning. */

@@ -66,15 +66,6 @@ export type TaskStatus = Schemas["TaskStatus"];
 export type ToolStatus = Schemas["ToolStatus"];
 export type Undo = Schemas["UndoView"];
 export type Undone = Schemas["UndoneView"];
+export type UndeliveredMessage = Schemas["UndeliveredNotification"];
 export type Workbook = Schemas["WorkbookView"];
 export type WorkbookDocument = Schemas["DocumentView"];
-
-export interface UndeliveredMessage {
-  id: string;
-  channel: string;
-  happening: string;
-  text: string;
-  sinceAt: string;
-  attempts: number;
-  lastError: string | null;
-}

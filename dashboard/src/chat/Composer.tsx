@@ -22,7 +22,12 @@ const OFFERED = 8;
 /** The largest message that the server takes, in bytes. */
 const MOST = 256 * 1024;
 
-export function Composer({ conversation, working }: { conversation: Conversation; working: boolean }): ReactNode {
+export interface Suggestion {
+  text: string;
+}
+
+/** `suggestion` is a text that the person chose elsewhere on the page; a new one replaces what is typed. */
+export function Composer({ conversation, working, suggestion }: { conversation: Conversation; working: boolean; suggestion?: Suggestion | undefined }): ReactNode {
   const { session } = conversation;
   const [text, setText] = useState(() => draftOf(session));
   const [at, setAt] = useState(0);
@@ -50,6 +55,12 @@ export function Composer({ conversation, working }: { conversation: Conversation
   useEffect(() => {
     setAt(0);
   }, [text]);
+  useEffect(() => {
+    if (!suggestion) return;
+    setText(suggestion.text);
+    setCursor(suggestion.text.length);
+    field.current?.focus();
+  }, [suggestion]);
   useLayoutEffect(() => {
     const element = field.current;
     if (!element) return;

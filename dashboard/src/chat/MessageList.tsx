@@ -1,59 +1,58 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
 import type { Conversation, ConversationState } from "../live/conversation";
+import { useLiveTurn } from "../live/useLive";
 import { t } from "../texts/t";
 import { Button, Loading } from "../ui/basics";
 import { LiveRow, MessageRow } from "./MessageRow";
-import { rows as makeRows, type Row } from "./rows";
+import { keepRows, rows as makeRows, type Row } from "./rows";
 
 /** A person who is this near to the end stays at the end when messages arrive, in pixels. */
 const NEAR = 64;
+/** Older messages are asked for this far before the beginning of what is known, in pixels. */
+const AHEAD = 2_400;
 
 export function MessageList({ conversation, state, empty }: { conversation: Conversation; state: ConversationState; empty: ReactNode }): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const stick = useRef(true);
-  const anchor = useRef<{ key: string; within: number } | undefined>(undefined);
   const [away, setAway] = useState(false);
-  const list = useMemo(() => makeRows(state.messages, state.outgoing), [state.messages, state.outgoing]);
+  const list = useRows(state);
 
+  // The virtualizer measures every row anew when this function is another one.
+  const getItemKey = useCallback((index: number) => list[index]?.key ?? index, [list]);
   const virtual = useVirtualizer({
     count: list.length,
     getScrollElement: () => box.current,
     estimateSize: (index) => estimate(list[index]),
-    overscan: 3,
-    getItemKey: (index) => list[index]?.key ?? index,
+    overscan: 6,
+    getItemKey,
     paddingStart: 16,
+    // Older messages that come above leave what is in view where it is, before anything is drawn.
+    anchorTo: "end",
+    // A turn of the wheel and the sizes that it leads to are drawn together.
+    useFlushSync: false,
   });
   const total = virtual.getTotalSize();
-  const first = list[0]?.key;
-  const firstBefore = useRef(first);
+
+  const stayAtEnd = useCallback(() => {
+    const element = box.current;
+    if (element && stick.current) element.scrollTop = element.scrollHeight;
+  }, []);
 
   useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    if (stick.current) {
-      element.scrollTop = element.scrollHeight;
-    } else if (firstBefore.current !== first && anchor.current) {
-      // Older messages came above: what was in view stays where it is.
-      const index = list.findIndex((row) => row.key === anchor.current?.key);
-      const start = virtual.measurementsCache[index]?.start;
-      if (start !== undefined) element.scrollTop = start + anchor.current.within;
-    }
-    firstBefore.current = first;
-  }, [list, total, first, state.live, virtual]);
+    stayAtEnd();
+  }, [list, total, stayAtEnd]);
 
   const onScroll = useCallback(() => {
     const element = box.current;
     if (!element) return;
-    const rest = element.scrollHeight - element.scrollTop - element.clientHeight;
+    const { scrollTop } = element;
+    const rest = element.scrollHeight - scrollTop - element.clientHeight;
     stick.current = rest < NEAR;
     setAway(rest > 600);
-    const item = virtual.getVirtualItemForOffset(element.scrollTop);
-    const row = item && list[item.index];
-    anchor.current = row && { key: row.key, within: element.scrollTop - item.start };
-    if (element.scrollTop < 600) void conversation.loadOlder();
-  }, [conversation, list, virtual]);
+    if (scrollTop < AHEAD) void conversation.loadOlder();
+  }, [conversation]);
 
   // A short page has nothing to scroll: older messages are asked for until it is full.
   useEffect(() => {
@@ -62,12 +61,15 @@ export function MessageList({ conversation, state, empty }: { conversation: Conv
   }, [conversation, state.older, state.loadingOlder, total]);
 
   const dismiss = useCallback((key: string) => conversation.dismiss(key), [conversation]);
-  const isEmpty = list.length === 0 && !state.live;
   return (
     <div className="messages-frame">
-      <div className="messages" ref={box} onScroll={onScroll} role="log" aria-label={t("chat.log")} aria-live="polite" aria-busy={state.live !== undefined} tabIndex={0}>
-        {state.loadingOlder && <Loading words={t("chat.older")} />}
-        {isEmpty && state.status === "ready" && empty}
+      {state.loadingOlder && (
+        <div className="messages-older">
+          <Loading words={t("chat.older")} />
+        </div>
+      )}
+      <div className="messages" ref={box} onScroll={onScroll} role="log" aria-label={t("chat.log")} aria-live="polite" aria-busy={state.working} tabIndex={0}>
+        {list.length === 0 && !state.working && state.status === "ready" && empty}
         <div className="messages-rows" style={{ height: total }}>
           {virtual.getVirtualItems().map((item) => {
             const row = list[item.index];
@@ -80,11 +82,7 @@ export function MessageList({ conversation, state, empty }: { conversation: Conv
             ) : null;
           })}
         </div>
-        {state.live && (
-          <div className="column">
-            <LiveRow live={state.live} />
-          </div>
-        )}
+        <LiveArea conversation={conversation} onDrawn={stayAtEnd} />
       </div>
       {away && (
         <Button
@@ -101,6 +99,33 @@ export function MessageList({ conversation, state, empty }: { conversation: Conv
   );
 }
 
+/** What the agent does now, below the rows. It follows the conversation by itself. */
+const LiveArea = memo(function LiveArea({ conversation, onDrawn }: { conversation: Conversation; onDrawn: () => void }): ReactNode {
+  const live = useLiveTurn(conversation);
+  useLayoutEffect(() => {
+    onDrawn();
+  }, [live, onDrawn]);
+  return (
+    live && (
+      <div className="column">
+        <LiveRow live={live} />
+      </div>
+    )
+  );
+});
+
+function useRows({ messages, outgoing }: ConversationState): Row[] {
+  const before = useRef<Row[]>([]);
+  const rows = useMemo(() => keepRows(before.current, makeRows(messages, outgoing)), [messages, outgoing]);
+  useEffect(() => {
+    before.current = rows;
+  }, [rows]);
+  return rows;
+}
+
+const estimates = new WeakMap<object, number>();
+
+/** The height of a row that was not drawn yet. A good guess moves the page less when the row is measured. */
 function estimate(row: Row | undefined): number {
   switch (row?.kind) {
     case "tools":
@@ -108,8 +133,14 @@ function estimate(row: Row | undefined): number {
     case "plan":
       return 110;
     case "person":
-    case "agent":
-      return 60 + Math.ceil(row.message.text.length / 90) * 24;
+    case "agent": {
+      const known = estimates.get(row.message);
+      if (known !== undefined) return known;
+      const lines = row.message.text.split("\n").reduce((sum, line) => sum + (line === "" ? 0.5 : Math.ceil(line.length / 90)), 0);
+      const height = 44 + Math.ceil(lines * 24);
+      estimates.set(row.message, height);
+      return height;
+    }
     case "note":
     case "command":
     case "queued":

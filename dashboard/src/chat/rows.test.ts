@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import type { Outgoing } from "../live/conversation";
 import type { ChatMessage } from "../live/messages";
-import { rows } from "./rows";
+import { keepRows, rows } from "./rows";
 
 const by = { kind: "agent" as const, name: "model", through: "web" };
 const message = (seq: number, role: ChatMessage["role"], text: string, more: Partial<ChatMessage> = {}): ChatMessage => ({ seq, at: new Date(seq * 1000).toISOString(), role, by, text, ...more });
@@ -39,4 +39,14 @@ test("a command stands where it was typed, and what waits stands at the end", ()
 test("a plan has one card, where it was mentioned last", () => {
   const made = rows([message(1, "note", "", { planId: "p", outcome: "answered" }), message(2, "note", "", { planId: "p", outcome: "plan_ready" })], []);
   expect(made.map((row) => row.key)).toEqual(["p2"]);
+});
+
+test("rows that did not change are the same ones after an entry or a page of older messages", () => {
+  const messages = [message(4, "person", "go"), message(5, "agent", "", { calls: [{ name: "plan_get", arguments: "{}" }] }), message(6, "agent", "Done.")];
+  const before = rows(messages, []);
+  const after = keepRows(before, rows([message(1, "person", "older"), ...messages, message(7, "person", "more")], []));
+  expect(after.map((row) => before.includes(row))).toEqual([false, true, true, true, false]);
+  // The result of a call changes its row only.
+  const ended = keepRows(before, rows([...messages.slice(0, 2), message(8, "tool", "the plan", { tool: "plan_get", status: "done" }), ...messages.slice(2)], []));
+  expect(ended.map((row) => before.includes(row))).toEqual([true, false, true]);
 });

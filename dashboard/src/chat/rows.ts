@@ -24,6 +24,38 @@ export type Row =
   | { kind: "command"; key: string; outgoing: Outgoing }
   | { kind: "queued"; key: string; outgoing: Outgoing };
 
+/**
+ * Puts the rows of before in place of equal new ones, so that what did not change is not drawn again: with each entry of the
+ * journal and each page of older messages all rows are made anew.
+ */
+export function keepRows(before: readonly Row[], now: readonly Row[]): Row[] {
+  const known = new Map(before.map((row) => [row.key, row]));
+  return now.map((row) => {
+    const old = known.get(row.key);
+    return old && isSame(old, row) ? old : row;
+  });
+}
+
+function isSame(a: Row, b: Row): boolean {
+  switch (a.kind) {
+    case "person":
+    case "agent":
+    case "note":
+      return b.kind === a.kind && a.message === b.message;
+    case "command":
+    case "queued":
+      return b.kind === a.kind && a.outgoing === b.outgoing;
+    case "plan":
+      return b.kind === a.kind && a.planId === b.planId;
+    case "tools":
+      return b.kind === a.kind && a.calls.length === b.calls.length && a.calls.every((call, index) => isSameCall(call, b.calls[index]));
+  }
+}
+
+function isSameCall(a: ToolCall, b: ToolCall | undefined): boolean {
+  return b !== undefined && (Object.keys(a) as (keyof ToolCall)[]).every((name) => a[name] === b[name]);
+}
+
 export function rows(messages: readonly ChatMessage[], outgoing: readonly Outgoing[]): Row[] {
   const made: Row[] = [];
   const lastMention = new Map<string, number>();

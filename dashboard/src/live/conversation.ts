@@ -27,7 +27,6 @@ export interface ConversationState {
   /** Where the page of older messages ends; `null` if there is none. */
   older: number | null;
   loadingOlder: boolean;
-  live: LiveTurn | undefined;
   outgoing: Outgoing[];
   working: boolean;
   head: number;
@@ -45,13 +44,13 @@ export class Conversation {
     messages: [],
     older: null,
     loadingOlder: false,
-    live: undefined,
     outgoing: [],
     working: false,
     head: 0,
   };
   #reading: Reading = emptyReading();
-  #live = new LiveTracker();
+  #tracker = new LiveTracker();
+  #live: LiveTurn | undefined;
   #listeners = new Set<() => void>();
   #leave: (() => void) | undefined;
   #notifying = false;
@@ -70,6 +69,14 @@ export class Conversation {
 
   get state(): ConversationState {
     return this.#state;
+  }
+
+  /**
+   * What the agent does now. It changes with every piece of streamed text and is apart from the state, so that a piece of
+   * text draws one row and not the page.
+   */
+  get live(): LiveTurn | undefined {
+    return this.#live;
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -101,8 +108,8 @@ export class Conversation {
       if (visit !== this.#visit) return;
       const known = this.#reading.head;
       const after = known > 0 ? known : Math.max(0, session.seq - BEHIND);
-      if (!session.working) this.#live.clear();
-      this.#set({ working: session.working, live: this.#live.live });
+      if (!session.working) this.#tracker.clear();
+      this.#set({ working: session.working });
       this.#leave?.();
       this.#leave = this.connection.follow(this.session, (news) => this.#hear(news), after);
       await this.#readNewest();
@@ -187,12 +194,12 @@ export class Conversation {
         break;
       }
       case "progress":
-        this.#live.progress(news.progress);
-        this.#set({ live: this.#live.live, working: this.#state.working || this.#live.live !== undefined });
+        this.#tracker.progress(news.progress);
+        this.#set({ working: this.#state.working || this.#tracker.live !== undefined });
         break;
       case "gone":
-        this.#live.clear();
-        this.#set({ status: "gone", live: undefined, working: false });
+        this.#tracker.clear();
+        this.#set({ status: "gone", working: false });
         break;
       case "problem":
         this.#set({ error: news.problem });
@@ -206,8 +213,7 @@ export class Conversation {
   }
 
   #afterEntry(type: string, event: Record<string, unknown>): void {
-    this.#live.entry(type, event);
-    this.#set({ live: this.#live.live });
+    this.#tracker.entry(type, event);
     switch (type) {
       case "turn_begun": {
         this.#set({ working: true });
@@ -219,7 +225,7 @@ export class Conversation {
       case "turn_ended":
       case "execution_paused":
       case "execution_finished":
-        this.#set({ working: this.#live.live !== undefined });
+        this.#set({ working: this.#tracker.live !== undefined });
         break;
       case "step_begun":
         this.#set({ working: true });
@@ -231,8 +237,8 @@ export class Conversation {
   async #lookAgain(): Promise<void> {
     try {
       const { working } = await fetchSession(this.session);
-      if (!working) this.#live.clear();
-      this.#set({ working, live: this.#live.live });
+      if (!working) this.#tracker.clear();
+      this.#set({ working });
     } catch {
       // The next event says more.
     }
@@ -245,8 +251,13 @@ export class Conversation {
     }, 150);
   }
 
+  /** Takes a change of the state, and what the agent does now. Nothing is drawn where nothing changed. */
   #set(change: Partial<ConversationState>): void {
-    this.#state = { ...this.#state, ...change };
+    const names = Object.keys(change) as (keyof ConversationState)[];
+    const isSame = names.every((name) => this.#state[name] === change[name]);
+    if (isSame && this.#live === this.#tracker.live) return;
+    if (!isSame) this.#state = { ...this.#state, ...change };
+    this.#live = this.#tracker.live;
     if (this.#notifying) return;
     this.#notifying = true;
     this.soon(() => {

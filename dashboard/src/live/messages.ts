@@ -128,6 +128,11 @@ function takeInTurn(reading: Reading, entry: EntryFrame, turnId: string, turn: T
 
 /** Joins a page of messages that was read from the server. What is live is kept where it says more. */
 export function joinPage(reading: Reading, page: readonly Message[]): Reading {
+  const oldest = reading.messages[0]?.seq;
+  // A page of older messages stands before the others as it is.
+  if (oldest !== undefined && page.every(({ seq }, index) => seq < oldest && (index === 0 || seq > (page[index - 1]?.seq ?? 0)))) {
+    return { ...reading, messages: [...page, ...reading.messages] };
+  }
   const known = new Map(reading.messages.map((message) => [message.seq, message]));
   for (const message of page) {
     const live = known.get(message.seq);

@@ -3,6 +3,7 @@ import { useEffect, useSyncExternalStore } from "react";
 
 import { connection } from "./live";
 import { Conversation, type ConversationState } from "./conversation";
+import type { LiveTurn } from "./liveTurn";
 import { Invalidator } from "./news";
 import type { SessionId } from "../session/id";
 
@@ -39,6 +40,11 @@ export function useConversation(session: SessionId): [Conversation, Conversation
   }, [conversation, session, client]);
   const state = useSyncExternalStore(conversation.subscribe, () => conversation.state);
   return [conversation, state];
+}
+
+/** What the agent does in a session now. Only the row that shows it is drawn again with each piece of text. */
+export function useLiveTurn(conversation: Conversation): LiveTurn | undefined {
+  return useSyncExternalStore(conversation.subscribe, () => conversation.live);
 }
 
 /** Lists and plans change when something happens in any session. */

@@ -14,17 +14,20 @@ export function CodeBlock({
   language,
   label,
   numbered = false,
+  growing = false,
 }: {
   code: string;
   language?: string | undefined;
   label?: ReactNode;
   numbered?: boolean;
+  /** Code that is still being written has no colours yet: they would be made anew with each piece of it. */
+  growing?: boolean;
 }): ReactNode {
   const [open, setOpen] = useState(false);
   const lines = code.split("\n");
   const folded = !open && lines.length > FOLD_FROM;
   const shown = folded ? lines.slice(0, FOLD_TO).join("\n") : code;
-  const coloured = useHighlight(shown, language);
+  const coloured = useHighlight(shown, growing ? undefined : language);
   return (
     <figure className="code" data-numbered={numbered || undefined}>
       <figcaption>

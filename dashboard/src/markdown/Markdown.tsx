@@ -1,5 +1,5 @@
 import type { List, ListItem, Nodes, Parents, RootContent, TableCell } from "mdast";
-import { createContext, Fragment, memo, use, useMemo, type ReactNode } from "react";
+import { createContext, Fragment, memo, use, useEffect, useMemo, useRef, type ReactNode } from "react";
 
 import { fileAddress, isPicture } from "../api/files";
 import type { Step } from "../api/types";
@@ -8,7 +8,7 @@ import { StepIcon } from "../ui/status";
 import { Visible, visible } from "../ui/hidden";
 import { t } from "../texts/t";
 import { CodeBlock } from "./CodeBlock";
-import { isInlineImage, parse, plainText, safeAddress, sessionFile, settled } from "./parse";
+import { grow, isInlineImage, openFence, parse, parseOnce, plainText, safeAddress, sessionFile, type GrowingText } from "./parse";
 
 /** The session whose own pictures may be shown in a text. */
 export const SessionFilesContext = createContext<SessionId | undefined>(undefined);
@@ -21,14 +21,16 @@ export interface MarkdownProps {
   changed?: ReadonlySet<number> | undefined;
   /** Headings get anchors. */
   anchors?: boolean;
+  /** More is added to the text in a moment. */
+  growing?: boolean;
 }
 
 /**
  * Markdown as elements. No HTML is ever made from it: HTML in the text is shown as text, addresses other than https, http and
  * mailto are shown as text, and pictures are not loaded from anywhere but the session's own files.
  */
-export const Markdown = memo(function Markdown({ text, steps, changed, anchors = false }: MarkdownProps): ReactNode {
-  const root = useMemo(() => parse(text), [text]);
+export const Markdown = memo(function Markdown({ text, steps, changed, anchors = false, growing = false }: MarkdownProps): ReactNode {
+  const root = useMemo(() => (growing ? parseOnce(text) : parse(text)), [text, growing]);
   const context = useMemo<Context>(() => {
     const tasks = new Map<Nodes, Step>();
     if (steps && steps.length > 0) {
@@ -41,8 +43,8 @@ export const Markdown = memo(function Markdown({ text, steps, changed, anchors =
     const levels = new Map<Nodes, number>();
     let level = 1;
     for (const node of root.children) if (node.type === "heading") levels.set(node, (level = Math.min(6, node.depth + 1, level + 1)));
-    return { tasks, changed, anchors, definitions, levels };
-  }, [root, steps, changed, anchors]);
+    return { tasks, changed, anchors, definitions, levels, growing };
+  }, [root, steps, changed, anchors, growing]);
   return (
     <div className="md">
       {root.children.map((node, index) => (
@@ -52,14 +54,27 @@ export const Markdown = memo(function Markdown({ text, steps, changed, anchors =
   );
 });
 
-/** A text that is still being written. */
+/** A text that is still being written. With each piece of it only its last part is parsed and drawn again. */
 export function StreamingMarkdown({ text }: { text: string }): ReactNode {
-  const [done, tail] = settled(text);
+  const before = useRef<GrowingText>(undefined);
+  const now = useMemo(() => grow(before.current, text), [text]);
+  useEffect(() => {
+    before.current = now;
+  }, [now]);
+  const code = openFence(now.rest);
   return (
-    <>
-      {done !== "" && <Markdown text={done} />}
-      <Markdown text={tail} />
-    </>
+    <div className="md-growing">
+      {now.parts.map((part, index) => (
+        <Markdown key={index} text={part} />
+      ))}
+      {code ? (
+        <div className="md">
+          <CodeBlock code={code.code} language={code.language} growing />
+        </div>
+      ) : (
+        now.rest !== "" && <Markdown text={now.rest} growing />
+      )}
+    </div>
   );
 }
 
@@ -69,6 +84,7 @@ interface Context {
   anchors: boolean;
   definitions: Map<string, string>;
   levels: Map<Nodes, number>;
+  growing: boolean;
 }
 
 function taskItems(root: Parents): ListItem[] {
@@ -107,7 +123,7 @@ function Block({ node, context }: { node: RootContent; context: Context }): Reac
     case "code":
       return (
         <div className={mark("", changed)}>
-          <CodeBlock code={node.value} language={node.lang ?? undefined} />
+          <CodeBlock code={node.value} language={node.lang ?? undefined} growing={context.growing} />
         </div>
       );
     case "html":

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { isInlineImage, safeAddress, sessionFile, settled } from "./parse";
+import { grow, isInlineImage, openFence, safeAddress, sessionFile, settled, type GrowingText } from "./parse";
 
 test.each([
   ["https://example.org/a", true],
@@ -30,6 +30,37 @@ test("a growing text is cut at a blank line outside of code and lists", () => {
   expect(settled("```\na\n```\n\nb")).toEqual(["```\na\n```\n\n", "b"]);
   expect(settled("1. a\n\n2. b")).toEqual(["", "1. a\n\n2. b"]);
   expect(settled("x")).toEqual(["", "x"]);
+});
+
+test("a list that goes on after a blank line is one list, also while only its mark is written", () => {
+  expect(settled("1. a\n\n2")).toEqual(["", "1. a\n\n2"]);
+  expect(settled("- a\n\n-")).toEqual(["", "- a\n\n-"]);
+  expect(settled("- a\n\nb")).toEqual(["- a\n\n", "b"]);
+});
+
+test("a growing text is parsed in parts that stay what they are", () => {
+  const whole = "one\n\n- a\n\n- b\n\ntwo\n\n```sh\nls\n\npwd\n```\n\nthree";
+  let now: GrowingText | undefined;
+  for (let length = 1; length <= whole.length; length += 1) {
+    const before: readonly string[] = now?.parts ?? [];
+    now = grow(now, whole.slice(0, length));
+    expect(now.parts.slice(0, before.length)).toEqual(before);
+    expect(now.parts.join("") + now.rest).toBe(whole.slice(0, length));
+  }
+  expect(now?.parts).toEqual(["one\n\n", "- a\n\n- b\n\n", "two\n\n", "```sh\nls\n\npwd\n```\n\n"]);
+  // Another text begins anew.
+  expect(grow(now, "four")).toEqual({ text: "four", parts: [], rest: "four" });
+});
+
+test.each([
+  ["```rust\nfn main", { code: "fn main", language: "rust" }],
+  ["~~~\na\n```\nb", { code: "a\n```\nb", language: undefined }],
+  ["```sh\nls\n```", undefined],
+  ["```sh\necho a```b\n", { code: "echo a```b\n", language: "sh" }],
+  ["```sh", undefined],
+  ["words", undefined],
+])("%j is code that is being written: %j", (text, code) => {
+  expect(openFence(text)).toEqual(code);
 });
 
 test.each([

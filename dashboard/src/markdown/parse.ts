@@ -13,13 +13,18 @@ const parsed = new Map<string, Root>();
 export function parse(text: string): Root {
   const known = parsed.get(text);
   if (known) return known;
-  const root = fromMarkdown(text, { extensions, mdastExtensions });
+  const root = parseOnce(text);
   parsed.set(text, root);
   for (const oldest of parsed.keys()) {
     if (parsed.size <= KEPT) break;
     parsed.delete(oldest);
   }
   return root;
+}
+
+/** Parses a text that will not be shown again as it is now: it takes no place of one that will. */
+export function parseOnce(text: string): Root {
+  return fromMarkdown(text, { extensions, mdastExtensions });
 }
 
 export interface OutlineItem {
@@ -60,12 +65,38 @@ export function settled(text: string): [string, string] {
   }
   // A list continues after a blank line; cutting it would number it anew.
   const next = text.slice(cut);
-  if (/^(?:[-*+]|\d+[.)])\s/.test(next)) {
+  if (/^(?:(?:[-*+]|\d+[.)])\s|[-*+]?$|\d{1,9}[.)]?$)/.test(next)) {
     const before = text.slice(0, cut).trimEnd();
     const block = before.slice(before.lastIndexOf("\n\n") + 1).trimStart();
     if (/^(?:[-*+]|\d+[.)])\s/.test(block)) return ["", text];
   }
   return [text.slice(0, cut), next];
+}
+
+/** A text that still grows, as parts that will not change any more, each parsed once, and the rest. */
+export interface GrowingText {
+  text: string;
+  parts: readonly string[];
+  rest: string;
+}
+
+/** Takes in what was added to a text. The cost is that of the rest and not of the whole text. */
+export function grow(before: GrowingText | undefined, text: string): GrowingText {
+  const known = before && text.startsWith(before.text) ? before : { text: "", parts: [], rest: "" };
+  const [done, rest] = settled(known.rest + text.slice(known.text.length));
+  return { text, parts: done === "" ? known.parts : [...known.parts, done], rest };
+}
+
+/** The code of a text that begins with a fence and does not close it. */
+export function openFence(text: string): { code: string; language: string | undefined } | undefined {
+  const [, mark, about] = /^(`{3,}|~{3,})([^\n`]*)\n/.exec(text) ?? [];
+  if (mark === undefined || about === undefined) return undefined;
+  const code = text.slice(mark.length + about.length + 1);
+  for (let at = code.indexOf(mark); at >= 0; at = code.indexOf(mark, at + 1)) {
+    // It may be the end of the code, or become it.
+    if (/^ {0,3}$/.test(code.slice(code.lastIndexOf("\n", at - 1) + 1, at))) return undefined;
+  }
+  return { code, language: about.trim().split(/\s+/)[0] || undefined };
 }
 
 /** Addresses that a link may lead to. Everything else is shown as text. */

@@ -26,7 +26,7 @@ export function ExecutionPage(): ReactNode {
   const failed = plan.isError ? plan : history.isError ? history : undefined;
   if (plan.data && execution) return <Run plan={plan.data} execution={execution} executions={history.data?.executions ?? []} />;
   return (
-    <main id="main" className="page">
+    <main id="main" tabIndex={-1} className="page">
       <PageHead title={t("run.title", { n: number })} />
       <div className="page-body">
         {failed ? (
@@ -48,7 +48,7 @@ function Run({ plan, execution, executions }: { plan: Plan; execution: Execution
   const { counts } = execution;
   const next = plan.progress?.next?.step ?? 0;
   return (
-    <main id="main" className="page run-page">
+    <main id="main" tabIndex={-1} className="page run-page">
       <PageHead
         title={<Visible text={plan.title} />}
         about={

@@ -57,7 +57,7 @@ export function InboxPage(): ReactNode {
   });
 
   return (
-    <main id="main" className="page inbox-page">
+    <main id="main" tabIndex={-1} className="page inbox-page">
       <PageHead title={t("inbox.title")} about={inbox.data && <span>{t("inbox.count", { count: items.length })}</span>} />
       <div className="inbox-grid" data-open={open !== undefined || undefined}>
         <div className="inbox-list">

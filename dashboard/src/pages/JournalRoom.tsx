@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
 import { journalBefore } from "../api/queries";
 import type { Entry } from "../api/types";
@@ -58,7 +58,9 @@ export function JournalRoom(): ReactNode {
   }, [journal.data, journal.isSuccess, live, until, group, search]);
 
   const box = useRef<HTMLDivElement>(null);
-  const rows = useVirtualizer({ count: entries.length, getScrollElement: () => box.current, estimateSize: () => 44, overscan: 12, getItemKey: (index) => entries[index]?.seq ?? index });
+  // The virtualizer measures every row anew when this function is another one.
+  const getItemKey = useCallback((index: number) => entries[index]?.seq ?? index, [entries]);
+  const rows = useVirtualizer({ count: entries.length, getScrollElement: () => box.current, estimateSize: () => 44, overscan: 12, getItemKey });
   const last = rows.getVirtualItems().at(-1)?.index ?? 0;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = journal;
   useEffect(() => {

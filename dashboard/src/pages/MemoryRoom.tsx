@@ -154,7 +154,7 @@ function MemoryRow({ session, item, best, onUndo }: { session: SessionId; item: 
             {scopeWords(item.scope)}
           </span>
           <span>{t(`memory.kind.${item.kind}`)}</span>
-          <span>{t(`memory.trust.${item.trust}`, { name: item.author.name })}</span>
+          <span>{item.trust === "person" && item.author.name === "person" ? t("memory.trust.unnamed") : t(`memory.trust.${item.trust}`, { name: item.author.name })}</span>
           {item.source.session !== undefined && <span>{t("memory.promotedFrom", { session: item.source.session, name: item.source.promotedBy ?? "" })}</span>}
           {item.tags.map((tag) => (
             <span key={tag}>

@@ -33,7 +33,7 @@ export function PlanPage(): ReactNode {
   const plan = useQuery(planQuery(planId));
   if (plan.data) return <PlanRoom key={planId} plan={plan.data} />;
   return (
-    <main id="main" className="page">
+    <main id="main" tabIndex={-1} className="page">
       <PageHead title={t("plan.title")} />
       <div className="page-body">{plan.isError ? <Failure error={plan.error} retry={() => void plan.refetch()} /> : <Loading words={t("plan.loading")} />}</div>
     </main>
@@ -100,7 +100,7 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
 
   const state = planState(plan);
   return (
-    <main id="main" className="page plan-page" data-comments={review !== null || undefined}>
+    <main id="main" tabIndex={-1} className="page plan-page" data-comments={review !== null || undefined}>
       <PageHead
         title={<Visible text={plan.title} />}
         about={

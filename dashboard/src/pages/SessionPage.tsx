@@ -4,7 +4,7 @@ import { useEffect, useRef, useState, type ReactNode } from "react";
 
 import { renameSession } from "../api/decisions";
 import { commandsQuery, planControlQuery, sessionsQuery, workbookQuery } from "../api/queries";
-import { Composer } from "../chat/Composer";
+import { Composer, type Suggestion } from "../chat/Composer";
 import { MessageList } from "../chat/MessageList";
 import { forgetConversation, useConversation } from "../live/useLive";
 import { PlanPanel, PlanStrip } from "../plan/PlanPanel";
@@ -26,7 +26,7 @@ export function SessionPage(): ReactNode {
 function SessionRoom({ session }: { session: SessionId }): ReactNode {
   const isChat = useMatch({ from: "/s/$session/", shouldThrow: false }) !== undefined;
   return (
-    <main id="main" className="page session-page" data-chat={isChat || undefined} data-session={session}>
+    <main id="main" tabIndex={-1} className="page session-page" data-chat={isChat || undefined} data-session={session}>
       <SessionHead session={session} />
       <div className="session-grid">
         <div className="session-main">
@@ -174,6 +174,7 @@ export function ChatRoom(): ReactNode {
 
 function Chat({ session }: { session: SessionId }): ReactNode {
   const [conversation, state] = useConversation(session);
+  const [suggestion, setSuggestion] = useState<Suggestion>();
   if (state.status === "gone") return <Empty title={t("session.gone")} />;
   if (state.status === "failed") return <Failure error={state.error} retry={() => conversation.retry()} />;
   return (
@@ -183,28 +184,33 @@ function Chat({ session }: { session: SessionId }): ReactNode {
           <Loading words={t("chat.loading")} />
         </div>
       ) : (
-        <MessageList conversation={conversation} state={state} empty={<Beginning />} />
+        <MessageList conversation={conversation} state={state} empty={<Beginning onChoose={(text) => setSuggestion({ text })} />} />
       )}
       <PlanStrip session={session} />
-      <Composer conversation={conversation} working={state.working} />
+      <Composer conversation={conversation} working={state.working} suggestion={suggestion} />
     </>
   );
 }
 
-function Beginning(): ReactNode {
+/** What one can say first. It is put where one types, and not sent. */
+const HINTS = [
+  ["/plan move the blog to a new host", "chat.hintPlan"],
+  ["/plan on collect", "chat.hintCollect"],
+  ["/help", "chat.hintHelp"],
+] as const;
+
+function Beginning({ onChoose }: { onChoose: (text: string) => void }): ReactNode {
   return (
     <Empty title={t("chat.emptyTitle")}>
       <p>{t("chat.emptyWords")}</p>
       <ul className="hints">
-        <li>
-          <code>/plan move the blog to a new host</code> <span>{t("chat.hintPlan")}</span>
-        </li>
-        <li>
-          <code>/plan on collect</code> <span>{t("chat.hintCollect")}</span>
-        </li>
-        <li>
-          <code>/help</code> <span>{t("chat.hintHelp")}</span>
-        </li>
+        {HINTS.map(([words, about]) => (
+          <li key={words}>
+            <button type="button" onClick={() => onChoose(words)}>
+              <code>{words}</code> <span>{t(about)}</span>
+            </button>
+          </li>
+        ))}
       </ul>
     </Empty>
   );

@@ -17,7 +17,7 @@ const THEMES: readonly Theme[] = ["system", "light", "dark"];
 
 export function SettingsPage(): ReactNode {
   return (
-    <main id="main" className="page">
+    <main id="main" tabIndex={-1} className="page">
       <PageHead title={t("settings.title")} />
       <div className="page-body">
         <div className="settings">

@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { use, useRef, useState, type ReactNode } from "react";
+import { use, useCallback, useRef, useState, type ReactNode } from "react";
 
 import type { Step } from "../api/types";
 import { CodeBlock } from "../markdown/CodeBlock";
@@ -42,12 +42,15 @@ export function StepList(props: StepListProps): ReactNode {
 
 function WindowedSteps(props: StepListProps): ReactNode {
   const box = useRef<HTMLDivElement>(null);
+  const { steps } = props;
+  // The virtualizer measures every row anew when this function is another one.
+  const getItemKey = useCallback((index: number) => steps[index]?.id ?? index, [steps]);
   const rows = useVirtualizer({
     count: props.steps.length,
     getScrollElement: () => box.current,
     estimateSize: () => (props.compact ? 40 : 76),
     overscan: 10,
-    getItemKey: (index) => props.steps[index]?.id ?? index,
+    getItemKey,
   });
   return (
     <div className="steps-window" ref={box} tabIndex={0} role="group" aria-label={t("steps.title")}>

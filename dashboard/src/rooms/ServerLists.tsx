@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 
 import { ApiProblem } from "../api/client";
 import { signOutClient } from "../api/decisions";
 import { clientsQuery, undeliveredQuery } from "../api/queries";
 import { signedOut } from "../api/signIn";
-import type { ClientBrowser } from "../api/types";
+import type { ClientBrowser, UndeliveredMessage } from "../api/types";
 import { t } from "../texts/t";
 import { Button, Failure, Loading, Time } from "../ui/basics";
 import { Visible, visible } from "../ui/hidden";
@@ -93,27 +94,56 @@ export function Undelivered(): ReactNode {
       {messages.data && messages.data.length > 0 && (
         <ul className="rows settings-list" aria-label={t("settings.undelivered")}>
           {messages.data.map((message) => (
-            <li key={message.id} className="row">
-              <div className="row-main">
-                <span>
-                  <Visible text={message.text} />
-                </span>
-                <span className="facts">
-                  <span>{message.channel}</span>
-                  <span>{message.happening}</span>
-                  <span>{t("settings.attempts", { count: message.attempts })}</span>
-                  <Time at={message.sinceAt} />
-                </span>
-                {message.lastError !== null && (
-                  <span className="problem">
-                    <Visible text={message.lastError} />
-                  </span>
-                )}
-              </div>
-            </li>
+            <UndeliveredRow key={message.id} message={message} />
           ))}
         </ul>
       )}
     </section>
   );
+}
+
+/** The person who was not told can decide from here. */
+function UndeliveredRow({ message }: { message: UndeliveredMessage }): ReactNode {
+  const navigate = useNavigate();
+  const path = message.path !== null && isPageOfOurs(message.path) ? message.path : undefined;
+  return (
+    <li className="row">
+      <div className="row-main">
+        <span>
+          <Visible text={message.text} />
+        </span>
+        <span className="facts">
+          <span>{message.channel}</span>
+          <span>{t(`settings.happening.${message.happening as "waits"}`)}</span>
+          <span>{t("settings.attempts", { count: message.attempts })}</span>
+          {message.givenUp && <span data-tone="failed">{t("settings.givenUp")}</span>}
+          <Time at={message.sinceAt} />
+        </span>
+        {message.lastError !== null && (
+          <span className="problem">
+            <Visible text={message.lastError} />
+          </span>
+        )}
+      </div>
+      {path !== undefined && (
+        <a
+          className="button"
+          href={path}
+          aria-label={`${t("settings.openAbout")}: ${visible(message.text)}`}
+          onClick={(event) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+            event.preventDefault();
+            void navigate({ href: path });
+          }}
+        >
+          {t("settings.openAbout")}
+        </a>
+      )}
+    </li>
+  );
+}
+
+/** An address without a host. */
+export function isPageOfOurs(path: string): boolean {
+  return /^\/(?![\\/])/.test(path);
 }

@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useDeferredValue, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
 import { newId } from "../api/newId";
 import { createSession } from "../api/decisions";
@@ -94,12 +94,14 @@ function SessionList({ inbox }: { inbox: readonly InboxItem[] }): ReactNode {
     return found.sort((a, b) => rank(a) - rank(b));
   }, [all, hidden, waiting]);
 
+  // The virtualizer measures every row anew when this function is another one.
+  const getItemKey = useCallback((index: number) => (shown[index] ? sessionIdOf(shown[index]) : index), [shown]);
   const rows = useVirtualizer({
     count: shown.length,
     getScrollElement: () => box.current,
     estimateSize: () => 48,
     overscan: 8,
-    getItemKey: (index) => (shown[index] ? sessionIdOf(shown[index]) : index),
+    getItemKey,
   });
 
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = sessions;
@@ -171,5 +173,7 @@ const ITEM_STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permi
 
 export function sessionName(session: Pick<Session, "title" | "topic" | "sessionId">): string {
   const name = (session.title ?? session.topic)?.replace(/\s+/g, " ").trim();
-  return name ? visible(name) : session.sessionId;
+  if (name) return visible(name);
+  // A key that the server made says nothing to a person.
+  return /^[0-9a-f]{12}$/.test(session.sessionId) ? t("sessions.untitled") : session.sessionId;
 }

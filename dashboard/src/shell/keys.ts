@@ -19,6 +19,8 @@ export function useKeys(keys: KeyMap, active = true): void {
       if (!handler) return;
       const typing = isTyping(event.target);
       if (typing && !name.startsWith("mod+")) return;
+      // A link or a button that has the focus is what Enter is for.
+      if (name === "Enter" && event.target instanceof Element && event.target.closest("a, button, summary, [role=menuitem]")) return;
       // A dialog has its own keys.
       if (document.querySelector('[role="dialog"]:not([data-state="closed"])') && !name.startsWith("mod+")) return;
       event.preventDefault();

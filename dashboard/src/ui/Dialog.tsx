@@ -1,5 +1,5 @@
 import * as Radix from "@radix-ui/react-dialog";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 
 import { t } from "../texts/t";
 import { IconButton } from "./basics";
@@ -19,11 +19,28 @@ export function Dialog({
   look?: "centre" | "palette" | "drawer" | "sheet";
   children: ReactNode;
 }): ReactNode {
+  const [before, setBefore] = useState<Element | null>(() => (open ? opener() : null));
+  const [wasOpen, setWasOpen] = useState(open);
+  if (open !== wasOpen) {
+    setWasOpen(open);
+    // While it is drawn the focus is still where it was.
+    if (open) setBefore(opener());
+  }
   return (
     <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="overlay" />
-        <Radix.Content className="dialog" data-look={look} aria-describedby={undefined}>
+        <Radix.Content
+          className="dialog"
+          data-look={look}
+          aria-describedby={undefined}
+          onCloseAutoFocus={(event) => {
+            // The library knows only its own triggers. Where the focus was may be gone with what was done.
+            event.preventDefault();
+            const element = before?.isConnected ? before : document.getElementById("main");
+            if (element instanceof HTMLElement) element.focus();
+          }}
+        >
           <header className={hideTitle ? "visually-hidden" : "dialog-head"}>
             <Radix.Title>{title}</Radix.Title>
             {!hideTitle && (
@@ -37,4 +54,11 @@ export function Dialog({
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** What the person opened a dialog with. An entry of a menu is gone by the end of it; the menu's button is not. */
+function opener(): Element | null {
+  const active = document.activeElement;
+  const button = active?.closest('[role="menu"]')?.getAttribute("aria-labelledby");
+  return button ? document.getElementById(button) : active;
 }

@@ -21,6 +21,7 @@ beforeAll(async () => {
   };
   await talk("document-1", "a long answer", "hostile, please", "/plan on", "move the blog to a new host");
   await talk("building-1", "/plan on build", "build a plan");
+  await talk("nothing-1");
   await talk("recorded-1", "/plan on collect", "record the calls");
   await talk("finished-1", "/plan on build", "build a plan");
   await talk("rooms-one", "/plan say hello", "write the notes", "/goal add Open the shop in May", "/task add #1 Paint the door", "/task add Order the sign", "/diary add Bought green paint.");
@@ -52,16 +53,22 @@ const pages = (): [string, string][] => [
   ["recorded calls", `/p/${plans["recorded-1"]}`],
   ["an execution", `/p/${plans["finished-1"]}/run/1`],
   ["the settings", "/settings"],
+  ["a new session", "/s/nothing-1"],
+  ["no goals", "/s/nothing-1/goals"],
+  ["no runs", "/s/nothing-1/runs"],
+  ["no memory", "/s/nothing-1/memory"],
+  ["no files", "/s/nothing-1/files"],
   ["a page that does not exist", "/p/nothing"],
 ];
 
 describe.each([
   ["light", {}],
   ["dark", {}],
-  ["light, on a phone", PHONE],
+  ["light", PHONE],
+  ["dark", PHONE],
 ] as const)("%s", (theme, options) => {
-  test("every page is accessible, and fits", async () => {
-    const visitor = await visit(browser, stack, "/", { ...options, colorScheme: theme === "dark" ? "dark" : "light", reducedMotion: "reduce", bypassCSP: true });
+  test(`every page is accessible, and fits, ${options === PHONE ? "on a phone" : "on a desk"}`, async () => {
+    const visitor = await visit(browser, stack, "/", { ...options, colorScheme: theme, reducedMotion: "reduce", bypassCSP: true });
     for (const [name, path] of pages()) {
       await visitor.go(path);
       await visitor.page.waitForLoadState("networkidle");
@@ -73,6 +80,7 @@ describe.each([
       );
       expect(violations.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0]?.html.slice(0, 160)} ${nodes[0]?.failureSummary}`)).toEqual([]);
       expect(await visitor.page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `${name} is too wide`).toBe(true);
+      expect(await visitor.page.evaluate(() => document.documentElement.scrollHeight <= window.innerHeight), `${name} is taller than the window, below its foot`).toBe(true);
     }
     await visitor.close();
   });

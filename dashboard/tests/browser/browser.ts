@@ -10,7 +10,7 @@ export async function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     // A container has no user namespaces for Chromium's own sandbox, and often only 64 MB of shared memory.
-    args: ["--no-sandbox", "--disable-dev-shm-usage", ...(DIST === undefined ? [] : ["--disable-features=LocalNetworkAccessChecks"])],
+    args: ["--no-sandbox", "--disable-dev-shm-usage", ...(DIST === undefined && process.env.BEFORE === undefined ? [] : ["--disable-features=LocalNetworkAccessChecks"])],
   });
 }
 
@@ -29,10 +29,10 @@ export interface Visitor {
 /** How long anything on a page may take to happen. */
 export const PATIENCE = Number(process.env.PATIENCE ?? 120_000);
 
-export async function newContext(browser: Browser, options: Parameters<Browser["newContext"]>[0] = {}): Promise<BrowserContext> {
+export async function newContext(browser: Browser, options: Parameters<Browser["newContext"]>[0] = {}, dist = DIST): Promise<BrowserContext> {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(PATIENCE);
-  if (DIST !== undefined) await servePages(context, DIST);
+  if (dist !== undefined) await servePages(context, dist);
   return context;
 }
 

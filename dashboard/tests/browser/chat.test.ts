@@ -108,6 +108,20 @@ describe("a conversation", () => {
 });
 
 describe("a session", () => {
+  test("that is new has no key for a name, and offers what to say first", async () => {
+    visitor = await visit(browser, stack);
+    const { page } = visitor;
+    await page.getByRole("button", { name: "New session" }).first().click();
+    await page.getByRole("heading", { name: "Untitled session", level: 1 }).waitFor();
+    await page.getByRole("button", { name: /^\/plan on collect/ }).click();
+    const composer = page.getByLabel("Message to the agent");
+    await until(() => composer.inputValue(), (seen) => seen === "/plan on collect");
+    // It is the person who sends it.
+    expect((await stack.api("GET", "/api/sessions")).sessions[0].topic ?? null).toBeNull();
+    await composer.press("Enter");
+    await page.getByText("plan work on: recorded calls").waitFor();
+  });
+
   test("is renamed, found by its new name, and commands are completed", async () => {
     for (let n = 1; n < 12; n += 1) await begin(`session-${n}-of-many`);
     visitor = await visit(browser, stack, "/s/session-3-of-many");

@@ -197,17 +197,3 @@ describe("signed-in browsers", () => {
     await other.close();
   });
 });
-
-describe("messages that were not delivered", () => {
-  test("are listed in the settings with what went wrong", async () => {
-    visitor = await visit(browser, stack);
-    const { page } = visitor;
-    const item = { id: "1", channel: "email", happening: "waits", text: "Plan 3 waits for your approval", sinceAt: new Date().toISOString(), attempts: 4, lastError: "connection refused" };
-    await page.route("**/api/notifications?undelivered=true", (route) => route.fulfill({ json: { items: [item] } }));
-    await page.getByRole("link", { name: "Settings" }).click();
-    const list = page.getByRole("list", { name: "Messages that were not delivered" });
-    await list.getByText("Plan 3 waits for your approval").waitFor();
-    await list.getByText("4 attempts").waitFor();
-    await list.getByText("connection refused").waitFor();
-  });
-});

@@ -29,7 +29,7 @@ pub struct ApprovalCheck<'a> {
     pub presence: Option<&'a Presence>,
 }
 
-const WHAT_TO_DO: &str = "Approve in a terminal that was open before the agent started, in a browser that you signed in with \
+const WHAT_TO_DO: &str = "Decide in a terminal that was open before the agent started, in a browser that you signed in with \
                           `planwright dashboard` there, in an allowed chat, or with a passphrase (`planwright approver add` sets one up)";
 const HOW_TO_VERIFY: &str = "This store asks for a verified approval. Approve with your passphrase or a passkey: `planwright plan approve` asks \
                              for the passphrase in a terminal, the dashboard takes both. `planwright approver add` sets one up";
@@ -87,5 +87,5 @@ impl ApprovalCheck<'_> {
 }
 
 fn refused(why: &str) -> Refusal {
-    Refusal::policy_denied(format!("This approval may come from the agent itself: {why}. {WHAT_TO_DO}."))
+    Refusal::policy_denied(format!("This decision may come from the agent itself: {why}. {WHAT_TO_DO}."))
 }

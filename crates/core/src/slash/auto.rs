@@ -27,7 +27,7 @@ pub(super) fn goal(rest: &str) -> Read {
         Ok(GoalSubcommand::Change { goal, status, note })
     };
     let command = match word.to_lowercase().as_str() {
-        "add" => GoalSubcommand::Add { title: needed_text(more, "which goal")? },
+        "add" => GoalSubcommand::Add { title: needed_text(more, "what the goal is")? },
         "" | "list" => return nothing(more, SlashCommand::Goal(GoalSubcommand::List)),
         "show" => GoalSubcommand::Show { goal: needed_text(more, "which goal; `/goals` lists them")? },
         "pause" => change(GoalStatus::Paused)?,
@@ -51,7 +51,7 @@ pub(super) fn task(rest: &str) -> Read {
     let command = match word.to_lowercase().as_str() {
         "add" => {
             let (goal, title) = goal_and_text(more);
-            TaskSubcommand::Add { goal, title: needed_text(title, "which task")? }
+            TaskSubcommand::Add { goal, title: needed_text(title, "what the task is")? }
         }
         "" | "list" => return nothing(more, SlashCommand::Task(TaskSubcommand::List)),
         "done" => change(TaskStatus::Done)?,

@@ -350,7 +350,7 @@ mod tests {
             ("plan files", "On", Ok(SlashCommand::Plan(PlanCommand::Files(OnOff::On)))),
             ("plan files", "off", Ok(SlashCommand::Plan(PlanCommand::Files(OnOff::Off)))),
             ("plan files", "", Err("Say `on` or `off`.".into())),
-            ("goal", "add", Err("Say which goal.".into())),
+            ("goal", "add", Err("Say what the goal is.".into())),
         ] {
             assert_eq!((named(name).unwrap().reader)(rest), expected, "/{name} {rest}");
         }

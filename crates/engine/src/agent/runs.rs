@@ -2,9 +2,12 @@
 //! ticks and inputs of people never overlap.
 
 mod driver;
+mod heartbeat;
 mod schedules;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use planwright_core::actor::Actor;
@@ -19,7 +22,7 @@ use tokio_util::task::TaskTracker;
 use super::agent_context::AgentContext;
 use super::execution::Executions;
 use super::turn::{Begins, Begun, Message, Turns};
-use crate::ledger::{LedgerError, LedgerResult, StoredSession};
+use crate::ledger::{LedgerError, LedgerResult};
 use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::{Answer, Outcome};
 use crate::session::progress::{Progress, ProgressStream};
@@ -36,6 +39,10 @@ const TICKS_AT_ONCE: usize = 256;
 pub(super) struct RunDrivers {
     queue: OnceLock<AgentQueue>,
     drivers: Mutex<HashMap<RunId, RunDriver>>,
+    /// Whether this process gives signs of life. Changed only while `drivers` is locked.
+    is_beating: AtomicBool,
+    /// Notified when no driver is left.
+    all_left: Arc<Notify>,
     tasks: TaskTracker,
     ticks: Arc<Semaphore>,
 }
@@ -47,6 +54,15 @@ struct RunDriver {
     woken: Arc<Notify>,
 }
 
+/// What became of a driver that was to be added.
+enum Added {
+    /// The process gives no signs of life yet.
+    First,
+    Another,
+    /// The run is driven already.
+    Known,
+}
+
 /// The way into the queues of sessions. It does not keep the agent alive.
 #[derive(Debug)]
 struct AgentQueue {
@@ -56,8 +72,8 @@ struct AgentQueue {
 
 impl Default for RunDrivers {
     fn default() -> Self {
-        let (queue, drivers, tasks) = Default::default();
-        Self { queue, drivers, tasks, ticks: Arc::new(Semaphore::new(TICKS_AT_ONCE)) }
+        let (queue, drivers, is_beating, all_left, tasks) = Default::default();
+        Self { queue, drivers, is_beating, all_left, tasks, ticks: Arc::new(Semaphore::new(TICKS_AT_ONCE)) }
     }
 }
 
@@ -100,6 +116,34 @@ impl RunDrivers {
         self.tasks.close();
         self.wake_all();
         self.tasks.wait().await;
+    }
+
+    /// Adds the driver of a run, unless it has one.
+    fn add(&self, run: RunId, driver: RunDriver) -> Added {
+        match self.drivers().entry(run) {
+            Entry::Occupied(_) => Added::Known,
+            Entry::Vacant(place) => {
+                place.insert(driver);
+                if self.is_beating.swap(true, Ordering::Relaxed) { Added::Another } else { Added::First }
+            }
+        }
+    }
+
+    fn remove(&self, run: &RunId) {
+        let mut drivers = self.drivers();
+        drivers.remove(run);
+        if drivers.is_empty() {
+            self.all_left.notify_one();
+        }
+    }
+
+    /// Returns whether the signs of life end here, because this process drives no run.
+    fn stop_beating(&self) -> bool {
+        let drivers = self.drivers();
+        if drivers.is_empty() {
+            self.is_beating.store(false, Ordering::Relaxed);
+        }
+        drivers.is_empty()
     }
 
     fn drivers(&self) -> MutexGuard<'_, HashMap<RunId, RunDriver>> {
@@ -234,10 +278,6 @@ impl Runs {
     }
 }
 
-/// A process that is not known to have ended counts as ended after this time without a sign of it: between two turns of a run
-/// it writes nothing only while a person is waited for, or for less than this.
-const SILENCE: std::time::Duration = std::time::Duration::from_secs(120);
-
 /// Notes which runs of the session were interrupted because their process ended.
 pub(super) async fn interrupt_dead(agent: &AgentContext, session: &SessionIdentity) -> LedgerResult<()> {
     let Some(stored) = agent.engine().ledger().session(session).await? else { return Ok(()) };
@@ -246,30 +286,17 @@ pub(super) async fn interrupt_dead(agent: &AgentContext, session: &SessionIdenti
     if stored.session.turn.is_some() {
         return Ok(());
     }
-    let now = agent.engine().now();
-    // What a person does in the session wakes the process of the run, if it is still there.
-    let waits = is_awaited(agent, session, &stored).await?;
     for run in state.runs.iter().filter(|run| run.state == RunState::Running) {
         let own = run.driver == agent.options.owner;
-        let silent = !waits && crate::clock::between(run.active_at.max(stored.last_active), now) > SILENCE;
-        let dead = if own { !agent.runs.drives(run.id()) } else { (agent.options.is_gone)(&run.driver) || silent };
+        let dead = match own {
+            true => !agent.runs.drives(run.id()),
+            false => (agent.options.is_gone)(&run.driver) || heartbeat::is_missing(agent, run).await?,
+        };
         if dead {
             agent.engine().auto().interrupt(session, run.id()).await?;
         }
     }
     Ok(())
-}
-
-/// Whether a plan or an execution of the session waits for a person, so that its runs stand still. Most sessions have no run
-/// of another process, and none of them is asked for.
-async fn is_awaited(agent: &AgentContext, session: &SessionIdentity, stored: &StoredSession) -> LedgerResult<bool> {
-    let elsewhere = |run: &Run| run.state == RunState::Running && run.driver != agent.options.owner;
-    let runs = stored.session.auto.iter().flat_map(|state| &state.runs);
-    if !runs.into_iter().any(elsewhere) {
-        return Ok(false);
-    }
-    let snapshot = agent.engine().ledger().snapshot(session, None).await?;
-    Ok(snapshot.waits_for_person())
 }
 
 /// Where the answers of a run without a chat go: to those who follow the session.

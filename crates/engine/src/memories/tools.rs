@@ -116,8 +116,11 @@ impl MemoryTools {
                 let given: SearchArguments = parse(tool.name(), arguments)?;
                 let chain = ScopeChain::of(request.session, run)?;
                 let limit = given.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MOST);
-                let found = self.memories.search(&chain, &given.query, limit).await?.found;
-                let mut answer = json!({ "items": found.iter().map(found_item).collect::<Vec<_>>() });
+                let search = self.memories.search(&chain, &given.query, limit).await?;
+                let mut answer = json!({ "items": search.found.iter().map(found_item).collect::<Vec<_>>() });
+                if let Some(note) = &search.note {
+                    answer["note"] = json!(visible(note));
+                }
                 let offers = self.matching_offers(&chain, &given.query).await?;
                 if !offers.is_empty() {
                     answer["offers"] = json!(offers);

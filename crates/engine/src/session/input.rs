@@ -89,11 +89,11 @@ pub enum Input {
     StopRuns {
         run: Option<RunId>,
     },
-    /// Lets a run continue that was paused or interrupted.
+    /// Lets a run continue that was paused or interrupted. Its next tick waits for the running work.
     ResumeRun {
         run: RunId,
     },
-    /// Starts a run.
+    /// Starts a run. Its first tick waits for the running work.
     StartRun {
         target: StartTarget,
     },
@@ -127,12 +127,10 @@ impl Input {
             | Self::ResumeTurn
             | Self::ResumeExecution
             | Self::Tick { .. }
-            | Self::FireSchedules
-            | Self::ResumeRun { .. }
-            | Self::StartRun { .. } => Priority::Waits,
+            | Self::FireSchedules => Priority::Waits,
             Self::Command(command) => command_priority(command),
             Self::Mistake(_) => Priority::Reads,
-            Self::WriteDocument { .. } => Priority::Beside,
+            Self::WriteDocument { .. } | Self::ResumeRun { .. } | Self::StartRun { .. } => Priority::Beside,
             Self::Revise { .. } | Self::Cancel { .. } | Self::Delete => Priority::MayStop,
             Self::Stop | Self::StopHere | Self::StopRuns { .. } => Priority::Stops,
         }
@@ -195,7 +193,8 @@ pub(crate) enum Priority {
     Waits,
     /// At once: it changes nothing.
     Reads,
-    /// At once, beside the running work: it names the version that it changes, and is refused if that is not the newest one.
+    /// At once, beside the running work: it is one command that needs no turn, and the ledger refuses it if the session has
+    /// changed so that it does not apply.
     Beside,
     /// At once, on the running work.
     Stops,

@@ -1,7 +1,7 @@
 //! The task of one session: a queue of inputs, the work at its head, and the lease that the work holds.
 //!
-//! Inputs take effect in the order of arrival. Two kinds do not wait: those that only read, and those that stop what
-//! runs. Everything runs inside this one task, so nothing outlives it.
+//! Inputs take effect in the order of arrival. Three kinds do not wait: those that only read, those that stop what runs,
+//! and those that need no turn and are checked by the ledger alone. Everything runs inside this one task, so nothing outlives it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

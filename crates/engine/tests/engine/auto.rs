@@ -369,25 +369,75 @@ async fn a_process_that_dies_between_two_turns_leaves_an_interrupted_run() {
     assert_eq!(waiting[0].task, "Renew the certificate");
 }
 
-/// Between two turns the process of a run writes nothing while a person is waited for, however long that takes.
+/// A process on another machine gives signs of life while its runs do nothing, however long they wait for a person.
 #[tokio::test]
-async fn a_run_of_another_machine_that_waits_for_a_person_is_not_called_interrupted() {
+async fn a_run_of_another_machine_is_interrupted_two_minutes_after_the_last_sign_of_life() {
     let clock = TestClock::stopped();
     let world = World::with(diligent(), |setup| setup.clock = Some(clock.clone())).await;
     world.hear("/task add Renew the certificate").await;
-    let command = AutoCommand::Start { target: StartTarget::Current, driver: "on another machine".to_owned() };
+    let elsewhere = "on another machine";
+    let command = AutoCommand::Start { target: StartTarget::Current, driver: elsewhere.to_owned() };
     world.engine().submit(&world.session, &person(), Command::Auto(command)).await.unwrap();
     world.hear("/plan on").await;
     world.model.then(Reply::call("plan_set_content", json!({ "plan_markdown": "# Move\n\n1. Pack\n" })));
     world.say("Plan the move").await;
+    let status = async |expected: &str| {
+        let status = world.hear("/auto status").await.reply;
+        assert!(status.contains(&format!("run 1 (TASK_RUN) is {expected}")), "{status}");
+    };
     clock.advance(Duration::from_secs(3_600));
-    assert!(world.hear("/auto status").await.reply.contains("run 1 (TASK_RUN) is running"));
-    // From the answer on the process has a while to continue.
-    world.hear("/plan reject").await;
+    world.engine().ledger().note_alive(elsewhere, world.engine().now()).await.unwrap();
+    status("running").await;
     clock.advance(Duration::from_secs(119));
-    assert!(world.hear("/auto status").await.reply.contains("run 1 (TASK_RUN) is running"));
+    status("running").await;
+    // What a person does in the session is no sign of life, and neither is that of another process.
+    world.hear("/diary add Still waiting").await;
+    world.engine().ledger().note_alive("a third process", world.engine().now()).await.unwrap();
     clock.advance(Duration::from_secs(2));
-    assert!(world.hear("/auto status").await.reply.contains("run 1 (TASK_RUN) is interrupted"));
+    status("interrupted").await;
+    world.is_sound().await;
+}
+
+/// The process of a run that waits for a person says every 20 seconds that it is alive, and stops with its last run.
+#[tokio::test]
+async fn a_process_gives_signs_of_life_while_it_drives_a_run() {
+    let clock = TestClock::stopped();
+    let model = ScriptedModel::answering(|request| match newest(request) {
+        _ if called(request, "plan_set_content") => Reply::text("There."),
+        _ => Reply::call("plan_set_content", json!({ "plan_markdown": "# Move\n\n1. Pack\n" })),
+    });
+    let world = World::with(model, |setup| setup.clock = Some(clock.clone())).await;
+    let other = world.another(&diligent(), "another process").await;
+    let alive = async || world.engine().ledger().alive_at("the test").await.unwrap();
+    let until_alive_now = async || {
+        let waiting = async {
+            while alive().await != Some(world.engine().now()) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("a sign of life");
+    };
+    world.hear("/plan on").await;
+    world.hear("/task add Plan the move").await;
+    assert_eq!(alive().await, None, "a process without runs gives none");
+    world.hear("/auto on").await;
+    world.until_run(1, |run| run.spent.turns == 1).await;
+    until_alive_now().await;
+    for _ in 0..3 {
+        clock.advance(Duration::from_secs(600));
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(21)).await;
+        tokio::time::resume();
+        until_alive_now().await;
+        other.note_interrupted_runs(&world.session).await.unwrap();
+        assert!(world.auto().await.runs[0].is_running());
+    }
+    world.hear("/auto off").await;
+    world.until_runs_rest().await;
+    let last = alive().await;
+    clock.advance(Duration::from_secs(600));
+    tokio::time::timeout(Duration::from_secs(20), world.agent.drain(Duration::from_secs(5))).await.expect("it ends");
+    assert_eq!(alive().await, last);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::{MemoryId, PlanId, RequestId};
 use planwright_core::journal::{Entry, SealedEntry};
@@ -354,6 +355,18 @@ impl Ledger for ProcessLedger {
             Ok(())
         };
         self.operate("point", &transport.0, choose).await
+    }
+
+    async fn note_alive(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
+        let note = |state: &mut State, _: &mut Random| {
+            state.alive.insert(owner.to_owned(), now);
+            Ok(())
+        };
+        self.operate("note_alive", owner, note).await
+    }
+
+    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>> {
+        self.operate("alive_at", owner, |state, _| Ok(state.alive.get(owner).copied())).await
     }
 }
 

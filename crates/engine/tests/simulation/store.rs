@@ -7,6 +7,7 @@ mod submitting;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use jiff::Timestamp;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::journal::{Entry, Head, SealedEntry};
 use planwright_core::plan::Plan;
@@ -34,6 +35,8 @@ pub(crate) struct State {
     requests: BTreeMap<RequestId, (SessionIdentity, u64, u64)>,
     /// The sessions of a transport, the last chosen one last.
     pub(crate) pointers: BTreeMap<String, Vec<SessionIdentity>>,
+    /// When processes were last alive, by their names.
+    pub(crate) alive: BTreeMap<String, Timestamp>,
     /// By their place; `None` for one whose session was deleted.
     pub(crate) memories: Vec<Option<Remembered>>,
     /// Counts what was written, over all sessions.

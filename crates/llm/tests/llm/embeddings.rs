@@ -135,6 +135,28 @@ async fn a_service_that_fails_leaves_the_words_and_a_note() {
     assert_eq!((search.found.len(), search.note), (1, None));
 }
 
+/// The agent is told that only words were compared, so that it can ask in other words.
+#[tokio::test]
+async fn the_answer_of_the_tool_says_that_only_words_were_compared() {
+    let (service, folder) = (Service::start().await, tempfile::tempdir().unwrap());
+    let search = async |engine: &Engine, query: &str| {
+        let arguments = json!({ "query": query }).as_object().unwrap().clone();
+        engine.tools().call(&session(ONE), &Actor::agent("the agent", "cli"), "memory_search", arguments).await.unwrap()
+    };
+    let engine = service.engine(&folder).await;
+    save(&engine, ONE, "Ada has a kitten called Mina.").await;
+    let answer = search(&engine, "which pets live there").await;
+    assert_eq!((answer["items"].as_array().unwrap().len(), answer.get("note")), (1, None), "{answer}");
+    service.broken.store(true, Ordering::Relaxed);
+    for (query, found) in [("which pets live there", 0), ("the kitten", 1)] {
+        let answer = search(&engine, query).await;
+        assert_eq!(answer["items"].as_array().unwrap().len(), found, "{answer}");
+        let note = answer["note"].as_str().unwrap();
+        assert!(note.starts_with("The embedding model openai:text-embedding-test failed"), "{note}");
+        assert!(note.contains("by their words only"), "{note}");
+    }
+}
+
 #[tokio::test]
 async fn a_session_without_memories_sends_nothing() {
     let (service, folder) = (Service::start().await, tempfile::tempdir().unwrap());

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use planwright_core::session::{Channel, TransportChat};
+use planwright_core::session::Channel;
 use planwright_engine::agent::Agent;
 use planwright_engine::session::input::ChatLocation;
 use planwright_llm::{ModelChoice, connect};
@@ -64,7 +64,7 @@ fn wrong(error: planwright_llm::ChooseError) -> Failure {
 
 /// The session that was named, which may begin now, or the one the person was in last.
 async fn arrive(context: &mut Context, agent: &Agent, named: Option<&str>) -> Result<ChatLocation, Failure> {
-    let transport = TransportChat(format!("cli:{}", context.person.name));
+    let transport = context.terminal_chat();
     match named.map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => {
             let session = context.enter(Some(name), Purpose::Begin).await?;

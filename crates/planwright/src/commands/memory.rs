@@ -9,16 +9,31 @@ use planwright_engine::ledger::LedgerError;
 use planwright_surfaces::wire::{MemoryOfferView, MemoryView};
 use serde_json::json;
 
-use crate::cli::{MemoryAction, MemoryArgs};
+use crate::cli::{Global, MemoryAction, MemoryArgs};
 use crate::commands::plan::damaged;
 use crate::context::{Context, PAGE, Purpose};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::palette::{BOLD, DIM};
 use crate::terminal::text::{paint, shown_line};
 
-pub(crate) async fn run(mut context: Context, arguments: MemoryArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: MemoryArgs) -> Outcome {
+    let purpose = match &arguments.command {
+        MemoryAction::Save { .. } => Purpose::Add,
+        MemoryAction::List { .. }
+        | MemoryAction::Search { .. }
+        | MemoryAction::Forget { .. }
+        | MemoryAction::Promote { .. }
+        | MemoryAction::Undo
+        | MemoryAction::Offers
+        | MemoryAction::Accept { .. }
+        | MemoryAction::Decline { .. } => Purpose::Use,
+    };
+    let mut context = Context::open(global, purpose.store()).await?;
     let named = arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty());
-    let session = context.enter(named, Purpose::Use).await?;
+    let session = context.enter(named, purpose).await?;
+    if purpose == Purpose::Add {
+        context.open_first(&session).await?;
+    }
     let context = &context;
     match arguments.command {
         MemoryAction::List { before } => list(context, &session, before).await,
@@ -94,8 +109,13 @@ async fn search(context: &Context, session: &SessionIdentity, words: &str, limit
 
 async fn save(context: &Context, session: &SessionIdentity, text: &str) -> Outcome {
     let item = context.engine.memories().save(session, &context.person, NewMemory::by_person(text)).await?;
+    show_saved(context, &item)
+}
+
+/// The answer to what made a memory.
+fn show_saved(context: &Context, item: &MemoryItem) -> Outcome {
     context.screen.answer(
-        || json!(MemoryView::from(&item)),
+        || json!(MemoryView::from(item)),
         || format!("Saved as {} in {}.\n", paint(item.id.short(), BOLD), item.scope),
     )?;
     Ok(Exit::Done)
@@ -160,11 +180,7 @@ async fn offers(context: &Context, session: &SessionIdentity) -> Outcome {
 async fn accept(context: &Context, session: &SessionIdentity, reference: &str) -> Outcome {
     let offer = find_offer(context, session, reference).await?;
     let item = context.engine.memories().accept(session, &context.person, offer).await?;
-    context.screen.answer(
-        || json!(MemoryView::from(&item)),
-        || format!("Saved as {} in {}.\n", paint(item.id.short(), BOLD), item.scope),
-    )?;
-    Ok(Exit::Done)
+    show_saved(context, &item)
 }
 
 async fn decline(context: &Context, session: &SessionIdentity, reference: &str) -> Outcome {

@@ -57,8 +57,9 @@ pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> Outcome {
     };
     let named = arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty());
     let session = &context.enter(named, purpose).await?;
+    let remembers = named.is_none() && purpose == Purpose::Begin;
     let context = &context;
-    match arguments.command {
+    let outcome = match arguments.command {
         PlanCommand::On { style } => mode::on(context, session, style).await,
         PlanCommand::Off => mode::off(context, session).await,
         PlanCommand::Done => mode::done(context, session).await,
@@ -77,7 +78,11 @@ pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> Outcome {
         PlanCommand::Export(arguments) => export::run(context, session, &arguments).await,
         PlanCommand::Files { command } => files::run(context, session, &command).await,
         PlanCommand::History { plan } => history::run(context, session, plan.as_ref()).await,
+    };
+    if remembers && outcome.is_ok() {
+        context.remember_session(session).await?;
     }
+    outcome
 }
 
 pub(super) async fn approve(context: &Context, session: &SessionIdentity, arguments: ApproveArgs) -> Outcome {

@@ -1,6 +1,6 @@
 //! Which session a chat is in, and sessions that go.
 
-use crate::world::{SESSION, World, ran};
+use crate::world::{PLAN, SESSION, World, ran};
 
 #[test]
 fn a_chat_goes_on_where_the_person_was_last() {
@@ -17,6 +17,28 @@ fn a_chat_goes_on_where_the_person_was_last() {
     let other = ran(world.command().env("USER", "bob").args(["chat", "--json", "/status"])).done().json();
     assert_ne!(other["sessionId"], "first-session");
     world.run("chat /switch no-such-key").exits(3).says("no-such-key");
+}
+
+/// Whichever comes first begins the session, and the other one takes it.
+#[test]
+fn plan_on_and_a_chat_take_the_same_session() {
+    let world = World::new();
+    let begun = world.json("plan on")["sessionId"].clone();
+    assert_eq!(world.run("chat --json /status").done().json()["sessionId"], begun);
+    assert_eq!(world.json("sessions")["sessions"].as_array().unwrap().len(), 1);
+    // Also where there are other sessions.
+    let world = World::new();
+    world.agent_drafts("web:session-two", PLAN);
+    let begun = world.run("chat --json hello").done().json()["sessionId"].clone();
+    assert_ne!(begun, "session-two");
+    assert_eq!(world.json("plan on")["sessionId"], begun);
+    // Plan work in a session of another name does not move the chat.
+    world.run("plan on --session web:session-two").done();
+    assert_eq!(world.run("chat --json /status").done().json()["sessionId"], begun);
+    // The only session there is becomes that of the chat.
+    let world = World::with_plan();
+    assert_eq!(world.json("plan on")["sessionId"], "session-one");
+    assert_eq!(world.run("chat --json /status").done().json()["sessionId"], "session-one");
 }
 
 #[test]

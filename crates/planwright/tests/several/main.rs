@@ -6,6 +6,7 @@
 #[path = "../../../surfaces/tests/ws/client.rs"]
 #[allow(dead_code)]
 mod client;
+mod dead_run;
 mod due_runs;
 mod events;
 mod journal;

@@ -34,7 +34,12 @@ pub(crate) enum Work {
     WritesAFile,
     /// The provider refuses the request with 400.
     IsRefused,
+    /// Every answer begins at once, and ends when it is allowed to.
+    WritesSlowly,
 }
+
+/// The first words of [`Work::WritesSlowly`].
+pub(crate) const FIRST_WORDS: &str = "Let me see. ";
 
 #[derive(Debug, Clone)]
 pub(crate) struct Provider {
@@ -103,6 +108,17 @@ async fn answer(mut stream: TcpStream, stage: &Stage) -> std::io::Result<()> {
     let asked = note(&request);
     let delta = reply(&asked, stage.work);
     stage.asked.send_modify(|all| all.push(asked));
+    let chunk = |delta: Value, reason: Value| {
+        let choice = json!({ "index": 0, "delta": delta, "finish_reason": reason });
+        let chunk =
+            json!({ "id": "x", "object": "chat.completion.chunk", "created": 1, "model": "test", "choices": [choice] });
+        format!("data: {chunk}\n\n")
+    };
+    let mut head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    if stage.work == Work::WritesSlowly {
+        let first = chunk(json!({ "content": FIRST_WORDS }), Value::Null);
+        stream.write_all(format!("{}{first}", std::mem::take(&mut head)).as_bytes()).await?;
+    }
     let _ = stage.open.subscribe().wait_for(|open| *open).await;
     let Some(delta) = delta else {
         let body = r#"{"error":{"message":"no","type":"invalid_request_error"}}"#;
@@ -110,13 +126,6 @@ async fn answer(mut stream: TcpStream, stage: &Stage) -> std::io::Result<()> {
         return stream.write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes()).await;
     };
     let reason = if delta.get("content").is_some() { "stop" } else { "tool_calls" };
-    let chunk = |delta: Value, reason: Value| {
-        let choice = json!({ "index": 0, "delta": delta, "finish_reason": reason });
-        let chunk =
-            json!({ "id": "x", "object": "chat.completion.chunk", "created": 1, "model": "test", "choices": [choice] });
-        format!("data: {chunk}\n\n")
-    };
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     let body = chunk(delta, Value::Null) + &chunk(json!({}), json!(reason));
     stream.write_all(format!("{head}{body}data: [DONE]\n\n").as_bytes()).await
 }

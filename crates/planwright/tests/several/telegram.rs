@@ -1,11 +1,12 @@
 //! The Telegram bot in real servers: webhooks, several servers, and a server that is killed.
 
-use planwright_test_support::bot_api::{FakeBotApi, TOKEN};
+use planwright_test_support::bot_api::{FakeBotApi, HoldPoint, TOKEN};
 use serde_json::{Value, json};
 
 use crate::program::{Address, Program};
-use crate::provider::Provider;
+use crate::provider::{FIRST_WORDS, Provider, Work};
 use crate::stores::Store;
+use crate::world::PATIENCE;
 
 const ADA: i64 = 7;
 const SECRET: &str = "a-secret-of-the-webhook";
@@ -120,6 +121,85 @@ async fn a_killed_server_leaves_its_updates_to_the_next_one() {
             provider.asked().into_iter().filter(|asked| asked.words == "look at it" && asked.results == 0);
         assert_eq!(first_requests.count(), 2, "{mode}: {:?}", provider.asked());
     }
+}
+
+/// Waits until this count in the store is as wanted.
+async fn counted(store: &Store, what: &str, sql: &str, wanted: u32) {
+    let looking = async {
+        while store.look(sql).await != wanted.to_string() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("it did not happen: {what}"));
+}
+
+const UNSENT: &str = "SELECT CAST(count(*) AS TEXT) FROM outbox WHERE settled_at IS NULL";
+
+/// Another server sends the messages of a killed one 45 seconds later: that time is over.
+async fn lapse(store: &Store) {
+    assert_eq!(store.look(UNSENT).await, "1", "one message is taken and not noted as sent");
+    store.tamper("UPDATE outbox SET taken_until = 0 WHERE settled_at IS NULL").await;
+}
+
+/// Telegram has the message and shows it; the server is killed before it reads Telegram's answer. The next server cannot know
+/// that it was sent: it sends it again, once, and loses nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_killed_between_acceptance_and_note_sends_a_new_message_once_more() {
+    for (store, mode) in [(Store::sqlite(), "polling"), (Store::postgres().await, "webhook")] {
+        let api = FakeBotApi::start().await;
+        let mut first = Program::rehearsing(&store, &settings(&api, mode));
+        api.webhook_servers(&[webhook_of(&first)]);
+        api.hold("sendMessage", HoldPoint::BeforeAnswer);
+        api.say(ADA, "/goals");
+        answers(&api, 1).await;
+        api.all_received().await;
+        first.kill();
+        api.release();
+        lapse(&store).await;
+        let second = Program::rehearsing(&store, &settings(&api, mode));
+        api.webhook_servers(&[webhook_of(&second)]);
+        answers(&api, 2).await;
+        counted(&store, "the message is noted as sent", UNSENT, 0).await;
+        api.say(ADA, "/tasks");
+        answers(&api, 3).await;
+        let texts: Vec<_> = api.messages(ADA).into_iter().map(|message| message.text).collect();
+        assert!(
+            texts[0].contains("no goals") && texts[0] == texts[1] && texts[2].contains("no tasks"),
+            "{mode}: {texts:?}"
+        );
+        assert_eq!(api.calls("sendMessage").len(), 3, "{mode}");
+    }
+}
+
+/// The same with an answer that replaces what was shown while the agent wrote: its message is known, so the next server edits
+/// it in place, and the person reads the answer once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_killed_between_acceptance_and_note_of_an_edit_shows_the_answer_once() {
+    let (store, api) = (Store::sqlite(), FakeBotApi::start().await);
+    let provider = Provider::working(Work::WritesSlowly).await;
+    api.without_drafts();
+    provider.hold();
+    let mut first = Program::asking(&store, &provider, &settings(&api, "polling"));
+    api.say(ADA, "look at it");
+    let live = api.wait_for_text(ADA, FIRST_WORDS.trim()).await;
+    let live_messages = "SELECT CAST(count(*) AS TEXT) FROM chat_record WHERE key LIKE 'live/%'";
+    counted(&store, "the message is noted", live_messages, 1).await;
+    // What is shown while the agent writes has the call of the tool in it, and is not held.
+    let answer = format!("{FIRST_WORDS}done: look at it");
+    api.hold_text("editMessageText", HoldPoint::BeforeAnswer, &answer);
+    provider.let_go();
+    api.wait_for(ADA, "the answer is shown", |message| message.text == answer).await;
+    first.kill();
+    api.release();
+    lapse(&store).await;
+    let edits = api.calls("editMessageText").len();
+    let second = Program::asking(&store, &provider, &settings(&api, "polling"));
+    api.wait("the answer is edited again", |api| (api.calls("editMessageText").len() > edits).then_some(())).await;
+    counted(&store, "the answer is noted as sent", UNSENT, 0).await;
+    let shown = api.messages(ADA);
+    assert_eq!((shown.len(), shown[0].id, &shown[0].text), (1, live.id, &answer), "{shown:?}");
+    assert_eq!(provider.asked().len(), 2, "the model is not asked again: {:?}", provider.asked());
+    drop(second);
 }
 
 #[tokio::test(flavor = "multi_thread")]

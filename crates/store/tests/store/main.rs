@@ -129,9 +129,11 @@ contract! {
     auto {
         a_due_session_is_taken_once_until_its_time_is_over,
         many_who_take_due_sessions_get_each_once,
+        ten_thousand_sessions_due_in_one_second_are_taken_in_order_and_none_twice,
         sessions_with_runs_are_found_by_their_state,
         a_deleted_session_has_no_schedule_and_no_run,
         a_restored_session_has_its_schedules_and_runs,
+        a_process_is_alive_when_it_says_so_and_forgotten_after_a_day,
     }
     memory {
         a_memory_is_found_in_its_own_session_only,

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use planwright_core::model::ModelMessage;
-use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use crate::world::{OTHER, SESSION, World};
+use crate::world::{OTHER, PATIENCE, SESSION, World};
 
 /// A model that ends each task at once.
 fn diligent() -> ScriptedModel {
@@ -88,6 +88,46 @@ async fn a_run_is_found_by_the_request_that_started_it() {
         let path = format!("/api/runs/{}/stop?sessionId={SESSION}", run["id"].as_str().unwrap());
         assert_eq!(world.post(&path, Value::Null).await.with(200)["state"], "stopped");
     }
+}
+
+/// The answer comes while the turn of a person is open. The first turn of the run comes after it.
+#[tokio::test]
+async fn a_run_is_started_and_continued_beside_an_open_turn_and_works_after_it() {
+    let gate = Gate::closed();
+    let slow = gate.clone();
+    let model = ScriptedModel::answering(move |request| match request.messages.last() {
+        Some(ModelMessage::User { text }) if text == "take your time" => Reply::text("At last.").behind(&slow),
+        Some(ModelMessage::User { .. }) => Reply::call("task_update", json!({ "status": "done" })),
+        _ => Reply::text("Done."),
+    });
+    let world = World::set_up(model, |_| {}).await;
+    world.post("/api/tasks", json!({ "sessionId": SESSION, "title": "Tidy up" })).await.with(201);
+    let requests = async {
+        world.model.asked(1).await;
+        let promptly = async |what: &str, path: &str, body: Value| {
+            let sent = tokio::time::timeout(PATIENCE, world.post(path, body)).await;
+            sent.unwrap_or_else(|_| panic!("{what} waits for the open turn"))
+        };
+        let run = promptly("a start", "/api/runs", json!({ "sessionId": SESSION })).await.with(201);
+        assert_eq!(run["state"], "running", "{run}");
+        let path = format!("/api/runs/{}/resume?sessionId={SESSION}", run["id"].as_str().unwrap());
+        promptly("a resume", &path, Value::Null).await.refused(409, "WRONG_STATUS");
+        // The session's one turn is still the person's.
+        assert_eq!(world.model.requests().len(), 1);
+        let begun = world.event_names(SESSION).await.iter().filter(|name| *name == "turn_begun").count();
+        assert_eq!(begun, 1);
+        gate.open();
+        run
+    };
+    let (said, run) = tokio::join!(world.say("take your time"), requests);
+    assert_eq!(said.with(200)["reply"], "At last.");
+    assert_eq!(ended(&world, &run).await["state"], "completed");
+    let names = world.event_names(SESSION).await;
+    let place = |name: &str| names.iter().position(|one| one == name).unwrap();
+    assert!(place("run_started") < place("turn_ended"), "{names:?}");
+    let turns: Vec<_> =
+        names.iter().filter(|name| name.starts_with("turn_begun") || name.starts_with("turn_ended")).collect();
+    assert_eq!(turns, ["turn_begun", "turn_ended", "turn_begun", "turn_ended"]);
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ async fn what_did_not_reach_a_person_is_listed_and_counted() {
     assert_eq!(world.get("/api/notifications?undelivered=true").await.with(200), json!({ "items": [] }));
     let why = || "the webhook answered 503".to_owned();
     let later = world.agent.engine().now() + jiff::SignedDuration::from_hours(1);
-    let waits = json!({ "happening": { "kind": "waits", "what": "Plan #1 waits for your decision", "title": "Tidy up" }, "escalated": false });
+    let waits = json!({ "happening": { "kind": "waits", "what": "Plan #1 waits for your decision", "title": "Tidy up", "path": "/p/plan-1" }, "escalated": false });
     attempt(&world, "notify-webhook", "n1", &waits, &Delivery::Retry { at: later, why: why() }).await;
     let answer = json!({ "chat": 7, "content": { "kind": "text", "text": "The **answer**" } });
     attempt(&world, "telegram", "t1", &answer, &Delivery::Failed { why: "blocked".to_owned() }).await;
@@ -41,8 +41,8 @@ async fn what_did_not_reach_a_person_is_listed_and_counted() {
         assert!(item["sinceAt"].take().is_string());
     }
     let expected = json!([
-        { "id": "t1", "channel": "telegram", "happening": "answer", "text": "The **answer**", "sinceAt": null, "attempts": 1, "lastError": "blocked" },
-        { "id": "n1", "channel": "webhook", "happening": "waits", "text": "Plan #1 waits for your decision: Tidy up", "sinceAt": null, "attempts": 1, "lastError": "the webhook answered 503" },
+        { "id": "t1", "channel": "telegram", "happening": "answer", "text": "The **answer**", "sinceAt": null, "attempts": 1, "lastError": "blocked", "givenUp": true, "path": null },
+        { "id": "n1", "channel": "webhook", "happening": "waits", "text": "Plan #1 waits for your decision: Tidy up", "sinceAt": null, "attempts": 1, "lastError": "the webhook answered 503", "givenUp": false, "path": "/p/plan-1" },
     ]);
     assert_eq!(Value::from(items), expected);
     let status = world.say("/status").await.with(200);

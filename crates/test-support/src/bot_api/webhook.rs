@@ -5,7 +5,8 @@ use std::time::Duration;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::{FakeBotApi, error, ok};
+use super::FakeBotApi;
+use super::methods::{error, ok};
 
 /// Between two tries. Telegram takes longer.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -10,7 +10,7 @@ use planwright_core::session::SessionIdentity;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::RunDriver;
+use super::{Added, RunDriver, heartbeat};
 use crate::agent::agent_context::AgentContext;
 use crate::ledger::LedgerResult;
 use crate::session::input::{ChatLocation, Input, Request};
@@ -27,13 +27,11 @@ const MOST_ERRORS: u32 = 10;
 /// Makes the ticks of a run until it pauses or ends. A run that is driven already is left alone.
 pub(super) fn drive(agent: &Arc<AgentContext>, run: RunId, location: ChatLocation) {
     let woken = Arc::new(Notify::new());
-    {
-        let mut drivers = agent.runs.drivers();
-        if drivers.contains_key(&run) {
-            return;
-        }
-        let session = location.session.clone();
-        drivers.insert(run.clone(), RunDriver { session, woken: Arc::clone(&woken) });
+    let driver = RunDriver { session: location.session.clone(), woken: Arc::clone(&woken) };
+    match agent.runs.add(run.clone(), driver) {
+        Added::First => heartbeat::start(agent),
+        Added::Another => {}
+        Added::Known => return,
     }
     // The agent may be dropped while the run waits; the run is interrupted then.
     let weak = Arc::downgrade(agent);
@@ -49,7 +47,7 @@ pub(super) fn drive(agent: &Arc<AgentContext>, run: RunId, location: ChatLocatio
                     driver.wait(wait).await;
                 }
                 Some(_) | None => {
-                    agent.runs.drivers().remove(&driver.run);
+                    agent.runs.remove(&driver.run);
                     if shutdown {
                         driver.leave(&agent).await;
                     }

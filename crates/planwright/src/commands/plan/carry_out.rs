@@ -6,7 +6,7 @@ use std::sync::Arc;
 use planwright_core::actor::Actor;
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
-use planwright_core::session::{SessionIdentity, TransportChat};
+use planwright_core::session::SessionIdentity;
 use planwright_engine::agent::Agent;
 use planwright_engine::session::input::{BeginWork, ChatLocation, Input, Request};
 use planwright_engine::session::progress::{Progress, Update};
@@ -60,7 +60,7 @@ pub(in crate::commands) fn request_in(context: &Context, session: &SessionIdenti
 
 /// The same for a person who was recognised in another way.
 pub(in crate::commands) fn request_as(context: &Context, person: &Actor, session: &SessionIdentity) -> Request {
-    let place = ChatLocation::new(TransportChat(format!("cli:{}", context.person.name)), session.clone());
+    let place = ChatLocation::new(context.terminal_chat(), session.clone());
     Request::new(place, person.clone())
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planwright_core::session::{Session, SessionIdentity, TransportChat};
+use planwright_core::session::{Session, SessionIdentity};
 use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_llm::rehearsal::RehearsalModel;
 use serde_json::json;
@@ -29,7 +29,7 @@ pub(super) async fn run(context: &mut Context, named: &str, confirmation: Confir
     }
     // Deleting needs no model.
     let agent = context.agent(Arc::new(RehearsalModel::default()), None);
-    let place = ChatLocation::new(TransportChat(format!("cli:{}", context.person.name)), session.clone());
+    let place = ChatLocation::new(context.terminal_chat(), session.clone());
     agent.submit(Input::Delete, Request::new(place, context.person.clone())).outcome().await?;
     let view = || json!({ "sessionId": session.conversation, "channel": session.channel, "deleted": true });
     context.screen.answer(view, || format!("Session {} is deleted.\n", paint(&session.to_string(), BOLD)))?;

@@ -156,3 +156,86 @@ pub(crate) async fn a_restored_session_has_its_schedules_and_runs(store: &Store)
     assert_eq!(restored.auto().state(&one).await.unwrap(), engine.auto().state(&one).await.unwrap());
     assert_whole(&restored).await;
 }
+
+/// Sessions that are due within one second before `now`, the first one the longest. They have rows and no journal: making them
+/// by commands takes minutes.
+async fn make_due_sessions(store: &Store, count: usize, now: Timestamp) {
+    let numbers = format!("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {count} - 1)");
+    store
+        .tamper(&match store {
+            Store::Sqlite { .. } => format!(
+                "{numbers} INSERT INTO session (channel, conversation, state, seq)
+                 SELECT 'cli', printf('due-session-%05d', i), '{{}}', 1 FROM n"
+            ),
+            Store::Postgres { .. } => format!(
+                "{numbers} INSERT INTO session (channel, conversation, head_seq, head_hash, state, last_active)
+                 SELECT 'cli', 'due-session-' || lpad(i::text, 5, '0'), 1, '', '{{}}', 0 FROM n"
+            ),
+        })
+        .await;
+    let first = now.as_microsecond() - 1_000_000;
+    let rows = store
+        .tamper(&format!(
+            "INSERT INTO auto_session (session_id, due_at, running, waits, taken_until)
+             SELECT id, {first} + CAST(substr(conversation, 13) AS INTEGER) * 100, false, false, 0 FROM session"
+        ))
+        .await;
+    assert_eq!(rows, count as u64);
+}
+
+pub(crate) async fn ten_thousand_sessions_due_in_one_second_are_taken_in_order_and_none_twice(store: &Store) {
+    const SESSIONS: usize = 10_000;
+    const PAGE: u32 = 128;
+    let (dies, one, other) = (store.ledger().await, store.ledger().await, store.ledger().await);
+    let now = tomorrow();
+    make_due_sessions(store, SESSIONS, now).await;
+    let name = |number: usize| session(&format!("cli:due-session-{number:05}"));
+    // The longest due come first. The server that took them dies, and its time is over after a second.
+    let lost = dies.take_due(now, Duration::from_secs(1), PAGE).await.unwrap();
+    assert_eq!(lost, (0..PAGE as usize).map(name).collect::<Vec<_>>());
+    let take = |ledger: Arc<dyn ServerLedger>| async move {
+        let mut mine = Vec::new();
+        loop {
+            let taken = ledger.take_due(now, KEEP, PAGE).await.unwrap();
+            if taken.is_empty() {
+                return mine;
+            }
+            mine.extend(taken);
+        }
+    };
+    let (first, second) = futures::join!(take(Arc::clone(&one)), take(other));
+    for mine in [&first, &second] {
+        assert!(mine.is_sorted(), "the longest due come first");
+    }
+    let mut all: Vec<_> = first.into_iter().chain(second).collect();
+    // One that found every row locked by the other may have ended early.
+    all.extend(one.take_due(now, KEEP, SESSIONS as u32).await.unwrap());
+    assert_eq!(all.len(), SESSIONS - PAGE as usize, "none is taken twice, and none that the dead server has");
+    let later = now + SignedDuration::from_secs(2);
+    let taken_over = one.take_due(later, KEEP, SESSIONS as u32).await.unwrap();
+    assert_eq!(taken_over, lost);
+    all.extend(taken_over);
+    assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), (0..SESSIONS).map(name).collect());
+}
+
+pub(crate) async fn a_process_is_alive_when_it_says_so_and_forgotten_after_a_day(store: &Store) {
+    let (ledger, other) = (store.ledger().await, store.ledger().await);
+    let start: Timestamp = "2026-03-01T00:00:00Z".parse().unwrap();
+    assert_eq!(ledger.alive_at("a host/12").await.unwrap(), None);
+    ledger.note_alive("a host/12", start).await.unwrap();
+    ledger.note_alive("a host/1", start + SignedDuration::from_secs(20)).await.unwrap();
+    assert_eq!(other.alive_at("a host/12").await.unwrap(), Some(start));
+    let later = start + SignedDuration::from_secs(40);
+    other.note_alive("a host/12", later).await.unwrap();
+    assert_eq!(ledger.alive_at("a host/12").await.unwrap(), Some(later));
+    // Records of other kinds are left alone.
+    assert!(ledger.put_chat_record("alive", 0, "0").await.unwrap());
+    assert!(ledger.put_chat_record("b", 0, "0").await.unwrap());
+    let tomorrow = start + SignedDuration::from_secs(24 * 3_600 + 30);
+    ledger.note_alive("another host/3", tomorrow).await.unwrap();
+    assert_eq!(ledger.alive_at("a host/1").await.unwrap(), None);
+    assert_eq!(ledger.alive_at("a host/12").await.unwrap(), Some(later));
+    for kept in ["alive", "b"] {
+        assert!(ledger.chat_record(kept).await.unwrap().is_some(), "{kept}");
+    }
+}

@@ -60,11 +60,16 @@ struct NotificationView {
     attempts: u32,
     #[schema(required = true)]
     last_error: Option<String>,
+    /// Whether it is not tried again.
+    given_up: bool,
+    /// The page of the dashboard that it is about, such as `/p/019ca6b1`. A message in a chat has none.
+    #[schema(required = true)]
+    path: Option<String>,
 }
 
 impl From<Undelivered> for NotificationView {
     fn from(message: Undelivered) -> Self {
-        let Undelivered { id, channel, body, created_at, attempts, why, .. } = message;
+        let Undelivered { id, channel, body, created_at, attempts, why, failed, .. } = message;
         let body: Value = serde_json::from_str(&body).unwrap_or_default();
         let (happening, text) = match body.get("happening") {
             Some(happening) => {
@@ -76,7 +81,8 @@ impl From<Undelivered> for NotificationView {
         };
         let channel = channel.strip_prefix("notify-").unwrap_or(&channel).to_owned();
         let text = text.chars().take(LETTERS).collect();
-        Self { id, channel, happening, text, since_at: created_at, attempts, last_error: why }
+        let path = body["happening"]["path"].as_str().map(str::to_owned);
+        Self { id, channel, happening, text, since_at: created_at, attempts, last_error: why, given_up: failed, path }
     }
 }
 
@@ -114,6 +120,8 @@ fn example() -> Value {
             "sinceAt": "2026-03-01T12:04:00Z",
             "attempts": 3,
             "lastError": "the webhook answered 503",
+            "givenUp": false,
+            "path": "/p/019ca6b1",
         }],
     })
 }
