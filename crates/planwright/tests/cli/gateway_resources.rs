@@ -92,7 +92,7 @@ fn subscriptions_and_completion_reach_the_server_and_its_news_reach_the_client()
     assert_eq!(told["params"]["uri"], uri, "{told}");
     // A server that was started again is asked again.
     client.succeed("up__die", json!({}));
-    client.succeed("up__publish", json!({ "uri": "book://one" }));
+    client.request("tools/call", json!({ "name": "up__publish", "arguments": { "uri": "book://one" } }));
     while client.receive()["method"] != "notifications/resources/updated" {}
     client.ask("resources/unsubscribe", json!({ "uri": uri }));
     let of_subscriptions = |line: &&String| line.contains("subscribe");

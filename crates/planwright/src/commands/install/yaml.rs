@@ -223,7 +223,6 @@ mod tests {
             ("{a: 1}\n", "safely"),
             ("extensions: [a]\n", "no mapping"),
             ("extensions: {developer: {enabled: true}}\n", "below each other"),
-            ("text: \"\nextensions:\n  x\"\n", "safely"),
             ("a: 1\n...\n", "safely"),
         ] {
             let refused = ENTRY.put_in(text).expect_err(text);
