@@ -1,5 +1,6 @@
 //! Whether a call that passed the gate is permitted: by a rule, by the approved plan, by a default, or by a person.
 
+use planwright_core::ids::StepId;
 use planwright_core::permission::{
     CallTarget, DeniedPaths, Permission, PermissionCall, PermissionOutcome, PlanCover, WorkspaceKind, decide_permission,
 };
@@ -24,10 +25,16 @@ pub(super) struct ApprovedCalls {
 }
 
 impl ApprovedCalls {
+    /// The recorded call of one step, if the person approved that step. The calls of other steps are not looked at, so a
+    /// step costs the same in a plan of any length.
+    pub(super) fn of_step(plan: &Plan, call: &RecordedCall) -> Self {
+        let is_ours = call.runner == CallRunner::Planwright && is_approved(plan, &call.id);
+        Self { commands: Vec::new(), calls: if is_ours { vec![call.clone()] } else { Vec::new() } }
+    }
+
     /// The commands and calls of the steps that the person approved.
     pub(super) fn of(plan: &Plan) -> Self {
-        let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
-        let approved = |step: &_| skipped.iter().all(|skip| skip.step != *step);
+        let approved = |step: &StepId| is_approved(plan, step);
         let calls = match &plan.content {
             PlanContent::Collect(collected) => {
                 // What the agent of another program makes with its own tools covers no call of this program.
@@ -38,6 +45,11 @@ impl ApprovedCalls {
         };
         Self { commands: plan.content.commands(approved), calls }
     }
+}
+
+fn is_approved(plan: &Plan, step: &StepId) -> bool {
+    let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
+    skipped.iter().all(|skip| skip.step != *step)
 }
 
 /// The decision about a call, with the arguments as a person is shown them.

@@ -192,7 +192,7 @@ impl ExecutionRunner<'_> {
                 return (outcome(StepStatus::Failed, note), None, nothing(), uncounted);
             }
         }
-        let approved = ApprovedCalls::of(&self.plan);
+        let approved = ApprovedCalls::of_step(&self.plan, &due.call);
         let call_id = self.call_id(due);
         let denied_paths = match self.agent.denied_paths(due.tool.as_ref()) {
             Ok(denied) => denied,
