@@ -37,6 +37,22 @@ impl RefusalCode {
             Self::Internal => "INTERNAL",
         }
     }
+
+    /// Whether Planwright itself could not work. Every other code is about the request.
+    pub const fn is_failure(self) -> bool {
+        match self {
+            Self::Unavailable | Self::Internal => true,
+            Self::PolicyDenied
+            | Self::InvalidArgument
+            | Self::NotFound
+            | Self::WrongStatus
+            | Self::StaleApproval
+            | Self::Conflict
+            | Self::LimitExceeded
+            | Self::UnknownAgent
+            | Self::Unauthenticated => false,
+        }
+    }
 }
 
 impl fmt::Display for RefusalCode {

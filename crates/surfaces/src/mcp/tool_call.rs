@@ -3,7 +3,7 @@
 use planwright_core::actor::Actor;
 use planwright_core::gate::PlanTool;
 use planwright_core::plan::{Digest, PlanStyle};
-use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
 use rmcp::service::{RequestContext, RoleServer};
@@ -144,20 +144,10 @@ impl PlanServer {
 /// A store or a folder that cannot be used is told in every result.
 fn cannot_work(error: LedgerError) -> Refusal {
     let refusal = error.into_refusal();
-    match refusal.code {
-        RefusalCode::Unavailable | RefusalCode::Internal => {
-            Refusal { message: format!("Planwright cannot work at the moment: {}", refusal.message), ..refusal }
-        }
-        RefusalCode::PolicyDenied
-        | RefusalCode::InvalidArgument
-        | RefusalCode::NotFound
-        | RefusalCode::WrongStatus
-        | RefusalCode::StaleApproval
-        | RefusalCode::Conflict
-        | RefusalCode::LimitExceeded
-        | RefusalCode::UnknownAgent
-        | RefusalCode::Unauthenticated => refusal,
+    if !refusal.code.is_failure() {
+        return refusal;
     }
+    Refusal { message: format!("Planwright cannot work at the moment: {}", refusal.message), ..refusal }
 }
 
 /// The agent, by the name its client gives itself. It is stored unchanged; every surface makes it visible before it shows it.

@@ -387,18 +387,7 @@ pub(super) fn outcome_of(answer: Result<Value, Refusal>, status: ToolStatus) -> 
 }
 
 pub(super) fn refused(refusal: &Refusal) -> ToolOutcome {
-    let status = match refusal.code {
-        RefusalCode::Unavailable | RefusalCode::Internal => ToolStatus::Failed,
-        RefusalCode::PolicyDenied
-        | RefusalCode::InvalidArgument
-        | RefusalCode::NotFound
-        | RefusalCode::WrongStatus
-        | RefusalCode::StaleApproval
-        | RefusalCode::Conflict
-        | RefusalCode::LimitExceeded
-        | RefusalCode::UnknownAgent
-        | RefusalCode::Unauthenticated => ToolStatus::Refused,
-    };
+    let status = if refusal.code.is_failure() { ToolStatus::Failed } else { ToolStatus::Refused };
     // Text, a code and a list of problems: it cannot fail to be written.
     ToolOutcome { status, text: serde_json::to_string(refusal).unwrap_or_else(|_| refusal.message.clone()) }
 }
