@@ -319,6 +319,10 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// Every record about approvers and the approval policy, in order, unchecked.
     async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>>;
 
+    /// The hash of the last record about approvers. It covers every record before it, so it tells cheaply whether there are
+    /// other records than the ones that were read.
+    async fn approval_head(&self) -> LedgerResult<Option<[u8; 32]>>;
+
     /// Appends a record. Returns false if another record has its number: the caller reads again.
     async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool>;
 

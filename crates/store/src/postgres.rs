@@ -252,6 +252,10 @@ impl Ledger for PostgresLedger {
         approvals::records(&self.readers).await
     }
 
+    async fn approval_head(&self) -> LedgerResult<Option<[u8; 32]>> {
+        approvals::head(&self.readers).await
+    }
+
     async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool> {
         approvals::add(&self.readers, record).await
     }

@@ -330,6 +330,10 @@ impl Ledger for SqliteLedger {
         self.readers.read_inline(approvals::records).await
     }
 
+    async fn approval_head(&self) -> LedgerResult<Option<[u8; 32]>> {
+        self.readers.read_inline(approvals::head).await
+    }
+
     async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool> {
         let record = record.clone();
         self.writer.ask(move |state| approvals::add(&state.connection, &record)).await

@@ -119,6 +119,7 @@ forwarding_ledger! {
     async fn release_lease(lease: &Lease) -> ();
     async fn delete_session(lease: &Lease) -> ();
     async fn approval_records() -> Vec<SealedRecord>;
+    async fn approval_head() -> Option<[u8; 32]>;
     async fn add_approval_record(record: &SealedRecord) -> bool;
     async fn active_session(transport: &TransportChat) -> Option<SessionIdentity>;
     async fn point(transport: &TransportChat, session: &SessionIdentity) -> ();

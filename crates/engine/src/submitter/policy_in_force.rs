@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planwright_core::approval::record::SealedRecord;
 use planwright_core::policy::Policy;
 
 use crate::approvals;
@@ -14,34 +13,38 @@ pub(super) struct PolicyInForce(Arc<Mutex<Option<Known>>>);
 
 #[derive(Debug)]
 struct Known {
-    records: Vec<SealedRecord>,
+    /// The hash of the last record, which covers those before it.
+    head: Option<[u8; 32]>,
     configured: Arc<Policy>,
     policy: Arc<Policy>,
 }
 
 impl PolicyInForce {
-    /// The records are read every time, so that a change by another process counts at once. They are checked when they
-    /// differ from the last ones.
+    /// The last record is looked at every time, so that a change by another process counts at once. All records are read and
+    /// checked when it is another one.
     pub(super) async fn get(&self, ledger: &dyn Ledger, configured: &Arc<Policy>) -> LedgerResult<Arc<Policy>> {
-        let records = ledger.approval_records().await?;
-        if let Some(policy) = self.known(&records, configured) {
+        let head = ledger.approval_head().await?;
+        if let Some(policy) = self.known(head, configured) {
             return Ok(policy);
         }
+        let records = ledger.approval_records().await?;
         let state = approvals::replay(&records)?;
         let approval = match &state.policy {
             Some(in_force) => in_force.stricter(&configured.approval),
             None => configured.approval.clone(),
         };
         let policy = Arc::new(Policy { approval, approvers: state.approvers, ..(**configured).clone() });
-        let known = Known { records, configured: Arc::clone(configured), policy: Arc::clone(&policy) };
+        // These records may be newer than the head above.
+        let head = records.last().map(|record| record.hash);
+        let known = Known { head, configured: Arc::clone(configured), policy: Arc::clone(&policy) };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
         Ok(policy)
     }
 
-    fn known(&self, records: &[SealedRecord], configured: &Arc<Policy>) -> Option<Arc<Policy>> {
+    fn known(&self, head: Option<[u8; 32]>, configured: &Arc<Policy>) -> Option<Arc<Policy>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = known.as_ref()?;
-        let same = known.records == records && Arc::ptr_eq(&known.configured, configured);
+        let same = known.head == head && Arc::ptr_eq(&known.configured, configured);
         same.then(|| Arc::clone(&known.policy))
     }
 }

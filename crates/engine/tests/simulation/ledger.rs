@@ -335,6 +335,10 @@ impl Ledger for ProcessLedger {
         Ok(Vec::new())
     }
 
+    async fn approval_head(&self) -> LedgerResult<Option<[u8; 32]>> {
+        Ok(None)
+    }
+
     async fn add_approval_record(&self, _: &SealedRecord) -> LedgerResult<bool> {
         Err(LedgerError::Unavailable("a simulation has no approvers".to_owned()))
     }

@@ -12,6 +12,12 @@ pub(super) async fn records(readers: &Readers) -> LedgerResult<Vec<SealedRecord>
     rows.iter().map(record).collect()
 }
 
+pub(super) async fn head(readers: &Readers) -> LedgerResult<Option<[u8; 32]>> {
+    let sql = "SELECT seq, ''::bytea, hash FROM approval_record ORDER BY seq DESC LIMIT 1";
+    let last = readers.query(sql, &[]).await?.first().map(record).transpose()?;
+    Ok(last.map(|record| record.hash))
+}
+
 /// The number is taken if another process was faster. A record that was written before the connection broke is known again
 /// by its hash.
 pub(super) async fn add(readers: &Readers, record: &SealedRecord) -> LedgerResult<bool> {

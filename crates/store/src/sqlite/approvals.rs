@@ -2,7 +2,7 @@
 
 use planwright_core::approval::record::SealedRecord;
 use planwright_engine::ledger::LedgerError;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::TransactionError;
 
@@ -17,6 +17,14 @@ pub(super) fn records(connection: &Connection) -> Result<Vec<SealedRecord>, Tran
         records.push(SealedRecord { seq, body: row.get(1)?, hash });
     }
     Ok(records)
+}
+
+pub(super) fn head(connection: &Connection) -> Result<Option<[u8; 32]>, TransactionError> {
+    let sql = "SELECT seq, hash FROM approval_record ORDER BY seq DESC LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let last = statement.query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))).optional()?;
+    let Some((seq, hash)) = last else { return Ok(None) };
+    Ok(Some(hash.try_into().map_err(|_| damaged(seq.unsigned_abs()))?))
 }
 
 /// The number is taken if another process was faster.
