@@ -6,7 +6,7 @@
 //! - `problem`: errors as `application/problem+json`
 //! - `api`: the REST calls, one module for each resource; `openapi`: their description
 //! - `input`: inputs of sessions from every endpoint; `sse`: the same, answered as a stream of events
-//! - `idempotency`: requests that clients may send twice
+//! - `idempotency`: requests that clients may send twice; `plan_answers`: answers about plans that did not change
 //! - `page`: the start page, signing in and out; `health`, `metrics`: for operators
 //! - `webhook`: updates that Telegram sends
 
@@ -22,6 +22,7 @@ mod metrics;
 mod middleware;
 mod openapi;
 mod page;
+mod plan_answers;
 mod problem;
 mod router;
 mod server;

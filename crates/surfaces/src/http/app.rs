@@ -15,6 +15,7 @@ use tokio_util::task::TaskTracker;
 use super::access::client::Client;
 use super::idempotency::Underway;
 use super::metrics::Metrics;
+use super::plan_answers::PlanAnswers;
 use super::problem::ApiResult;
 
 /// A cheap handle; clones share everything.
@@ -29,6 +30,7 @@ struct Parts {
     ledger: Arc<dyn ServerLedger>,
     feed: Feed,
     underway: Underway,
+    plan_answers: PlanAnswers,
     metrics: Metrics,
     tasks: TaskTracker,
     stopping: CancellationToken,
@@ -45,14 +47,29 @@ impl App {
     ) -> Self {
         let feed = Feed::start(Arc::clone(&ledger));
         let started_at = agent.engine().now();
-        let (underway, metrics, tasks) = Default::default();
+        let (underway, plan_answers, metrics, tasks) = Default::default();
         Self {
-            parts: Arc::new(Parts { agent, ledger, feed, underway, metrics, tasks, stopping, public_url, started_at }),
+            parts: Arc::new(Parts {
+                agent,
+                ledger,
+                feed,
+                underway,
+                plan_answers,
+                metrics,
+                tasks,
+                stopping,
+                public_url,
+                started_at,
+            }),
         }
     }
 
     pub(crate) fn agent(&self) -> &Agent {
         &self.parts.agent
+    }
+
+    pub(super) fn plan_answers(&self) -> &PlanAnswers {
+        &self.parts.plan_answers
     }
 
     pub(crate) fn engine(&self) -> &Engine {

@@ -2,10 +2,12 @@
 
 use axum::body::Body;
 use axum::http::Request;
+use planwright_core::actor::Actor;
+use planwright_core::approval::{ApprovalPolicy, Require};
 use planwright_llm::scripted::Reply;
 use serde_json::{Value, json};
 
-use crate::world::{MARKDOWN, SESSION, World};
+use crate::world::{MARKDOWN, SESSION, World, came, sent};
 
 #[tokio::test]
 async fn plan_work_is_turned_on_and_off() {
@@ -86,9 +88,23 @@ async fn the_tag_of_a_plan_changes_whenever_the_answer_does() {
         assert_eq!(known.headers["etag"], tag.as_str());
     }
     assert_eq!(ask("\"other\"").await.status.as_u16(), 200);
-    world.post(&format!("{path}/reject"), json!({ "reason": "no" })).await.with(200);
+    // The plan stays as it is, and an approval of it needs more.
+    let stricter = ApprovalPolicy { require: Require::Verified, ..ApprovalPolicy::default() };
+    let approvals = world.agent.engine().approvals();
+    approvals.set_policy(&Actor::person("ada", "test"), &stricter, None).await.unwrap();
+    let needs_more = ask(&tag).await;
+    assert_eq!(needs_more.status.as_u16(), 200);
+    assert_eq!(needs_more.json()["needs"]["require"], "verified");
+    let tag = needs_more.headers["etag"].to_str().unwrap().to_owned();
+    assert_eq!(ask(&tag).await.status.as_u16(), 304);
+    // Another process changes the stored plan.
+    let other = world.another_process("other").await;
+    let rejecting = Request::post(format!("{path}/reject")).header("content-type", "application/json");
+    let rejecting = rejecting.body(Body::from(json!({ "reason": "no" }).to_string())).unwrap();
+    came(sent(other, rejecting).await).await.with(200);
     let changed = ask(&tag).await;
     assert_eq!(changed.status.as_u16(), 200);
+    assert_eq!(changed.json()["status"], "REJECTED");
     assert_ne!(changed.headers["etag"], tag.as_str());
 }
 

@@ -1,14 +1,12 @@
 //! One plan, its history, and the difference between two versions.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use planwright_core::ids::PlanId;
+use planwright_core::plan::Plan;
 use planwright_core::plan::diff::PlanDiff;
-use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::{Channel, ConversationKey};
 use planwright_engine::history::PlanExecution;
 use serde::{Deserialize, Serialize};
@@ -21,11 +19,11 @@ use crate::http::api::lookup::SessionQuery;
 use crate::http::api::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Path, Query};
-use crate::http::idempotency::hashed;
 use crate::http::openapi::ProblemBody;
+use crate::http::plan_answers::{PlanAnswer, PlanCircumstances};
 use crate::http::problem::ApiResult;
 use crate::wire::schemas::{ChannelSchema, PlanDiffSchema};
-use crate::wire::{ActivityView, ApprovalNeedsView, DecisionView, ExecutionView, PlanView, VersionView};
+use crate::wire::{DecisionView, ExecutionView, PlanView, VersionView};
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
@@ -69,34 +67,30 @@ async fn show(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let plan = SessionQuery::new(query.session_id, query.channel).plan(&app, &id).await?;
-    let plan = match query.version {
-        Some(version) => Arc::new(app.engine().history().version(&plan, version).await?),
-        None => plan,
+    let answer = match query.version {
+        Some(version) => {
+            let plan = app.engine().history().version(&plan, version).await?;
+            PlanAnswer::of(&plan_view(&app, &plan).await?)
+        }
+        None => {
+            let circumstances = PlanCircumstances::of(&app, &plan).await?;
+            app.plan_answers().answer(plan, circumstances)
+        }
     };
-    let body = serde_json::to_vec(&plan_view(&app, &plan).await?).unwrap_or_default();
-    let tag = format!("\"{}\"", &hashed([body.as_slice()])[..32]);
-    let known = is_known(&headers, &tag);
-    let mut response = if known { StatusCode::NOT_MODIFIED.into_response() } else { body.into_response() };
-    let headers = response.headers_mut();
-    if known {
-        headers.remove(header::CONTENT_TYPE);
+    let is_known = answer.tag.to_str().is_ok_and(|tag| is_known(&headers, tag));
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
     } else {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    }
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        headers.insert(header::ETAG, tag);
-    }
+        let content_type = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+        (content_type, answer.body).into_response()
+    };
+    response.headers_mut().insert(header::ETAG, answer.tag);
     Ok(response)
 }
 
 /// The plan with what is being done on it, and what an approval of it needs.
 pub(super) async fn plan_view(app: &App, plan: &Plan) -> ApiResult<PlanView> {
-    let activity = app.engine().plans().activity(&plan.session, plan).await?;
-    let needs = match plan.status {
-        PlanStatus::Ready => Some(ApprovalNeedsView::of(plan, &app.engine().approvals().policy().await?.approval)),
-        _ => None,
-    };
-    Ok(PlanView { activity: activity.as_ref().map(ActivityView::from), needs, ..PlanView::from(plan) })
+    Ok(PlanCircumstances::of(app, plan).await?.view(plan))
 }
 
 fn is_known(headers: &HeaderMap, tag: &str) -> bool {
