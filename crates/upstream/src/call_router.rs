@@ -219,8 +219,8 @@ mod tests {
         let router = router();
         let (ada, mut events_of_ada) = router.begin(ADA);
         let (bob, mut events_of_bob) = router.begin(BOB);
-        ada.is_sent(&RequestId::Number(1), &ProgressToken(1.into()));
-        bob.is_sent(&RequestId::Number(2), &ProgressToken(2.into()));
+        ada.is_sent(&RequestId::Number(1), &ProgressToken(RequestId::Number(1)));
+        bob.is_sent(&RequestId::Number(2), &ProgressToken(RequestId::Number(2)));
         let request = RequestId::Number(2);
         let asked = router.ask(QuestionKind::Sampling, json!({}), Some(&request));
         let answered = async {
@@ -255,10 +255,10 @@ mod tests {
         let router = router();
         let (route, mut events) = router.begin(ADA);
         for (token, progress) in [(7, 1.0), (8, 2.0)] {
-            router.progress(ProgressNotificationParam::new(ProgressToken(token.into()), progress));
+            router.progress(ProgressNotificationParam::new(ProgressToken(RequestId::Number(token)), progress));
         }
         assert!(events.try_recv().is_err());
-        route.is_sent(&RequestId::Number(1), &ProgressToken(7.into()));
+        route.is_sent(&RequestId::Number(1), &ProgressToken(RequestId::Number(7)));
         let Ok(CallEvent::Progress(told)) = events.try_recv() else { panic!("no progress") };
         assert!((told.progress - 1.0).abs() < f64::EPSILON && events.try_recv().is_err());
     }

@@ -27,6 +27,7 @@ fn resources_and_prompts_of_a_server_are_passed_on_under_its_name() {
     assert!(prompts.to_string().contains("up__review") && prompts.to_string().contains("plan-status"), "{prompts}");
     let prompt = client.ask("prompts/get", json!({ "name": "up__review", "arguments": { "title": "Moby Dick" } }));
     assert_eq!(prompt["result"]["messages"][0]["content"]["text"], "Review Moby Dick", "{prompt}");
+    assert_eq!(prompt["result"]["messages"][1]["content"]["resource"]["uri"], expected[1], "{prompt}");
 
     // What the server refuses, what is too large and what no server has is said, each in words.
     for (method, params, words) in [

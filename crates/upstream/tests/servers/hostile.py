@@ -120,7 +120,9 @@ def library(request):
         answer(request, {"contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": "Call me Ishmael."}]})
     elif method == "prompts/get" and params["name"] == "review":
         words = "Review " + (params.get("arguments") or {}).get("title", "nothing")
-        answer(request, {"messages": [{"role": "user", "content": {"type": "text", "text": words}}]})
+        book = {"uri": "book://one", "mimeType": "text/plain", "text": "Call me Ishmael."}
+        contents = [{"type": "text", "text": words}, {"type": "resource", "resource": book}]
+        answer(request, {"messages": [{"role": "user", "content": content} for content in contents]})
     else:
         send({"id": request["id"], "error": {"code": -32602, "message": "there is no such book"}})
 
