@@ -29,7 +29,7 @@ TITLES = {
         "Hooks are taken out and the command is written so that no rule fits; the approval policy is what is left.",
     ),
     "programs": ("SDK clients and the inspector", "Programs that are no agents."),
-    "conformance": ("Conformance suite", "The scenarios that any server can pass."),
+    "conformance": ("Conformance suite", "All active server scenarios of `@modelcontextprotocol/conformance`, through the gateway."),
 }
 
 
@@ -69,14 +69,14 @@ def table(results, columns):
     return text
 
 
-def write(path, results, versions, columns, skipped):
+def write(path, results, versions, columns, notes):
     found = results.all()
     text = INTRODUCTION.format(clients=", ".join(f"{name} {version}" for name, version in versions.items()))
     for scenario, (title, words) in TITLES.items():
         of_scenario = [result for result in found if result["scenario"] == scenario]
         if of_scenario:
             text += f"## {title}\n\n{words}\n\n{table(of_scenario, columns)}\n"
-    text += skipped
+    text += notes
     with open(path, "w") as file:
         file.write(text.rstrip() + "\n")
     return found

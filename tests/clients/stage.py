@@ -94,6 +94,10 @@ class Stage:
         if require == "any":
             self.done("planwright approver policy --require any")
 
+    def add_settings(self, text):
+        with open(f"{self.home}/.local/share/planwright/planwright.toml", "a") as file:
+            file.write(text)
+
     def enrol(self):
         with self.lock:
             self.person.type_line("planwright approver add ada")

@@ -20,7 +20,7 @@ use crate::ledger::{Ledger, LedgerResult};
 use crate::session::lease::{LeaseEnd, LeaseGuard};
 use crate::session::progress::{Progress, ProgressSender};
 use crate::tool_schema::Arguments;
-use crate::upstream::UpstreamTools;
+use crate::upstream::{CallEventSender, PassedOnResult, UpstreamTools};
 
 #[async_trait]
 pub trait Tool: Send + Sync + fmt::Debug + 'static {
@@ -93,11 +93,13 @@ pub struct ToolAnswer {
     pub failure: Option<String>,
     /// It is not known whether the call was carried out.
     pub is_uncertain: bool,
+    /// The result of an upstream server for a client of the gateway.
+    pub passed_on: Option<PassedOnResult>,
 }
 
 impl ToolAnswer {
     pub fn changed(value: Value, changes: Vec<FileChange>) -> Self {
-        Self { value, changes, failure: None, is_uncertain: false }
+        Self { value, changes, failure: None, is_uncertain: false, passed_on: None }
     }
 
     /// For a call whose result was lost. The words say what is known.
@@ -122,6 +124,7 @@ pub struct ToolContext<'a> {
     pub call: Option<&'a str>,
     lease: Option<(&'a LeaseGuard, &'a dyn Ledger)>,
     progress: Option<&'a ProgressSender>,
+    call_events: Option<&'a CallEventSender>,
     /// The name of the sandbox level, if the caller has one of its own.
     sandbox: Option<&'a str>,
     denied: Option<&'a DeniedPaths>,
@@ -136,6 +139,7 @@ impl<'a> ToolContext<'a> {
             call: None,
             lease: None,
             progress: None,
+            call_events: None,
             sandbox: None,
             denied: None,
         }
@@ -148,6 +152,7 @@ impl<'a> ToolContext<'a> {
             call: None,
             lease: Some((lease, ledger)),
             progress: None,
+            call_events: None,
             sandbox: None,
             denied: None,
         }
@@ -166,6 +171,16 @@ impl<'a> ToolContext<'a> {
     #[must_use]
     pub(crate) fn watched_by(self, progress: &'a ProgressSender) -> Self {
         Self { progress: Some(progress), ..self }
+    }
+
+    /// For a call of a client of the gateway, which is told what the server says and gets its result as it is.
+    #[must_use]
+    pub(crate) fn observed_by(self, call_events: &'a CallEventSender) -> Self {
+        Self { call_events: Some(call_events), ..self }
+    }
+
+    pub(crate) fn call_events(&self) -> Option<&'a CallEventSender> {
+        self.call_events
     }
 
     /// The level of commands, for a caller with one of its own.

@@ -4,6 +4,7 @@
 //! - [`serve_failure`]: answers a client when the program could not start
 //! - [`folder`]: the session of a project folder
 //! - [`gateway`], `upstream`: the tools of upstream servers behind the gate, and their resources and prompts
+//! - `server_questions`: what an upstream server asks the client
 //! - `session`, `session_changes`: the session of a connection, and what happens in it
 //! - `line`, `message`, `transport`: the wire, one JSON-RPC message per line, with an answer to whatever is wrong with it
 //! - `recover_id`: finds out which request a line that cannot be read was
@@ -34,6 +35,7 @@ mod recover_id;
 mod request_order;
 mod resources;
 mod server;
+mod server_questions;
 mod session;
 mod session_changes;
 mod titles;

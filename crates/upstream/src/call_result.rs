@@ -21,13 +21,14 @@ pub(crate) fn read(result: &ServerResult) -> Result<UpstreamResult, String> {
 }
 
 fn read_value(value: &Value) -> Result<UpstreamResult, String> {
-    let content = match value.get("content") {
-        Some(Value::Array(content)) => content.iter().map(content_of).collect(),
+    let blocks = match value.get("content") {
+        Some(Value::Array(content)) => content.clone(),
         None if value.get("structuredContent").is_some() => Vec::new(),
         Some(_) | None => return Err("the result has no content".to_owned()),
     };
     Ok(UpstreamResult {
-        content,
+        content: blocks.iter().map(content_of).collect(),
+        blocks,
         structured: value.get("structuredContent").filter(|structured| !structured.is_null()).cloned(),
         is_error: value.get("isError").and_then(Value::as_bool).unwrap_or(false),
     })

@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use planwright_engine::tools::Arguments;
 use planwright_engine::upstream::{
-    CallProgress, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
+    CallObserver, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
 };
 use planwright_sandbox::{PipedProgram, Sandbox};
-use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientCapabilities,
-    ClientConfig, ClientRequest, Implementation, PingRequest, ProgressToken, ProtocolVersion, RequestId,
+    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
+    PingRequest, ProtocolVersion, RequestId,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
@@ -25,13 +24,14 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::call_result;
+use crate::call_router::{CallRoute, CallRouter};
+use crate::client_handler::UpstreamHandler;
 use crate::end_reason::EndReason;
 use crate::http;
 use crate::line_transport::{LineTransport, UNREADABLE};
-use crate::options::{Reach, ServerOptions};
+use crate::options::{PassedRequests, Reach, ServerOptions};
 use crate::passed_on;
 use crate::program::ServerProgram;
-use crate::progress_router::ProgressRouter;
 use crate::tool_list;
 use crate::watched_transport::WatchedTransport;
 
@@ -43,27 +43,16 @@ const CLOSE_TIME: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(crate) struct Connection {
     peer: Peer<RoleClient>,
-    service: Mutex<Option<RunningService<RoleClient, Client>>>,
+    service: Mutex<Option<RunningService<RoleClient, UpstreamHandler>>>,
     stop: CancellationToken,
     /// `None` for a server over HTTP.
     program: Option<ServerProgram>,
-    router: Arc<ProgressRouter>,
+    router: Arc<CallRouter>,
     reason: EndReason,
     offer: Mutex<Option<Arc<ToolOffer>>>,
     began: Instant,
     /// Whether a call was answered.
     was_useful: AtomicBool,
-}
-
-/// Planwright as servers see it. It offers them nothing: neither a model nor a person nor files.
-#[derive(Debug)]
-struct Client;
-
-impl ClientHandler for Client {
-    fn get_info(&self) -> ClientConfig {
-        let about = Implementation::new("planwright", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), about)
-    }
 }
 
 impl Connection {
@@ -90,10 +79,16 @@ impl Connection {
         updates: &broadcast::Sender<ResourceUpdate>,
         lifecycle: ClientLifecycleMode,
     ) -> Result<Self, OpenError> {
-        let router = Arc::new(ProgressRouter::new(options.name.clone(), updates.clone()));
+        let router = Arc::new(CallRouter::new(options.name.clone(), updates.clone()));
         let reason = EndReason::default();
         let stop = CancellationToken::new();
-        let watched = Watched { router: Arc::clone(&router), reason: reason.clone(), stop: stop.clone() };
+        let passed = match &lifecycle {
+            ClientLifecycleMode::Initialize => options.passed_requests,
+            // Servers of the newest protocol ask by a result of the call, which is refused.
+            _ => PassedRequests::default(),
+        };
+        let handler = UpstreamHandler::new(Arc::clone(&router), passed);
+        let watched = Watched { router: Arc::clone(&router), reason: reason.clone(), stop: stop.clone(), handler };
         let (service, program) = match &options.reach {
             Reach::Program { command, arguments, environment, folder, level } => {
                 let program = PipedProgram {
@@ -177,20 +172,22 @@ impl Connection {
         options: &ServerOptions,
         tool: &str,
         arguments: Arguments,
-        progress: &dyn CallProgress,
+        observer: &dyn CallObserver,
     ) -> Result<UpstreamResult, UpstreamError> {
         let server = || options.name.clone();
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        // The route is there before the server can say anything about the call.
+        let (route, mut events) = self.router.begin(observer.client());
         let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
         let Ok(mut handle) = sent else {
             return Err(UpstreamError::NotReached { server: server(), reason: self.end_reason().await });
         };
-        let mut lines = self.router.register(&handle.progress_token);
+        route.is_sent(&handle.id, &handle.progress_token);
         let mut cancelling = CancelOnDrop {
             connection: Arc::clone(self),
             request: handle.id.clone(),
-            token: handle.progress_token.clone(),
+            _route: route,
             is_answered: false,
         };
         let limit = sleep(options.call_time);
@@ -198,7 +195,7 @@ impl Connection {
         let answer = loop {
             tokio::select! {
                 biased;
-                Some(line) = lines.recv() => progress.show(&line),
+                Some(event) = events.recv() => observer.take_in(event),
                 answer = &mut handle.rx => break answer,
                 () = &mut limit => {
                     return Err(UpstreamError::TimedOut { server: server(), after: options.call_time });
@@ -275,13 +272,14 @@ impl Connection {
     }
 }
 
-type Service = RunningService<RoleClient, Client>;
+type Service = RunningService<RoleClient, UpstreamHandler>;
 
 /// What watches over a connection.
 struct Watched {
-    router: Arc<ProgressRouter>,
+    router: Arc<CallRouter>,
     reason: EndReason,
     stop: CancellationToken,
+    handler: UpstreamHandler,
 }
 
 async fn serve<T: Transport<RoleClient> + 'static>(
@@ -289,9 +287,9 @@ async fn serve<T: Transport<RoleClient> + 'static>(
     watched: Watched,
     lifecycle: ClientLifecycleMode,
 ) -> Result<Service, OpenError> {
-    let Watched { router, reason, stop } = watched;
+    let Watched { router, reason, stop, handler } = watched;
     let transport = WatchedTransport::new(transport, router, reason);
-    serve_client_with_lifecycle_and_ct(Client, transport, lifecycle, stop).await.map_err(|error| match error {
+    serve_client_with_lifecycle_and_ct(handler, transport, lifecycle, stop).await.map_err(|error| match error {
         ClientInitializeError::JsonRpcError(error) => OpenError::Refused(error.message.into_owned()),
         ClientInitializeError::ConnectionClosed(_) => OpenError::Closed,
         error => OpenError::Failed(chain(&error)),
@@ -350,13 +348,12 @@ async fn explain(reason: Option<&str>, program: Option<&ServerProgram>) -> Strin
 struct CancelOnDrop {
     connection: Arc<Connection>,
     request: RequestId,
-    token: ProgressToken,
+    _route: CallRoute,
     is_answered: bool,
 }
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.connection.router.forget(&self.token);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         if self.is_answered {
             return;

@@ -3,6 +3,7 @@
 //! - [`UpstreamClient`]: every configured server, by name
 //! - `server`: one server: started when it is needed, started again after it failed, with longer and longer pauses
 //! - `connection`: a connection while it lasts: the offer of tools, calls, progress and cancellation
+//! - `call_router`, `client_handler`: what a server says and asks while it works on a call
 //! - `line_transport`, `http`: messages over the pipes of a program, and over HTTP
 //! - `watched_transport`: takes notifications out of the stream of messages, and ends a connection that floods
 //! - `tool_list`, `call_result`: what a server sends, read with care
@@ -12,6 +13,8 @@
 //! A server that dies, hangs, floods or sends nonsense fails its own calls. Each failure has its own words.
 
 mod call_result;
+mod call_router;
+mod client_handler;
 mod connection;
 mod end_reason;
 mod http;
@@ -19,11 +22,10 @@ mod line_transport;
 mod options;
 mod passed_on;
 mod program;
-mod progress_router;
 mod server;
 mod tool_list;
 mod upstream_client;
 mod watched_transport;
 
-pub use options::{Reach, ServerOptions};
+pub use options::{PassedRequests, Reach, ServerOptions};
 pub use upstream_client::UpstreamClient;

@@ -12,11 +12,21 @@ pub struct ServerOptions {
     pub name: ServerName,
     pub reach: Reach,
     pub trust: AnnotationTrust,
+    pub passed_requests: PassedRequests,
     pub selection: ToolSelection,
     /// How long the server may take to start and to list its tools.
     pub start_time: Duration,
     /// How long a call may take.
     pub call_time: Duration,
+}
+
+/// What of a server's own requests is passed to the client of the gateway that made the call. The rest is refused.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PassedRequests {
+    /// Requests for an answer of the client's model.
+    pub sampling: bool,
+    /// Requests for input of the person.
+    pub elicitation: bool,
 }
 
 #[derive(Clone)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use planwright_engine::tools::Arguments;
 use planwright_engine::upstream::{
-    CallProgress, ConnectionState, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
+    CallObserver, ConnectionState, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
 };
 use planwright_sandbox::Sandbox;
 use serde_json::Value;
@@ -86,10 +86,10 @@ impl Server {
         &self,
         tool: &str,
         arguments: Arguments,
-        progress: &dyn CallProgress,
+        observer: &dyn CallObserver,
     ) -> Result<UpstreamResult, UpstreamError> {
         let connection = self.connect().await?;
-        connection.call(&self.options, tool, arguments, progress).await
+        connection.call(&self.options, tool, arguments, observer).await
     }
 
     pub(crate) async fn request(&self, request: UpstreamRequest) -> Result<Value, UpstreamError> {

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use planwright_core::upstream::ServerName;
 use planwright_engine::tools::Arguments;
 use planwright_engine::upstream::{
-    CallProgress, ConnectionState, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
+    CallObserver, ConnectionState, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
     UpstreamServer, UpstreamServers,
 };
 use planwright_sandbox::Sandbox;
@@ -69,9 +69,9 @@ impl UpstreamServers for UpstreamClient {
         server: &ServerName,
         tool: &str,
         arguments: Arguments,
-        progress: &dyn CallProgress,
+        observer: &dyn CallObserver,
     ) -> Result<UpstreamResult, UpstreamError> {
-        self.get(server)?.call(tool, arguments, progress).await
+        self.get(server)?.call(tool, arguments, observer).await
     }
 
     async fn request(&self, server: &ServerName, request: UpstreamRequest) -> Result<Value, UpstreamError> {

@@ -11,8 +11,8 @@ use rmcp::service::{RoleClient, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::time::Instant;
 
+use crate::call_router::CallRouter;
 use crate::end_reason::EndReason;
-use crate::progress_router::ProgressRouter;
 
 /// A server that sends more than this in a window floods.
 const WINDOW: Duration = Duration::from_secs(5);
@@ -22,7 +22,7 @@ const MOST_REQUESTS: u32 = 200;
 #[derive(Debug)]
 pub(crate) struct WatchedTransport<T> {
     inner: T,
-    router: Arc<ProgressRouter>,
+    router: Arc<CallRouter>,
     reason: EndReason,
     window_began: Instant,
     notifications: u32,
@@ -30,7 +30,7 @@ pub(crate) struct WatchedTransport<T> {
 }
 
 impl<T> WatchedTransport<T> {
-    pub(crate) fn new(inner: T, router: Arc<ProgressRouter>, reason: EndReason) -> Self {
+    pub(crate) fn new(inner: T, router: Arc<CallRouter>, reason: EndReason) -> Self {
         Self { inner, router, reason, window_began: Instant::now(), notifications: 0, requests: 0 }
     }
 

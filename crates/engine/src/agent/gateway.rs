@@ -7,7 +7,6 @@ mod subscriptions;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use futures::FutureExt as _;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, ExternalCommand, RunCommand};
 use planwright_core::gate::ToolEffect;
@@ -33,10 +32,9 @@ use super::turn::{CallNote, WorkbookHooks};
 use crate::catch_panic::catch_panic;
 use crate::ledger::{LedgerError, LedgerResult};
 use crate::session::input::{ChatLocation, Input, Request};
-use crate::session::progress::{Observers, Progress, ProgressSender, Update};
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 use crate::tools::Arguments;
-use crate::upstream::UpstreamRequest;
+use crate::upstream::{CallEventSender, UpstreamRequest};
 use crate::workbook::EndedCall;
 
 pub use start::NamedServers;
@@ -151,7 +149,7 @@ impl Gateway {
         }
     }
 
-    /// Carries out one call. `shown` gets what the server says while it works.
+    /// Carries out one call. `events` gets what the server says and asks while it works.
     pub async fn call(
         &self,
         session: &SessionIdentity,
@@ -159,7 +157,7 @@ impl Gateway {
         name: &str,
         arguments: Arguments,
         permitted: Permitted,
-        shown: &(dyn Fn(String) + Send + Sync),
+        events: &CallEventSender,
     ) -> Result<GatewayOutcome, Refusal> {
         let tool = self.agent.upstream().and_then(|upstream| upstream.get(name));
         let Some(tool) = tool else {
@@ -188,7 +186,7 @@ impl Gateway {
             }
             GatewayDecision::Run => {
                 self.counts.run.fetch_add(1, Ordering::Relaxed);
-                let answer = self.run(session, &snapshot, tool.as_ref(), arguments.clone(), shown).await;
+                let answer = self.run(session, &snapshot, tool.as_ref(), arguments.clone(), events).await;
                 self.note(&snapshot, by, tool.as_ref(), &arguments, &answer).await;
                 answer.map(GatewayOutcome::Answered)
             }
@@ -223,32 +221,16 @@ impl Gateway {
         snapshot: &Snapshot,
         tool: &dyn Tool,
         arguments: Arguments,
-        shown: &(dyn Fn(String) + Send + Sync),
+        events: &CallEventSender,
     ) -> Result<ToolAnswer, Refusal> {
         tool.check(&arguments)?;
         let name = tool.spec().name.as_str();
         let workspace = snapshot.session.as_ref().map(|session| session.workspace.clone()).unwrap_or_default();
-        let (sender, mut progress) = ProgressSender::new(session.clone(), Observers::default());
         let call = self.agent.engine().submitter().next_request();
         let context =
-            ToolContext::without_lease(session).in_workspace(&workspace).named(call.as_str()).watched_by(&sender);
+            ToolContext::without_lease(session).in_workspace(&workspace).named(call.as_str()).observed_by(events);
         let limit = tool.time_limit(&arguments, self.agent.engine().policy().turn.tool_time);
-        let mut work = std::pin::pin!(timeout(limit, catch_panic(name, tool.call(context, arguments))));
-        let ended = loop {
-            tokio::select! {
-                biased;
-                ended = &mut work => break ended,
-                update = progress.next() => {
-                    if let Update::Progress(Progress::ToolOutput { text, .. }) = update {
-                        shown(text);
-                    }
-                }
-            }
-        };
-        // What the server said before its answer is shown before it.
-        while let Some(Update::Progress(Progress::ToolOutput { text, .. })) = progress.next().now_or_never() {
-            shown(text);
-        }
+        let ended = timeout(limit, catch_panic(name, tool.call(context, arguments))).await;
         let unknown = |words: String| match tool.effect() {
             ToolEffect::Changes => Ok(ToolAnswer::uncertain(format!("{words} It is not known whether it was done."))),
             ToolEffect::ReadsOnly | ToolEffect::Repeatable => Err(Refusal::new(RefusalCode::Unavailable, words)),

@@ -27,31 +27,67 @@ const EXTENSIONS: [(&str, &str); 17] = [
     ("text/plain", "txt"),
 ];
 
+/// The bytes of an image, a sound or a resource that a client of the gateway gets at most. Of more it is told the size.
+const LARGEST_PASSED_ON: usize = 4 * 1024 * 1024;
+
+/// The result of a call as a client of the gateway gets it: what the server sent, except for what is too large.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PassedOnResult {
+    /// Content blocks of the protocol.
+    pub content: Vec<Value>,
+    pub structured: Option<Value>,
+}
+
 pub(super) async fn of(shared: &Shared, context: ToolContext<'_>, result: UpstreamResult) -> ToolAnswer {
     let mut writer = AnswerWriter { shared, context, value: json!({}) };
-    let (mut texts, mut parts) = (Vec::new(), Vec::new());
-    for content in result.content {
-        match content {
-            UpstreamContent::Text(text) => texts.push(text),
+    let limit = shared.output_bytes;
+    let text_bytes = |content: &UpstreamContent| match content {
+        UpstreamContent::Text(text) => text.len() + 1,
+        UpstreamContent::Bytes { .. }
+        | UpstreamContent::Resource { .. }
+        | UpstreamContent::Link { .. }
+        | UpstreamContent::Unknown(_) => 0,
+    };
+    let has_short_text = result.content.iter().map(text_bytes).sum::<usize>() <= limit + 1;
+    let (mut texts, mut parts, mut passed_on) = (Vec::new(), Vec::new(), PassedOnResult::default());
+    for (content, block) in result.content.into_iter().zip(result.blocks) {
+        let (part, fits) = match content {
+            UpstreamContent::Text(text) => {
+                texts.push(text);
+                passed_on.content.extend(Some(block).filter(|_| has_short_text));
+                continue;
+            }
             UpstreamContent::Bytes { mime_type, uri, bytes } => {
-                parts.push(writer.file(mime_type.as_deref(), uri, bytes).await);
+                let fits = bytes.len() <= LARGEST_PASSED_ON;
+                (writer.file(mime_type.as_deref(), uri, bytes).await, fits)
             }
             UpstreamContent::Resource { mime_type, uri, text } => {
+                let fits = text.len() <= limit;
                 let text = writer.shorten("text", text, mime_type.as_deref()).await;
-                parts.push(with(json!({ "resource": uri, "mime_type": mime_type }), text));
+                (with(json!({ "resource": uri, "mime_type": mime_type }), text), fits)
             }
             UpstreamContent::Link { uri, name, description, mime_type } => {
-                parts.push(json!({ "link": uri, "name": name, "description": description, "mime_type": mime_type }));
+                (json!({ "link": uri, "name": name, "description": description, "mime_type": mime_type }), true)
             }
             UpstreamContent::Unknown(value) => {
-                let text = writer.shorten("unknown", value.to_string(), Some("application/json")).await;
-                parts.push(text);
+                let text = value.to_string();
+                let fits = text.len() <= limit;
+                (writer.shorten("unknown", text, Some("application/json")).await, fits)
             }
-        }
+        };
+        passed_on.content.push(if fits { block } else { text_block(part.to_string()) });
+        parts.push(part);
     }
     writer.add_text(texts.join("\n"), result.structured.as_ref()).await;
+    if !has_short_text && writer.value.get("text").is_some() {
+        passed_on.content.insert(0, text_block(writer.value.to_string()));
+    }
     if let Some(structured) = result.structured {
+        passed_on.structured = Some(structured.clone()).filter(|structured| structured.to_string().len() <= limit);
         writer.add_structured(structured).await;
+        if passed_on.structured.is_none() {
+            passed_on.content.push(text_block(writer.value["structured"].to_string()));
+        }
     }
     let mut value = writer.value;
     if !parts.is_empty() {
@@ -61,7 +97,12 @@ pub(super) async fn of(shared: &Shared, context: ToolContext<'_>, result: Upstre
         let said = value.get("text").and_then(Value::as_str).unwrap_or("It gave no reason.").trim();
         format!("The tool failed: {said}")
     });
-    ToolAnswer { failure, ..ToolAnswer::from(value) }
+    let passed_on = context.call_events().map(|_| passed_on);
+    ToolAnswer { failure, passed_on, ..ToolAnswer::from(value) }
+}
+
+fn text_block(text: String) -> Value {
+    json!({ "type": "text", "text": text })
 }
 
 struct AnswerWriter<'a> {

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::answer;
-use super::servers::{CallProgress, UpstreamError, UpstreamServer};
+use super::call_events::{CallEvent, CallEventSender, CallObserver, ClientKey};
+use super::servers::{UpstreamError, UpstreamServer};
 use super::upstream_tools::Shared;
 use crate::tool_schema::Arguments;
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
@@ -137,8 +138,8 @@ impl Tool for ServerTool {
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         self.check_state()?;
         self.check_offer().await?;
-        let progress = ShownProgress { context, tool: &self.spec.name, next: Mutex::new(Instant::now()) };
-        match self.shared.servers.call(&self.server, &self.own_name, arguments, &progress).await {
+        let observer = ContextObserver { context, tool: &self.spec.name, next: Mutex::new(Instant::now()) };
+        match self.shared.servers.call(&self.server, &self.own_name, arguments, &observer).await {
             Ok(result) => Ok(answer::of(&self.shared, context, result).await),
             Err(error @ UpstreamError::Refused { .. }) => {
                 let message = sentence(&error);
@@ -166,20 +167,34 @@ fn sentence(error: &UpstreamError) -> String {
     format!("{first}{rest}{end}")
 }
 
-/// Shows a person what a server says while it works, a few lines a second.
-struct ShownProgress<'a> {
+/// Brings what a server says to the client of the gateway that made the call. For a call of this program's agent it shows a person
+/// how far it is, a few lines a second, and refuses what the server asks.
+struct ContextObserver<'a> {
     context: ToolContext<'a>,
     tool: &'a str,
     next: Mutex<Instant>,
 }
 
-impl CallProgress for ShownProgress<'_> {
-    fn show(&self, text: &str) {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        if now >= *next {
-            *next = now + PAUSE;
-            self.context.send_output(self.tool, format!("{text}\n"));
+impl CallObserver for ContextObserver<'_> {
+    fn take_in(&self, event: CallEvent) {
+        if let Some(events) = self.context.call_events() {
+            return events.send(event);
         }
+        match event {
+            CallEvent::Progress(progress) => {
+                let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+                let now = Instant::now();
+                if now >= *next {
+                    *next = now + PAUSE;
+                    self.context.send_output(self.tool, format!("{}\n", progress.words()));
+                }
+            }
+            CallEvent::Log(_) => {}
+            CallEvent::Question(question) => drop(question),
+        }
+    }
+
+    fn client(&self) -> Option<ClientKey> {
+        self.context.call_events().map(CallEventSender::client)
     }
 }

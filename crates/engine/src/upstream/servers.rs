@@ -12,6 +12,7 @@ use planwright_core::upstream::{AnnotationTrust, ServerName, UpstreamTool, list_
 use serde_json::Value;
 use tokio::sync::broadcast;
 
+use super::call_events::CallObserver;
 use crate::tool_schema::Arguments;
 
 /// Connections to the configured servers. A server is started by the first call that needs it.
@@ -34,7 +35,7 @@ pub trait UpstreamServers: fmt::Debug + Send + Sync + 'static {
         server: &ServerName,
         tool: &str,
         arguments: Arguments,
-        progress: &dyn CallProgress,
+        observer: &dyn CallObserver,
     ) -> Result<UpstreamResult, UpstreamError>;
 
     /// Asks for resources or prompts, and gives the server's result as it is. A list has all of its pages, as far as they
@@ -182,15 +183,12 @@ impl ToolOffer {
     }
 }
 
-/// Told what a server says while it works on a call.
-pub trait CallProgress: Send + Sync {
-    fn show(&self, text: &str);
-}
-
 /// The result of a call as the server sent it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UpstreamResult {
     pub content: Vec<UpstreamContent>,
+    /// The same as the server sent it, one block for each entry of `content`.
+    pub blocks: Vec<Value>,
     pub structured: Option<Value>,
     pub is_error: bool,
 }

@@ -10,7 +10,7 @@ use planwright_core::upstream::{AnnotationTrust, ServerName};
 use planwright_core::visible::quoted;
 use planwright_engine::upstream::ToolSelection;
 use planwright_sandbox::SandboxLevel;
-use planwright_upstream::{Reach, ServerOptions};
+use planwright_upstream::{PassedRequests, Reach, ServerOptions};
 use serde::Deserialize;
 
 use super::sandbox::AbsolutePath;
@@ -47,6 +47,10 @@ struct ServerTable {
     headers: BTreeMap<String, String>,
     #[serde(default)]
     trust_annotations: bool,
+    #[serde(default)]
+    sampling: bool,
+    #[serde(default)]
+    elicitation: bool,
     sandbox: Option<String>,
     #[serde(default)]
     tools: Vec<String>,
@@ -138,7 +142,8 @@ impl ServerTable {
             (Some(_), Some(_)) => return Err("it has a `command` and a `url`; it can have one of them".to_owned()),
             (None, None) => return Err("it has neither a `command` nor a `url`".to_owned()),
         };
-        Ok(ServerOptions { name, reach, trust, selection, start_time, call_time })
+        let passed_requests = PassedRequests { sampling: self.sampling, elicitation: self.elicitation };
+        Ok(ServerOptions { name, reach, trust, passed_requests, selection, start_time, call_time })
     }
 }
 
@@ -205,7 +210,7 @@ mod tests {
     #[test]
     fn a_server_is_a_command_or_an_address() {
         let servers = read(
-            "[servers.fs]\ncommand = \"mcp-fs\"\nargs = [\"/srv\"]\nenv = { A_API_KEY = \"k\" }\ntrust_annotations = true\n\
+            "[servers.fs]\ncommand = \"mcp-fs\"\nargs = [\"/srv\"]\nelicitation = true\nenv = { A_API_KEY = \"k\" }\ntrust_annotations = true\n\
              [servers.web]\nurl = \"https://example.org/mcp\"\nheaders = { Authorization = \"Bearer x\" }\ncall_seconds = 5\n",
         )
         .unwrap();
@@ -213,6 +218,7 @@ mod tests {
         assert_eq!((folder.as_path(), *level), (Path::new("/data/mcp/fs"), SandboxLevel::Open));
         assert_eq!(environment, &[("A_API_KEY".to_owned(), "k".to_owned())]);
         assert_eq!(servers[0].trust, AnnotationTrust::Trusted);
+        assert_eq!(servers[0].passed_requests, PassedRequests { sampling: false, elicitation: true });
         assert!(matches!(&servers[1].reach, Reach::Http { headers, .. } if headers.len() == 1));
         assert_eq!((servers[1].trust, servers[1].call_time), (AnnotationTrust::Ignored, Duration::from_secs(5)));
         assert!(!format!("{servers:?}").contains("Bearer x"));

@@ -1,6 +1,6 @@
 //! Resources and prompts of an upstream server, as a client of the real program meets them.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::gateway::{Client, calls};
 use crate::world::World;
@@ -27,6 +27,7 @@ fn resources_and_prompts_of_a_server_are_passed_on_under_its_name() {
     assert!(prompts.to_string().contains("up__review") && prompts.to_string().contains("plan-status"), "{prompts}");
     let prompt = client.ask("prompts/get", json!({ "name": "up__review", "arguments": { "title": "Moby Dick" } }));
     assert_eq!(prompt["result"]["messages"][0]["content"]["text"], "Review Moby Dick", "{prompt}");
+    assert_eq!(prompt["result"]["messages"][1]["content"]["resource"]["uri"], expected[1], "{prompt}");
 
     // What the server refuses, what is too large and what no server has is said, each in words.
     for (method, params, words) in [
@@ -108,6 +109,47 @@ fn subscriptions_and_completion_reach_the_server_and_its_news_reach_the_client()
     }
     let asked = calls(&world).join("\n");
     assert!(asked.contains(r#""name": "review""#) && asked.contains(r#""uri": "book://{title}""#), "{asked}");
+    client.leave();
+}
+
+/// Clients of the newest protocol name the resources when they begin to listen.
+#[test]
+fn a_client_that_listens_hears_of_the_resources_that_it_named() {
+    let world = World::new();
+    let free = [("PLANWRIGHT_GATEWAY_WRITES", "free")];
+    let mut client = Client::connect(&world, "document", "library", &free);
+    let with_meta = |mut params: Value| {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": { "name": "newest", "version": "1" },
+        });
+        params
+    };
+    let uri = "planwright://upstream/up/book://one";
+    // It is the first request, so the server has not started yet.
+    let wanted = json!({ "notifications": { "resourceSubscriptions": [uri] } });
+    let listening = client.request("subscriptions/listen", with_meta(wanted));
+    let acknowledged = client.message("notifications/subscriptions/acknowledged");
+    assert_eq!(acknowledged["params"]["notifications"]["resourceSubscriptions"], json!([uri]), "{acknowledged}");
+    while !calls(&world).contains(&"subscribe book://one".to_owned()) {
+        let ping = client.request("tools/list", with_meta(json!({})));
+        client.answer(ping);
+    }
+    for own in ["book://two", "book://one"] {
+        let publish = json!({ "name": "up__publish", "arguments": { "uri": own } });
+        client.request("tools/call", with_meta(publish));
+    }
+    let told = client.message("notifications/resources/updated");
+    assert_eq!(told["params"]["uri"], uri, "{told}");
+    assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], listening, "{told}");
+    // The subscription ends with the stream.
+    let params = json!({ "requestId": listening });
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
+    while !calls(&world).contains(&"unsubscribe book://one".to_owned()) {
+        let ping = client.request("tools/list", with_meta(json!({})));
+        client.answer(ping);
+    }
     client.leave();
 }
 

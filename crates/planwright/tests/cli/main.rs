@@ -18,6 +18,7 @@ mod deployment;
 mod doctor;
 mod executions;
 mod gateway;
+mod gateway_events;
 mod gateway_injections;
 mod gateway_resources;
 mod gateway_start;

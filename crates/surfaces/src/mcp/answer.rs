@@ -38,11 +38,20 @@ pub(super) fn tool(definition: ToolDefinition, context: &RequestContext<RoleServ
     tool
 }
 
+/// What a call answers with.
+pub(super) enum CallAnswer {
+    /// Of Planwright itself.
+    Own(Value),
+    /// Of an upstream server.
+    PassedOn(Box<CallToolResult>),
+}
+
 /// The outcome of a call. A refusal is one, too: the model reads it and can do better, which it cannot with an error
 /// of the protocol.
-pub(super) fn outcome(outcome: Result<Value, Refusal>, ignored: &[String]) -> CallToolResult {
+pub(super) fn outcome(outcome: Result<CallAnswer, Refusal>, ignored: &[String]) -> CallToolResult {
     match outcome {
-        Ok(value) => {
+        Ok(CallAnswer::PassedOn(result)) => *result,
+        Ok(CallAnswer::Own(value)) => {
             let value = with_ignored(value, ignored);
             let text = recorded(&value).unwrap_or_else(|| value.to_string());
             with_structure(CallToolResult::success(vec![ContentBlock::text(text)]), value)
@@ -55,7 +64,7 @@ pub(super) fn outcome(outcome: Result<Value, Refusal>, ignored: &[String]) -> Ca
 }
 
 /// The same where rmcp does not fit it to the client's version.
-pub(super) fn plain_outcome(outcome: Result<Value, Refusal>) -> Value {
+pub(super) fn plain_outcome(outcome: Result<CallAnswer, Refusal>) -> Value {
     let mut result = self::outcome(outcome, &[]);
     // Older clients do not know it, and newer ones read its absence the same way.
     result.result_type = None;

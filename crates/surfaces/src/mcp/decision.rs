@@ -71,7 +71,8 @@ impl DecisionWait<'_> {
                 _ = entries.changed() => {}
                 _ = signs.tick() => {
                     count += 1;
-                    progress::send(self.context, f64::from(count), None, "The plan waits for a person's decision.").await;
+                    let words = "The plan waits for a person's decision.";
+                    progress::send(self.context, f64::from(count), None, Some(words)).await;
                 }
                 () = tokio::time::sleep_until(deadline) => return self.decision().await,
                 () = self.context.ct.cancelled() => return Err(Refusal::invalid("The call was cancelled.")),

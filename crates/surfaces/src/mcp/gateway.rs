@@ -2,22 +2,27 @@
 
 use std::sync::Arc;
 
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
 use planwright_core::actor::Actor;
 use planwright_core::gate::ToolEffect;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::agent::{Gateway as EngineGateway, GatewayOutcome, GatewayTool, Permitted};
 use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::{CallEvent, CallEventSender, CallProgress, ClientKey, ServerQuestion};
 use rmcp::model::{
     ElicitRequestParams, ElicitationAction, ElicitationSchema, EnumSchema, JsonObject, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
-use tokio::sync::mpsc;
 
-use super::progress;
+use super::answer::CallAnswer;
+use super::server::Shared;
 use super::session_changes::SessionChanges;
+use super::{notifications, progress, server_questions, upstream};
 
 pub use planwright_engine::agent::{Gateway, NamedServers};
 
@@ -45,34 +50,97 @@ fn tool(tool: GatewayTool) -> Tool {
     tool
 }
 
-/// Carries out a call to an upstream tool.
-pub(super) async fn call(
-    gateway: &EngineGateway,
-    session: &SessionIdentity,
-    by: &Actor,
-    name: &str,
-    arguments: Arguments,
-    context: &RequestContext<RoleServer>,
-) -> Result<Value, Refusal> {
-    let mut permitted = Permitted::NotAsked;
-    loop {
-        let outcome = call_once(gateway, session, by, name, arguments.clone(), permitted, context).await?;
-        return match outcome {
-            GatewayOutcome::Answered(answer) => match answer.failure {
-                // The tool ran and says that it failed; the model reads what it says.
-                Some(failure) => Err(Refusal::new(RefusalCode::Unavailable, failure)),
-                None => Ok(answer.value),
-            },
-            GatewayOutcome::Planned(value) | GatewayOutcome::Recorded(value) => Ok(value),
-            GatewayOutcome::Ask if permitted == Permitted::NotAsked => {
-                if ask(name, &arguments, context).await {
-                    permitted = Permitted::ByPerson;
-                    continue;
+/// The client of a connection, for one call.
+pub(super) struct GatewayClient<'a> {
+    pub(super) shared: &'a Arc<Shared>,
+    pub(super) session: &'a SessionIdentity,
+    pub(super) by: &'a Actor,
+    pub(super) context: &'a RequestContext<RoleServer>,
+}
+
+impl GatewayClient<'_> {
+    /// Carries out a call to an upstream tool.
+    pub(super) async fn call(
+        &self,
+        gateway: &EngineGateway,
+        name: &str,
+        arguments: Arguments,
+    ) -> Result<CallAnswer, Refusal> {
+        let server = gateway.server_of(name);
+        let mut permitted = Permitted::NotAsked;
+        loop {
+            let outcome = self.call_once(gateway, server.as_ref(), name, arguments.clone(), permitted).await?;
+            return match outcome {
+                GatewayOutcome::Answered(answer) => match (answer.failure, answer.passed_on, &server) {
+                    // The tool ran and says that it failed; the model reads what it says.
+                    (Some(failure), _, _) => Err(Refusal::new(RefusalCode::Unavailable, failure)),
+                    (None, Some(result), Some(server)) => {
+                        Ok(CallAnswer::PassedOn(Box::new(upstream::call_result(server, result))))
+                    }
+                    (None, _, _) => Ok(CallAnswer::Own(answer.value)),
+                },
+                GatewayOutcome::Planned(value) | GatewayOutcome::Recorded(value) => Ok(CallAnswer::Own(value)),
+                GatewayOutcome::Ask if permitted == Permitted::NotAsked => {
+                    if ask(name, &arguments, self.context).await {
+                        permitted = Permitted::ByPerson;
+                        continue;
+                    }
+                    Err(not_permitted(name))
                 }
-                Err(not_permitted(name))
+                GatewayOutcome::Ask => Err(not_permitted(name)),
+            };
+        }
+    }
+
+    async fn call_once(
+        &self,
+        gateway: &EngineGateway,
+        server: Option<&ServerName>,
+        name: &str,
+        arguments: Arguments,
+        permitted: Permitted,
+    ) -> Result<GatewayOutcome, Refusal> {
+        // Calls of one connection share the server.
+        let client = ClientKey(Arc::as_ptr(self.shared).addr());
+        let (sender, mut events) = CallEventSender::new(client);
+        let mut calling = std::pin::pin!(gateway.call(self.session, self.by, name, arguments, permitted, &sender));
+        let mut questions = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                biased;
+                outcome = &mut calling => {
+                    // What the server said before its answer is told before it.
+                    while let Ok(event) = events.try_recv() {
+                        self.tell(server, event).await;
+                    }
+                    return outcome;
+                }
+                () = self.context.ct.cancelled() => return Err(Refusal::invalid("The call was cancelled.")),
+                Some(event) = events.recv() => {
+                    if let (Some(question), Some(server)) = (self.tell(server, event).await, server) {
+                        questions.push(server_questions::pass_on(server, question, &self.context.peer));
+                    }
+                }
+                Some(()) = questions.next() => {}
             }
-            GatewayOutcome::Ask => Err(not_permitted(name)),
-        };
+        }
+    }
+
+    /// Tells the client what the server says, and gives back what it asks.
+    async fn tell(&self, server: Option<&ServerName>, event: CallEvent) -> Option<ServerQuestion> {
+        match event {
+            CallEvent::Progress(CallProgress { progress, total, message }) => {
+                progress::send(self.context, progress, total, message.as_deref()).await;
+                None
+            }
+            CallEvent::Log(message) => {
+                if let Some(server) = server {
+                    notifications::pass_on_log(self.shared, &self.context.peer, server, message).await;
+                }
+                None
+            }
+            CallEvent::Question(question) => Some(question),
+        }
     }
 }
 
@@ -82,43 +150,6 @@ fn not_permitted(name: &str) -> Refusal {
          without asking.",
         visible(name)
     ))
-}
-
-async fn call_once(
-    gateway: &EngineGateway,
-    session: &SessionIdentity,
-    by: &Actor,
-    name: &str,
-    arguments: Arguments,
-    permitted: Permitted,
-    context: &RequestContext<RoleServer>,
-) -> Result<GatewayOutcome, Refusal> {
-    let (shown, mut lines) = mpsc::unbounded_channel::<String>();
-    let show = move |text: String| {
-        // A client that has left reads no progress.
-        let _ = shown.send(text);
-    };
-    let calling = gateway.call(session, by, name, arguments, permitted, &show);
-    let mut calling = std::pin::pin!(calling);
-    let mut count = 0_u32;
-    loop {
-        tokio::select! {
-            biased;
-            outcome = &mut calling => {
-                // What the server said before its answer is told before it.
-                while let Ok(text) = lines.try_recv() {
-                    count += 1;
-                    progress::send(context, f64::from(count), None, text.trim_end()).await;
-                }
-                return outcome;
-            }
-            () = context.ct.cancelled() => return Err(Refusal::invalid("The call was cancelled.")),
-            Some(text) = lines.recv() => {
-                count += 1;
-                progress::send(context, f64::from(count), None, text.trim_end()).await;
-            }
-        }
-    }
 }
 
 /// Asks the person in the client. A client that cannot ask means no.

@@ -7,8 +7,9 @@ use std::sync::Weak;
 
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
+use planwright_core::upstream::ServerName;
 use planwright_engine::Engine;
-use planwright_engine::upstream::ResourceUpdate;
+use planwright_engine::upstream::{LogMessage, ResourceUpdate};
 use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, ResourceUpdatedNotificationParam};
 use rmcp::service::{Peer, RoleServer};
 use serde_json::json;
@@ -76,6 +77,18 @@ async fn tell_status(shared: &Shared, peer: &Peer<RoleServer>, plan: Option<&Pla
     let data = json!({ "plan": plan.number, "status": plan.status });
     let mut params = LoggingMessageNotificationParam::new(LoggingLevel::Info, data);
     params.logger = Some("planwright".to_owned());
+    log(peer.notify_logging_message(params).await.err());
+}
+
+/// A line of the log of an upstream server, for clients that asked for lines of this level.
+pub(super) async fn pass_on_log(shared: &Shared, peer: &Peer<RoleServer>, server: &ServerName, message: LogMessage) {
+    let LogMessage { level, logger, data } = message;
+    let Ok(level) = serde_json::from_value::<LoggingLevel>(json!(level)) else { return };
+    if shared.log_level().is_none_or(|least| severity(level) < severity(least)) {
+        return;
+    }
+    let mut params = LoggingMessageNotificationParam::new(level, data);
+    params.logger = Some(logger.map_or_else(|| server.to_string(), |logger| format!("{server}/{logger}")));
     log(peer.notify_logging_message(params).await.err());
 }
 

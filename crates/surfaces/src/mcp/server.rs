@@ -478,6 +478,9 @@ impl ServerHandler for PlanServer {
             .flatten()
             .cloned()
             .partition(|uri| upstream::is_upstream(uri));
+        if let Some(gateway) = self.shared.options.gateway.as_ref().filter(|_| !foreign.is_empty()) {
+            self.wait_for_start(gateway, context.request_context()).await;
+        }
         let mut upstream_updates = UpstreamUpdates::begin(self.shared.options.gateway.as_ref(), &foreign).await;
         loop {
             let sent = tokio::select! {

@@ -9,10 +9,12 @@ use planwright_engine::ledger::LedgerError;
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
+use super::THROUGH;
+use super::answer::CallAnswer;
 use super::decision::DecisionWait;
+use super::gateway::GatewayClient;
 use super::request_order::give_up_position;
 use super::server::{OpenedSession, PlanServer, locked};
-use super::{THROUGH, gateway};
 
 /// How many characters of a client's name go into the journal.
 const LONGEST_NAME: usize = 128;
@@ -24,7 +26,7 @@ impl PlanServer {
         name: &str,
         arguments: Value,
         context: &mut RequestContext<RoleServer>,
-    ) -> (Result<Value, Refusal>, Vec<String>) {
+    ) -> (Result<CallAnswer, Refusal>, Vec<String>) {
         let Value::Object(arguments) = arguments else {
             let refusal = Refusal::invalid(format!("The arguments of {} are not a JSON object.", quoted(name)));
             return (Err(refusal), Vec::new());
@@ -51,7 +53,8 @@ impl PlanServer {
                 // Only recorded calls have an order.
                 give_up_position(context);
             }
-            let outcome = gateway::call(upstream, &opened.identity, &by, name, arguments, context).await;
+            let client = GatewayClient { shared: &self.shared, session: &opened.identity, by: &by, context };
+            let outcome = client.call(upstream, name, arguments).await;
             opened.changes.look_now();
             return (outcome, Vec::new());
         }
@@ -88,7 +91,7 @@ impl PlanServer {
                 tracing::debug!(session_identity = %opened.identity, tool = name, code = %refusal.code, "call refused");
             }
         }
-        (answered.outcome, answered.ignored)
+        (answered.outcome.map(CallAnswer::Own), answered.ignored)
     }
 
     /// Waits for the server of an upstream tool that is not there yet. The refusal says why it still is not.

@@ -9,10 +9,10 @@ use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::agent::Gateway;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::upstream::{CompletedName, CompletionRequest, ResourceUpdate, UpstreamRequest};
+use planwright_engine::upstream::{CompletedName, CompletionRequest, PassedOnResult, ResourceUpdate, UpstreamRequest};
 use rmcp::model::{
-    CompleteRequestParams, CompleteResult, GetPromptResult, JsonObject, Prompt, ReadResourceResult, Reference,
-    Resource, ResourceTemplate,
+    CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock, GetPromptResult, JsonObject, Prompt,
+    ReadResourceResult, Reference, Resource, ResourceTemplate,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -82,8 +82,41 @@ pub(super) async fn prompt(
     let Some((server, own)) = name.split_once("__") else { return Ok(None) };
     let Some(server) = known(gateway, server).await? else { return Ok(None) };
     let request = UpstreamRequest::GetPrompt { name: own.to_owned(), arguments: arguments.cloned() };
-    let answer = gateway.request(&server, request).await?;
+    let mut answer = gateway.request(&server, request).await?;
+    for message in answer.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(content) = message.get_mut("content") {
+            name_resource(&server, content);
+        }
+    }
     Ok(Some(checked(&server, answer)?))
+}
+
+/// The result of a call. The resources in it have the addresses that the client can read.
+pub(super) fn call_result(server: &ServerName, result: PassedOnResult) -> CallToolResult {
+    let PassedOnResult { content, structured } = result;
+    let block = |mut block: Value| {
+        name_resource(server, &mut block);
+        let shown = block.to_string();
+        // A kind of content that this version does not know is shown as it is.
+        serde_json::from_value(block).unwrap_or_else(|_| ContentBlock::text(shown))
+    };
+    let mut result = CallToolResult::success(content.into_iter().map(block).collect());
+    result.structured_content = structured;
+    result
+}
+
+/// Gives the resource of a content block, embedded or linked, its address here.
+fn name_resource(server: &ServerName, block: &mut Value) {
+    let named = match block.get("type").and_then(Value::as_str) {
+        Some("resource") => block.get_mut("resource"),
+        Some("resource_link") => Some(block),
+        Some(_) | None => None,
+    };
+    if let Some(uri) = named.and_then(|named| named.get_mut("uri"))
+        && let Some(own) = uri.as_str()
+    {
+        *uri = Value::String(uri_of(server, own));
+    }
 }
 
 /// The server and its own address of a resource.

@@ -8,7 +8,7 @@ use planwright_core::upstream::{AnnotationTrust, ServerName, UpstreamAnnotations
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::tools::Arguments;
 use planwright_engine::upstream::{
-    CallProgress, ConnectionState, ToolOffer, ToolPins, ToolSelection, UpstreamError, UpstreamResult, UpstreamServer,
+    CallObserver, ConnectionState, ToolOffer, ToolPins, ToolSelection, UpstreamError, UpstreamResult, UpstreamServer,
     UpstreamServers, UpstreamTools,
 };
 use planwright_llm::scripted::ScriptedModel;
@@ -55,7 +55,7 @@ impl UpstreamServers for FakeServers {
         server: &ServerName,
         _tool: &str,
         _arguments: Arguments,
-        _progress: &dyn CallProgress,
+        _observer: &dyn CallObserver,
     ) -> Result<UpstreamResult, UpstreamError> {
         Err(UpstreamError::NotConfigured(server.clone()))
     }

@@ -15,6 +15,8 @@ import sys
 import time
 
 mode, folder = sys.argv[1], sys.argv[2]
+# What the client said that it can be asked.
+capabilities = {}
 
 
 def path(name):
@@ -60,6 +62,9 @@ def tools():
     of_library = [
         tool("steps", "Works in two parts.", annotations={"readOnlyHint": True}),
         tool("publish", "Says that a resource changed.", ["uri"]),
+        tool("logs", "Writes three lines into its log."),
+        tool("ask_person", "Asks the person."),
+        tool("ask_model", "Asks the client's model."),
     ]
     return [
         tool("note", "Writes a note." + description(), ["text"]),
@@ -115,9 +120,21 @@ def library(request):
         answer(request, {"contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": "Call me Ishmael."}]})
     elif method == "prompts/get" and params["name"] == "review":
         words = "Review " + (params.get("arguments") or {}).get("title", "nothing")
-        answer(request, {"messages": [{"role": "user", "content": {"type": "text", "text": words}}]})
+        book = {"uri": "book://one", "mimeType": "text/plain", "text": "Call me Ishmael."}
+        contents = [{"type": "text", "text": words}, {"type": "resource", "resource": book}]
+        answer(request, {"messages": [{"role": "user", "content": content} for content in contents]})
     else:
         send({"id": request["id"], "error": {"code": -32602, "message": "there is no such book"}})
+
+
+def ask(request, method, params):
+    """Answers the call with what the client answered."""
+    send({"id": f"{method} 1", "method": method, "params": params})
+    while True:
+        message = json.loads(sys.stdin.readline())
+        if message.get("id") == f"{method} 1":
+            heard = {key: message[key] for key in ("result", "error") if key in message}
+            return text(request, json.dumps({**heard, "capabilities": capabilities}))
 
 
 def call(request):
@@ -152,6 +169,19 @@ def call(request):
     elif name == "publish":
         send({"method": "notifications/resources/updated", "params": {"uri": arguments["uri"]}})
         text(request, "published")
+    elif name == "logs":
+        for level, logger in (("debug", None), ("info", None), ("error", "shelf")):
+            params = {"level": level, "data": {"line": level}, **({"logger": logger} if logger else {})}
+            send({"method": "notifications/message", "params": params})
+        text(request, "logged")
+    elif name == "ask_person":
+        title = {"type": "string", "enum": ["a", "b"], "enumNames": ["A", "B"], "default": "a"}
+        count = {"type": "integer", "default": 30}
+        schema = {"type": "object", "properties": {"title": title, "count": count}, "required": ["title"]}
+        ask(request, "elicitation/create", {"message": "Which book\u202e?", "requestedSchema": schema})
+    elif name == "ask_model":
+        message = {"role": "user", "content": {"type": "text", "text": "Which book?"}}
+        ask(request, "sampling/createMessage", {"messages": [message], "maxTokens": 100})
     elif name == "steps":
         for step in (1, 2):
             progress = {"progressToken": token, "progress": step, "total": 2, "message": f"part {step}"}
@@ -207,6 +237,7 @@ def main():
         request = json.loads(line)
         method = request.get("method")
         if method == "initialize":
+            capabilities.update(request["params"]["capabilities"])
             more = {"resources": {}, "prompts": {}} if mode in ("library", "endless") else {}
             if mode == "library":
                 more = {"resources": {"subscribe": True}, "prompts": {}, "completions": {}}

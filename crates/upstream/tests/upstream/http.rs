@@ -11,7 +11,7 @@ use axum::{Json, Router};
 use planwright_core::upstream::AnnotationTrust;
 use planwright_engine::upstream::{ToolSelection, UpstreamError, UpstreamServers as _};
 use planwright_llm::scripted::Reply;
-use planwright_upstream::{Reach, ServerOptions, UpstreamClient};
+use planwright_upstream::{PassedRequests, Reach, ServerOptions, UpstreamClient};
 use serde_json::{Value, json};
 
 use crate::world::{World, name, sandbox};
@@ -51,6 +51,7 @@ async fn server() -> (String, Seen) {
 
 fn options(url: String) -> ServerOptions {
     ServerOptions {
+        passed_requests: PassedRequests::default(),
         name: name("web"),
         reach: Reach::Http { url, headers: vec![("Authorization".to_owned(), "Bearer person".to_owned())] },
         trust: AnnotationTrust::Ignored,

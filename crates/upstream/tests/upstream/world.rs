@@ -19,7 +19,7 @@ use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_test_support::agent::AgentSetup;
 use planwright_test_support::talk::{Talk as _, Watcher};
-use planwright_upstream::{Reach, ServerOptions, UpstreamClient};
+use planwright_upstream::{PassedRequests, Reach, ServerOptions, UpstreamClient};
 use tempfile::TempDir;
 
 pub(crate) const SERVER: &str = "test";
@@ -68,6 +68,7 @@ pub(crate) fn hostile(server: &str, mode: &str, folder: &Path) -> ServerOptions 
 
 pub(crate) fn program(server: &str, command: &str, arguments: Vec<String>, folder: PathBuf) -> ServerOptions {
     ServerOptions {
+        passed_requests: PassedRequests::default(),
         name: name(server),
         reach: Reach::Program {
             command: command.to_owned(),
