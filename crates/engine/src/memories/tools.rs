@@ -1,5 +1,7 @@
 //! The memory tools a model sees, through the gate. They save and search; no tool forgets or promotes.
 
+use std::sync::LazyLock;
+
 use planwright_core::auto::AutoExecutionContext;
 use planwright_core::gate::{Caller, GateContext, MemoryTool, advertised_memory_tools, authorize_memory_tool};
 use planwright_core::memory::ranking::RankedMemory;
@@ -76,15 +78,23 @@ impl From<KindArgument> for MemoryKind {
 
 /// The memory tools that pass the gate in this situation.
 pub(crate) fn memory_tools(situation: &GateContext) -> Vec<ToolDefinition> {
-    let define = |tool: MemoryTool| {
-        let (description, input_schema) = match tool {
-            MemoryTool::Search => (include_str!("descriptions/memory_search.md"), schema_of::<SearchArguments>()),
-            MemoryTool::Save => (include_str!("descriptions/memory_save.md"), schema_of::<SaveArguments>()),
-        };
-        let description = description.trim_end().to_owned();
-        ToolDefinition { name: tool.name(), description, input_schema, reads_only: tool.reads_only() }
+    // The schemas are made from types, which is not worth doing again for every request.
+    static SEARCH: LazyLock<ToolDefinition> = LazyLock::new(|| define(MemoryTool::Search));
+    static SAVE: LazyLock<ToolDefinition> = LazyLock::new(|| define(MemoryTool::Save));
+    let definition = |tool| match tool {
+        MemoryTool::Search => SEARCH.clone(),
+        MemoryTool::Save => SAVE.clone(),
     };
-    advertised_memory_tools(situation).map(define).collect()
+    advertised_memory_tools(situation).map(definition).collect()
+}
+
+fn define(tool: MemoryTool) -> ToolDefinition {
+    let (description, input_schema) = match tool {
+        MemoryTool::Search => (include_str!("descriptions/memory_search.md"), schema_of::<SearchArguments>()),
+        MemoryTool::Save => (include_str!("descriptions/memory_save.md"), schema_of::<SaveArguments>()),
+    };
+    let description = description.trim_end().to_owned();
+    ToolDefinition { name: tool.name(), description, input_schema, reads_only: tool.reads_only() }
 }
 
 impl MemoryTools {

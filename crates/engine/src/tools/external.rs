@@ -11,7 +11,7 @@ use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::session::SessionIdentity;
+use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_core::visible::quoted;
 use serde_json::{Value, json};
@@ -64,6 +64,16 @@ impl ExternalTools {
             plan_tools(&situation, &policy)
         };
         Ok(plan_tools.into_iter().chain(notes).collect())
+    }
+
+    /// The names of these tools, for a session that was read already; `None` if there is no such session.
+    pub fn advertised_names(&self, identity: &SessionIdentity, session: Option<Session>) -> Vec<&'static str> {
+        let snapshot = Snapshot { session, ..Snapshot::new(identity.clone()) };
+        let situation = GateContext::of(&snapshot, self.tools.policy(), Caller::ExternalAgent);
+        let plan_tools = gate::advertised_plan_tools(&situation).map(PlanTool::name);
+        let workbook_tools = gate::advertised_workbook_tools(&situation).map(WorkbookTool::name);
+        let memory_tools = gate::advertised_memory_tools(&situation).map(MemoryTool::name);
+        plan_tools.chain(workbook_tools).chain(memory_tools).collect()
     }
 
     /// Carries out one call. `is_upstream` says which tools Planwright calls itself once a plan is approved.

@@ -60,9 +60,12 @@ pub(super) async fn tell(
                 for uri in shared.subscribed() {
                     log(peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.err());
                 }
+                if shared.log_level().is_none_or(|least| severity(LoggingLevel::Info) < severity(least)) {
+                    continue;
+                }
                 let now = glance(shared.engine(), session).await;
                 if now != seen {
-                    tell_status(&shared, peer, now.as_ref()).await;
+                    tell_status(peer, now.as_ref()).await;
                     seen = now;
                 }
             }
@@ -71,9 +74,8 @@ pub(super) async fn tell(
 }
 
 /// A log line for clients that asked for them.
-async fn tell_status(shared: &Shared, peer: &Peer<RoleServer>, plan: Option<&PlanGlance>) {
-    let wanted = shared.log_level().is_some_and(|least| severity(LoggingLevel::Info) >= severity(least));
-    let Some(plan) = plan.filter(|_| wanted) else { return };
+async fn tell_status(peer: &Peer<RoleServer>, plan: Option<&PlanGlance>) {
+    let Some(plan) = plan else { return };
     let data = json!({ "plan": plan.number, "status": plan.status });
     let mut params = LoggingMessageNotificationParam::new(LoggingLevel::Info, data);
     params.logger = Some("planwright".to_owned());

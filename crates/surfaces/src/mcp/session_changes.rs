@@ -78,12 +78,12 @@ impl SessionChanges {
     /// The list of tools depends on the style of plan work and on the planning files.
     async fn look(&self, known: &mut Option<Vec<&'static str>>) -> LedgerResult<()> {
         let stored = self.shared.engine.ledger().session(&self.shared.session).await?;
-        let seq = stored.map_or(0, |stored| stored.head.seq);
+        let seq = stored.as_ref().map_or(0, |stored| stored.head.seq);
         if known.is_some() && seq == *self.shared.seq.borrow() {
             return Ok(());
         }
-        let tools = self.shared.engine.external_tools().advertised(&self.shared.session).await?;
-        let names: Vec<_> = tools.iter().map(|tool| tool.name).collect();
+        let tools = self.shared.engine.external_tools();
+        let names = tools.advertised_names(&self.shared.session, stored.map(|stored| stored.session));
         if known.as_ref().is_some_and(|known| *known != names) {
             self.tools_changed();
         }
