@@ -45,6 +45,32 @@ async fn the_setting_has_them_on_from_the_beginning_and_a_person_can_switch_them
     assert_eq!(advertised().await, 0);
 }
 
+/// A client of another program is told about other tools by comparing names, without reading the list.
+#[tokio::test]
+async fn the_names_for_other_programs_are_those_of_their_list() {
+    let world = World::new([]).await;
+    let commands = [
+        "/plan off",
+        "/plan on",
+        "/plan files on",
+        "/plan on collect",
+        "/plan files off",
+        "/plan on build",
+        "/plan done",
+    ];
+    let mut lists = Vec::new();
+    for command in commands {
+        world.hear(command).await;
+        let (engine, tools) = (world.engine(), world.engine().external_tools());
+        let listed: Vec<_> = tools.advertised(&world.session).await.unwrap().iter().map(|tool| tool.name).collect();
+        let stored = engine.ledger().session(&world.session).await.unwrap();
+        assert_eq!(tools.advertised_names(&world.session, stored.map(|stored| stored.session)), listed, "{command}");
+        lists.push(listed);
+    }
+    lists.dedup();
+    assert!(lists.len() > 4, "{lists:?}");
+}
+
 #[tokio::test]
 async fn in_style_collect_they_run_and_are_no_steps() {
     let world = World::new([
