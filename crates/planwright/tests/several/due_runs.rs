@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::future::join_all;
 use planwright_core::actor::Actor;
 use planwright_core::auto::{AutoCommand, AutoState, NewSchedule, Run};
 use planwright_core::event::Event;
@@ -15,6 +16,8 @@ use crate::stores::Store;
 use crate::world::{PATIENCE, session};
 
 const SESSIONS: usize = 45;
+/// So many are made at once.
+const AT_ONCE: usize = 64;
 /// Long enough for a machine that is busy, short enough to wait for.
 const LEASE: (&str, &str) = ("PLANWRIGHT_SERVER_LEASE_SECONDS", "4");
 /// A run pauses after its first turn.
@@ -43,17 +46,15 @@ async fn rested(engine: &Engine, n: usize) -> Run {
     tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("the run of {} never rests", key(n)))
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn runs_due_in_the_same_second_are_started_once_although_a_server_is_killed() {
-    let (store, provider) = (Store::postgres().await, Provider::start().await);
-    // Made many years ago, so that all of them are due as soon as a server looks.
+/// Makes so many sessions with a schedule each. The schedules are made many years ago, so that all of them are due as soon as a
+/// server looks.
+async fn schedule(engine: &Engine, sessions: usize) {
     let clock = TestClock::stopped();
     clock.jump(-10 * 365 * 24 * 3_600 * 1_000);
-    let engine = store.engine().await;
-    let past = engine.clone().with_clock(clock, planwright_engine::clock::TimeOrderedIds);
-    let ada = Actor::person("ada", "web");
-    for n in 0..SESSIONS {
-        past.sessions().open(&session(&key(n)), &ada).await.unwrap();
+    let past = &engine.clone().with_clock(clock, planwright_engine::clock::TimeOrderedIds);
+    let ada = &Actor::person("ada", "web");
+    let make = |n: usize| async move {
+        past.sessions().open(&session(&key(n)), ada).await.unwrap();
         let new = NewSchedule {
             expression: "0 0 1 1 *".to_owned(),
             zone: None,
@@ -61,8 +62,18 @@ async fn runs_due_in_the_same_second_are_started_once_although_a_server_is_kille
             goal: None,
             max_executions: Some(1),
         };
-        past.auto().schedule(&session(&key(n)), &ada, AutoCommand::AddSchedule(new)).await.unwrap();
+        past.auto().schedule(&session(&key(n)), ada, AutoCommand::AddSchedule(new)).await.unwrap();
+    };
+    for first in (0..sessions).step_by(AT_ONCE) {
+        join_all((first..sessions.min(first + AT_ONCE)).map(make)).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_due_in_the_same_second_are_started_once_although_a_server_is_killed() {
+    let (store, provider) = (Store::postgres().await, Provider::start().await);
+    let engine = store.engine().await;
+    schedule(&engine, SESSIONS).await;
     provider.hold();
     let mut servers: Vec<_> = (0..3).map(|_| Program::asking(&store, &provider, &[LEASE, TURNS])).collect();
     provider.wait_for(SESSIONS, |asked| asked.words.starts_with("[TASK_RUN")).await;
@@ -87,5 +98,47 @@ async fn runs_due_in_the_same_second_are_started_once_although_a_server_is_kille
         let turns = written.iter().filter(|entry| matches!(&entry.event, Event::Turn { .. })).count();
         assert!(turns >= 2, "{} was not served", key(n));
     }
+    verify(&store);
+}
+
+/// Every session is served by one of three servers, and none twice, although one is killed after a third of them. With
+/// `PLANWRIGHT_MANY_SESSIONS=10000` there are ten thousand.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_runs_due_in_the_same_second_are_shared_by_three_servers_and_none_is_started_twice() {
+    let many = std::env::var("PLANWRIGHT_MANY_SESSIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
+    let (store, provider) = (Store::postgres().await, Provider::start().await);
+    let engine = store.engine().await;
+    schedule(&engine, many).await;
+    let mut servers: Vec<_> = (0..3).map(|_| Program::asking(&store, &provider, &[LEASE, TURNS])).collect();
+    provider.wait_for(many / 3, |asked| asked.words.starts_with("[TASK_RUN")).await;
+    let killed = format!("/{}/", servers[0].id());
+    servers[0].kill();
+    let (mut interrupted, mut served_by) = (0, std::collections::BTreeMap::new());
+    for n in 0..many {
+        let served = async {
+            // A run that was taken by the killed server is started by no other.
+            while state(&engine, n).await.runs.is_empty() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let patience = Duration::from_secs(600);
+        tokio::time::timeout(patience, served).await.unwrap_or_else(|_| panic!("{} is not served", key(n)));
+        let run = rested(&engine, n).await;
+        match run.state.name() {
+            "paused" => {}
+            "interrupted" => {
+                assert!(run.driver.contains(&killed), "{}: {run:?}", key(n));
+                interrupted += 1;
+            }
+            other => panic!("{} is {other}: {run:?}", key(n)),
+        }
+        let written = entries(&engine, &key(n)).await;
+        let count = |name: &str| written.iter().filter(|entry| entry.event.name() == name).count();
+        assert_eq!((count("schedule_fired"), count("run_started")), (1, 1), "{}", key(n));
+        *served_by.entry(run.driver.clone()).or_insert(0) += 1;
+    }
+    // The servers share the work, and only what the killed one had begun is interrupted.
+    assert!(served_by.len() > 1, "{served_by:?}");
+    assert!(interrupted < many / 2, "{interrupted} of {many} were interrupted: {served_by:?}");
     verify(&store);
 }
