@@ -16,7 +16,7 @@ use planwright_core::ids::RunId;
 use planwright_core::prompt::tick_text;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{SessionIdentity, TransportChat};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, RwLock, Semaphore};
 use tokio_util::task::TaskTracker;
 
 use super::agent_context::AgentContext;
@@ -45,6 +45,9 @@ pub(super) struct RunDrivers {
     all_left: Arc<Notify>,
     tasks: TaskTracker,
     ticks: Arc<Semaphore>,
+    /// Held for reading from before a run is stored until its driver is known here, so that a run without a driver was not
+    /// just started.
+    starting: RwLock<()>,
 }
 
 /// A driver as others see it.
@@ -72,8 +75,9 @@ struct AgentQueue {
 
 impl Default for RunDrivers {
     fn default() -> Self {
-        let (queue, drivers, is_beating, all_left, tasks) = Default::default();
-        Self { queue, drivers, is_beating, all_left, tasks, ticks: Arc::new(Semaphore::new(TICKS_AT_ONCE)) }
+        let (queue, drivers, is_beating, all_left, tasks, starting) = Default::default();
+        let ticks = Arc::new(Semaphore::new(TICKS_AT_ONCE));
+        Self { queue, drivers, is_beating, all_left, tasks, ticks, starting }
     }
 }
 
@@ -183,6 +187,7 @@ impl Runs {
 
     async fn begin(&self, command: AutoCommand, context: &InputContext) -> LedgerResult<Run> {
         let (session, by) = (context.session(), context.by());
+        let _starting = self.agent.runs.starting.read().await;
         let begun = context.engine(self.agent.engine()).auto().begin(session, by, command).await?;
         let Some(run) = begun else {
             return Err(Refusal::conflict("This request was sent before with another content.").into());
@@ -257,6 +262,7 @@ impl Runs {
         for (schedule, window) in due {
             let driver = self.agent.options.owner.clone();
             let command = AutoCommand::Fire { schedule, window, driver };
+            let _starting = self.agent.runs.starting.read().await;
             match self.agent.engine().auto().begin(session, &by, command).await {
                 Ok(Some(run)) => {
                     started = true;
@@ -280,23 +286,34 @@ impl Runs {
 
 /// Notes which runs of the session were interrupted because their process ended.
 pub(super) async fn interrupt_dead(agent: &AgentContext, session: &SessionIdentity) -> LedgerResult<()> {
-    let Some(stored) = agent.engine().ledger().session(session).await? else { return Ok(()) };
-    let Some(state) = stored.session.auto.as_deref() else { return Ok(()) };
-    // The turn in flight belongs to a process, which ends it or whose work is taken over.
-    if stored.session.turn.is_some() {
+    if dead_runs(agent, session).await?.is_empty() {
         return Ok(());
     }
-    for run in state.runs.iter().filter(|run| run.state == RunState::Running) {
-        let own = run.driver == agent.options.owner;
-        let dead = match own {
-            true => !agent.runs.drives(run.id()),
-            false => (agent.options.is_gone)(&run.driver) || heartbeat::is_missing(agent, run).await?,
-        };
-        if dead {
-            agent.engine().auto().interrupt(session, run.id()).await?;
-        }
+    // A run of this process may have been stored and not have its driver yet.
+    let _none_starts = agent.runs.starting.write().await;
+    for run in dead_runs(agent, session).await? {
+        agent.engine().auto().interrupt(session, &run).await?;
     }
     Ok(())
+}
+
+async fn dead_runs(agent: &AgentContext, session: &SessionIdentity) -> LedgerResult<Vec<RunId>> {
+    let Some(stored) = agent.engine().ledger().session(session).await? else { return Ok(Vec::new()) };
+    let Some(state) = stored.session.auto.as_deref() else { return Ok(Vec::new()) };
+    // The turn in flight belongs to a process, which ends it or whose work is taken over.
+    if stored.session.turn.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut dead = Vec::new();
+    for run in state.runs.iter().filter(|run| run.state == RunState::Running) {
+        let is_dead = if run.driver == agent.options.owner {
+            !agent.runs.drives(run.id())
+        } else {
+            (agent.options.is_gone)(&run.driver) || heartbeat::is_missing(agent, run).await?
+        };
+        dead.extend(is_dead.then(|| run.id().clone()));
+    }
+    Ok(dead)
 }
 
 /// Where the answers of a run without a chat go: to those who follow the session.
