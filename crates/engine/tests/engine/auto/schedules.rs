@@ -40,6 +40,34 @@ impl Drop for Server {
     }
 }
 
+/// A page that lists the runs looks for interrupted ones while others begin.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_was_just_started_is_not_interrupted_by_a_look_at_the_runs() {
+    let world = World::with(ScriptedModel::answering(|_| Reply::text("Read.")), |setup| {
+        setup.policy.auto.run.turns = Some(1);
+    })
+    .await;
+    world.hear("/task add read the news").await;
+    for number in 0..40 {
+        let looks = CancellationToken::new();
+        let looking = tokio::spawn({
+            let (agent, one, looks) = (world.agent.clone(), world.session.clone(), looks.clone());
+            async move {
+                while !looks.is_cancelled() {
+                    agent.note_interrupted_runs(&one).await.unwrap();
+                }
+            }
+        });
+        world.hear("/auto on").await;
+        looks.cancel();
+        looking.await.unwrap();
+        let runs = state(world.engine(), &world.session).await.runs;
+        let states: Vec<_> = runs.iter().map(|run| run.state.name()).collect();
+        assert!(!states.contains(&"interrupted"), "run {number}: {states:?}");
+        world.hear("/auto off").await;
+    }
+}
+
 #[tokio::test]
 async fn a_due_schedule_starts_a_run_and_missed_windows_are_joined() {
     let clock = TestClock::stopped();
