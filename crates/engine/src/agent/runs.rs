@@ -10,6 +10,7 @@ use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
+use futures::FutureExt;
 use planwright_core::actor::Actor;
 use planwright_core::auto::{AutoCommand, AutoState, Run, RunState, StartTarget};
 use planwright_core::ids::RunId;
@@ -101,6 +102,13 @@ impl RunDrivers {
             .values()
             .filter(|driver| driver.session == *session)
             .for_each(|driver| driver.woken.notify_one());
+    }
+
+    /// Forgets that the driver was woken before its tick began: the tick sees what happened until then.
+    fn forget_wake(&self, run: &RunId) {
+        if let Some(driver) = self.drivers().get(run) {
+            let _ = driver.woken.notified().now_or_never();
+        }
     }
 
     pub(super) fn wake_all(&self) {
@@ -220,6 +228,7 @@ impl Runs {
     /// One turn of a run, unless it does not run any more or waits for a person.
     pub(super) async fn tick(&self, run: &RunId, context: &InputContext) -> LedgerResult<Outcome> {
         let session = context.session();
+        self.agent.runs.forget_wake(run);
         let state = self.agent.engine().auto().state(session).await?;
         let Some(run) = state.run(run).filter(|run| run.is_running()) else { return Ok(Outcome::NothingToDo) };
         match Box::pin(self.executions.finish_first(context)).await {
