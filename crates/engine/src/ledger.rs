@@ -60,17 +60,26 @@ pub struct Committed {
     pub events: Vec<Event>,
     /// The journal's last number after it.
     pub seq: u64,
-    /// The session, its active plan and the plan that was named, as they are afterwards.
+    /// The session, its active plan, the plan that was active before and the plan that was named, as they are afterwards.
     pub snapshot: Snapshot,
     /// The lease that was taken with it.
     pub lease: Option<Lease>,
-    /// Whether plan mode was on before. `None` if the request had been carried out earlier: nothing was written now.
-    pub plan_mode_was_on: Option<bool>,
+    /// `None` if the request had been carried out earlier: nothing was written now.
+    pub plan_mode_before: Option<PlanModeBefore>,
 }
 
-/// Whether plan mode is on in the session.
-pub fn is_plan_mode_on(snapshot: &Snapshot) -> bool {
-    snapshot.session.as_ref().is_some_and(|session| session.plan_mode.enabled)
+/// The plan mode of a session before a commit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlanModeBefore {
+    pub enabled: bool,
+    pub active_plan: Option<PlanId>,
+}
+
+impl PlanModeBefore {
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let mode = snapshot.session.as_ref().map(|session| &session.plan_mode);
+        mode.map(|mode| Self { enabled: mode.enabled, active_plan: mode.active_plan.clone() }).unwrap_or_default()
+    }
 }
 
 /// The right to be the one that works on a session.

@@ -92,12 +92,18 @@ impl Submitter {
     pub(crate) async fn read_project(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
         let snapshot = self.ledger.snapshot(session, None).await?;
         self.policies.read_project(&snapshot).await;
-        if let Some(export) = &self.export
-            && export.take_edit(self, &snapshot).await?
-        {
-            return self.ledger.snapshot(session, None).await;
+        match &self.export {
+            Some(export) if export.take_edit(self, &snapshot).await? => self.ledger.snapshot(session, None).await,
+            Some(_) | None => Ok(snapshot),
         }
-        Ok(snapshot)
+    }
+
+    /// Reads what a person changed in the file of the active plan.
+    pub(crate) async fn read_plan_file(&self, session: &SessionIdentity) -> LedgerResult<()> {
+        if let Some(export) = &self.export {
+            export.take_edit(self, &self.ledger.snapshot(session, None).await?).await?;
+        }
+        Ok(())
     }
 
     /// The policy of the configuration.

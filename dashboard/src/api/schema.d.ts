@@ -836,7 +836,8 @@ export interface paths {
                          *           "score": 1.1
                          *         }
                          *       ],
-                         *       "next": null
+                         *       "next": null,
+                         *       "canUndo": true
                          *     }
                          */
                         "application/json": components["schemas"]["Memories"];
@@ -5390,6 +5391,8 @@ export interface components {
         /** @enum {string} */
         McpServerState: "not_accepted" | "accepted" | "changed";
         Memories: {
+            /** @description Whether the session has a change of its memory that `/memory undo` takes back. */
+            canUndo: boolean;
             damaged?: components["schemas"]["DamagedView"][];
             /** @description The best first, or in a list the newest first. */
             items: components["schemas"]["Memory"][];

@@ -38,9 +38,11 @@ export function MemoryRoom(): ReactNode {
             <span className="visually-hidden">{t("memory.search")}</span>
             <input type="search" value={search} placeholder={t("memory.search")} onChange={(event) => setSearch(event.target.value)} />
           </label>
-          <Button icon="back" busy={undo.isPending} onClick={() => undo.mutate()}>
-            {t("memory.undo")}
-          </Button>
+          {memories.data?.pages[0]?.canUndo === true && (
+            <Button icon="back" busy={undo.isPending} onClick={() => undo.mutate()}>
+              {t("memory.undo")}
+            </Button>
+          )}
         </div>
         <SaveMemory session={session} />
         {memories.isError && <Failure error={memories.error} retry={() => void memories.refetch()} />}

@@ -128,8 +128,9 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
   });
 
   describe("the room of what is remembered", () => {
+    const remembered = async (session: string) => (await stack.api("GET", `/api/memory?sessionId=${session}`)).items.map((item: any) => [item.content, item.scope]);
+
     test("saves, searches with scores, forgets and brings back, and promotes after it asked", async () => {
-      const remembered = async (session: string) => (await stack.api("GET", `/api/memory?sessionId=${session}`)).items.map((item: any) => [item.content, item.scope]);
       await stack.api("POST", "/api/memory", { sessionId: "shop-memory", content: "The supplier of screws closes on Fridays" });
       visitor = await visit(browser, stack, "/s/shop-memory/memory");
       const { page } = visitor;
@@ -165,6 +166,20 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
       expect(await remembered("other-shop")).toEqual([["The door is painted green", "global"]]);
       await page.getByRole("button", { name: "Undo the last change" }).click();
       await until(() => remembered("other-shop"), (seen) => seen.length === 0);
+    });
+
+    test("offers to take back what the session changed, and nothing where there is no change", async () => {
+      await stack.api("POST", "/api/sessions", { sessionId: "shop-undo" });
+      visitor = await visit(browser, stack, "/s/shop-undo/memory");
+      const { page } = visitor;
+      const undo = page.getByRole("button", { name: "Undo the last change" });
+      await page.getByText("Nothing is remembered").first().waitFor();
+      expect(await undo.count()).toBe(0);
+      await page.getByLabel("Something to remember in this session").fill("The door is painted green");
+      await page.keyboard.press("Enter");
+      await undo.click();
+      await untilCount(undo, 0);
+      expect(await remembered("shop-undo")).toEqual([]);
     });
   });
 

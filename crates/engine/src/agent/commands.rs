@@ -30,7 +30,6 @@ use planwright_core::event::{Event, PlanEvent};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, SlashCommand, ToolsCommand};
-use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::ShownPlan;
 
 use super::agent_context::AgentContext;
@@ -90,27 +89,16 @@ impl Commands {
         Self { agent, leases, turns, executions, chats, overview, memory, auto, workspace, asks, decisions, plans }
     }
 
-    /// `snapshot` is the session before the command.
-    pub(super) async fn run(
-        &self,
-        command: SlashCommand,
-        snapshot: &Snapshot,
-        context: &InputContext,
-    ) -> LedgerResult<Answer> {
+    pub(super) async fn run(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
         tracing::debug!(session_identity = %session, event = "command", command = command.name());
-        refusal_as_answer(session, self.carry_out(command, snapshot, context).await)
+        refusal_as_answer(session, self.carry_out(command, context).await)
     }
 
-    async fn carry_out(
-        &self,
-        command: SlashCommand,
-        snapshot: &Snapshot,
-        context: &InputContext,
-    ) -> LedgerResult<Answer> {
+    async fn carry_out(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
         match command {
-            SlashCommand::Plan(command) => Box::pin(self.plans.run(command, snapshot, context)).await,
+            SlashCommand::Plan(command) => Box::pin(self.plans.run(command, context)).await,
             SlashCommand::Plans => self.plans.list(session).await,
             SlashCommand::New => {
                 // The key of the new session is made from the request's name, so that sent again it is the same one.

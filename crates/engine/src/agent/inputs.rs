@@ -7,6 +7,7 @@ use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::slash::{AutoSubcommand, PlanCommand, SlashCommand};
+use planwright_core::snapshot::Snapshot;
 
 use super::agent_context::AgentContext;
 use super::commands::{self, Commands, Leave, REVISION, Resuming, refusal_as_answer};
@@ -119,22 +120,41 @@ impl InputDispatcher {
     }
 
     async fn carry_out(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
-        let session = context.session();
-        let snapshot = self.agent.engine().submitter().read_project(session).await?;
+        let (session, submitter) = (context.session(), self.agent.engine().submitter());
+        if let Input::Command(SlashCommand::Plan(
+            command @ (PlanCommand::On { .. } | PlanCommand::Off | PlanCommand::Done),
+        )) = input
+        {
+            // These use nothing of the project, and their commit finds out whether the session exists.
+            submitter.read_plan_file(session).await?;
+            return Ok(Box::pin(self.commands.run(SlashCommand::Plan(command), context)).await?.into());
+        }
+        let snapshot = submitter.read_project(session).await?;
         if context.request.needs_session {
             snapshot.opened()?;
         }
         self.agent.toolbox.refresh().await;
+        self.carry_out_in(&snapshot, input, context).await
+    }
+
+    /// `snapshot` is the session before the input.
+    async fn carry_out_in(
+        &self,
+        snapshot: &Snapshot,
+        input: Input,
+        context: &InputContext,
+    ) -> LedgerResult<Outcome> {
+        let session = context.session();
         Ok(match input {
             Input::Message(text) => {
-                if let Some(answer) = Box::pin(self.commands.asks.answer_typed(&text, &snapshot, context)).await? {
+                if let Some(answer) = Box::pin(self.commands.asks.answer_typed(&text, snapshot, context)).await? {
                     return Ok(answer.into());
                 }
                 let request = context.engine(self.agent.engine()).submitter().next_request();
-                let answering = self.replies.answer_in(&snapshot, request, &text, context);
+                let answering = self.replies.answer_in(snapshot, request, &text, context);
                 Answer::from(Box::pin(answering).await?).into()
             }
-            Input::Command(command) => Box::pin(self.commands.run(command, &snapshot, context)).await?.into(),
+            Input::Command(command) => Box::pin(self.commands.run(command, context)).await?.into(),
             Input::Mistake(mistake) => {
                 Answer::refusal(session, RefusalCode::InvalidArgument, mistake.to_string()).into()
             }
@@ -189,8 +209,7 @@ impl InputDispatcher {
                 let active = self.agent.engine().sessions().get(session).await?.plan_mode.active_plan;
                 return Ok(match active {
                     Some(plan) if self.runs(&plan, context, running).await => {
-                        let before = self.agent.engine().sessions().snapshot(session).await?;
-                        let leaving = self.commands.plans.leave_plan_mode(Leave::Done, &before, context, running);
+                        let leaving = self.commands.plans.leave_plan_mode(Leave::Done, context, running);
                         Some(finished(leaving.await?))
                     }
                     Some(_) | None => None,

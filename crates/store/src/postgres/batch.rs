@@ -14,7 +14,7 @@ use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{Committed, DamagedRow, LedgerError, LedgerResult, Submission, is_plan_mode_on};
+use planwright_engine::ledger::{Committed, DamagedRow, LedgerError, LedgerResult, PlanModeBefore, Submission};
 
 use super::changes::Changes;
 use super::errors::DatabaseError;
@@ -122,13 +122,14 @@ impl<'a> Batch<'a> {
                 self.homes.get(subject).map_or(Ok(()), |home| session.check_home(subject, *home))?;
             }
         }
-        let plan_mode_was_on = Some(is_plan_mode_on(&session.snapshot));
+        let plan_mode_before = PlanModeBefore::of(&session.snapshot);
         let applied = apply_command(&mut session.snapshot, &mut session.head, submission)?;
-        let snapshot = session.snapshot_after(submission, &applied.events);
+        let snapshot = session.snapshot_after(submission, &applied.events, plan_mode_before.active_plan.as_ref());
+        let plan_mode_before = Some(plan_mode_before);
         let seq = session.head.seq;
         if applied.events.is_empty() {
             let lease = session.settle(submission);
-            return Ok(Committed { events: applied.events, seq, snapshot, lease, plan_mode_was_on });
+            return Ok(Committed { events: applied.events, seq, snapshot, lease, plan_mode_before });
         }
         let session_id = session.note(&applied, submission)?;
         let lease = session.settle(submission);
@@ -139,7 +140,7 @@ impl<'a> Batch<'a> {
             self.entries.push(NewEntry { session_id, seq, plan, request, version, body, hash });
         }
         self.done.insert(request, Done { session_id, last: seq, events: Ok(applied.events.clone()) });
-        Ok(Committed { events: applied.events, seq, snapshot, lease, plan_mode_was_on })
+        Ok(Committed { events: applied.events, seq, snapshot, lease, plan_mode_before })
     }
 }
 
@@ -154,9 +155,9 @@ impl Done {
             Ok(events) => Ok(Committed {
                 events: events.clone(),
                 seq: self.last,
-                snapshot: session.snapshot_after(submission, events),
+                snapshot: session.snapshot_after(submission, events, None),
                 lease: session.settle_again(submission),
-                plan_mode_was_on: None,
+                plan_mode_before: None,
             }),
             Err(damaged) => Err(LedgerError::damaged(damaged.what.clone(), &damaged.reason)),
         }

@@ -16,7 +16,7 @@ use super::TransactionError;
 use super::executions::read_execution;
 use super::paged::read_page;
 use super::rows::{
-    SessionRow, find_session, load, number, read_plan, read_session, select_plans, select_sessions, text,
+    SessionRow, check_not_cut_off, find_session, find_session_without_plan, load, number, read_plan, read_session, select_plans, select_sessions, text,
 };
 use crate::derived_rows::{ORPHANED, orphaned};
 use crate::encode;
@@ -98,9 +98,10 @@ pub(super) fn snapshot(
     plan: Option<&PlanId>,
 ) -> Result<Snapshot, TransactionError> {
     let mut snapshot = Snapshot::new(session.clone());
-    if let Some(row) = find_session(connection, session)? {
+    if let Some(row) = find_session_without_plan(connection, session)? {
         snapshot.session = Some(row.session);
-        load(connection, &mut snapshot, row.id, plan, plan.is_none())?;
+        let last = load(connection, &mut snapshot, row.id, plan, plan.is_none())?;
+        check_not_cut_off(session, last, &row.head)?;
     }
     Ok(snapshot)
 }

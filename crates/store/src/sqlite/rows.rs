@@ -33,12 +33,19 @@ macro_rules! select_sessions {
     };
     // With more columns behind those.
     ($rest:literal, $more:literal) => {
+        select_sessions!(
+            $rest,
+            $more,
+            "max(s.seq, coalesce((SELECT max(p.seq, coalesce(e.seq, 0))
+                FROM plan p LEFT JOIN execution e ON e.plan_id = p.id WHERE p.session_id = s.id AND p.id =
+                CASE WHEN json_valid(s.state) THEN s.state ->> '$.plan_mode.active_plan' END), 0))"
+        )
+    };
+    ($rest:literal, $more:literal, $last:literal) => {
         concat!(
-            "SELECT s.id, s.channel || ':' || s.conversation, s.state,
-                max(s.seq, coalesce((SELECT max(p.seq, coalesce(e.seq, 0))
-                    FROM plan p LEFT JOIN execution e ON e.plan_id = p.id WHERE p.session_id = s.id AND p.id =
-                    CASE WHEN json_valid(s.state) THEN s.state ->> '$.plan_mode.active_plan' END), 0)),
-                j.seq, j.hash, j.body",
+            "SELECT s.id, s.channel || ':' || s.conversation, s.state, ",
+            $last,
+            ", j.seq, j.hash, j.body",
             $more,
             " FROM session s LEFT JOIN journal j
                 ON j.id = (SELECT id FROM journal WHERE session_id = s.id ORDER BY seq DESC LIMIT 1) ",
@@ -61,19 +68,40 @@ pub(super) fn read_session(row: &Row<'_>) -> LedgerResult<SessionRow> {
     }
     let hash: Vec<u8> = row.get(5).map_err(|error| LedgerError::damaged(what(), error))?;
     let head = encode::head(what, number(row, 4, what)?, &hash)?;
-    // What is stored beside the journal tells that entries are missing at its end. Nothing is written over them.
-    let recorded = number(row, 3, what)?.unsigned_abs();
-    if recorded > head.seq {
-        return Err(LedgerError::damaged(what(), Damage::CutOff { found: head.seq, recorded }));
-    }
+    check_not_cut_off(&session.identity, number(row, 3, what)?.unsigned_abs(), &head)?;
     Ok(SessionRow { id, session, head, last_entry: text(row, 6, what)? })
+}
+
+/// What is stored beside the journal tells that entries are missing at its end. Nothing is written over them.
+pub(super) fn check_not_cut_off(session: &SessionIdentity, recorded: u64, head: &Head) -> LedgerResult<()> {
+    if recorded <= head.seq {
+        return Ok(());
+    }
+    let damage = Damage::CutOff { found: head.seq, recorded };
+    Err(LedgerError::damaged(format!("session {session}"), damage))
 }
 
 pub(super) fn find_session(
     connection: &Connection,
     session: &SessionIdentity,
 ) -> Result<Option<SessionRow>, TransactionError> {
-    let mut statement = connection.prepare_cached(select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2"))?;
+    query_session(connection, session, select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2"))
+}
+
+/// The same for a caller who loads the active plan and compares the entry that changed it with the end of the journal.
+pub(super) fn find_session_without_plan(
+    connection: &Connection,
+    session: &SessionIdentity,
+) -> Result<Option<SessionRow>, TransactionError> {
+    query_session(connection, session, select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2", "", "s.seq"))
+}
+
+fn query_session(
+    connection: &Connection,
+    session: &SessionIdentity,
+    sql: &str,
+) -> Result<Option<SessionRow>, TransactionError> {
+    let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params![session.conversation.as_str(), session.channel.as_str()])?;
     Ok(rows.next()?.map(read_session).transpose()?)
 }

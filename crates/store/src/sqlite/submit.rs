@@ -2,16 +2,16 @@
 
 use planwright_core::event::Event;
 use planwright_core::ids::PlanId;
-use planwright_core::journal::{Damage, Head};
+use planwright_core::journal::Head;
 use planwright_core::plan::Plan;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission, is_plan_mode_on};
+use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, PlanModeBefore, Submission};
 use rusqlite::{OptionalExtension as _, params};
 
 use super::executions::write_runs;
-use super::rows::{find_session, load};
+use super::rows::{check_not_cut_off, find_session, load};
 use super::session_cache::CachedSession;
 use super::writer::WriterState;
 use super::{TransactionError, auto, leases, memory, queries};
@@ -53,7 +53,7 @@ impl WriterState {
             Some(found) => (found.snapshot, found.head, found.bytes),
             None => (Snapshot::new(submission.session.clone()), Head::START, None),
         };
-        let plan_mode_was_on = Some(is_plan_mode_on(&snapshot));
+        let plan_mode_before = Some(PlanModeBefore::of(&snapshot));
         let outcome = apply_command(&mut snapshot, &mut head, submission);
         let written = match &outcome {
             Ok(applied) if !applied.entries.is_empty() => {
@@ -84,7 +84,7 @@ impl WriterState {
             Some(session_id) => leases::settle(&self.connection, session_id, holder.as_ref(), submission)?,
             None => None,
         };
-        Ok(Committed { events, seq: head.seq, snapshot, lease, plan_mode_was_on })
+        Ok(Committed { events, seq: head.seq, snapshot, lease, plan_mode_before })
     }
 
     /// The session with the plans that this command needs; `None` if there is no such session.
@@ -105,7 +105,7 @@ impl WriterState {
         if let Some(named) = named {
             memory::load(&self.connection, &mut kept.snapshot, kept.session_id, &named)?;
         }
-        not_cut_off(&submission.session, last, &kept.head)?;
+        check_not_cut_off(&submission.session, last, &kept.head)?;
         if last > 0 {
             kept.bytes = None;
         }
@@ -135,7 +135,7 @@ impl WriterState {
         }
         let lease = leases::settle_again(&self.connection, session_id, submission)?;
         let last = seq.unsigned_abs() + events.len() as u64 - 1;
-        Ok(Some(Committed { events, seq: last, snapshot, lease, plan_mode_was_on: None }))
+        Ok(Some(Committed { events, seq: last, snapshot, lease, plan_mode_before: None }))
     }
 
     /// Writes everything or fails; a failure undoes the whole transaction.
@@ -264,13 +264,4 @@ impl WriterState {
         }
         Ok(())
     }
-}
-
-/// What is stored beside the journal tells that entries are missing at its end. Nothing is written over them.
-fn not_cut_off(session: &SessionIdentity, recorded: u64, head: &Head) -> Result<(), TransactionError> {
-    if recorded <= head.seq {
-        return Ok(());
-    }
-    let damage = Damage::CutOff { found: head.seq, recorded };
-    Err(LedgerError::damaged(format!("session {session}"), damage).into())
 }

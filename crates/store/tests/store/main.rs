@@ -367,6 +367,7 @@ contract! {
         the_same_text_again_changes_nothing,
         what_was_asked_first_still_stands_after_a_second_revision,
         a_parked_draft_that_is_revised_is_worked_on_again,
+        a_commit_tells_which_plan_was_active_before,
         a_parked_document_goes_on_where_it_stood,
         a_document_with_every_step_ticked_is_complete_when_it_starts,
         a_step_a_person_skipped_stays_skipped,

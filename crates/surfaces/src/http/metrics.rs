@@ -170,10 +170,10 @@ impl Observer for Metrics {
 
     fn committed(&self, session: &SessionIdentity, committed: &Committed) {
         // A request that is sent again is not counted again.
-        let Some(plan_mode_was_on) = committed.plan_mode_was_on else { return };
+        let Some(plan_mode_before) = &committed.plan_mode_before else { return };
         for event in &committed.events {
             // The event also stands for another plan or style while plan mode is on.
-            if matches!(event, Event::Session(SessionEvent::PlanModeEnabled { .. })) && !plan_mode_was_on {
+            if matches!(event, Event::Session(SessionEvent::PlanModeEnabled { .. })) && !plan_mode_before.enabled {
                 let channel = Label::from_static_parts("channel", session.channel.as_str());
                 let session = Label::new("session", session.conversation.as_str().to_owned());
                 let key = Key::from_parts(names::PLAN_MODE_ENABLED.name, vec![channel, session]);
@@ -251,6 +251,7 @@ mod tests {
     use planwright_core::plan::PlanStyle;
     use planwright_core::snapshot::Snapshot;
     use planwright_core::turn::TurnEnd;
+    use planwright_engine::ledger::PlanModeBefore;
 
     use super::*;
 
@@ -264,7 +265,8 @@ mod tests {
     }
 
     fn committed(events: Vec<Event>, plan_mode_was_on: Option<bool>) -> Committed {
-        Committed { events, seq: 1, snapshot: Snapshot::new(session()), lease: None, plan_mode_was_on }
+        let plan_mode_before = plan_mode_was_on.map(|enabled| PlanModeBefore { enabled, active_plan: None });
+        Committed { events, seq: 1, snapshot: Snapshot::new(session()), lease: None, plan_mode_before }
     }
 
     #[test]

@@ -50,6 +50,23 @@ async fn a_memory_is_saved_found_promoted_and_forgotten() {
 }
 
 #[tokio::test]
+async fn the_list_says_whether_a_change_can_be_taken_back() {
+    let world = World::new([]).await;
+    let can_undo = async |session: &str, words: &str| {
+        let page = world.get(&format!("/api/memory?sessionId={session}{words}")).await.with(200);
+        page["canUndo"].as_bool().unwrap()
+    };
+    save(&world, OTHER, "The till is red.").await;
+    world.post("/api/sessions", json!({ "sessionId": SESSION })).await;
+    assert!(!can_undo(SESSION, "").await, "what another session changed is not taken back here");
+    save(&world, SESSION, "Ada likes tabs.").await;
+    assert!(can_undo(SESSION, "").await && can_undo(SESSION, "&q=tabs").await);
+    let undo = json!({ "text": "/memory undo" });
+    world.post(&format!("/api/sessions/{SESSION}/messages"), undo).await.with(200);
+    assert!(!can_undo(SESSION, "").await && !can_undo(SESSION, "&q=tabs").await);
+}
+
+#[tokio::test]
 async fn a_memory_of_another_session_is_not_there() {
     let world = World::new([]).await;
     let saved = save(&world, SESSION, "The secret till is red.").await;

@@ -42,12 +42,7 @@ impl PlanCommands {
         Self { agent: Arc::clone(agent), requests, replies, decisions }
     }
 
-    pub(super) async fn run(
-        &self,
-        command: PlanCommand,
-        snapshot: &Snapshot,
-        context: &InputContext,
-    ) -> LedgerResult<Answer> {
+    pub(super) async fn run(&self, command: PlanCommand, context: &InputContext) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
         match command {
             PlanCommand::On { style } => {
@@ -57,8 +52,8 @@ impl PlanCommands {
                 Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style)))
                     .with_plan_mode(&snapshot))
             }
-            PlanCommand::Off => self.leave_plan_mode(Leave::Off, snapshot, context, &Running::NOTHING).await,
-            PlanCommand::Done => self.leave_plan_mode(Leave::Done, snapshot, context, &Running::NOTHING).await,
+            PlanCommand::Off => self.leave_plan_mode(Leave::Off, context, &Running::NOTHING).await,
+            PlanCommand::Done => self.leave_plan_mode(Leave::Done, context, &Running::NOTHING).await,
             PlanCommand::Status => self.status(session).await,
             PlanCommand::Show { plan } => {
                 let card = PlanCard::from(self.agent.engine().plans().find(session, plan.as_ref()).await?.as_ref());
@@ -71,7 +66,8 @@ impl PlanCommands {
                 Ok(Answer::words(session, fenced("markdown", &plan.markdown())))
             }
             PlanCommand::About(text) => {
-                self.requests.check_room(snapshot, &text).await?;
+                let snapshot = self.agent.engine().sessions().snapshot(session).await?;
+                self.requests.check_room(&snapshot, &text).await?;
                 context.part(self.agent.engine(), "plan-mode").sessions().ensure_plan_mode(session, by, None).await?;
                 workbook::begin(self.agent.engine(), &text, context).await?;
                 let request = context.engine(self.agent.engine()).submitter().next_request();
@@ -106,29 +102,30 @@ impl PlanCommands {
         }
     }
 
-    /// Leaves plan mode, which the session is in before. `/plan done` also stops the work on the active plan.
+    /// Leaves plan mode. `/plan done` also stops the work on the active plan.
     pub(in crate::agent) async fn leave_plan_mode(
         &self,
         how: Leave,
-        before: &Snapshot,
         context: &InputContext,
         running: &Running,
     ) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
-        if let Some(carried_out) = context.find_committed(self.agent.engine()).await? {
-            let (before, after) = self.agent.engine().history().session_around(session, &carried_out).await?;
-            let left = before.active().and_then(|plan| after.plan(&plan.id));
-            return Ok(Answer::words(session, left_words(left)).with_plan_mode(&after));
-        }
         let engine = context.engine(self.agent.engine());
         let committed = match how {
             Leave::Off => engine.sessions().disable_plan_mode(session, by).await?,
             Leave::Done => engine.sessions().finish_plan_work(session, by).await?,
         };
-        if let (Leave::Done, Some(plan)) = (how, before.active()) {
-            running.stop_work_on(&plan.id).await;
+        // A request that was carried out before is answered as it was then, and stops nothing now.
+        let Some(before) = &committed.plan_mode_before else {
+            let (before, after) = self.agent.engine().history().session_around(session, &committed).await?;
+            let left = before.active().and_then(|plan| after.plan(&plan.id));
+            return Ok(Answer::words(session, left_words(left)).with_plan_mode(&after));
+        };
+        let left = before.active_plan.as_ref();
+        if let (Leave::Done, Some(plan)) = (how, left) {
+            running.stop_work_on(plan).await;
         }
-        let left = before.active().map(|plan| committed.snapshot.plan(&plan.id).unwrap_or(plan));
+        let left = left.and_then(|plan| committed.snapshot.plan(plan));
         Ok(Answer::words(session, left_words(left)).with_plan_mode(&committed.snapshot))
     }
 

@@ -8,7 +8,7 @@ use planwright_core::journal::{Entry, Head};
 use planwright_core::plan::Plan;
 use planwright_core::refusal::Refusal;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{Committed, Leasing, LedgerError, LedgerResult, Submission, is_plan_mode_on};
+use planwright_engine::ledger::{Committed, Leasing, LedgerError, LedgerResult, PlanModeBefore, Submission};
 
 use super::{Kept, State};
 use crate::sabotage::Sabotage;
@@ -32,14 +32,14 @@ impl State {
         if submission.turn.as_ref().is_some_and(|turn| open.is_none_or(|open| open.id != *turn)) {
             return Err(Refusal::wrong_status("This turn has ended.").into());
         }
-        let plan_mode_was_on = Some(is_plan_mode_on(&snapshot));
+        let plan_mode_before = Some(PlanModeBefore::of(&snapshot));
         let events = decide(&snapshot, &submission.command, &submission.context, &submission.policy)?;
         let before = self.sessions.get(&submission.session).map_or(0, |kept| kept.head.seq);
         events.iter().zip(before + 1..).for_each(|(event, seq)| snapshot.apply(event, &submission.context, seq));
         let seq = self.write(world, owner, submission, &snapshot, &events)?;
         let kept = self.kept_mut(&submission.session)?;
         let lease = kept.settle(world, submission);
-        Ok(Committed { events, seq, snapshot, lease, plan_mode_was_on })
+        Ok(Committed { events, seq, snapshot, lease, plan_mode_before })
     }
 
     /// The outcome of this very request, if it was carried out before.
@@ -55,7 +55,7 @@ impl State {
         let snapshot =
             self.snapshot(&session, events.iter().filter_map(Event::plan).chain(submission.command.subject()));
         let lease = self.kept_mut(&session)?.settle_again(world, submission);
-        Ok(Some(Committed { events, seq: last, snapshot, lease, plan_mode_was_on: None }))
+        Ok(Some(Committed { events, seq: last, snapshot, lease, plan_mode_before: None }))
     }
 
     /// The journal's last number afterwards.

@@ -140,13 +140,18 @@ impl BatchSession {
         Ok(id)
     }
 
-    /// What the caller is shown: the session, its active plan, the plan that is worked on, the plan it named and those it
-    /// made or changed, no matter what else others in the batch needed.
-    pub(super) fn snapshot_after(&self, submission: &Submission, events: &[Event]) -> Snapshot {
+    /// What the caller is shown: the session, its active plan and the one that was active before, the plan that is worked
+    /// on, the plan it named and those it made or changed, no matter what else others in the batch needed.
+    pub(super) fn snapshot_after(
+        &self,
+        submission: &Submission,
+        events: &[Event],
+        active_before: Option<&PlanId>,
+    ) -> Snapshot {
         let mut snapshot =
             Snapshot { session: self.snapshot.session.clone(), ..Snapshot::new(self.snapshot.identity.clone()) };
         let worked_on = self.snapshot.session.as_ref().and_then(Session::worked_on);
-        let named = self.active().into_iter().chain(worked_on).chain(submission.command.subject());
+        let named = self.active().into_iter().chain(active_before).chain(worked_on).chain(submission.command.subject());
         let shown = named.chain(events.iter().filter_map(Event::plan));
         for id in shown {
             if let Some(plan) = self.snapshot.plans.get(id) {

@@ -74,6 +74,19 @@ pub(crate) async fn a_parked_draft_that_is_revised_is_worked_on_again(store: &St
     }
 }
 
+pub(crate) async fn a_commit_tells_which_plan_was_active_before(store: &Store) {
+    let engine = store.engine().await;
+    let plan = ready(&engine, &here(), "# Plan\n\n1. One").await;
+    let off = engine.sessions().disable_plan_mode(&here(), &person()).await.unwrap();
+    let before = off.plan_mode_before.unwrap();
+    assert_eq!((before.enabled, before.active_plan.as_ref()), (true, Some(&plan.id)));
+    assert_eq!(off.snapshot.active(), None);
+    assert_eq!(off.snapshot.plan(&plan.id), Some(plan.as_ref()), "the plan that was left is shown");
+    let again = engine.sessions().disable_plan_mode(&here(), &person()).await.unwrap();
+    let before = again.plan_mode_before.unwrap();
+    assert_eq!((again.events.len(), before.enabled, before.active_plan), (0, false, None));
+}
+
 pub(crate) async fn a_parked_document_goes_on_where_it_stood(store: &Store) {
     let engine = store.engine().await;
     let plan = ready(&engine, &here(), "- [ ] one\n- [ ] two\n- [ ] three").await;

@@ -67,6 +67,8 @@ struct MemoryPage {
     /// Where the next page of a list begins, if there is one.
     #[schema(required = true)]
     next: Option<u64>,
+    /// Whether the session has a change of its memory that `/memory undo` takes back.
+    can_undo: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     damaged: Vec<DamagedView>,
     /// Why the search did without the embedding model that is configured.
@@ -83,7 +85,9 @@ struct MemoryPage {
         (status = 404, description = "There is no such session", body = ProblemBody),
         (status = 413, description = "`q` is too long", body = ProblemBody)))]
 async fn list(State(app): State<App>, Query(query): Query<MemoryQueryParameters>) -> ApiResult<Json<MemoryPage>> {
-    let chain = existing(&app, query.session_id, query.channel).await?;
+    let session = lookup::session(query.session_id, query.channel);
+    let can_undo = !app.engine().sessions().get(&session).await?.memory_changes.is_empty();
+    let chain = ScopeChain::of_session(&session);
     let limit = pagination::limit(query.limit, PAGE)?;
     let memories = app.engine().memories();
     let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
@@ -97,19 +101,14 @@ async fn list(State(app): State<App>, Query(query): Query<MemoryQueryParameters>
         return Ok(Json(MemoryPage {
             items,
             next: None,
+            can_undo,
             damaged: pagination::damaged(&search.damaged),
             note: search.note,
         }));
     }
     let found = memories.list(&chain, pagination::position("before", query.before)?, limit).await?;
     let items = found.items.iter().map(|placed| MemoryView::from(&placed.item)).collect();
-    Ok(Json(MemoryPage { items, next: found.next, damaged: pagination::damaged(&found.damaged), note: None }))
-}
-
-async fn existing(app: &App, key: ConversationKey, channel: Option<Channel>) -> ApiResult<ScopeChain> {
-    let session = lookup::session(key, channel);
-    app.engine().sessions().get(&session).await?;
-    Ok(ScopeChain::of_session(&session))
+    Ok(Json(MemoryPage { items, next: found.next, can_undo, damaged: pagination::damaged(&found.damaged), note: None }))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -218,5 +217,5 @@ fn item_example() -> serde_json::Value {
 }
 
 fn example() -> serde_json::Value {
-    serde_json::json!({ "items": [item_example()], "next": null })
+    serde_json::json!({ "items": [item_example()], "next": null, "canUndo": true })
 }
