@@ -138,12 +138,7 @@ impl InputDispatcher {
     }
 
     /// `snapshot` is the session before the input.
-    async fn carry_out_in(
-        &self,
-        snapshot: &Snapshot,
-        input: Input,
-        context: &InputContext,
-    ) -> LedgerResult<Outcome> {
+    async fn carry_out_in(&self, snapshot: &Snapshot, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
         let session = context.session();
         Ok(match input {
             Input::Message(text) => {

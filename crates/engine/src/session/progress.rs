@@ -103,14 +103,15 @@ pub enum Update {
 /// The progress of one input, which ends in one outcome. Dropping the stream does not cancel the input.
 #[derive(Debug)]
 pub struct ProgressStream {
-    updates: mpsc::UnboundedReceiver<Update>,
+    /// In boxes, because a channel makes room for many at once and most inputs have one.
+    updates: mpsc::UnboundedReceiver<Box<Update>>,
 }
 
 impl ProgressStream {
     /// The next item. After the outcome, and if the process broke off, it is an error.
     pub async fn next(&mut self) -> Update {
         let broke_off = || LedgerError::Internal("the input was abandoned; the log says more".to_owned());
-        self.updates.recv().await.unwrap_or_else(|| Update::Outcome(Err(broke_off())))
+        self.updates.recv().await.map_or_else(|| Update::Outcome(Err(broke_off())), |update| *update)
     }
 
     /// Waits for the outcome and skips the progress.
@@ -127,7 +128,7 @@ impl ProgressStream {
 #[derive(Debug, Clone)]
 pub(crate) struct ProgressSender {
     session: SessionIdentity,
-    updates: mpsc::UnboundedSender<Update>,
+    updates: mpsc::UnboundedSender<Box<Update>>,
     observers: Observers,
 }
 
@@ -140,12 +141,14 @@ impl ProgressSender {
     pub(crate) fn send(&self, progress: Progress) {
         self.observers.notify(&self.session, &progress);
         // The stream may have been dropped.
-        let _ = self.updates.send(Update::Progress(progress));
+        let _ = self.updates.send(Box::new(Update::Progress(progress)));
     }
 
     pub(crate) fn finish(self, outcome: LedgerResult<Outcome>) {
-        let sent = self.updates.send(Update::Outcome(outcome));
-        if let Err(mpsc::error::SendError(Update::Outcome(Err(error)))) = sent {
+        let sent = self.updates.send(Box::new(Update::Outcome(outcome)));
+        if let Err(mpsc::error::SendError(lost)) = sent
+            && let Update::Outcome(Err(error)) = *lost
+        {
             tracing::warn!(session_identity = %self.session, event = "input_failed", %error);
         }
     }

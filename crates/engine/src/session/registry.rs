@@ -9,12 +9,12 @@ use tokio_util::task::TaskTracker;
 
 use super::input::{Input, Request};
 use super::progress::{Observers, Progress, ProgressSender, ProgressStream};
-use super::task::{InputHandler, QueuedInput, SessionTask, TaskOptions};
+use super::task::{InputHandler, InputReceiver, InputSender, QueuedInput, SessionTask, TaskOptions};
 
 /// A cheap handle; clones share everything.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SessionRegistry {
-    queues: Arc<Mutex<HashMap<SessionIdentity, mpsc::UnboundedSender<QueuedInput>>>>,
+    queues: Arc<Mutex<HashMap<SessionIdentity, InputSender>>>,
     observers: Observers,
     tasks: TaskTracker,
 }
@@ -30,7 +30,7 @@ impl SessionRegistry {
     ) -> ProgressStream {
         let session = request.session().clone();
         let (progress, stream) = ProgressSender::new(session.clone(), self.observers.clone());
-        let queued = QueuedInput { input, request, progress };
+        let queued = Box::new(QueuedInput { input, request, progress });
         let mut queues = self.queues();
         let sent = match queues.get(&session) {
             Some(queue) => queue.send(queued),
@@ -56,11 +56,7 @@ impl SessionRegistry {
     }
 
     /// Removes an idle task. Gives an input back that arrived in the meantime; the task is not idle then.
-    pub(super) fn deregister(
-        &self,
-        session: &SessionIdentity,
-        inputs: &mut mpsc::UnboundedReceiver<QueuedInput>,
-    ) -> Option<QueuedInput> {
+    pub(super) fn deregister(&self, session: &SessionIdentity, inputs: &mut InputReceiver) -> Option<Box<QueuedInput>> {
         // Inputs are sent under this lock, so none arrives between the look and the removal.
         let mut queues = self.queues();
         let arrived = inputs.try_recv().ok();
@@ -76,7 +72,7 @@ impl SessionRegistry {
         self.tasks.wait().await;
     }
 
-    fn queues(&self) -> MutexGuard<'_, HashMap<SessionIdentity, mpsc::UnboundedSender<QueuedInput>>> {
+    fn queues(&self) -> MutexGuard<'_, HashMap<SessionIdentity, InputSender>> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -44,11 +44,15 @@ pub(crate) enum Interruption {
 
 /// An input on its way into its session.
 #[derive(Debug)]
-pub(crate) struct QueuedInput {
+pub(super) struct QueuedInput {
     pub(crate) input: Input,
     pub(crate) request: Request,
     pub(crate) progress: ProgressSender,
 }
+
+/// In boxes, because a channel makes room for many at once and most have one.
+pub(super) type InputSender = mpsc::UnboundedSender<Box<QueuedInput>>;
+pub(super) type InputReceiver = mpsc::UnboundedReceiver<Box<QueuedInput>>;
 
 /// What an input is carried out with.
 #[derive(Debug, Clone)]
@@ -175,7 +179,7 @@ pub(crate) struct TaskOptions {
 
 pub(super) struct SessionTask {
     session: SessionIdentity,
-    inputs: mpsc::UnboundedReceiver<QueuedInput>,
+    inputs: InputReceiver,
     registry: SessionRegistry,
     handler: Arc<dyn InputHandler>,
     options: TaskOptions,
@@ -204,7 +208,7 @@ struct Beside {
 impl SessionTask {
     pub(super) fn new(
         session: SessionIdentity,
-        inputs: mpsc::UnboundedReceiver<QueuedInput>,
+        inputs: InputReceiver,
         registry: SessionRegistry,
         handler: Arc<dyn InputHandler>,
         options: TaskOptions,
@@ -221,14 +225,14 @@ impl SessionTask {
             self.begin_next();
             if self.current.is_none() && self.beside.is_empty() {
                 match self.registry.deregister(&self.session, &mut self.inputs) {
-                    Some(arrived) => self.accept(arrived),
+                    Some(arrived) => self.accept(*arrived),
                     None => return,
                 }
                 continue;
             }
             tokio::select! {
                 biased;
-                Some(arrived) = self.inputs.recv() => self.accept(arrived),
+                Some(arrived) = self.inputs.recv() => self.accept(*arrived),
                 () = finished(&mut self.current) => self.current = None,
                 Some(beside) = self.beside.next() => self.settle(beside),
                 () = &mut renewing => {}

@@ -37,8 +37,16 @@ pub struct ExternalTools {
 pub struct ExternalAnswer {
     pub outcome: Result<Value, Refusal>,
     pub ignored: Vec<String>,
+    pub effects: CallEffects,
+}
+
+/// What a call did beside its answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CallEffects {
     /// The version that the call replaced, where it is certain that the call found it.
     pub replaced: Option<Digest>,
+    /// The session after the last commit of the call, and the number of its journal's last entry.
+    pub committed: Option<(Session, u64)>,
 }
 
 impl ExternalTools {
@@ -86,9 +94,9 @@ impl ExternalTools {
         is_upstream: &(dyn Fn(&str) -> bool + Sync),
     ) -> ExternalAnswer {
         let ignored = take_unknown(name, &mut arguments);
-        let mut replaced = None;
-        let outcome = self.carry_out(session, by, name, arguments, is_upstream, &mut replaced).await;
-        ExternalAnswer { outcome: outcome.map_err(LedgerError::into_refusal), ignored, replaced }
+        let mut effects = CallEffects::default();
+        let outcome = self.carry_out(session, by, name, arguments, is_upstream, &mut effects).await;
+        ExternalAnswer { outcome: outcome.map_err(LedgerError::into_refusal), ignored, effects }
     }
 
     async fn carry_out(
@@ -98,13 +106,13 @@ impl ExternalTools {
         name: &str,
         arguments: Arguments,
         is_upstream: &(dyn Fn(&str) -> bool + Sync),
-        replaced: &mut Option<Digest>,
+        effects: &mut CallEffects,
     ) -> LedgerResult<Value> {
         let tools = &self.tools;
         let snapshot = tools.submitter.read_project(session).await?;
         let context = CallContext { snapshot: &snapshot, caller: Caller::ExternalAgent };
         if let Some(tool) = PlanTool::named(name) {
-            return self.call_plan_tool(context, by, tool, arguments, is_upstream, replaced).await;
+            return self.call_plan_tool(context, by, tool, arguments, is_upstream, effects).await;
         }
         let request = tools.submitter.request(session, by);
         if let Some(tool) = MemoryTool::named(name) {
@@ -125,7 +133,7 @@ impl ExternalTools {
         tool: PlanTool,
         arguments: Arguments,
         is_upstream: &(dyn Fn(&str) -> bool + Sync),
-        replaced: &mut Option<Digest>,
+        effects: &mut CallEffects,
     ) -> LedgerResult<Value> {
         let (tools, session) = (&self.tools, &context.snapshot.identity);
         if matches!(tool, PlanTool::Get | PlanTool::List | PlanTool::AwaitDecision) {
@@ -154,7 +162,8 @@ impl ExternalTools {
         let plan = results::changed_plan(&committed)?;
         // Another client may have written between the two.
         let found = context.snapshot.active().filter(|found| found.id == plan.id && found.version + 1 == plan.version);
-        *replaced = found.map(Plan::digest);
+        effects.replaced = found.map(Plan::digest);
+        effects.committed = committed.snapshot.session.clone().zip(Some(committed.seq));
         let answer = match tool {
             PlanTool::AddCall => results::planned(plan),
             PlanTool::SetContent

@@ -16,7 +16,8 @@ use super::TransactionError;
 use super::executions::read_execution;
 use super::paged::read_page;
 use super::rows::{
-    SessionRow, check_not_cut_off, find_session, find_session_without_plan, load, number, read_plan, read_session, select_plans, select_sessions, text,
+    SessionRow, check_not_cut_off, find_session, find_session_without_plan, load, number, read_plan, read_session,
+    select_plans, select_sessions, session_id, text,
 };
 use crate::derived_rows::{ORPHANED, orphaned};
 use crate::encode;
@@ -145,13 +146,13 @@ pub(super) fn plans(
     limit: u32,
 ) -> Result<Page<PlanSummary>, TransactionError> {
     let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
-    let Some(row) = find_session(connection, session)? else { return Ok(page) };
+    let Some(session_id) = session_id(connection, session)? else { return Ok(page) };
     let sql = "SELECT p.number, p.id, p.status, p.style, p.title, p.updated_at, e.steps, e.seq, e.updated_at, e.pause
                FROM plan p LEFT JOIN execution e ON e.plan_id = p.id
                WHERE p.session_id = ?1 AND p.number < ?2 ORDER BY p.number DESC LIMIT ?3";
     let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params![row.id, before, limit])?;
+    let mut rows = statement.query(params![session_id, before, limit])?;
     let mut last = None;
     let mut count = 0;
     while let Some(row) = rows.next()? {

@@ -41,6 +41,7 @@ macro_rules! select_sessions {
                 CASE WHEN json_valid(s.state) THEN s.state ->> '$.plan_mode.active_plan' END), 0))"
         )
     };
+    // With another way to tell the last entry.
     ($rest:literal, $more:literal, $last:literal) => {
         concat!(
             "SELECT s.id, s.channel || ':' || s.conversation, s.state, ",
@@ -85,7 +86,18 @@ pub(super) fn find_session(
     connection: &Connection,
     session: &SessionIdentity,
 ) -> Result<Option<SessionRow>, TransactionError> {
-    query_session(connection, session, select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2"))
+    let Some(row) = find_session_without_plan(connection, session)? else { return Ok(None) };
+    if let Some(active) = &row.session.plan_mode.active_plan {
+        let sql = "SELECT max(p.seq, coalesce(e.seq, 0)) FROM plan p LEFT JOIN execution e ON e.plan_id = p.id
+                   WHERE p.id = ?1 AND p.session_id = ?2";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut plans = statement.query(params![active.as_str(), row.id])?;
+        if let Some(plan) = plans.next()? {
+            let last = number(plan, 0, || format!("session {session}"))?;
+            check_not_cut_off(session, last.unsigned_abs(), &row.head)?;
+        }
+    }
+    Ok(Some(row))
 }
 
 /// The same for a caller who loads the active plan and compares the entry that changed it with the end of the journal.
@@ -93,14 +105,7 @@ pub(super) fn find_session_without_plan(
     connection: &Connection,
     session: &SessionIdentity,
 ) -> Result<Option<SessionRow>, TransactionError> {
-    query_session(connection, session, select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2", "", "s.seq"))
-}
-
-fn query_session(
-    connection: &Connection,
-    session: &SessionIdentity,
-    sql: &str,
-) -> Result<Option<SessionRow>, TransactionError> {
+    let sql = select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2", "", "s.seq");
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params![session.conversation.as_str(), session.channel.as_str()])?;
     Ok(rows.next()?.map(read_session).transpose()?)

@@ -23,13 +23,13 @@ const EXPECTED: usize = 64;
 
 /// What an answer about a plan says that is not in the plan itself.
 #[derive(Debug, Clone)]
-pub(super) struct PlanCircumstances {
+pub(super) struct PlanContext {
     activity: Option<ActivityView>,
     /// What an approval is checked with, if the plan waits for one.
     policy: Option<Arc<Policy>>,
 }
 
-impl PlanCircumstances {
+impl PlanContext {
     pub(super) async fn of(app: &App, plan: &Plan) -> ApiResult<Self> {
         let activity = app.engine().plans().activity(&plan.session, plan).await?;
         let policy = match plan.status {
@@ -44,7 +44,7 @@ impl PlanCircumstances {
         PlanView { activity: self.activity, needs, ..PlanView::from(plan) }
     }
 
-    fn are(&self, other: &Self) -> bool {
+    fn is_same(&self, other: &Self) -> bool {
         let same_policy = match (&self.policy, &other.policy) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             (None, None) => true,
@@ -72,7 +72,7 @@ impl PlanAnswer {
 
 struct KnownAnswer {
     plan: Arc<Plan>,
-    circumstances: PlanCircumstances,
+    context: PlanContext,
     answer: PlanAnswer,
 }
 
@@ -100,15 +100,15 @@ impl std::fmt::Debug for PlanAnswers {
 }
 
 impl PlanAnswers {
-    pub(super) fn answer(&self, plan: Arc<Plan>, circumstances: PlanCircumstances) -> PlanAnswer {
+    pub(super) fn answer(&self, plan: Arc<Plan>, context: PlanContext) -> PlanAnswer {
         let known = self.lock().get(&plan.id).and_then(|known| {
-            let same = known.plan == plan && known.circumstances.are(&circumstances);
+            let same = known.plan == plan && known.context.is_same(&context);
             same.then(|| known.answer.clone())
         });
         known.unwrap_or_else(|| {
-            let answer = PlanAnswer::of(&circumstances.view(&plan));
+            let answer = PlanAnswer::of(&context.view(&plan));
             let (id, kept) = (plan.id.clone(), answer.clone());
-            self.lock().insert(id, KnownAnswer { plan, circumstances, answer: kept });
+            self.lock().insert(id, KnownAnswer { plan, context, answer: kept });
             answer
         })
     }

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use planwright_core::session::SessionIdentity;
+use planwright_core::session::{Session, SessionIdentity};
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerResult;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Mutex, Notify, watch};
 use tokio::time::MissedTickBehavior;
 
 use super::Never;
@@ -29,12 +29,17 @@ struct Shared {
     /// How often the offered tools have changed.
     tools: watch::Sender<u64>,
     look_now: Notify,
+    /// The names of the offered tools. Locked from before the session is read, so that what is read is never older than
+    /// what is known.
+    names: Mutex<Option<Vec<&'static str>>>,
 }
 
 impl SessionChanges {
     pub(super) fn new(engine: Engine, session: SessionIdentity) -> Self {
         let (seq, tools) = (watch::channel(0).0, watch::channel(0).0);
-        Self { shared: Arc::new(Shared { engine, session, seq, tools, look_now: Notify::new() }) }
+        Self {
+            shared: Arc::new(Shared { engine, session, seq, tools, look_now: Notify::new(), names: Mutex::default() }),
+        }
     }
 
     /// Becomes ready with every entry of the journal from now on.
@@ -45,6 +50,16 @@ impl SessionChanges {
     /// Becomes ready with every change of the offered tools from now on.
     pub(super) fn tools(&self) -> watch::Receiver<u64> {
         self.shared.tools.subscribe()
+    }
+
+    /// A commit of this client led to this session, which need not be read again.
+    pub(super) fn see(&self, session: Session, seq: u64) {
+        match self.shared.names.try_lock() {
+            Ok(mut names) if names.is_some() && seq > *self.shared.seq.borrow() => {
+                self.update(&mut names, Some(session), seq);
+            }
+            Ok(_) | Err(_) => self.look_now(),
+        }
     }
 
     /// Something was done that may have changed the session.
@@ -61,9 +76,8 @@ impl SessionChanges {
     pub(super) async fn watch(&self) -> Never {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut known = None;
         loop {
-            match self.look(&mut known).await {
+            match self.look().await {
                 Ok(()) => {}
                 // The calls say so themselves; here it is enough to look again.
                 Err(error) => tracing::debug!(%error, "the session could not be looked at"),
@@ -75,20 +89,23 @@ impl SessionChanges {
         }
     }
 
-    /// The list of tools depends on the style of plan work and on the planning files.
-    async fn look(&self, known: &mut Option<Vec<&'static str>>) -> LedgerResult<()> {
+    async fn look(&self) -> LedgerResult<()> {
+        let mut names = self.shared.names.lock().await;
         let stored = self.shared.engine.ledger().session(&self.shared.session).await?;
         let seq = stored.as_ref().map_or(0, |stored| stored.head.seq);
-        if known.is_some() && seq == *self.shared.seq.borrow() {
-            return Ok(());
+        if names.is_none() || seq != *self.shared.seq.borrow() {
+            self.update(&mut names, stored.map(|stored| stored.session), seq);
         }
-        let tools = self.shared.engine.external_tools();
-        let names = tools.advertised_names(&self.shared.session, stored.map(|stored| stored.session));
-        if known.as_ref().is_some_and(|known| *known != names) {
+        Ok(())
+    }
+
+    /// The list of tools depends on the style of plan work and on the planning files.
+    fn update(&self, names: &mut Option<Vec<&'static str>>, session: Option<Session>, seq: u64) {
+        let now = self.shared.engine.external_tools().advertised_names(&self.shared.session, session);
+        if names.as_ref().is_some_and(|before| *before != now) {
             self.tools_changed();
         }
-        *known = Some(names);
+        *names = Some(now);
         self.shared.seq.send_replace(seq);
-        Ok(())
     }
 }

@@ -75,7 +75,9 @@ impl PlanServer {
                 };
                 answered.outcome = wait.run().await;
             }
-            (Ok(value), Some(PlanTool::SetContent)) => self.warn_about_overwriting(value, answered.replaced).await,
+            (Ok(value), Some(PlanTool::SetContent)) => {
+                self.warn_about_overwriting(value, answered.effects.replaced).await;
+            }
             (Ok(_) | Err(_), _) => {}
         }
         match &answered.outcome {
@@ -83,8 +85,10 @@ impl PlanServer {
                 if let Some(digest) = value.get("digest").and_then(Value::as_str) {
                     *locked(&self.shared.seen) = Some(digest.to_owned());
                 }
-                if !matches!(tool, Some(PlanTool::Get | PlanTool::List)) {
-                    opened.changes.look_now();
+                match answered.effects.committed {
+                    Some((session, seq)) => opened.changes.see(session, seq),
+                    None if matches!(tool, Some(PlanTool::Get | PlanTool::List)) => {}
+                    None => opened.changes.look_now(),
                 }
             }
             Err(refusal) => {

@@ -20,7 +20,7 @@ use crate::http::api::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::openapi::ProblemBody;
-use crate::http::plan_answers::{PlanAnswer, PlanCircumstances};
+use crate::http::plan_answers::{PlanAnswer, PlanContext};
 use crate::http::problem::ApiResult;
 use crate::wire::schemas::{ChannelSchema, PlanDiffSchema};
 use crate::wire::{DecisionView, ExecutionView, PlanView, VersionView};
@@ -73,8 +73,8 @@ async fn show(
             PlanAnswer::of(&plan_view(&app, &plan).await?)
         }
         None => {
-            let circumstances = PlanCircumstances::of(&app, &plan).await?;
-            app.plan_answers().answer(plan, circumstances)
+            let context = PlanContext::of(&app, &plan).await?;
+            app.plan_answers().answer(plan, context)
         }
     };
     let is_known = answer.tag.to_str().is_ok_and(|tag| is_known(&headers, tag));
@@ -90,7 +90,7 @@ async fn show(
 
 /// The plan with what is being done on it, and what an approval of it needs.
 pub(super) async fn plan_view(app: &App, plan: &Plan) -> ApiResult<PlanView> {
-    Ok(PlanCircumstances::of(app, plan).await?.view(plan))
+    Ok(PlanContext::of(app, plan).await?.view(plan))
 }
 
 fn is_known(headers: &HeaderMap, tag: &str) -> bool {
