@@ -208,7 +208,7 @@ mod tests {
             assert_eq!(queries::snapshot(&connection, session, None).unwrap().plans.len(), 1);
         }
         for sql in [
-            select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2"),
+            select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2", "", "s.seq"),
             select_plans!("WHERE p.id = ?1 AND p.session_id = ?2"),
         ] {
             let statement = connection.prepare_cached(sql).unwrap();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::Actor;
 use planwright_core::auto::{AutoCommand, NewSchedule, ScheduleChange, StartTarget};
@@ -58,7 +59,9 @@ async fn with_runs(ledger: &dyn ServerLedger, which: RunsFilter) -> Vec<SessionI
 pub(crate) async fn a_due_session_is_taken_once_until_its_time_is_over(store: &Store) {
     let (engine, ledger) = (store.engine().await, store.ledger().await);
     let (daily, hourly) = (session("cli:session-one"), session("cli:session-two"));
-    schedule(&engine, &daily, "0 0 * * *").await;
+    // At every time of the day the daily one is due after the hourly one.
+    let hour = (Timestamp::now().to_zoned(TimeZone::UTC).hour() + 2) % 24;
+    schedule(&engine, &daily, &format!("30 {hour} * * *")).await;
     schedule(&engine, &hourly, "0 * * * *").await;
     engine.sessions().open(&session("cli:session-none"), &person()).await.unwrap();
     assert_eq!(ledger.take_due(Timestamp::now(), KEEP, 10).await.unwrap(), []);
