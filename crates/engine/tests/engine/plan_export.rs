@@ -135,6 +135,18 @@ async fn a_persons_edit_is_a_proposed_version() {
     exported.world.is_sound().await;
 }
 
+/// These commands read no other file of the project.
+#[tokio::test]
+async fn an_edit_is_taken_before_plan_work_is_turned_on_or_off() {
+    for command in ["/plan on document", "/plan off", "/plan done"] {
+        let exported = Exported::drafted([]).await;
+        edit(&exported.only_file(), "- [ ] Knead", "- [ ] Knead well");
+        exported.world.hear(command).await;
+        let plan = exported.world.plan(1).await;
+        assert_eq!((plan.version, plan.markdown().trim()), (2, SECOND.trim()), "{command}");
+    }
+}
+
 #[tokio::test]
 async fn an_approval_after_an_edit_is_stale() {
     let exported = Exported::drafted([]).await;
