@@ -34,13 +34,15 @@ use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{OpenTurn, Purpose};
 use planwright_core::visible::quoted;
 
 use super::agent_context::AgentContext;
 use super::leases::{Leases, is_over_or_taken};
 use super::turn::{BeginAttempt, Begun, Delivery, PreparedTurn, Turns};
-use crate::ledger::{Committed, LedgerError, LedgerResult};
+use crate::ledger::{LedgerError, LedgerResult};
+use crate::lookup::no_plan;
 use crate::session::ask_words::ask_words;
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
@@ -72,25 +74,27 @@ impl Executions {
     /// Carries the plan out, or continues it from the first step that is not done.
     pub(super) async fn carry_out(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
-        let found = self.agent.engine().plans().get(session, plan).await?;
+        let snapshot = self.agent.engine().ledger().snapshot(session, Some(plan)).await?;
+        let mut found = named(&snapshot, plan)?;
         self.check_author(&found).await?;
-        self.check_approved(&found).await?;
-        match found.style() {
-            PlanStyle::Document => Box::pin(DocumentWork::new(self, plan, context).run()).await,
-            PlanStyle::Collect | PlanStyle::Build => {
-                // An interrupted turn may belong to this execution, which is resumed below.
-                let open = self.turns.open_turn(session).await?;
-                if open.is_none_or(|open| open.purpose.plan() != Some(plan)) {
-                    Box::pin(self.finish_first(context)).await?;
-                }
-                let plan = Box::pin(self.execute(context.by(), plan, context)).await?;
-                let answer = Answer::words(session, summary(&plan));
-                Ok(match self.turns.open_turn(session).await?.and_then(|open| open.waiting_ask().cloned()) {
-                    Some(ask) => answer.with_ask(ask),
-                    None => answer,
-                })
-            }
+        self.check_approved(&snapshot, &found).await?;
+        let style = found.style();
+        if style == PlanStyle::Document {
+            return Box::pin(DocumentWork::new(self, plan, context).run()).await;
         }
+        // An interrupted turn may belong to this execution, which is resumed below.
+        if snapshot.open_turn().is_some_and(|open| open.purpose.plan() != Some(plan)) {
+            Box::pin(self.finish_first(context)).await?;
+            found = self.agent.engine().plans().get(session, plan).await?;
+        }
+        let plan = Box::pin(self.execute(context.by(), found, context)).await?;
+        let answer = Answer::words(session, summary(&plan));
+        // Recorded calls have no turn in which an agent could ask.
+        let open = if style == PlanStyle::Build { self.turns.open_turn(session).await? } else { None };
+        Ok(match open.and_then(|open| open.waiting_ask().cloned()) {
+            Some(ask) => answer.with_ask(ask),
+            None => answer,
+        })
     }
 
     /// Begins a turn, after the turn that another process left open.
@@ -177,16 +181,16 @@ impl Executions {
     }
 
     /// Refuses a plan whose approval does not permit work on it any more.
-    pub(super) async fn check_approved(&self, plan: &Plan) -> LedgerResult<()> {
-        approved::check(self, plan).await
+    pub(super) async fn check_approved(&self, snapshot: &Snapshot, plan: &Plan) -> LedgerResult<()> {
+        approved::check(self, snapshot, plan).await
     }
 
     /// The same for the plan that a turn works on, which a process left open.
     pub(super) async fn check_open_turn(&self, session: &SessionIdentity, open: &OpenTurn) -> LedgerResult<()> {
         match open.purpose.plan() {
             Some(plan) => {
-                let plan = self.agent.engine().plans().get(session, plan).await?;
-                self.check_approved(&plan).await
+                let snapshot = self.agent.engine().ledger().snapshot(session, Some(plan)).await?;
+                self.check_approved(&snapshot, snapshot.named(plan)?).await
             }
             None => Ok(()),
         }
@@ -198,9 +202,8 @@ impl Executions {
     }
 
     /// Carries out a recorded or built plan.
-    async fn execute(&self, by: &Actor, plan: &PlanId, context: &InputContext) -> LedgerResult<Arc<Plan>> {
+    async fn execute(&self, by: &Actor, mut plan: Arc<Plan>, context: &InputContext) -> LedgerResult<Arc<Plan>> {
         let session = context.session();
-        let mut plan = self.agent.engine().plans().get(session, plan).await?;
         // Only a person starts an execution.
         if plan.status != PlanStatus::Executing && by.kind != ActorKind::Person {
             return Ok(plan);
@@ -228,7 +231,7 @@ impl Executions {
                 return Err(error);
             }
         };
-        let plan = named(&committed, &plan.id)?;
+        let plan = named(&committed.snapshot, &plan.id)?;
         let id = plan.execution.as_ref().map(|execution| execution.id.clone());
         let id = id.ok_or_else(|| LedgerError::Internal(format!("plan {} is not carried out", plan.number)))?;
         self.leases.fence_files(session, &held).await?;
@@ -307,9 +310,8 @@ fn beginning(plan: &Plan) -> Command {
     }
 }
 
-fn named(committed: &Committed, id: &PlanId) -> LedgerResult<Arc<Plan>> {
-    let plan = committed.snapshot.plans.get(id).cloned();
-    plan.ok_or_else(|| LedgerError::Internal(format!("plan {id} is not on the snapshot")))
+fn named(snapshot: &Snapshot, id: &PlanId) -> LedgerResult<Arc<Plan>> {
+    snapshot.plans.get(id).cloned().ok_or_else(|| no_plan(&snapshot.identity, id).into())
 }
 
 fn uncertain(steps: &[StepRun]) -> Option<&StepRun> {

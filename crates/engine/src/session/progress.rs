@@ -1,6 +1,7 @@
 //! What happens while an input is carried out: the stream that its submitter reads, and the observers of its session.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -105,6 +106,7 @@ pub enum Update {
 pub struct ProgressStream {
     /// In boxes, because a channel makes room for many at once and most inputs have one.
     updates: mpsc::UnboundedReceiver<Box<Update>>,
+    only_outcome: Arc<AtomicBool>,
 }
 
 impl ProgressStream {
@@ -116,6 +118,8 @@ impl ProgressStream {
 
     /// Waits for the outcome and skips the progress.
     pub async fn outcome(mut self) -> LedgerResult<Outcome> {
+        // Each update wakes the task that waits here.
+        self.only_outcome.store(true, Ordering::Relaxed);
         loop {
             if let Update::Outcome(outcome) = self.next().await {
                 return outcome;
@@ -129,17 +133,24 @@ impl ProgressStream {
 pub(crate) struct ProgressSender {
     session: SessionIdentity,
     updates: mpsc::UnboundedSender<Box<Update>>,
+    /// Whether the submitter skips the progress.
+    only_outcome: Arc<AtomicBool>,
     observers: Observers,
 }
 
 impl ProgressSender {
     pub(crate) fn new(session: SessionIdentity, observers: Observers) -> (Self, ProgressStream) {
         let (updates, receiver) = mpsc::unbounded_channel();
-        (Self { session, updates, observers }, ProgressStream { updates: receiver })
+        let only_outcome = Arc::<AtomicBool>::default();
+        let stream = ProgressStream { updates: receiver, only_outcome: Arc::clone(&only_outcome) };
+        (Self { session, updates, only_outcome, observers }, stream)
     }
 
     pub(crate) fn send(&self, progress: Progress) {
         self.observers.notify(&self.session, &progress);
+        if self.only_outcome.load(Ordering::Relaxed) {
+            return;
+        }
         // The stream may have been dropped.
         let _ = self.updates.send(Box::new(Update::Progress(progress)));
     }

@@ -2,7 +2,7 @@
 //! on plans of every style, and unknown fields passed over.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{CallRunner, Command, ExternalCommand, Outcome, ProgressReport};
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::arguments::{self, StepName};
 use super::{Arguments, CallContext, PlanTools, ToolDefinition, changed_step, changing_command, parse, results};
 use crate::history::History;
-use crate::ledger::{LedgerError, LedgerResult};
+use crate::ledger::{Committed, LedgerError, LedgerResult};
 use crate::memories::memory_tools;
 use crate::workbook::workbook_tools;
 
@@ -43,10 +43,22 @@ pub struct ExternalAnswer {
 /// What a call did beside its answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CallEffects {
-    /// The version that the call replaced, where it is certain that the call found it.
-    pub replaced: Option<Digest>,
+    /// The plan whose text the client knows from the answer, or wrote itself.
+    pub shown: Option<Arc<Plan>>,
     /// The session after the last commit of the call, and the number of its journal's last entry.
     pub committed: Option<(Session, u64)>,
+}
+
+impl CallEffects {
+    /// Returns the plan that the commit changed.
+    fn of_commit(&mut self, tool: PlanTool, committed: Committed) -> LedgerResult<Arc<Plan>> {
+        let plan = results::changed_plan(&committed)?;
+        let shows_text = matches!(tool, PlanTool::SetContent | PlanTool::Submit | PlanTool::Finalize);
+        self.shown = shows_text.then(|| Arc::clone(plan));
+        let plan = Arc::clone(plan);
+        self.committed = committed.snapshot.session.zip(Some(committed.seq));
+        Ok(plan)
+    }
 }
 
 impl ExternalTools {
@@ -109,6 +121,9 @@ impl ExternalTools {
         effects: &mut CallEffects,
     ) -> LedgerResult<Value> {
         let tools = &self.tools;
+        if name == PlanTool::SetContent.name() {
+            return self.set_content(session, by, arguments, effects).await;
+        }
         let snapshot = tools.submitter.read_project(session).await?;
         let context = CallContext { snapshot: &snapshot, caller: Caller::ExternalAgent };
         if let Some(tool) = PlanTool::named(name) {
@@ -126,6 +141,38 @@ impl ExternalTools {
         Ok(tools.record_call(request, context, name, arguments).await?.0)
     }
 
+    /// Replaces the text of the plan. The session is not read before: the commit checks everything.
+    async fn set_content(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        arguments: Arguments,
+        effects: &mut CallEffects,
+    ) -> LedgerResult<Value> {
+        let (tools, tool) = (&self.tools, PlanTool::SetContent);
+        let (command, expected) = match content_command(arguments) {
+            Ok(command) => command,
+            Err(unfit) => {
+                // A tool that the gate refuses is refused before its arguments are checked.
+                let snapshot = tools.snapshot(session).await?;
+                tools.pass_gate(CallContext { snapshot: &snapshot, caller: Caller::ExternalAgent }, tool)?;
+                return Err(unfit.into());
+            }
+        };
+        tools.submitter.read_plan_file(session).await?;
+        let committed = match tools.submitter.submit(session, by, command).await {
+            Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict && expected.is_some() => {
+                return Err(self.with_difference(session, refusal, expected).await.into());
+            }
+            outcome => outcome?,
+        };
+        // The answer names the sections of the project's template that are missing.
+        tools.submitter.policies().read_project(&committed.snapshot).await;
+        let answer = tools.answer(tool, None, &committed)?;
+        let plan = effects.of_commit(tool, committed)?;
+        Ok(with_next(answer, &plan))
+    }
+
     async fn call_plan_tool(
         &self,
         context: CallContext<'_>,
@@ -137,7 +184,7 @@ impl ExternalTools {
     ) -> LedgerResult<Value> {
         let (tools, session) = (&self.tools, &context.snapshot.identity);
         if matches!(tool, PlanTool::Get | PlanTool::List | PlanTool::AwaitDecision) {
-            return self.read(context, tool, arguments).await;
+            return self.read(context, tool, arguments, effects).await;
         }
         let command = match command(context.snapshot, tool, arguments, is_upstream) {
             Ok(command) => command,
@@ -147,25 +194,10 @@ impl ExternalTools {
                 return Err(unfit.into());
             }
         };
-        let request = tools.submitter.request(session, by);
-        let expected = match &command {
-            Command::External(ExternalCommand::SetContent { expected, .. }) => *expected,
-            _ => None,
-        };
         let step = changed_step(&command);
-        let committed = match tools.submitter.submit_as(request, command).await {
-            Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict && expected.is_some() => {
-                return Err(self.with_difference(session, refusal, expected).await.into());
-            }
-            outcome => outcome?,
-        };
-        let plan = results::changed_plan(&committed)?;
-        // Another client may have written between the two.
-        let found = context.snapshot.active().filter(|found| found.id == plan.id && found.version + 1 == plan.version);
-        effects.replaced = found.map(Plan::digest);
-        effects.committed = committed.snapshot.session.clone().zip(Some(committed.seq));
+        let committed = tools.submitter.submit(session, by, command).await?;
         let answer = match tool {
-            PlanTool::AddCall => results::planned(plan),
+            PlanTool::AddCall => results::planned(results::changed_plan(&committed)?),
             PlanTool::SetContent
             | PlanTool::Progress
             | PlanTool::Finalize
@@ -179,8 +211,9 @@ impl ExternalTools {
             | PlanTool::List
             | PlanTool::AwaitDecision => tools.answer(tool, step, &committed)?,
         };
+        let plan = effects.of_commit(tool, committed)?;
         Ok(match tool {
-            PlanTool::SetContent | PlanTool::Submit | PlanTool::Finalize => with_next(answer, plan),
+            PlanTool::SetContent | PlanTool::Submit | PlanTool::Finalize => with_next(answer, &plan),
             PlanTool::Get
             | PlanTool::List
             | PlanTool::AwaitDecision
@@ -194,12 +227,20 @@ impl ExternalTools {
         })
     }
 
-    async fn read(&self, context: CallContext<'_>, tool: PlanTool, arguments: Arguments) -> LedgerResult<Value> {
+    async fn read(
+        &self,
+        context: CallContext<'_>,
+        tool: PlanTool,
+        arguments: Arguments,
+        effects: &mut CallEffects,
+    ) -> LedgerResult<Value> {
         let tools = &self.tools;
         match tool {
             PlanTool::Get => {
                 let plan = tools.requested_plan(context, arguments).await?;
-                Ok(with_next(tools.whole(&plan), &plan))
+                let answer = with_next(tools.whole(&plan), &plan);
+                effects.shown = Some(plan);
+                Ok(answer)
             }
             PlanTool::AwaitDecision => {
                 tools.pass_gate(context, tool)?;
@@ -236,7 +277,8 @@ impl ExternalTools {
         });
         let request = self.tools.submitter.request(session, by);
         let committed = self.tools.submitter.submit_as(request, command).await.map_err(LedgerError::into_refusal)?;
-        results::changed_plan(&committed).map(results::planned).map_err(LedgerError::into_refusal)
+        let plan = results::changed_plan(&committed).map_err(LedgerError::into_refusal)?;
+        Ok(results::planned(plan))
     }
 
     /// What a person has decided about the active plan. `decided` is false while it waits for a decision.
@@ -273,15 +315,7 @@ fn command(
     is_upstream: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Command, Refusal> {
     Ok(match tool {
-        PlanTool::SetContent => {
-            let given: arguments::ExternalSetContent = parse(tool, arguments)?;
-            let expected = given.expected_digest.as_deref().filter(|text| !text.trim().is_empty());
-            Command::External(ExternalCommand::SetContent {
-                markdown: given.plan_markdown,
-                title: given.title,
-                expected: expected.map(str::parse::<Digest>).transpose()?,
-            })
-        }
+        PlanTool::SetContent => content_command(arguments)?.0,
         PlanTool::AddCall => {
             let given: arguments::AddCall = parse(tool, arguments)?;
             let runner = if is_upstream(&given.tool) { CallRunner::Planwright } else { CallRunner::Client };
@@ -309,6 +343,15 @@ fn command(
         | PlanTool::RemoveStep
         | PlanTool::Submit => changing_command(tool, arguments)?,
     })
+}
+
+/// The command that replaces the text of the plan, and the version that the agent expects to replace.
+fn content_command(arguments: Arguments) -> Result<(Command, Option<Digest>), Refusal> {
+    let given: arguments::ExternalSetContent = parse(PlanTool::SetContent, arguments)?;
+    let expected = given.expected_digest.as_deref().filter(|text| !text.trim().is_empty());
+    let expected = expected.map(str::parse::<Digest>).transpose()?;
+    let (markdown, title) = (given.plan_markdown, given.title);
+    Ok((Command::External(ExternalCommand::SetContent { markdown, title, expected }), expected))
 }
 
 /// The 1-based position of a step of the active plan.

@@ -1,5 +1,7 @@
 //! What each plan tool answers: JSON, small enough for a model to read.
 
+use std::sync::Arc;
+
 use planwright_core::event::{Event, PlanEvent};
 use planwright_core::ids::StepId;
 use planwright_core::plan::content::PlanContent;
@@ -15,14 +17,16 @@ const PAUSED: &str = "paused";
 pub(super) const LIST_PAGE: u32 = 20;
 
 /// The plan that the committed events left behind: the new one, if one took another's place.
-pub(super) fn changed_plan(committed: &Committed) -> LedgerResult<&Plan> {
+pub(super) fn changed_plan(committed: &Committed) -> LedgerResult<&Arc<Plan>> {
     let superseding = committed.events.iter().find_map(|event| match event {
         Event::Plan { event: PlanEvent::Superseded { by, .. }, .. } => Some(by),
         _ => None,
     });
     let id = superseding.or_else(|| committed.events.iter().find_map(Event::plan));
-    id.and_then(|id| committed.snapshot.plan(id))
-        .or_else(|| committed.snapshot.active())
+    let snapshot = &committed.snapshot;
+    let active = || snapshot.session.as_ref()?.plan_mode.active_plan.as_ref();
+    id.and_then(|id| snapshot.plans.get(id))
+        .or_else(|| snapshot.plans.get(active()?))
         .ok_or_else(|| LedgerError::Internal("the plan that was changed is not on the snapshot".to_owned()))
 }
 

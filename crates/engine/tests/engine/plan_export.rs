@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::export::ExportedPlan;
+use planwright_core::refusal::RefusalCode;
 use planwright_engine::agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::session::input::{Approving, BeginWork, Input, Request};
@@ -133,6 +135,22 @@ async fn a_persons_edit_is_a_proposed_version() {
     let journal = exported.world.engine().ledger().journal(&exported.world.session, 0, 1_000).await.unwrap();
     assert!(journal.iter().any(|entry| entry.body.contains("\"through\":\"disk\"")), "the journal names the editor");
     exported.world.is_sound().await;
+}
+
+/// The external agent's version is not written over a person's edit that it has not seen.
+#[tokio::test]
+async fn an_edit_is_taken_before_an_external_agent_writes() {
+    let exported = Exported::drafted([]).await;
+    let before = exported.world.plan(1).await;
+    edit(&exported.only_file(), "- [ ] Knead", "- [ ] Knead for ten minutes");
+    let arguments = json!({ "plan_markdown": SECOND, "expected_digest": before.digest() });
+    let (tools, by) = (exported.world.engine().external_tools(), Actor::agent("codex", "mcp"));
+    let arguments = arguments.as_object().unwrap().clone();
+    let call = tools.call(&exported.world.session, &by, "plan_set_content", arguments, &|_| false);
+    let refused = call.await.outcome.unwrap_err();
+    assert_eq!(refused.code, RefusalCode::Conflict);
+    assert!(refused.message.contains("+- [ ] Knead for ten minutes"), "{}", refused.message);
+    assert!(exported.world.plan(1).await.markdown().contains("Knead for ten minutes"));
 }
 
 /// These commands read no other file of the project.

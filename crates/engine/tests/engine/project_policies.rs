@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use planwright_core::actor::Actor;
 use planwright_core::agents::{AgentRegistry, Specialist, SpecialistOptions};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::template::PlanTemplate;
@@ -182,4 +183,22 @@ async fn a_projects_template_comes_first() {
     std::fs::remove_file(project.path().join("plan-template.md")).unwrap();
     world.say("Hello again").await;
     assert!(world.sent(2).system.contains("> ## How to undo"));
+}
+
+/// The agent of another program writes without a message of the person in between.
+#[tokio::test]
+async fn an_external_agent_is_told_what_the_projects_template_says_now() {
+    let project = project(&[("plan-template.md", "## Owner\n")]);
+    let world = World::new([]).await;
+    choose(&world, project.path()).await;
+    world.hear("/plan on document").await;
+    let tools = world.engine().external_tools();
+    let write = async |text: &str| {
+        let arguments = json!({ "plan_markdown": text }).as_object().unwrap().clone();
+        let by = Actor::agent("codex", "mcp");
+        tools.call(&world.session, &by, "plan_set_content", arguments, &|_| false).await.outcome.unwrap()
+    };
+    assert_eq!(write("# Bread\n").await["missing_sections"], json!(["Owner"]));
+    std::fs::write(project.path().join("plan-template.md"), "## Costs\n").unwrap();
+    assert_eq!(write("# Bread\n\n## Owner\n").await["missing_sections"], json!(["Costs"]));
 }

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use planwright_core::plan::PlanStyle;
+use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
@@ -58,8 +58,8 @@ pub(super) struct Shared {
     /// that the client knows.
     upstream_subscriptions: Mutex<BTreeMap<String, (ServerName, String)>>,
     log_level: Mutex<Option<LoggingLevel>>,
-    /// The digest of the plan that this client read or wrote last.
-    pub(super) seen: Mutex<Option<String>>,
+    /// The version of a plan that this client read or wrote last.
+    pub(super) seen: Mutex<Option<Arc<Plan>>>,
 }
 
 #[derive(Debug)]

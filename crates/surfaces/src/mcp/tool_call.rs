@@ -2,7 +2,7 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::gate::PlanTool;
-use planwright_core::plan::{Digest, PlanStyle};
+use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
@@ -76,14 +76,16 @@ impl PlanServer {
                 answered.outcome = wait.run().await;
             }
             (Ok(value), Some(PlanTool::SetContent)) => {
-                self.warn_about_overwriting(value, answered.effects.replaced).await;
+                if let Some(written) = &answered.effects.shown {
+                    self.warn_about_overwriting(value, written).await;
+                }
             }
             (Ok(_) | Err(_), _) => {}
         }
         match &answered.outcome {
-            Ok(value) => {
-                if let Some(digest) = value.get("digest").and_then(Value::as_str) {
-                    *locked(&self.shared.seen) = Some(digest.to_owned());
+            Ok(_) => {
+                if let Some(shown) = answered.effects.shown {
+                    *locked(&self.shared.seen) = Some(shown);
                 }
                 match answered.effects.committed {
                     Some((session, seq)) => opened.changes.see(session, seq),
@@ -122,19 +124,15 @@ impl PlanServer {
     }
 
     /// Says so if the text that was replaced is one that this client had not read.
-    async fn warn_about_overwriting(&self, value: &mut Value, replaced: Option<Digest>) {
+    async fn warn_about_overwriting(&self, value: &mut Value, written: &Plan) {
         let seen = locked(&self.shared.seen).clone();
-        if replaced.is_some_and(|digest| seen.as_deref() == Some(&digest.to_string())) {
+        let is_next = |seen: &Plan| seen.id == written.id && seen.version + 1 >= written.version;
+        if written.version < 2 || seen.as_deref().is_some_and(is_next) {
             return;
         }
-        let Some(session) = self.shared.session.get() else { return };
-        let Ok(plan) = self.engine().plans().active(&session.identity).await else { return };
-        if plan.version < 2 {
-            return;
-        }
-        let Ok(before) = self.engine().history().version(&plan, plan.version - 1).await else { return };
-        let digest = before.digest().to_string();
-        if seen.as_deref() != Some(&digest) {
+        let Ok(before) = self.engine().history().version(written, written.version - 1).await else { return };
+        let digest = before.digest();
+        if seen.is_none_or(|seen| seen.digest() != digest) {
             let by = self.engine().history().version_author(&before).await.ok().flatten();
             let by = by.map_or_else(|| "another client".to_owned(), |author| author.by.to_string());
             value["overwrote"] = json!({

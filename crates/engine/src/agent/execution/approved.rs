@@ -5,13 +5,15 @@ use planwright_core::approval::Require;
 use planwright_core::command::{Command, RunCommand, TurnCommand};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::refusal::Refusal;
+use planwright_core::session::Session;
+use planwright_core::snapshot::Snapshot;
 
 use super::Executions;
 use crate::ledger::{LedgerError, LedgerResult};
 
 /// Refuses a plan whose approval has ended or, where the policy asks for one, has no valid signature. An execution of it is
 /// paused, so that it waits for a person.
-pub(super) async fn check(executions: &Executions, plan: &Plan) -> LedgerResult<()> {
+pub(super) async fn check(executions: &Executions, snapshot: &Snapshot, plan: &Plan) -> LedgerResult<()> {
     let engine = executions.agent.engine();
     let policy = engine.approvals().policy().await?;
     let mut permitted = plan.check_approved(&policy.approval, &policy.approvers, engine.now());
@@ -20,12 +22,11 @@ pub(super) async fn check(executions: &Executions, plan: &Plan) -> LedgerResult<
         permitted = check_stored(executions, plan).await?;
     }
     if permitted.is_ok() {
-        permitted = check_not_restored(executions, plan).await?;
+        permitted = check_not_restored(snapshot.opened()?, plan);
     }
     let Err(refusal) = permitted else { return Ok(()) };
     let by = Actor::system(plan.session.channel.as_str());
-    let open = executions.turns.open_turn(&plan.session).await?;
-    if open.is_some_and(|open| open.purpose.plan() == Some(&plan.id)) {
+    if snapshot.open_turn().is_some_and(|open| open.purpose.plan() == Some(&plan.id)) {
         engine.submit(&plan.session, &by, Command::Turn(TurnCommand::Stop)).await?;
     }
     let running = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
@@ -40,16 +41,15 @@ pub(super) async fn check(executions: &Executions, plan: &Plan) -> LedgerResult<
 }
 
 /// An approval that came with an archive is history.
-async fn check_not_restored(executions: &Executions, plan: &Plan) -> LedgerResult<Result<(), Refusal>> {
-    let session = executions.agent.engine().sessions().get(&plan.session).await?;
+fn check_not_restored(session: &Session, plan: &Plan) -> Result<(), Refusal> {
     if !session.is_history(plan) {
-        return Ok(Ok(()));
+        return Ok(());
     }
     let message = format!(
         "Nothing of plan {} was run: it was restored from an archive, and its approval is history. `/plan resume {}` continues it.",
         plan.number, plan.number
     );
-    Ok(Err(Refusal::policy_denied(message)))
+    Err(Refusal::policy_denied(message))
 }
 
 /// A signature covers the plan. That it was not carried out before, and that nothing else was put in its place, is what the

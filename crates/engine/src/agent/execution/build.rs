@@ -146,7 +146,7 @@ impl ExecutionRunner<'_> {
         let tokens = self.agent.tokens.count(&text);
         let begin = TurnCommand::Begin { text, tokens, purpose: purpose.clone() };
         let committed = self.submit_turn(begin).await?;
-        self.plan = named(&committed, &self.plan.id)?;
+        self.plan = named(&committed.snapshot, &self.plan.id)?;
         let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         let Some(id) = open.map(|open| open.id.clone()) else { return Err(ExecutionAbort::Elsewhere) };
         let mut conversation = Conversation::of_turn(id.clone());

@@ -119,7 +119,7 @@ pub(super) async fn finish(
         Ok(()) => executions.check_able(&found),
     };
     if running.is_some_and(|running| running.id == *execution) && able.is_ok() {
-        let plan = Box::pin(executions.execute(&by, plan, context)).await?;
+        let plan = Box::pin(executions.execute(&by, found, context)).await?;
         context.progress.send(Progress::Said(summary(&plan)));
         return Ok(());
     }

@@ -159,7 +159,7 @@ impl ExecutionRunner<'_> {
         let leasing = leasing(self.held.lease().clone());
         let request = SubmitRequest { session: &self.session, by, id, leasing, turn: None };
         let committed = engine.submitter().submit_as(request, command).await?;
-        self.plan = named(&committed, &self.plan.id)?;
+        self.plan = named(&committed.snapshot, &self.plan.id)?;
         self.session_state = committed.snapshot.session;
         Ok(())
     }

@@ -36,14 +36,14 @@ pub(super) async fn approve(
         .plans()
         .approve_with(&session, &rule, &plan.id, plan.digest(), Approving::default(), AfterApproval::CarryOut)
         .await;
-    match approved {
-        Ok(_) => {}
+    let plan = match approved {
+        Ok(plan) => plan,
         // A person was faster, or the plan changed.
         Err(LedgerError::Refused(_)) => return Ok(outcome),
         Err(error) => return Err(error),
-    }
+    };
     let words = format!("Plan {} only reads and was approved by the rule `{READ_ONLY}`.", plan.number);
-    let came = match Box::pin(executions.execute(&rule, &plan.id, context)).await {
+    let came = match Box::pin(executions.execute(&rule, plan, context)).await {
         Ok(plan) => summary(&plan),
         // The answer of the turn is not lost with it.
         Err(LedgerError::Refused(refusal)) => refusal.message,

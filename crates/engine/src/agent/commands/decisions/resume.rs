@@ -38,10 +38,11 @@ impl Decisions {
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         let session = context.session();
+        let found = self.agent.engine().plans().get(session, plan).await?;
         if resuming.choice != Some(StuckChoice::Stop) {
-            self.check_step_was_seen(plan, context).await?;
+            self.check_step_was_seen(&found, context).await?;
         }
-        if let Some(left) = self.resume_for_drafter(plan, resuming, context).await? {
+        if let Some(left) = self.resume_for_drafter(&found, resuming, context).await? {
             return Ok(left);
         }
         // The request was carried out before; what it resumed is not resumed again.
@@ -52,7 +53,7 @@ impl Decisions {
         let settled = match context.find_committed(self.agent.engine()).await? {
             // The step was settled when the request was sent before.
             Some(_) => Settled::of(self.agent.engine().plans().get(session, plan).await?),
-            None => self.settle_stuck(plan, resuming.choice, context).await?,
+            None => self.settle_stuck(found, resuming.choice, context).await?,
         };
         let plan = match settled {
             Settled::NeedsChoice(question) => return Ok(Answer::refusal(session, RefusalCode::WrongStatus, question)),
@@ -72,10 +73,9 @@ impl Decisions {
     }
 
     /// Refuses to release a step for a person who spoke before the last one ended: they have not seen it.
-    async fn check_step_was_seen(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<()> {
+    async fn check_step_was_seen(&self, plan: &Plan, context: &InputContext) -> LedgerResult<()> {
         let engine = self.agent.engine();
-        let found = engine.plans().get(context.session(), plan).await?;
-        let pause = found.execution.as_ref().and_then(|execution| execution.pause);
+        let pause = plan.execution.as_ref().and_then(|execution| execution.pause);
         let Some(Pause::Paused { at, after_step: Some(after), .. }) = pause else { return Ok(()) };
         if context.request.received_at.is_none_or(|received| received >= at) {
             return Ok(());
@@ -88,7 +88,7 @@ impl Decisions {
         }
         let message = format!(
             "Step {} of plan {} has ended since you said that. Look at it, then resume the plan again.",
-            after.step, found.number
+            after.step, plan.number
         );
         Err(Refusal::stale(message).into())
     }
@@ -97,7 +97,7 @@ impl Decisions {
     /// step that agent reported. `None` if this process continues it.
     async fn resume_for_drafter(
         &self,
-        plan: &PlanId,
+        found: &Plan,
         resuming: Resuming,
         context: &InputContext,
     ) -> LedgerResult<Option<Answer>> {
@@ -105,17 +105,16 @@ impl Decisions {
         if resuming.choice.is_some() {
             return Ok(None);
         }
-        let found = engine.plans().get(session, plan).await?;
         // The agent that reported the step also does the next one.
         let reported = found.execution.as_ref().and_then(Execution::step_pause).is_some_and(|pause| pause.external);
         if resuming.worker == Worker::ThisProcess && !reported {
             return Ok(None);
         }
-        let drafter = engine.history().external_author(&found).await?;
+        let drafter = engine.history().external_author(found).await?;
         let is_theirs = reported || found.style() == PlanStyle::Document;
         let Some(drafter) = drafter.filter(|_| is_theirs) else { return Ok(None) };
         let plan =
-            context.engine(engine).plans().resume_after(session, context.by(), plan, resuming.after_step).await?;
+            context.engine(engine).plans().resume_after(session, context.by(), &found.id, resuming.after_step).await?;
         let left = format!("The agent that drafted it, {drafter}, carries it out.");
         let words = format!("{} {left}", short_status(&plan));
         context.progress.send(Progress::Decided(Decided { plan, left: Some(left) }));
@@ -130,8 +129,10 @@ impl Decisions {
         context: &InputContext,
     ) -> LedgerResult<Arc<Plan>> {
         let session = context.session();
-        let active = self.agent.engine().sessions().get(session).await?.plan_mode.active_plan;
-        let parked = plan.style() == PlanStyle::Document && active.as_ref() != Some(&plan.id);
+        let parked = plan.style() == PlanStyle::Document && {
+            let active = self.agent.engine().sessions().get(session).await?.plan_mode.active_plan;
+            active.as_ref() != Some(&plan.id)
+        };
         let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
         if plan.status == PlanStatus::Executing && !parked && !paused && after_step.is_none() {
             return Ok(plan);
@@ -149,12 +150,11 @@ impl Decisions {
     /// Settles the step that a plan stopped at, if there is one.
     async fn settle_stuck(
         &self,
-        plan: &PlanId,
+        plan: Arc<Plan>,
         choice: Option<StuckChoice>,
         context: &InputContext,
     ) -> LedgerResult<Settled> {
         let (session, by) = (context.session(), context.by());
-        let plan = self.agent.engine().plans().get(session, plan).await?;
         if choice != Some(StuckChoice::Stop) {
             self.executions.check_author(&plan).await?;
         }
