@@ -58,7 +58,7 @@ Feature: Approval and execution
     And the model was sent "only small changes"
     And the model was not sent "swordfish"
 
-  Scenario: A specialist who tries again is told what came of it before
+  Scenario: A specialist who tries again is told the outcome of earlier attempts
     Given a plan with the goal "Ship it" and the steps "coder: Write it" is ready
     And the model reports "failed: the disk was full"
     When the person types "/plan approve"
@@ -770,7 +770,7 @@ Feature: Approval and execution
     Then the person reads "Both are done."
     And plan 1 is COMPLETED
 
-  Scenario: A message after a crash waits until the plan has gone on
+  Scenario: A message after a crash waits until the plan has continued
     Given a tool "look" that only reads and hangs the first time
     And a plan with the goal "Ship it" and the steps "coder: Write it" is ready
     And the model calls "look" with '{}'

@@ -1,4 +1,4 @@
-Feature: What a planner's turn comes to
+Feature: The result of a planner's turn
   A program that builds on the planner gets one of four things: an answer, a plan by its id, a failure or an interruption. What
   is stored has the last word about a plan, whatever the planner says.
 

@@ -125,12 +125,12 @@ Feature: The planner and the specialists
     Then the model was told "INVALID_ARGUMENT"
     And the model was asked 2 times
 
-  Scenario: A specialist who comes to no answer does not end the planning
+  Scenario: A specialist who gives no answer does not end the planning
     Given the model calls "ask_agent" with '{"agent": "coder", "question": "How?"}'
     And the model fails with "no credit left"
     And the model answers "I go on without."
     When the person says "Plan it"
-    Then the model was told "coder came to no answer"
+    Then the model was told "coder gave no answer"
     And the person reads "I go on without."
 
   Scenario: No specialist is asked where no plan is built

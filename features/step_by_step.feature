@@ -26,7 +26,7 @@ Feature: Step by step
     When the person types "/plan approve step by step"
     Then the model was asked 1 time
     And plan 1 waits after step 1
-    And the person reads "`/plan resume 1` goes on with the next step"
+    And the person reads "`/plan resume 1` continues with the next step"
     And the person reads "changes the rest"
     And the person reads "ends the execution here"
     Given the model reports "done"

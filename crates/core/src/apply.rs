@@ -182,7 +182,7 @@ impl Session {
             SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
             SessionEvent::WorkspaceChosen { path } => self.workspace = Workspace::at(path.clone()),
             SessionEvent::ClientSeen { client } => {
-                // No process of an earlier start of the machine is there any more.
+                // No process from before the machine's last start is running.
                 self.clients.retain(|known| known.machine == client.machine);
                 self.clients.push(client.clone());
             }

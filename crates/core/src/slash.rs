@@ -35,7 +35,7 @@ pub enum Input<'a> {
     /// For the agent, as it was typed.
     Message(&'a str),
     Command(SlashCommand),
-    /// Meant as a command and not one. Nothing is done and the agent hears nothing of it.
+    /// Meant as a command and not one. Nothing is done and the agent does not read it.
     Refused(Mistake),
 }
 

@@ -335,7 +335,7 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// Appends a record. Returns false if another record has its number: the caller reads again.
     async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool>;
 
-    /// The session that was last chosen on a transport and is still there.
+    /// The session that was last chosen on a transport and still exists.
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>>;
 
     /// Chooses an existing session on a transport.

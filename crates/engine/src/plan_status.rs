@@ -69,7 +69,7 @@ pub(crate) fn step_pause_words(plan: &Plan) -> Option<String> {
     let (number, step) = (plan.number, pause.step);
     Some(format!(
         "It is **paused** after step {step}, so that you can look at it:\n\n\
-         - `/plan resume {number}` goes on with the next step\n\
+         - `/plan resume {number}` continues with the next step\n\
          - `/plan revise #{number} WHAT TO CHANGE` changes the rest\n\
          - `/plan resume {number} stop` ends the execution here"
     ))

@@ -1,4 +1,4 @@
-//! The name this process holds sessions under. It tells others on the same machine whether the process is still there,
+//! The name this process holds sessions under. It tells others on the same machine whether the process still runs,
 //! so that they need not wait until its leases run out.
 
 use std::fs;
@@ -33,7 +33,7 @@ fn ended(pid: &str, began: &str) -> bool {
     }
 }
 
-/// Where processes of others are hidden, one that is not to be seen may well be there.
+/// Where processes of other users are hidden, a process that cannot be seen may still run.
 fn sees_others() -> bool {
     fs::metadata("/proc/1/stat").is_ok()
 }

@@ -3,7 +3,7 @@
 //! - [`Notifier`]: the component; it follows the store and sends until it is told to stop
 //! - [`happening`]: what can be told, and how it is found in a session
 //! - [`schedule`]: quiet hours
-//! - [`options`]: what is told, where and when
+//! - [`options`]: which notifications are sent, where and when
 //! - [`channels`]: desktop, webhook and e-mail; Telegram's cards are made by `planwright-telegram`
 //! - `deliver`: messages from the outbox, several in one
 //!

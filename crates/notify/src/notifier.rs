@@ -194,7 +194,7 @@ async fn follow(shared: &Shared) {
     }
 }
 
-/// From when on ended work is told: the first start, or shortly before the last stop.
+/// People are notified of work that ended after this time: the first start, or shortly before the last stop.
 async fn mark(shared: &Shared) -> LedgerResult<Timestamp> {
     let now = shared.engine.now();
     let stored = shared.ledger.chat_record(MARK_KEY).await?;

@@ -1,4 +1,4 @@
-//! What is told, where and when.
+//! Which notifications are sent, where and when.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::schedule::QuietHours;
 pub struct NotifyOptions {
     pub events: Vec<HappeningKind>,
     pub to: Vec<Target>,
-    /// How long something waits before a person is told. What is decided by then is not told.
+    /// How long something waits before a notification is sent. None is sent about what is decided by then.
     pub after: Duration,
     pub quiet: Option<QuietHours>,
-    /// After how long without a decision `escalate_to` is told, too.
+    /// After how long without a decision the targets in `escalate_to` are notified, too.
     pub escalate_after: Option<Duration>,
     pub escalate_to: Vec<Target>,
     pub webhook: Option<WebhookOptions>,

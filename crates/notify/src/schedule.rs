@@ -1,4 +1,4 @@
-//! Quiet hours: what is due in them is told at their end.
+//! Quiet hours: a notification that is due in them is sent at their end.
 
 use std::str::FromStr;
 

@@ -1,9 +1,9 @@
 //! The conversation with the agent, in a terminal or in a pipe.
 //!
-//! - [`conversation`]: one exchange at a time: what is said goes out, what happens is told, the answer comes back
+//! - [`conversation`]: one exchange at a time: what is said goes out, progress is shown, the answer comes back
 //! - [`confirmation`]: approvals that need a digest or a passphrase
 //! - [`talk`]: a person at a terminal, prompt after prompt
-//! - [`pipe`]: messages that are there already, or come line by line
+//! - [`pipe`]: messages that are given at the start, or come line by line
 //! - [`editor`]: the line that is being typed
 //! - [`signals`]: Ctrl+C, and the wish of the system that the program ends
 //! - [`view`]: how it is shown: live in a terminal, plainly, or as JSON

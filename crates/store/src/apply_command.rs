@@ -81,7 +81,7 @@ impl AppliedCommand {
         Some(added)
     }
 
-    /// The plans that were not there before.
+    /// The plans that did not exist before.
     pub(crate) fn made(&self) -> impl Iterator<Item = &PlanId> {
         self.events.iter().filter_map(Event::added_plan)
     }
@@ -109,7 +109,7 @@ pub(crate) fn needs_active_plan(command: &Command) -> bool {
     }
 }
 
-/// Whether the command can begin a session that is not there yet.
+/// Whether the command can begin a session that does not exist yet.
 pub(crate) fn may_open_session(command: &Command) -> bool {
     match command {
         Command::Session(SessionCommand::Open) | Command::Import(_) => true,

@@ -1,4 +1,4 @@
-//! The rules of leases, the same for both stores: who may go on, and which fence comes next.
+//! The rules of leases, the same for both stores: who may write under one, and which fence comes next.
 
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Lease, Leasing, LedgerError, LedgerResult, Submission};

@@ -28,7 +28,7 @@ pub(crate) enum RowChange {
 }
 
 impl MemoryRowChange {
-    /// What an event changes. `snapshot` is the state after it. An event about a memory that is not there changes no row.
+    /// What an event changes. `snapshot` is the state after it. An event about an unknown memory changes no row.
     pub(crate) fn of(event: &Event, snapshot: &Snapshot) -> Option<Self> {
         let event = event.memory_event()?;
         let record = snapshot.memories.get(event.memory())?;

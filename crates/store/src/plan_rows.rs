@@ -24,7 +24,7 @@ pub(crate) struct PlanRowChanges {
 #[derive(Debug)]
 enum Runs {
     Of(BTreeSet<StepId>),
-    /// All there are now, and those that were there before go.
+    /// All current ones. They replace the stored ones.
     All,
 }
 
@@ -50,7 +50,7 @@ impl PlanRowChanges {
         }
     }
 
-    /// What this one and then another one come to.
+    /// Adds the changes of another one, which came later.
     pub(crate) fn join(&mut self, other: &Self) {
         self.plan |= other.plan;
         match (&mut self.runs, &other.runs) {
@@ -138,7 +138,7 @@ impl ExecutionRow {
 }
 
 /// A plan put together from its rows: what its own says, how many runs there are, and the runs in order. None of them
-/// may be missing, and none may be there that does not belong to it.
+/// may be missing, and no run may be stored that does not belong to it.
 pub(crate) fn assemble_plan<T: AsRef<str>>(
     what: impl Fn() -> String,
     mut plan: Plan,

@@ -70,7 +70,7 @@ pub(crate) const THROUGH: &str = "mcp";
 #[derive(Debug, Clone)]
 pub struct McpOptions {
     pub engine: Engine,
-    /// Opened if it is not there yet.
+    /// Opened if it does not exist yet.
     pub session: SessionChoice,
     pub start: PlanStart,
     pub commands: PersonCommands,

@@ -177,7 +177,7 @@ impl Connection {
         let server = || options.name.clone();
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        // The route is there before the server can say anything about the call.
+        // The route exists before the server can say anything about the call.
         let (route, mut events) = self.router.begin(observer.client());
         let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
         let Ok(mut handle) = sent else {

@@ -33,7 +33,7 @@ export function PreviewView({ preview, call }: { preview: CallPreview; call: Rea
       <Icon name="warning" size={14} /> <Visible text={problem} />
     </p>
   );
-  // Without the text of a file that is there, the call itself says most.
+  // Without the text of an existing file, the call itself says most.
   if ((existsBefore && before === null) || (existsAfter && after === null) || rows.length === 0) {
     return (
       <>

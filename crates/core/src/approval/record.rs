@@ -213,7 +213,16 @@ impl ApprovalState {
             // With a passkey of their own under another name one approver would be two.
             let own = match &record.event {
                 ApprovalEvent::PasskeyAdded { name, .. } => *name == signed.approver,
-                _ => true,
+                ApprovalEvent::PolicySet { .. }
+                | ApprovalEvent::ApproverAdded { .. }
+                | ApprovalEvent::ApproverRemoved { .. }
+                | ApprovalEvent::PassphraseChanged { .. }
+                | ApprovalEvent::PassphraseFailed { .. }
+                | ApprovalEvent::PassphraseAccepted { .. }
+                | ApprovalEvent::PasskeyRemoved { .. }
+                | ApprovalEvent::SignInLinkMade { .. }
+                | ApprovalEvent::BrowserSignedIn { .. }
+                | ApprovalEvent::BrowserSignedOut { .. } => true,
             };
             own && approver
                 .is_some_and(|approver| approver.key.verifies(&self.message(&record.event), &signed.signature))

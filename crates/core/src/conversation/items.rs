@@ -286,7 +286,7 @@ fn note(ending: &TurnEnding) -> Option<(u32, String)> {
         TurnEnd::ModelFailed { .. } => "[This turn ended because the model could not answer.]",
         TurnEnd::Interrupted => "[This turn was interrupted.]",
     };
-    // What was heard before the stop belongs to the history; explanations for the person do not.
+    // Text that arrived before the stop belongs to the history; explanations for the person do not.
     let heard = matches!(ending.end, TurnEnd::Stopped).then_some(ending.text.trim()).filter(|text| !text.is_empty());
     Some(match heard {
         Some(heard) => (ending.tokens.saturating_add(model_notes::NOTE_TOKENS), format!("{heard}\n\n{words}")),

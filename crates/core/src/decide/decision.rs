@@ -315,7 +315,7 @@ fn with_comments(words: Option<String>, comments: Option<&str>) -> Option<String
     }
 }
 
-/// Recorded calls cannot be taken back one by one, so a collected plan is collected anew; the other styles go on
+/// Recorded calls cannot be taken back one by one, so a collected plan is collected anew; the other styles start
 /// from the present content.
 fn starting_point(content: &PlanContent) -> PlanContent {
     match content {

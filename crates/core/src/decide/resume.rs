@@ -1,4 +1,4 @@
-//! Beginning the work of an approved plan, and going on where it stopped.
+//! Beginning the work of an approved plan, and continuing where it stopped.
 
 use crate::approval::Require;
 use crate::command::{Outcome, StuckChoice};

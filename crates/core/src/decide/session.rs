@@ -166,7 +166,7 @@ impl Decider<'_> {
         self.snapshot.opened()?;
         match &undo.plan {
             Some(plan) => drop(self.snapshot.named(plan)?),
-            // An open turn would go on with files that it does not expect.
+            // An open turn would continue with files that it does not expect.
             None if self.snapshot.opened()?.turn.is_some() => {
                 return Err(Refusal::wrong_status("The agent is at work; stop it before changes are undone."));
             }

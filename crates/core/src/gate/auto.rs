@@ -53,7 +53,7 @@ impl AutoTool {
         }
     }
 
-    /// Whether the tool is about goals and tasks that are there already.
+    /// Whether the tool is about goals and tasks that exist already.
     const fn needs_goals(self) -> bool {
         match self {
             Self::GoalList | Self::GoalUpdate | Self::TaskList | Self::TaskUpdate => true,

@@ -101,7 +101,7 @@ pub struct Run {
     pub evidence: Option<String>,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
-    /// What came of it before, the latest last; of many only the latest are kept.
+    /// Earlier tries that did not do it, the latest last; of many only the latest are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<Attempt>,
     /// How the calls that were made for it in this execution were permitted.
@@ -199,7 +199,7 @@ impl StepRun {
         .into()
     }
 
-    /// It is to be done again; what came of it this time is remembered.
+    /// Keeps this try as an attempt, because the step is to be done again.
     pub(crate) fn tried(&mut self, note: Option<String>) {
         let status = self.status;
         self.attempts.push(Attempt { status, note });
@@ -208,7 +208,7 @@ impl StepRun {
     }
 
     /// What the next execution takes over from this one. A call that was begun may have had its effect, so it is not
-    /// run again by itself; an agent that works from a document sees for itself how far it came.
+    /// run again by itself; an agent that works from a document looks itself at what is done.
     fn kept(&self, style: PlanStyle) -> Option<Self> {
         match self.status {
             StepStatus::Completed | StepStatus::Uncertain => Some(self.clone()),

@@ -146,7 +146,7 @@ fn next(plan: &Plan) -> String {
             |next| format!("step {}, {}", next.step, title(&next.description)),
         ),
         (PlanStatus::PartiallyCompleted, _) => {
-            "the person decides whether it goes on, with `/plan resume`; do nothing of it until then".to_owned()
+            "the person decides whether it continues, with `/plan resume`; do nothing of it until then".to_owned()
         }
         (PlanStatus::Approved | PlanStatus::Executing, PlanStyle::Collect | PlanStyle::Build) => {
             "it is carried out as it was approved, not by you in this conversation".to_owned()

@@ -1,4 +1,4 @@
-//! How a line that begins like a command may go on, one word at a time.
+//! How a line that begins like a command may continue, one word at a time.
 
 use super::table::{CommandSpec, offered};
 

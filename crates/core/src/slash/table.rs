@@ -194,8 +194,8 @@ static TABLE: [CommandSpec; 37] = {
         row(Conversation, Talking, "new", "", |rest| nothing(rest, SlashCommand::New))
             .says("begin a new session", "/new"),
         row(Conversation, Talking, "sessions", "", |rest| nothing(rest, SlashCommand::Sessions))
-            .says("the sessions there are", "/sessions"),
-        row(Conversation, Talking, "switch", "<key>", switch).says("go on in another session", "/switch k3yk3y8x"),
+            .says("list the sessions", "/sessions"),
+        row(Conversation, Talking, "switch", "<key>", switch).says("continue in another session", "/switch k3yk3y8x"),
         row(Conversation, Talking, "reset", "", |rest| nothing(rest, SlashCommand::Reset))
             .says("forget the conversation, cancel the active plan, plan work off", "/reset"),
         row(Conversation, Talking, "compact", "", |rest| nothing(rest, SlashCommand::Compact))

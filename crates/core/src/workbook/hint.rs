@@ -50,7 +50,7 @@ fn next(standing: &TaskPlanProgress) -> String {
     let task = |phase: &Phase| phase.next.as_deref().map(|task| quoted(&clipped(task, LONGEST_TASK)));
     match standing.current() {
         Some(_) | None if standing.complete => {
-            "tell the person what came of it; `init_plan` archives it and begins the next one".to_owned()
+            "tell the person the result; `init_plan` archives it and begins the next one".to_owned()
         }
         Some((_, phase)) => task(phase).unwrap_or_else(|| "the rest of this phase, then mark it complete".to_owned()),
         None => "read it with `read_plan`, and give it phases".to_owned(),

@@ -22,7 +22,7 @@ pub struct WorkbookState {
     /// The oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub archives: Vec<Archive>,
-    /// How many versions of each document there ever were. Numbers go on from one workbook to the next, so that a
+    /// How many versions of each document there ever were. Numbers continue from one workbook to the next, so that a
     /// version that was looked at is never mistaken for one of a workbook that took its place.
     pub made: Documents<u32>,
 }

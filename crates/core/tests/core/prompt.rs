@@ -83,7 +83,7 @@ fn every_status_in_every_style_says_what_is_decided_done_and_next() {
     let by_rules = "it is carried out as it was approved, not by you in this conversation";
     let over = "nothing, this plan is over; do not take it up again";
     let ada = "approved by \"ada\"";
-    let resume = "the person decides whether it goes on, with `/plan resume`; do nothing of it until then";
+    let resume = "the person decides whether it continues, with `/plan resume`; do nothing of it until then";
     let decide = "the person decides; change it only if they ask";
     for (status, decided, done, document, others) in [
         (Collecting, "nothing yet, the plan is empty", None, "draft it with the person and store it", ""),
@@ -145,7 +145,7 @@ fn each_style_says_how_it_is_worked_with() {
 fn the_planner_knows_every_specialist_by_one_line() {
     let block = block(&World::planning(PlanStyle::Build));
     let list = "the planner cannot be given a step. These are the specialists:\n\
-                - `coder`: Writes and changes code, in the way of the code that is there\n\
+                - `coder`: Writes and changes code, in the style of the existing code\n\
                 - `cook`: Does what a cook does\n\
                 \nPlan 1 is COLLECTING";
     assert!(block.contains(list), "{block}");
@@ -196,7 +196,7 @@ fn a_plan_that_failed_in_part_does_not_begin_again_by_itself() {
     }
     assert_eq!(world.active().status, PlanStatus::PartiallyCompleted);
     let standing = standing(&world);
-    assert!(standing.contains("- Next: the person decides whether it goes on, with `/plan resume`"), "{standing}");
+    assert!(standing.contains("- Next: the person decides whether it continues, with `/plan resume`"), "{standing}");
     assert!(!standing.contains("first"), "{standing}");
 }
 

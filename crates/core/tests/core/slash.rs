@@ -428,7 +428,7 @@ fn help_on_a_topic() {
     assert_eq!(help(Some("  ")), help(None));
     assert_eq!(
         help(Some("switch")),
-        "- `/switch <key>`: go on in another session\n  `/switch k3yk3y8x`",
+        "- `/switch <key>`: continue in another session\n  `/switch k3yk3y8x`",
         "nothing about plans where none is named"
     );
     assert_eq!(help(Some("pln")), "There is no help on `pln`. Did you mean `/help plan`?");

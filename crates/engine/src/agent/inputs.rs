@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
+use planwright_core::plan::reference::PlanReference;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::slash::{AutoSubcommand, PlanCommand, SlashCommand};
 use planwright_core::snapshot::Snapshot;
@@ -198,17 +199,28 @@ impl InputDispatcher {
         running: &Running,
     ) -> LedgerResult<Option<Interruption>> {
         let session = context.session();
-        let reference = match command {
-            PlanCommand::Cancel { plan, .. } | PlanCommand::Revise { plan, .. } => plan.as_ref(),
+        match command {
+            PlanCommand::Cancel { plan, reason } => {
+                let Some(plan) = self.running_plan(plan.as_ref(), context, running).await else { return Ok(None) };
+                let cancelled = self.commands.decisions.cancel(&plan, reason.clone(), context, running).await?;
+                Ok(Some(finished(cancelled)))
+            }
+            PlanCommand::Revise { plan, feedback } => {
+                let Some(plan) = self.running_plan(plan.as_ref(), context, running).await else { return Ok(None) };
+                let changes = feedback.clone().into();
+                let message = self.commands.decisions.ask_for_changes(&plan, changes, context, running).await?;
+                let message = Box::new(Input::Message(message));
+                Ok(Some(Interruption::Continues(message, context.request.part(REVISION))))
+            }
             PlanCommand::Done => {
                 let active = self.agent.engine().sessions().get(session).await?.plan_mode.active_plan;
-                return Ok(match active {
+                Ok(match active {
                     Some(plan) if self.runs(&plan, context, running).await => {
                         let leaving = self.commands.plans.leave_plan_mode(Leave::Done, context, running);
                         Some(finished(leaving.await?))
                     }
                     Some(_) | None => None,
-                });
+                })
             }
             PlanCommand::On { .. }
             | PlanCommand::Off
@@ -220,28 +232,20 @@ impl InputDispatcher {
             | PlanCommand::Files(_)
             | PlanCommand::Approve { .. }
             | PlanCommand::Reject { .. }
-            | PlanCommand::Resume { .. } => return Ok(None),
-        };
-        // A plan that does not exist now may exist when the command's turn comes.
-        let Ok(plan) = self.agent.engine().plans().find(session, reference).await else { return Ok(None) };
-        if !self.runs(&plan.id, context, running).await {
-            return Ok(None);
+            | PlanCommand::Resume { .. } => Ok(None),
         }
-        Ok(match command {
-            PlanCommand::Cancel { reason, .. } => {
-                Some(finished(self.commands.decisions.cancel(&plan.id, reason.clone(), context, running).await?))
-            }
-            PlanCommand::Revise { feedback, .. } => {
-                let message = self
-                    .commands
-                    .decisions
-                    .ask_for_changes(&plan.id, feedback.clone().into(), context, running)
-                    .await?;
-                let message = Box::new(Input::Message(message));
-                Some(Interruption::Continues(message, context.request.part(REVISION)))
-            }
-            _ => None,
-        })
+    }
+
+    /// The plan that a person names, if it is being carried out. One that does not exist now may exist when the command's
+    /// turn comes.
+    async fn running_plan(
+        &self,
+        reference: Option<&PlanReference>,
+        context: &InputContext,
+        running: &Running,
+    ) -> Option<PlanId> {
+        let plan = self.agent.engine().plans().find(context.session(), reference).await.ok()?;
+        self.runs(&plan.id, context, running).await.then(|| plan.id.clone())
     }
 
     async fn stop_running(&self, context: &InputContext, running: &Running) -> LedgerResult<Outcome> {

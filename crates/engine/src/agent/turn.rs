@@ -278,7 +278,7 @@ fn begun_turn(committed: &Committed, text: &str) -> LedgerResult<TurnId> {
     }
 }
 
-/// Whether the turn is open and nothing has happened in it. A request that is sent again finds one that went on, or is over.
+/// Whether the turn is open and nothing has happened in it. A request that is sent again may find it in work or ended.
 fn is_untouched(committed: &Committed, turn: &TurnId) -> bool {
     let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
     open.is_some_and(|open| open.id == *turn && open.calls == 0 && open.resumed == 0)

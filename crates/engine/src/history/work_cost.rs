@@ -49,8 +49,9 @@ impl History {
         let Some(first) = history.items.iter().find(|item| is_start(&item.event)) else {
             return Ok(ExecutionCosts::default());
         };
-        let last = history.executions.last().map(|one| &one.execution);
-        let ended = last.and_then(|execution| execution.finished_at);
+        let has_ended = history.executions.last().is_some_and(|last| last.execution.finished_at.is_some());
+        let ends = history.items.iter().filter(|item| has_ended && ends_execution(&item.event));
+        let end_seq = ends.map(|item| item.seq).next_back();
         let mut costs = Costs::new(plan);
         // The turn may have begun in the same moment as the execution.
         let (mut after, mut read) = (first.seq.saturating_sub(1), 0);
@@ -59,7 +60,7 @@ impl History {
             let Some(end) = page.last().map(|sealed| sealed.seq) else { break };
             for sealed in &page {
                 let Ok(entry) = serde_json::from_str::<Entry>(&sealed.body) else { continue };
-                if ended.is_some_and(|ended| entry.at > ended) && costs.turns.is_empty() {
+                if end_seq.is_some_and(|end| sealed.seq > end) && costs.turns.is_empty() {
                     return Ok(costs.found);
                 }
                 costs.take_in(&entry.event);
@@ -68,6 +69,11 @@ impl History {
         }
         Ok(costs.found)
     }
+}
+
+fn ends_execution(event: &Event) -> bool {
+    let Event::Plan { event, .. } = event else { return false };
+    matches!(event, PlanEvent::ExecutionFinished { .. } | PlanEvent::Cancelled { .. } | PlanEvent::Superseded { .. })
 }
 
 struct Costs<'a> {

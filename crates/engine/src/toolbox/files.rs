@@ -175,7 +175,7 @@ impl FileTools {
         ]
     }
 
-    /// Where a person finds the session's files. It is there once something was written.
+    /// Where a person finds the session's files. The folder exists once something was written.
     pub fn folder(&self, session: &SessionIdentity) -> PathBuf {
         self.shared.folder(session).path()
     }
@@ -185,7 +185,7 @@ impl FileTools {
         self.shared.folder(session)
     }
 
-    /// Writes a file that is not there yet; one that is there stays as it is.
+    /// Writes a new file; an existing one stays as it is.
     pub(crate) async fn write_new(
         &self,
         session: &SessionIdentity,

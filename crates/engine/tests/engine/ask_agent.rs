@@ -224,7 +224,7 @@ async fn of_many_questions_only_the_latest_are_told_again() {
 async fn a_specialist_that_comes_to_no_answer_is_a_failed_call_and_the_turn_goes_on() {
     let cases: Vec<(Vec<Reply>, &str)> = vec![
         (vec![Reply::error(ModelErrorKind::Refused, "No credit left.")], "No credit left."),
-        (vec![Reply::text(""), Reply::text("")], "coder came to no answer"),
+        (vec![Reply::text(""), Reply::text("")], "coder gave no answer"),
         (vec![Reply::call("list_files", json!({})); 9], "the same thing"),
     ];
     for (replies, words) in cases {

@@ -18,7 +18,7 @@ fn signed(text: &str) -> String {
 pub(super) fn at_the_end(turn: &TurnView<'_>) -> Option<String> {
     let last = turn.last()?;
     match last.name {
-        // A plan that cannot be read may not be there yet; drafting one tells.
+        // A plan that cannot be read may not exist yet; drafting one shows that.
         "plan_get" => None,
         _ if last.failed && last.is_about_plans() => Some(refused(last)),
         "plan_set_content" | "plan_submit" => Some(signed(include_str!("texts/ready.md"))),

@@ -2,7 +2,7 @@
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Opening<'a> {
-    /// An approved plan is to be carried out, or gone on with, in the conversation it was made in.
+    /// An approved plan is to be carried out, or continued, in the conversation it was made in.
     Plan,
     /// A specialist is given one step.
     Step { step: u64, plan: u64, rest: &'a str },

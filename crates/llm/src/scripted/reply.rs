@@ -87,13 +87,13 @@ impl Reply {
         self
     }
 
-    /// Fails after its text was heard.
+    /// Fails after its text was sent.
     pub fn then_error(mut self, kind: ModelErrorKind, message: impl Into<String>) -> Self {
         self.ending = Ending::Fails(ModelError::new(kind, message));
         self
     }
 
-    /// Falls silent for good after its text was heard.
+    /// Sends its text and then nothing more.
     pub fn then_hang(mut self) -> Self {
         self.ending = Ending::Hangs;
         self
@@ -111,7 +111,7 @@ impl Reply {
         self
     }
 
-    /// Begins with a failed attempt: its text is heard half, then that it is tried again.
+    /// Begins with a failed attempt: half of its text is sent, then the retry is announced.
     pub fn tried_again(mut self, why: impl Into<String>, wait: Duration) -> Self {
         self.again.push((why.into(), wait));
         self

@@ -37,7 +37,7 @@ impl Conversation {
         let PlanCommand::Approve { plan: reference, selection, step_by_step, note } = command else {
             return unchanged(self, input);
         };
-        // Whatever is wrong with the plan is told by the answer.
+        // The answer says what is wrong with the plan.
         let engine = self.agent().engine().clone();
         let Ok(plan) = engine.plans().find(self.session(), reference.as_ref()).await else {
             return unchanged(self, input);

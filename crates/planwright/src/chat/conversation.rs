@@ -1,4 +1,4 @@
-//! One exchange after another: what a person says goes to the agent, what happens is told meanwhile, and the answer comes
+//! One exchange after another: what a person says goes to the agent, progress is shown meanwhile, and the answer comes
 //! back. Ctrl+C ends what the agent does; a second one does not wait for that.
 
 use std::io;
@@ -98,7 +98,7 @@ impl Conversation {
         &mut self.signals
     }
 
-    /// Only trouble with the output is an error; what goes wrong with the agent came of it.
+    /// Only trouble with the output is an error; a failure of the agent is [`Exchanged::Failed`].
     pub(super) async fn exchange(&mut self, asked: Asked<'_>, view: &mut dyn View) -> Result<Exchanged, Failure> {
         let (first, then) = match asked {
             Asked::Text(text) => (text_input(text), None),
@@ -134,7 +134,7 @@ impl Conversation {
                 Ok(Exchanged::Failed(error.into()))
             }
             Err(failure) => {
-                // The output is gone, so the agent does not go on unseen.
+                // The output is gone, so the agent does not continue unseen.
                 let stopped = self.agent.submit(Input::StopHere, self.request());
                 let _ = timeout(PATIENCE, stopped.outcome()).await;
                 Err(failure)

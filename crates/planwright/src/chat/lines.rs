@@ -19,7 +19,7 @@ pub(crate) const MOST_LINES: usize = 3;
 /// What stays on the screen of it; nothing for what only lasts a moment.
 pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<String> {
     match progress {
-        Progress::Resumed(_) => Some(note("↻", "Going on with a turn that was interrupted.", width)),
+        Progress::Resumed(_) => Some(note("↻", "Continuing a turn that was interrupted.", width)),
         Progress::WaitingForOthers => Some(note("…", "Another process works on this session; waiting for it.", width)),
         Progress::Again { why, wait } => {
             let words = format!("{} Trying again in {}.", sentence(why), lasted(*wait));

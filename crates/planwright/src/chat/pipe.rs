@@ -66,7 +66,7 @@ pub(crate) async fn one(mut conversation: Conversation, text: &str, json: bool) 
     said(&mut conversation, text, view.as_mut()).await
 }
 
-/// The next line, without its end. A command whose line breaks off may have been meant to go on: it is not carried out.
+/// The next line, without its end. A command whose line breaks off may be incomplete: it is not carried out.
 async fn whole_line(stdin: &mut BufReader<Stdin>) -> Result<Option<String>, Failure> {
     let mut line = String::new();
     let read = stdin.read_line(&mut line).await;

@@ -91,7 +91,7 @@ async fn has_a_plan_to_decide(conversation: &Conversation) -> bool {
 
 /// `plan 2 READY › `, or only `› ` where no plan is worked on.
 async fn prompt(conversation: &Conversation) -> Prompt {
-    // A store that is away for a moment is told about when something is asked of it.
+    // A store that cannot be reached is reported when an input needs it.
     let snapshot = conversation.agent().engine().sessions().snapshot(conversation.session()).await.ok();
     let Some(plan) = snapshot.as_ref().and_then(|snapshot| snapshot.active()) else {
         return Prompt { plain: "› ".to_owned(), styled: format!("{} ", paint("›", COMMAND)) };

@@ -64,6 +64,6 @@ async fn exchange(context: &Context, session: &SessionIdentity, model: Option<&s
     let transport = context.terminal_chat();
     let place = ChatLocation::new(transport, session.clone());
     let conversation = Conversation::new(agent, context.person.clone(), place)
-        .map_err(|error| Failure::unexpected(format!("signals cannot be heard: {error}")))?;
+        .map_err(|error| Failure::unexpected(format!("signals cannot be received: {error}")))?;
     pipe::one(conversation, text, context.screen.json).await
 }

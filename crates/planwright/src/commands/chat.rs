@@ -29,7 +29,7 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> Outcome {
         write!(anstream::stderr().lock(), "{}", lines::note("!", &format!("{warning}."), context.screen.width))?;
     }
     let conversation = Conversation::new(agent, context.person.clone(), place)
-        .map_err(|error| Failure::unexpected(format!("signals cannot be heard: {error}")))?;
+        .map_err(|error| Failure::unexpected(format!("signals cannot be received: {error}")))?;
     let messages = match arguments.message.as_slice() {
         [] if context.screen.interactive => {
             // The store may be elsewhere; what was typed and written is kept here.

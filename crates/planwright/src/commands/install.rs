@@ -19,7 +19,7 @@ pub(crate) fn install(screen: &Screen, arguments: &InstallArgs) -> Outcome {
     let mut wanted = Vec::new();
     for edit in edits {
         match edit.state()? {
-            EditState::There => screen.print(&format!("{}: is there\n", edit.describe()))?,
+            EditState::There => screen.print(&format!("{}: exists already\n", edit.describe()))?,
             EditState::Missing => {
                 screen.print(&format!("{}\n{}", edit.describe(), edit.shown()))?;
                 wanted.push(edit);

@@ -118,7 +118,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     Ok(Ready { server, announcement, agent, beside: Beside { bot, notifier } })
 }
 
-/// `None` if nothing is told.
+/// `None` if notifications have no target.
 fn notifier(
     context: &Context,
     options: NotifyOptions,

@@ -79,7 +79,7 @@ fn words(report: &VerifyReport) -> String {
     let entries: u64 = report.chains.iter().map(|chain| chain.entries).sum();
     let whole = report.chains.iter().filter(|chain| chain.is_whole()).count();
     let VerifyReport { checked, total, .. } = report;
-    // Sessions that are opened during the check come on top of those that were there before.
+    // Sessions that are opened during the check are counted in addition to those that existed before.
     let of_all = format!("{checked} of {}", count((*total).max(*checked), "session"));
     if report.is_whole() {
         let words = format!("Every journal is whole: {of_all} checked, {}.", count(entries, "entry"));

@@ -17,21 +17,21 @@ fn defaults() -> NotifyOptions {
 
 section! {
     pub(super) struct NotifySection, "notify" {
-        "What is told ([notifications.md](notifications.md))."
+        "Which events people are notified about ([notifications.md](notifications.md))."
         events: List<EventName> = defaults().events,
-        "Where it is told."
+        "Where notifications are sent."
         to: List<TargetName> => "`telegram` if there is a bot, else nowhere",
-        "How long something waits before it is told. What is decided by then is not told."
+        "How long something waits before a notification is sent. None is sent about what is decided by then."
         after_seconds: Seconds = defaults().after,
-        "A part of the day in which nothing is told. It is told at the end of it."
+        "A part of the day in which no notification is sent. Those that are due are sent at the end of it."
         quiet: Checked<Hours> => "no quiet hours",
         "The time zone of the quiet hours."
         time_zone: Checked<Zone> => "the one of the machine",
-        "After how long without a decision others are told."
+        "After how long without a decision the targets in `escalate_to` are notified, too."
         escalate_after_seconds: Seconds => "never",
-        "Where it is told then."
+        "Where notifications are sent after `escalate_after_seconds`."
         escalate_to: List<TargetName> = Vec::new(),
-        "The address that is called."
+        "The address that notifications are posted to."
         webhook_url: Checked<Address> => "no webhook",
         "The key of the signature of a call."
         webhook_secret: Checked<Secret> => "calls are not signed",

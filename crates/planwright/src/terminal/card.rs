@@ -244,7 +244,7 @@ pub(crate) fn next(plan: &Plan, standing: Standing, activity: Option<&Activity>,
 fn look_at(pause: StepPause, plan: &Plan, invocation: &Invocation) -> String {
     let number = plan.number.to_string();
     format!(
-        "It is paused after step {}, so that you can look at it. To go on: {}; to change the rest: {}; to stop: {}",
+        "It is paused after step {}, so that you can look at it. To continue: {}; to change the rest: {}; to stop: {}",
         pause.step,
         invocation.plan(["resume", &number]),
         invocation.plan(["revise", &number, "--", "WORDS"]),

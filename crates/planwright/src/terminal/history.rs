@@ -152,7 +152,7 @@ fn files_changed(call_changes: &CallChanges) -> String {
 fn describe_turn(event: &TurnEvent) -> String {
     match event {
         TurnEvent::Begun { text, .. } => format!("said: {}", shown_line(text)),
-        TurnEvent::Resumed => "an interrupted turn went on".to_owned(),
+        TurnEvent::Resumed => "an interrupted turn was resumed".to_owned(),
         TurnEvent::ModelReplied { reply, .. } => format!("replied: {}", shown_line(&reply.text)),
         TurnEvent::ToolEnded { outcome, .. } => format!("a tool answered: {}", shown_line(&outcome.text)),
         TurnEvent::PermissionAsked { asked, .. } => format!("asked for permission to call {}", shown_line(&asked.tool)),

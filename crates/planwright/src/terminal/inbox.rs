@@ -93,7 +93,7 @@ pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize)
         }
         WaitingKind::Question => vec![line(&["ANSWER"], "to answer, in words or with the number of a choice:")],
         WaitingKind::Step => vec![
-            line(&["next"], "to go on with the next step:"),
+            line(&["next"], "to continue with the next step:"),
             line(&["revise", "--", "WORDS"], "to change the rest:"),
             line(&["stop"], "to stop here:"),
         ],

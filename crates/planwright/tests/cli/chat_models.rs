@@ -120,7 +120,7 @@ fn a_turn_that_a_kill_interrupted_goes_on() {
     drop(store);
 
     let resumed = ran(&mut chat(&world, &provider, &[])).done();
-    resumed.says("Here I am again.").complains("Going on with a turn that was interrupted.");
+    resumed.says("Here I am again.").complains("Continuing a turn that was interrupted.");
     assert_eq!(last_message(&provider.asked()), "are you there?");
     ran(&mut chat(&world, &provider, &["/status"])).done().says("idle");
 }

@@ -155,7 +155,7 @@ fn each_step_is_looked_at_and_an_old_answer_releases_nothing() {
     world
         .run(&format!("inbox show {}", id(&first)))
         .done()
-        .tells("to go on with the next step:")
+        .tells("to continue with the next step:")
         .tells("calls: 1 covered");
     world
         .run(&format!("plan show 1 --session {HERE}"))

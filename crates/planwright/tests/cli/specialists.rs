@@ -37,7 +37,7 @@ const USUAL: [&str; 6] = ["coder", "tester", "reviewer", "researcher", "architec
 fn without_settings_the_usual_ones_are_there_each_with_a_line() {
     let lines = told(&with_settings(""), &[]);
     assert_eq!(names(&lines), USUAL);
-    assert_eq!(lines[0], "- `coder`: Writes and changes code, in the way of the code that is there");
+    assert_eq!(lines[0], "- `coder`: Writes and changes code, in the style of the existing code");
     assert!(lines.iter().all(|line| line.len() > 30), "{lines:?}");
 }
 

@@ -90,7 +90,7 @@ fn known_version() -> ABI {
 }
 
 fn add(created: &mut landlock::RulesetCreated, path: &Path, rights: BitFlags<AccessFs>) -> Result<(), String> {
-    // A path that was removed since is not there for the command either.
+    // A path that was removed since does not exist for the command either.
     let Ok(object) = PathFd::new(path) else { return Ok(()) };
     let rights = if path.is_dir() { rights } else { rights & AccessFs::from_file(NEWEST) };
     created.add_rule(PathBeneath::new(object, rights)).map(drop).map_err(|error| error.to_string())

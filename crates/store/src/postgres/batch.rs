@@ -56,7 +56,7 @@ pub(super) async fn commit(
     Ok(Outcomes { of_each, loaded: batch.loaded, wrote })
 }
 
-/// Everything the commands need, and what they come to.
+/// Everything that the commands need, and their results.
 struct Batch<'a> {
     sessions: BTreeMap<&'a SessionIdentity, BatchSession>,
     /// Requests that were carried out before, in this batch or long ago.

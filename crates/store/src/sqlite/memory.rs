@@ -76,7 +76,7 @@ pub(super) fn write(connection: &Connection, session_id: i64, row: &MemoryRowCha
     Ok(())
 }
 
-/// A global memory outlives its session. When the session comes back from a backup, the memory is there already.
+/// A global memory outlives its session. When the session comes back from a backup, the memory exists already.
 fn is_kept(connection: &Connection, row: &MemoryRowChange) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM memory_item WHERE id = ?1")?.exists([row.item.id.as_str()])
 }

@@ -80,7 +80,7 @@ pub(crate) async fn decided(mut stream: ProgressStream) -> ApiResult<Decided> {
             Update::Progress(_) => {}
             Update::Outcome(outcome) => {
                 outcome_view(outcome?)?;
-                return Err(Refusal::new(RefusalCode::Internal, "The input came to no decision.").into());
+                return Err(Refusal::new(RefusalCode::Internal, "The input ended without a decision.").into());
             }
         }
     }
@@ -94,7 +94,7 @@ pub(crate) async fn answered(mut stream: ProgressStream) -> ApiResult<String> {
             Update::Progress(_) => {}
             Update::Outcome(outcome) => {
                 outcome_view(outcome?)?;
-                return Err(Refusal::new(RefusalCode::Internal, "The input came to no answer.").into());
+                return Err(Refusal::new(RefusalCode::Internal, "The input ended without an answer.").into());
             }
         }
     }

@@ -92,7 +92,7 @@ impl DecisionWait<'_> {
         Ok(decision)
     }
 
-    /// Asks the person in the client. Returns what came of it, in words; nothing if they were not asked or said nothing.
+    /// Asks the person in the client. Returns the result in words, or `None` if they were not asked or did not answer.
     async fn ask(&self) -> Option<String> {
         let capabilities = self.context.peer.peer_info()?.capabilities.elicitation.clone()?;
         let plan = self.engine.plans().active(self.session).await.ok()?;

@@ -16,7 +16,7 @@ pub(super) enum Incoming {
     /// It cannot be taken, and this answer says why.
     Refused(Value),
     /// Nothing is to be said: a blank line, or a notification or an answer that makes no sense. Those are never
-    /// answered, or two programs could go on about it for ever.
+    /// answered, or two programs could answer each other for ever.
     Nothing,
 }
 

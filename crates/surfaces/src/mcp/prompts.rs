@@ -47,7 +47,7 @@ const PROMPTS: [PromptDefinition; 7] = [
     PromptDefinition {
         name: "plan-continue",
         title: "Carry the plan out",
-        description: "Have the agent go on with the approved plan from the first open step",
+        description: "Have the agent continue the approved plan from the first open step",
         argument: None,
     },
     PromptDefinition {
@@ -133,7 +133,7 @@ pub(super) async fn get(
              plan work with `{done}`.\n\n{text}"
         ),
         _ => format!(
-            "Your context was shortened. This is the plan that you work by; go on with it only as far as it is \
+            "Your context was shortened. This is the plan that you work by; continue it only as far as it is \
              approved.\n\n{text}"
         ),
     };

@@ -69,7 +69,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
                 Ok(Some(Line::TooLong(hint))) => message::too_long(hint),
                 Ok(None) => return None,
                 Err(error) => {
-                    tracing::warn!(%error, "the client cannot be heard any more");
+                    tracing::warn!(%error, "messages of the client cannot be read any more");
                     return None;
                 }
             };

@@ -1,4 +1,4 @@
-//! What comes back for whatever was typed.
+//! The answer to an input, as clients receive it.
 
 use planwright_core::plan::execution::Progress;
 use planwright_core::plan::{PlanStatus, PlanStyle};

@@ -108,7 +108,7 @@ struct Needs<'a> {
     pairing: &'a Pairing,
 }
 
-/// A needed step, by its index in the newer version if it is still there, else by its index in the older one.
+/// A needed step, by its index in the newer version if that has it, else by its index in the older one.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Needed {
     There(usize),

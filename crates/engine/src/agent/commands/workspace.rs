@@ -176,7 +176,7 @@ impl WorkspaceCommands {
         Ok(undone(session, &plan, undo))
     }
 
-    /// A plan that is carried out would go on with files that it does not expect.
+    /// A plan that is carried out would continue with files that it does not expect.
     async fn check_idle(&self, plan: &Plan) -> LedgerResult<()> {
         let session = self.agent.engine().sessions().get(&plan.session).await?;
         let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());

@@ -34,7 +34,7 @@ pub(super) fn start(agent: &Arc<AgentContext>) {
     });
 }
 
-/// Whether neither the run nor its process was heard of for too long.
+/// Whether neither the run nor its process has given a sign of life for too long.
 pub(super) async fn is_missing(agent: &AgentContext, run: &Run) -> LedgerResult<bool> {
     let now = agent.engine().now();
     let is_long_ago = |at| between(at, now) > SILENCE;

@@ -103,7 +103,7 @@ impl TurnRunner<'_> {
                 | TurnEnd::Interrupted,
             )
             | None => {
-                let message = format!("{} came to no answer. {}", question.agent, outcome.reply);
+                let message = format!("{} gave no answer. {}", question.agent, outcome.reply);
                 Ok(refused(&Refusal::new(RefusalCode::Unavailable, message)))
             }
         }
@@ -155,7 +155,7 @@ fn answered_before(agent: &str, conversation: &Conversation) -> ToolOutcome {
     });
     match said {
         Some(text) => answer(agent, text),
-        None => refused(&Refusal::new(RefusalCode::Unavailable, format!("{agent} came to no answer."))),
+        None => refused(&Refusal::new(RefusalCode::Unavailable, format!("{agent} gave no answer."))),
     }
 }
 

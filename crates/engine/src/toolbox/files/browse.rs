@@ -69,7 +69,7 @@ impl FileTools {
         self.shared.blocking("Listing files", work).await
     }
 
-    /// A file of the workspace. One that rules deny is not there.
+    /// A file of the workspace. One that rules deny is answered like a missing one.
     pub(crate) async fn content(&self, context: ToolContext<'_>, path: &str) -> Result<FileContent, Refusal> {
         let named = path.to_owned();
         let Ok(path) = FilePath::parse(path) else { return Err(missing(path)) };

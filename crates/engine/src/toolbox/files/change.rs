@@ -86,7 +86,7 @@ impl<'a> ChangePlace<'a> {
         Ok((parent, name))
     }
 
-    /// The file that is there, if one is and it may be changed, and its content in the store of kept versions.
+    /// The existing file, if there is one and it may be changed, and its content in the store of kept versions.
     pub(super) fn find(&self) -> Result<Option<FoundFile>, Refusal> {
         let Some(before) = changeable(&self.folder.files, self.path)? else { return Ok(None) };
         // The versions before and after both have room.

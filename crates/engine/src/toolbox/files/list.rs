@@ -136,7 +136,7 @@ impl Page {
             if after.is_some_and(|after| entry_path <= *after) {
                 continue;
             }
-            // What is gone by now was not there.
+            // An entry that was removed meanwhile is left out.
             if let Ok(metadata) = entry.metadata() {
                 page.entries.insert(entry_path, Kind::of(&metadata));
             }

@@ -21,7 +21,7 @@ pub(super) struct MoveFile {
     /// The file, such as `notes/today.md`.
     #[schemars(with = "String")]
     pub(super) path: FilePath,
-    /// Its new path, such as `archive/today.md`. Folders on the way are made; a file that is there stays as it is.
+    /// Its new path, such as `archive/today.md`. Folders on the way are made; an existing file stays as it is.
     #[schemars(with = "String")]
     pub(super) to: FilePath,
 }

@@ -22,7 +22,7 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// How many folders and files on the way to a path, and at it, are not there yet.
+    /// How many folders and files on the way to a path, and at it, do not exist yet.
     pub(super) fn new_entries(files: Option<&Dir>, path: &FilePath) -> usize {
         let is_new = |path: &FilePath| files.is_none_or(|files| files.symlink_metadata(path.as_str()).is_err());
         path.ancestors_and_self().filter(is_new).count()
@@ -39,7 +39,7 @@ pub(super) fn check_quota(files: Option<&Dir>, growth: Growth, place: &FileCallC
     let mut uncounted = false;
     let fits = |entries: usize, bytes: u64| entries <= limits.session_entries && bytes <= limits.session_bytes;
     if let Some(files) = files {
-        // One more than may be there is enough to know.
+        // Counting ends at one more entry than is allowed.
         let mut walk = Walk::new(&place.deadline, limits.session_entries.saturating_add(1));
         let walked = walk.through(files, &FilePath::default(), &mut |kind| {
             entries += 1;

@@ -21,7 +21,7 @@ pub(super) struct TextLines<'a, R> {
 pub(super) struct Line<'a> {
     /// With its line end, if it has one.
     pub(super) text: &'a str,
-    /// It goes on, but was too long to be kept.
+    /// The line is longer: its rest was not kept.
     pub(super) cut: bool,
 }
 

@@ -83,7 +83,7 @@ impl<'a> Walk<'a> {
                 self.skipped += 1;
                 continue;
             };
-            // What is gone by now was not there.
+            // An entry that was removed meanwhile is left out.
             if let Ok(metadata) = entry.metadata() {
                 entries.push((name, Kind::of(&metadata)));
             }

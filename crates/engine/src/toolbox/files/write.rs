@@ -26,7 +26,7 @@ pub(super) struct WriteFile {
     pub(super) path: FilePath,
     /// The whole text. It replaces what was there.
     pub(super) content: String,
-    /// Whether a file that is there stays as it is.
+    /// Whether an existing file stays as it is.
     #[serde(skip)]
     only_new: bool,
 }

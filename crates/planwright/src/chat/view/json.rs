@@ -1,4 +1,4 @@
-//! For programs: each answer is one object on a line of its own, and nothing else is told.
+//! For programs: each answer is one object on a line of its own, and nothing else is printed.
 
 use std::io::{self, Write as _};
 

@@ -15,7 +15,7 @@ use crate::token;
 const SURELY_PAST: i64 = 1_767_225_600;
 
 pub(super) fn data(settings: &Settings) -> Check {
-    folder("data folder", &settings.data, "it is not there yet; the first command that needs it makes it")
+    folder("data folder", &settings.data, "it does not exist yet; the first command that needs it makes it")
 }
 
 pub(super) fn files(settings: &Settings) -> Check {
@@ -73,7 +73,7 @@ pub(super) fn token(settings: &Settings, invocation: &Invocation) -> Check {
     let shown = path.display();
     match token.read() {
         Err(error) => Check::wrong(NAME, error.to_string()).hint(invocation.command(["token", "rotate"])),
-        Ok(None) => Check::fine(NAME, format!("{shown} is not there yet; the first start of the server makes it")),
+        Ok(None) => Check::fine(NAME, format!("{shown} does not exist yet; the first start of the server makes it")),
         Ok(Some(_)) if std::fs::metadata(path).is_ok_and(|metadata| others_may_look(&metadata)) => {
             let hint = format!("`chmod 600 {shown}`, then `{}`", invocation.command(["token", "rotate"]));
             Check::wrong(NAME, format!("{shown} can be read by other users of this machine")).hint(hint)

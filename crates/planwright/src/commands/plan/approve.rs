@@ -163,7 +163,7 @@ fn same_again(context: &Context, plan: &Plan, arguments: &ApproveArgs) -> String
     context.invocation.plan(words)
 }
 
-/// What programs need to decide: the text with its digest, and what the selection comes to.
+/// What programs need to decide: the text with its digest, the selection, and the steps that it skips.
 fn with_details(failure: Failure, plan: &Plan, selection: &Selection, skipped: &[SkippedStep]) -> Failure {
     let skipped: Vec<_> = skipped
         .iter()

@@ -1,4 +1,4 @@
-//! Carrying a plan out here and now: progress is told on the way, Ctrl+C stops it, and it can be resumed.
+//! Carrying a plan out here and now: progress is shown on the way, Ctrl+C stops it, and it can be resumed.
 
 use std::io::Write as _;
 use std::sync::Arc;

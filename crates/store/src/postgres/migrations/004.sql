@@ -1,6 +1,6 @@
--- What `state` says, where it can be found and counted: whether a turn is open, and whether plan work is on. And when
--- the row was written, by the database's clock: that is the order in which sessions are listed, and where those look
--- that nobody tells what others write.
+-- Parts of `state` as columns, so that sessions can be found and counted by them: whether a turn is open, and whether
+-- plan work is on. `written_at` is when the row was written, by the database's clock. Sessions are listed in this
+-- order, and a process that missed a notification finds the change by it.
 ALTER TABLE session ADD COLUMN IF NOT EXISTS turn_open boolean NOT NULL DEFAULT false;
 ALTER TABLE session ADD COLUMN IF NOT EXISTS planning boolean NOT NULL DEFAULT false;
 ALTER TABLE session ADD COLUMN IF NOT EXISTS written_at timestamptz NOT NULL DEFAULT to_timestamp(0);
@@ -11,7 +11,7 @@ DROP INDEX IF EXISTS session_last_active;
 CREATE INDEX IF NOT EXISTS session_turn_open ON session (id) WHERE turn_open;
 CREATE INDEX IF NOT EXISTS session_planning ON session (id) WHERE planning;
 
--- The plans that wait for somebody, or that somebody works on; all others only become more.
+-- The plans that wait for a person or are worked on. The number of all others only grows.
 CREATE INDEX IF NOT EXISTS plan_in_hand ON plan (status, session_id)
     WHERE status IN ('READY', 'APPROVED', 'EXECUTING', 'PARTIALLY_COMPLETED');
 
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS deleted_session (
 );
 CREATE INDEX IF NOT EXISTS deleted_session_at ON deleted_session (deleted_at);
 
--- What clients may send twice, and what they were answered. `claim` tells those apart who claim the same.
+-- Requests that clients may send twice, with their answers. `claim` tells apart two claims of the same request.
 CREATE TABLE IF NOT EXISTS claimed_request (
     key         text   NOT NULL,
     fingerprint text   NOT NULL,

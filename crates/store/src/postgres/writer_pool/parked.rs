@@ -1,5 +1,5 @@
 //! Jobs whose session another transaction holds. They wait here, in their order, and are tried again; meanwhile the jobs of
-//! all other sessions go on.
+//! all other sessions run.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

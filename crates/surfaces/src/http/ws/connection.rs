@@ -81,7 +81,7 @@ enum End {
     Left,
     TooSlow,
     Flooding,
-    /// What came is no frame, or one that is too large; or the client is gone, and does not hear it.
+    /// The client sent something that is no frame, or a frame that is too large; or its connection broke.
     Unreadable,
     /// The token was changed.
     NotAllowedAnyMore,
