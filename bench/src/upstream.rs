@@ -17,7 +17,7 @@ use planwright_engine::toolbox::{Tool, ToolContext};
 use planwright_engine::upstream::{ToolPins, ToolSelection, UpstreamTools};
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_store::Location;
-use planwright_upstream::{PassedRequests, Reach, ServerOptions, UpstreamClient};
+use planwright_upstream::{PassedRequests, Reach, UpstreamClient, UpstreamServerOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -59,7 +59,7 @@ async fn accepted_tool(folder: &TempDir, script: &Path) -> anyhow::Result<(Upstr
     let own = own_folder(folder, "ours")?;
     let name: ServerName = "test".parse()?;
     let arguments = [script.display().to_string(), "plain".to_owned(), own.display().to_string()];
-    let options = ServerOptions {
+    let options = UpstreamServerOptions {
         passed_requests: PassedRequests::default(),
         name: name.clone(),
         reach: Reach::Program {

@@ -2,7 +2,7 @@
 //!
 //! - [`Goal`], [`Task`], [`DiaryEntry`], [`Schedule`]: what a person sets, and what the agent writes down
 //! - [`AutoExecutionContext`], [`ContextAttribute`]: the context that every tick and every command of a run carries
-//! - [`Run`]: one run, its state and what it spent; [`AutoPolicy`]: its budgets and brakes
+//! - [`AutoRun`]: one run, its state and what it spent; [`AutoPolicy`]: its budgets and brakes
 //! - [`AutoState`], [`AutoCommand`], [`AutoEvent`]: what a session has of it, what changes it, and what the journal says
 
 mod attributes;
@@ -23,6 +23,6 @@ pub use cron::CronLine;
 pub use event::AutoEvent;
 pub use goal::{DiaryEntry, Goal, GoalStatus, Task, TaskStatus};
 pub use policy::{AutoPolicy, Budget, ModelPrice};
-pub use run::{BudgetLimit, BudgetSpan, Run, RunEnd, RunPause, RunState, RunTrigger, Spend, TickResult};
+pub use run::{AutoRun, BudgetLimit, BudgetSpan, RunEnd, RunPause, RunState, RunTrigger, Spend, TickResult};
 pub use schedule::{Schedule, ScheduleStatus};
 pub use state::{AutoState, DaySpend};

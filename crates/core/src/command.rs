@@ -19,7 +19,7 @@ use crate::workspace::{CallChanges, Undo, Workspace};
 
 pub use crate::plan::content::{CallRunner, MetadataChange};
 pub use crate::plan::creation::ImportedPlan;
-pub use crate::plan::execution::Outcome;
+pub use crate::plan::execution::StepOutcome;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
@@ -285,7 +285,7 @@ pub enum RunCommand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedStep {
     pub step: StepId,
-    pub outcome: Outcome,
+    pub outcome: StepOutcome,
     /// What the call of the step did to files.
     #[serde(default, skip_serializing_if = "CallChanges::is_empty")]
     pub changes: CallChanges,
@@ -298,7 +298,7 @@ pub struct EndedStep {
 pub struct ProgressReport {
     /// From 1; the step in progress, else the next one, if absent.
     pub step: Option<usize>,
-    pub outcome: Outcome,
+    pub outcome: StepOutcome,
 }
 
 impl Command {

@@ -19,7 +19,7 @@
 //! - [`front_matter`]: the keys at the beginning of a Markdown file
 //! - [`legacy`]: what the older `plans.json` says
 //! - [`visible`]: text without hidden characters
-//! - [`shared`]: what copies of a plan have in common
+//! - [`copy_on_write`]: what copies of a plan have in common
 
 pub mod actor;
 pub mod agents;
@@ -29,6 +29,7 @@ pub mod ask;
 pub mod auto;
 pub mod command;
 pub mod conversation;
+pub mod copy_on_write;
 mod decide;
 pub mod event;
 pub mod front_matter;
@@ -50,7 +51,6 @@ pub mod prompt;
 pub mod refusal;
 pub mod replay;
 pub mod session;
-pub mod shared;
 pub mod slash;
 pub mod snapshot;
 pub mod turn;

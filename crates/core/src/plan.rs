@@ -27,10 +27,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
+use crate::copy_on_write::CopyOnWrite;
 use crate::identity::{SessionIdentity, TransportChat};
 use crate::ids::{PlanId, StepId};
 use crate::refusal::Refusal;
-use crate::shared::Shared;
 use crate::visible::quoted;
 
 pub use approval::{Approval, ApprovalSignature, IncompleteApproval, SignedApproval};
@@ -101,10 +101,10 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Feedback>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval: Option<Shared<Approval>>,
+    pub approval: Option<CopyOnWrite<Approval>>,
     /// An approval that needs more people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub incomplete_approval: Option<Shared<IncompleteApproval>>,
+    pub incomplete_approval: Option<CopyOnWrite<IncompleteApproval>>,
     /// Why it was rejected or cancelled, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<PlanEnding>,

@@ -31,7 +31,7 @@ pub use table::{CommandSpec, Feature, HelpGroup, offered};
 use arguments::first_word;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input<'a> {
+pub enum ParsedInput<'a> {
     /// For the agent, as it was typed.
     Message(&'a str),
     Command(SlashCommand),
@@ -41,23 +41,23 @@ pub enum Input<'a> {
 
 /// A command is a slash and a word of letters. A path such as `/etc/passwd` has a second slash in its first word and
 /// is a message; so is whatever begins with `//`, which stands for one slash.
-pub fn parse(text: &str) -> Input<'_> {
-    let Some(typed) = text.trim_start().strip_prefix('/') else { return Input::Message(text) };
+pub fn parse(text: &str) -> ParsedInput<'_> {
+    let Some(typed) = text.trim_start().strip_prefix('/') else { return ParsedInput::Message(text) };
     if typed.starts_with('/') {
-        return Input::Message(typed);
+        return ParsedInput::Message(typed);
     }
     if typed.trim().is_empty() {
-        return Input::Refused(Mistake::no_such_command("", &[]));
+        return ParsedInput::Refused(Mistake::no_such_command("", &[]));
     }
     let (word, rest) = first_word(typed);
     if !typed.starts_with(char::is_alphabetic) || word.contains('/') {
-        return Input::Message(text);
+        return ParsedInput::Message(text);
     }
     // Chats with several bots write `/plan@SomeBot`; who a message is for was settled before it came here.
     let name = word.split('@').next().unwrap_or(word).to_lowercase();
     match command(&name, rest) {
-        Ok(command) => Input::Command(command),
-        Err(mistake) => Input::Refused(mistake),
+        Ok(command) => ParsedInput::Command(command),
+        Err(mistake) => ParsedInput::Refused(mistake),
     }
 }
 
@@ -82,7 +82,7 @@ fn suggestions(name: &str, rest: &str) -> Vec<String> {
 
 fn is_command(text: &str) -> bool {
     match parse(text) {
-        Input::Command(_) => true,
-        Input::Message(_) | Input::Refused(_) => false,
+        ParsedInput::Command(_) => true,
+        ParsedInput::Message(_) | ParsedInput::Refused(_) => false,
     }
 }

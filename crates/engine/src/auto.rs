@@ -5,7 +5,7 @@ mod tools;
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
-use planwright_core::auto::{AutoCommand, AutoState, Goal, GoalStatus, Run, Schedule, Task, TaskStatus};
+use planwright_core::auto::{AutoCommand, AutoRun, AutoState, Goal, GoalStatus, Schedule, Task, TaskStatus};
 use planwright_core::command::Command;
 use planwright_core::event::{AutoEvent, Event};
 use planwright_core::ids::{GoalId, RunId, ScheduleId, TaskId};
@@ -110,7 +110,7 @@ impl AutoRuns {
         session: &SessionIdentity,
         by: &Actor,
         command: AutoCommand,
-    ) -> LedgerResult<Option<Run>> {
+    ) -> LedgerResult<Option<AutoRun>> {
         let committed = self.submit(session, by, command).await?;
         let id: Option<RunId> = committed.events.iter().filter_map(Event::auto_event).find_map(|event| match event {
             AutoEvent::RunStarted { context, .. } => Some(context.run_id.clone()),

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::ledger::{LedgerError, LedgerResult};
-use crate::server_ledger::{Change, ServerLedger};
+use crate::server_ledger::{ServerLedger, StoreChange};
 
 /// The number of entries that are read at once, if they are small.
 const PAGE: usize = 64;
@@ -53,8 +53,8 @@ impl Feed {
         let listening = tokio::spawn(async move {
             loop {
                 match changes.recv().await {
-                    Ok(Change::Session(session)) => waking.wake(&session),
-                    Ok(Change::Anywhere) | Err(RecvError::Lagged(_)) => waking.wake_all(),
+                    Ok(StoreChange::Session(session)) => waking.wake(&session),
+                    Ok(StoreChange::Anywhere) | Err(RecvError::Lagged(_)) => waking.wake_all(),
                     Err(RecvError::Closed) => return,
                 }
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::ask::Ask;
-use planwright_core::auto::Run;
+use planwright_core::auto::AutoRun;
 use planwright_core::ids::PlanId;
 pub use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{Digest, Plan, PlanStatus};
@@ -40,7 +40,7 @@ pub struct WaitingAsk {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitingRun {
     pub session: SessionIdentity,
-    pub run: Run,
+    pub run: AutoRun,
     /// The title of the task that it works on.
     pub task: String,
     pub since: Timestamp,
@@ -136,7 +136,7 @@ impl Inbox {
 /// The session's runs that wait for a person.
 pub fn waiting_runs(session: &Session) -> Vec<WaitingRun> {
     let Some(state) = session.auto.as_deref() else { return Vec::new() };
-    let waiting = |run: &Run| {
+    let waiting = |run: &AutoRun| {
         let task = state.task(run.context.task_id()).map(|task| task.title.clone()).unwrap_or_default();
         Some(WaitingRun { session: session.identity.clone(), run: run.clone(), task, since: run.waits_since()? })
     };

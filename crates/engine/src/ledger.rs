@@ -50,7 +50,7 @@ pub enum Leasing {
     /// Fails with [`LedgerError::Fenced`] if the lease is lost.
     Held(Lease),
     /// The same, and the lease is released with it.
-    LetGo(Lease),
+    Release(Lease),
 }
 
 /// The outcome of a submission, once it is on disk.

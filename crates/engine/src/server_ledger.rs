@@ -18,7 +18,7 @@ use crate::upstream::ToolPins;
 
 /// Something was written, by this process or another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum StoreChange {
     /// To this session; it may also be gone.
     Session(SessionIdentity),
     /// It is not known where: every followed session has to be read.
@@ -121,7 +121,7 @@ impl JournalSource for Vec<SealedEntry> {
 pub trait ServerLedger: Ledger + ToolPins + Outbox + ChatUpdates {
     /// What any process writes from now on: at once for this process, within 200 milliseconds for others. A receiver that
     /// reads too slowly gets an error and has to read every session it follows.
-    fn changes(&self) -> broadcast::Receiver<Change>;
+    fn changes(&self) -> broadcast::Receiver<StoreChange>;
 
     /// The plans in one of these statuses, over all sessions, the one that changed last first. `after` is the `next` of
     /// the page before.

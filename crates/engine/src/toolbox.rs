@@ -31,10 +31,10 @@ pub trait Tool: Send + Sync + fmt::Debug + 'static {
     /// Checks the arguments, without any effect.
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal>;
 
-    /// How long a call may take. `usual` is the limit for tools without one of their own.
-    fn time_limit(&self, arguments: &Arguments, usual: Duration) -> Duration {
+    /// How long a call may take. `default` is the limit for tools without one of their own.
+    fn time_limit(&self, arguments: &Arguments, default: Duration) -> Duration {
         let _ = arguments;
-        usual
+        default
     }
 
     /// What a call acts on, for the permission rules. Nothing is changed.

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use planwright_core::actor::Actor;
 use planwright_core::agents::AgentRegistry;
-use planwright_core::command::{Command, DraftCommand, Outcome, ProgressReport, RunCommand};
+use planwright_core::command::{Command, DraftCommand, ProgressReport, RunCommand, StepOutcome};
 use planwright_core::gate::{self, AutoTool, Caller, GateContext, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::ids::{ExecutionId, PlanId, StepId};
 use planwright_core::plan::execution::StepStatus;
@@ -331,7 +331,7 @@ fn external_only(tool: PlanTool) -> Refusal {
 
 fn progress_report(arguments: Arguments) -> Result<ProgressReport, Refusal> {
     let given: arguments::Progress = parse(PlanTool::Progress, arguments)?;
-    let outcome = Outcome { status: given.status.into(), note: given.note, evidence: given.evidence };
+    let outcome = StepOutcome { status: given.status.into(), note: given.note, evidence: given.evidence };
     Ok(ProgressReport { step: given.step, outcome })
 }
 

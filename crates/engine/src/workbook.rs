@@ -41,8 +41,8 @@ use edit::WorkbookEditor;
 use sync::FileSync;
 
 pub use crate::workbook_dir::WorkbookFolders;
-pub use document::Document;
 pub(crate) use document::DocumentReader;
+pub use document::DocumentVersion;
 pub use edit::{EditOutcome, InitOutcome, NewWorkbook};
 pub(crate) use middleware::{EndedCall, WorkbookMiddleware};
 pub use notes::Note;
@@ -141,7 +141,7 @@ impl Workbooks {
     }
 
     /// The newest version of a document.
-    pub async fn document(&self, session: &SessionIdentity, which: DocumentKind) -> LedgerResult<Document> {
+    pub async fn document(&self, session: &SessionIdentity, which: DocumentKind) -> LedgerResult<DocumentVersion> {
         self.reader.document(session, which).await
     }
 
@@ -151,7 +151,7 @@ impl Workbooks {
         session: &SessionIdentity,
         which: DocumentKind,
         workbook: &Workbook,
-    ) -> LedgerResult<Document> {
+    ) -> LedgerResult<DocumentVersion> {
         self.reader.version(session, which, workbook.document(which)).await
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use planwright_core::visible::quoted;
 use planwright_engine::model::Model;
 
-use crate::context_window::{Server, context_tokens};
+use crate::context_window::{ModelServer, context_tokens};
 use crate::options::Options;
 use crate::provider::ProviderModel;
 use crate::rehearsal::{self, RehearsalModel};
@@ -78,7 +78,7 @@ pub fn connect(
             if settings.needs_a_key() {
                 return Err(ChooseError::NoKey { choice: choice.clone(), variable: provider.key_variable() });
             }
-            let server = if settings.is_the_providers() { Server::Official } else { Server::SelfHosted };
+            let server = if settings.is_the_providers() { ModelServer::Official } else { ModelServer::SelfHosted };
             let window = options.context_tokens.or(settings.context_tokens());
             let window = window.unwrap_or_else(|| context_tokens(*provider, name, server));
             let model = ProviderModel::new(choice, name, settings, window, options)

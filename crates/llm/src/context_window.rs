@@ -33,19 +33,19 @@ const DEFAULT: u32 = 128_000;
 const OWN_SERVER: u32 = 32_768;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Server {
+pub(crate) enum ModelServer {
     Official,
     SelfHosted,
 }
 
-pub(crate) fn context_tokens(provider: Provider, model: &str, server: Server) -> u32 {
+pub(crate) fn context_tokens(provider: Provider, model: &str, server: ModelServer) -> u32 {
     // Routers put the maker before the name: `openai/gpt-4o`.
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
     let known = FAMILIES.iter().find(|(whose, beginning, _)| *whose == provider && name.starts_with(beginning));
     known.map_or(
         match server {
-            Server::Official => DEFAULT,
-            Server::SelfHosted => OWN_SERVER,
+            ModelServer::Official => DEFAULT,
+            ModelServer::SelfHosted => OWN_SERVER,
         },
         |(_, _, tokens)| *tokens,
     )
@@ -67,8 +67,8 @@ mod tests {
             (Gemini, "gemini-2.5-flash", 1_048_576),
             (Ollama, "qwen3:8b", OLLAMA),
         ] {
-            assert_eq!(context_tokens(provider, name, Server::Official), tokens, "{name}");
+            assert_eq!(context_tokens(provider, name, ModelServer::Official), tokens, "{name}");
         }
-        assert_eq!(context_tokens(OpenAi, "local", Server::SelfHosted), OWN_SERVER);
+        assert_eq!(context_tokens(OpenAi, "local", ModelServer::SelfHosted), OWN_SERVER);
     }
 }

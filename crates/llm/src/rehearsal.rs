@@ -24,7 +24,7 @@ use planwright_engine::model::{Listener, Model, ModelError};
 use serde_json::{Value, json};
 
 use crate::text_pieces::stream_words;
-use plan::SeenPlan;
+use plan::RehearsedPlan;
 use turn_view::TurnView;
 
 /// The name by which it is chosen.
@@ -116,7 +116,7 @@ fn next(turn: &TurnView<'_>) -> Next {
     if turn.has("plan_get") && turn.made("plan_get").next().is_none() {
         return Next::Call("plan_get", json!({}));
     }
-    let plan = SeenPlan::of(turn);
+    let plan = RehearsedPlan::of(turn);
     match style {
         Style::Document => document::next(turn, &plan),
         Style::Collect => collect::next(turn, &plan),

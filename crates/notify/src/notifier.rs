@@ -11,7 +11,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::outbox::NewMessage;
-use planwright_engine::server_ledger::{Change, ServerLedger};
+use planwright_engine::server_ledger::{ServerLedger, StoreChange};
 use planwright_telegram::InboxCards;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
@@ -161,8 +161,8 @@ async fn follow(shared: &Shared) {
         let mut marked = shared.engine.now();
         loop {
             let first = match timeout(MARK, changes.recv()).await {
-                Ok(Ok(Change::Session(session))) => Some(session),
-                Ok(Ok(Change::Anywhere) | Err(RecvError::Lagged(_))) => break,
+                Ok(Ok(StoreChange::Session(session))) => Some(session),
+                Ok(Ok(StoreChange::Anywhere) | Err(RecvError::Lagged(_))) => break,
                 Ok(Err(RecvError::Closed)) => return,
                 Err(_) => None,
             };
@@ -173,8 +173,8 @@ async fn follow(shared: &Shared) {
             }
             while let Ok(change) = changes.try_recv() {
                 match change {
-                    Change::Session(session) => drop(sessions.insert(session)),
-                    Change::Anywhere => all = true,
+                    StoreChange::Session(session) => drop(sessions.insert(session)),
+                    StoreChange::Anywhere => all = true,
                 }
             }
             for session in &sessions {

@@ -38,7 +38,7 @@ pub(crate) use self::operation::{
     BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TelegramArgs, TokenArgs, TokenCommand, VerifyArgs,
 };
 pub(crate) use self::plan::{
-    ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs,
+    ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanSubcommand, ReasonArgs, ResumeArgs,
     ReviseArgs, WatchArgs,
 };
 
@@ -55,7 +55,7 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 fn after_long_help() -> String {
@@ -134,7 +134,7 @@ the one before is answered; a refusal or an error ends the command. `planwright 
 stdout and progress to stderr; with --json each answer is one object on a line of its own.";
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Talk to the agent
     #[command(after_help = CHAT)]
     Chat(ChatArgs),

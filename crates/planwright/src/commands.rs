@@ -26,86 +26,88 @@ mod verify;
 
 use self::progress::ProgressLine;
 
-use crate::cli::{AutoArgs, Cli, Command, DiaryArgs, Global, GoalArgs, ScheduleArgs, TaskArgs};
+use crate::cli::{AutoArgs, Cli, CliCommand, DiaryArgs, Global, GoalArgs, ScheduleArgs, TaskArgs};
 use crate::context::{Context, Store};
-use crate::failure::Outcome;
+use crate::failure::ExitResult;
 use crate::invocation::Invocation;
 use crate::terminal::screen::Screen;
 use crate::tour;
 
-pub(crate) async fn run(cli: Cli) -> Outcome {
+pub(crate) async fn run(cli: Cli) -> ExitResult {
     let Cli { global, command } = cli;
     let on_damage = match command {
-        Command::Verify(_) => "nothing was changed; restore a backup from before the damage".to_owned(),
-        Command::Chat(_)
-        | Command::Plan(_)
-        | Command::Inbox(_)
-        | Command::Sessions(_)
-        | Command::Memory(_)
-        | Command::Auto(_)
-        | Command::Goal(_)
-        | Command::Task(_)
-        | Command::Schedule(_)
-        | Command::Diary(_)
-        | Command::Mcp(_)
-        | Command::Install(_)
-        | Command::Uninstall(_)
-        | Command::Hook(_)
-        | Command::McpServer(_)
-        | Command::Serve(_)
-        | Command::Dashboard(_)
-        | Command::Telegram(_)
-        | Command::Token(_)
-        | Command::Approver(_)
-        | Command::Init(_)
-        | Command::Import(_)
-        | Command::Backup(_)
-        | Command::Restore(_)
-        | Command::Doctor
-        | Command::Health(_)
-        | Command::Tour(_) => Invocation::new(&global).command(["verify"]),
+        CliCommand::Verify(_) => "nothing was changed; restore a backup from before the damage".to_owned(),
+        CliCommand::Chat(_)
+        | CliCommand::Plan(_)
+        | CliCommand::Inbox(_)
+        | CliCommand::Sessions(_)
+        | CliCommand::Memory(_)
+        | CliCommand::Auto(_)
+        | CliCommand::Goal(_)
+        | CliCommand::Task(_)
+        | CliCommand::Schedule(_)
+        | CliCommand::Diary(_)
+        | CliCommand::Mcp(_)
+        | CliCommand::Install(_)
+        | CliCommand::Uninstall(_)
+        | CliCommand::Hook(_)
+        | CliCommand::McpServer(_)
+        | CliCommand::Serve(_)
+        | CliCommand::Dashboard(_)
+        | CliCommand::Telegram(_)
+        | CliCommand::Token(_)
+        | CliCommand::Approver(_)
+        | CliCommand::Init(_)
+        | CliCommand::Import(_)
+        | CliCommand::Backup(_)
+        | CliCommand::Restore(_)
+        | CliCommand::Doctor
+        | CliCommand::Health(_)
+        | CliCommand::Tour(_) => Invocation::new(&global).command(["verify"]),
     };
     carry_out(&global, command).await.map_err(|failure| failure.hint_on_damage(|| on_damage))
 }
 
-async fn carry_out(global: &Global, command: Command) -> Outcome {
+async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
     match command {
-        Command::Chat(arguments) => chat::run(Context::open(global, Store::MayBeMade).await?, arguments).await,
-        Command::Plan(arguments) => {
+        CliCommand::Chat(arguments) => chat::run(Context::open(global, Store::MayBeMade).await?, arguments).await,
+        CliCommand::Plan(arguments) => {
             let context = Context::open(global, plan::needs(&arguments.command)).await?;
             plan::run(context, arguments).await
         }
-        Command::Inbox(arguments) => inbox::run(Context::open(global, Store::MustExist).await?, arguments).await,
-        Command::Sessions(arguments) => sessions::run(global, &arguments).await,
-        Command::Memory(arguments) => memory::run(global, arguments).await,
-        Command::Auto(AutoArgs { of, words }) => auto::run(global, "auto", of, &words).await,
-        Command::Goal(GoalArgs { of, words }) => auto::run(global, "goal", of, &words).await,
-        Command::Task(TaskArgs { of, words }) => auto::run(global, "task", of, &words).await,
-        Command::Schedule(ScheduleArgs { of, words }) => auto::run(global, "schedule", of, &words).await,
-        Command::Diary(DiaryArgs { of, words }) => auto::run(global, "diary", of, &words).await,
-        Command::Mcp(arguments) => mcp::run(global, &arguments).await,
-        Command::Install(arguments) => install::install(&Screen::new(global.json), &arguments),
-        Command::Uninstall(arguments) => install::uninstall(&Screen::new(global.json), &arguments),
-        Command::Hook(arguments) => hook::run(global, arguments.event).await,
-        Command::McpServer(arguments) => mcp_server::run(global, arguments).await,
-        Command::Serve(arguments) => serve::run(global, arguments).await,
-        Command::Telegram(arguments) => telegram::run(global, &arguments).await,
-        Command::Token(arguments) => token::run(global, &arguments),
-        Command::Import(arguments) => import::run(global, &arguments).await,
-        Command::Backup(arguments) => backup::run(&Context::open(global, Store::MustExist).await?, &arguments).await,
-        Command::Restore(arguments) => restore::run(global, &arguments).await,
-        Command::Approver(arguments) => {
+        CliCommand::Inbox(arguments) => inbox::run(Context::open(global, Store::MustExist).await?, arguments).await,
+        CliCommand::Sessions(arguments) => sessions::run(global, &arguments).await,
+        CliCommand::Memory(arguments) => memory::run(global, arguments).await,
+        CliCommand::Auto(AutoArgs { of, words }) => auto::run(global, "auto", of, &words).await,
+        CliCommand::Goal(GoalArgs { of, words }) => auto::run(global, "goal", of, &words).await,
+        CliCommand::Task(TaskArgs { of, words }) => auto::run(global, "task", of, &words).await,
+        CliCommand::Schedule(ScheduleArgs { of, words }) => auto::run(global, "schedule", of, &words).await,
+        CliCommand::Diary(DiaryArgs { of, words }) => auto::run(global, "diary", of, &words).await,
+        CliCommand::Mcp(arguments) => mcp::run(global, &arguments).await,
+        CliCommand::Install(arguments) => install::install(&Screen::new(global.json), &arguments),
+        CliCommand::Uninstall(arguments) => install::uninstall(&Screen::new(global.json), &arguments),
+        CliCommand::Hook(arguments) => hook::run(global, arguments.event).await,
+        CliCommand::McpServer(arguments) => mcp_server::run(global, arguments).await,
+        CliCommand::Serve(arguments) => serve::run(global, arguments).await,
+        CliCommand::Telegram(arguments) => telegram::run(global, &arguments).await,
+        CliCommand::Token(arguments) => token::run(global, &arguments),
+        CliCommand::Import(arguments) => import::run(global, &arguments).await,
+        CliCommand::Backup(arguments) => backup::run(&Context::open(global, Store::MustExist).await?, &arguments).await,
+        CliCommand::Restore(arguments) => restore::run(global, &arguments).await,
+        CliCommand::Approver(arguments) => {
             approver::run(&Context::open(global, Store::MayBeMade).await?, arguments.command).await
         }
-        Command::Dashboard(arguments) => {
+        CliCommand::Dashboard(arguments) => {
             dashboard::run(&Context::open(global, Store::MayBeMade).await?, &arguments).await
         }
-        Command::Init(arguments) => approver::init(&Context::open(global, Store::MayBeMade).await?, &arguments).await,
-        Command::Verify(arguments) => {
+        CliCommand::Init(arguments) => {
+            approver::init(&Context::open(global, Store::MayBeMade).await?, &arguments).await
+        }
+        CliCommand::Verify(arguments) => {
             verify::run(&Context::open(global, Store::MustExist).await?, arguments.approvers.as_deref()).await
         }
-        Command::Doctor => doctor::run(global).await,
-        Command::Health(arguments) => health::run(global, &arguments).await,
-        Command::Tour(arguments) => tour::run(global, &arguments).await,
+        CliCommand::Doctor => doctor::run(global).await,
+        CliCommand::Health(arguments) => health::run(global, &arguments).await,
+        CliCommand::Tour(arguments) => tour::run(global, &arguments).await,
     }
 }

@@ -55,7 +55,7 @@ use planwright_notify::NotifyOptions;
 use planwright_sandbox::SandboxLevel;
 use planwright_store::Location;
 use planwright_telegram::TelegramOptions;
-use planwright_upstream::ServerOptions;
+use planwright_upstream::UpstreamServerOptions;
 
 use self::file::File;
 pub(crate) use self::reference::settings_help;
@@ -85,7 +85,7 @@ pub(crate) struct Settings {
     /// The rules of the configuration file, which make sense.
     pub(crate) permissions: Vec<PermissionRule>,
     /// The upstream MCP servers.
-    pub(crate) mcp_servers: Vec<ServerOptions>,
+    pub(crate) mcp_servers: Vec<UpstreamServerOptions>,
     /// When agents of other programs may change things through upstream servers.
     pub(crate) gateway_writes: GatewayWrites,
     /// How long lists wait for the servers of `--upstream`.

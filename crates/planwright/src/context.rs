@@ -35,7 +35,7 @@ use crate::models::ConfiguredModels;
 use crate::permissions::PermissionFile;
 use crate::processes;
 use crate::sandbox;
-use crate::terminal::card::{self, Source, Standing};
+use crate::terminal::card::{self, SessionPlan, Source};
 use crate::terminal::palette::BOLD;
 use crate::terminal::screen::Screen;
 use crate::terminal::sessions::{self, ListedSession};
@@ -77,7 +77,7 @@ pub(crate) enum Store {
 
 /// Whether a command may make a missing session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum SessionUse {
     /// The command begins something, so a missing session is made.
     Begin,
     /// The command adds something to a session. One is made if there is none at all.
@@ -85,7 +85,7 @@ pub(crate) enum Purpose {
     Use,
 }
 
-impl Purpose {
+impl SessionUse {
     pub(crate) fn store(self) -> Store {
         match self {
             Self::Begin | Self::Add => Store::MayBeMade,
@@ -218,7 +218,7 @@ impl Context {
     }
 
     /// Finds the session. Commands in hints name it where that is needed.
-    pub(crate) async fn enter(&mut self, named: Option<&str>, purpose: Purpose) -> Result<SessionIdentity, Failure> {
+    pub(crate) async fn enter(&mut self, named: Option<&str>, purpose: SessionUse) -> Result<SessionIdentity, Failure> {
         let session = self.session(named, purpose).await?;
         let first = self.engine.sessions().list(None, 2).await?;
         let others = first.items.iter().any(|stored| stored.session.identity != session) || !first.damaged.is_empty();
@@ -230,7 +230,7 @@ impl Context {
 
     /// The named session, that of the folder, the one to begin something in, or the only one. Between several the person is
     /// asked.
-    async fn session(&self, named: Option<&str>, purpose: Purpose) -> Result<SessionIdentity, Failure> {
+    async fn session(&self, named: Option<&str>, purpose: SessionUse) -> Result<SessionIdentity, Failure> {
         match named {
             Some(name) if name.contains(':') => self.existing(name.parse()?, purpose).await,
             Some(key) => self.with_key(ConversationKey::existing(key)?, purpose).await,
@@ -250,14 +250,14 @@ impl Context {
     }
 
     /// The session that `planwright chat` returns to. A command that begins something begins it there.
-    async fn last_session(&self, purpose: Purpose) -> Result<Option<SessionIdentity>, Failure> {
+    async fn last_session(&self, purpose: SessionUse) -> Result<Option<SessionIdentity>, Failure> {
         match purpose {
-            Purpose::Begin => Ok(self.engine.ledger().active_session(&self.terminal_chat()).await?),
-            Purpose::Add | Purpose::Use => Ok(None),
+            SessionUse::Begin => Ok(self.engine.ledger().active_session(&self.terminal_chat()).await?),
+            SessionUse::Add | SessionUse::Use => Ok(None),
         }
     }
 
-    /// Opens the session that [`Purpose::Add`] found if it is new, and says so.
+    /// Opens the session that [`SessionUse::Add`] found if it is new, and says so.
     pub(crate) async fn open_first(&self, session: &SessionIdentity) -> Result<(), Failure> {
         let opened = self.engine.sessions().open(session, &self.person).await?;
         if opened.events.is_empty() {
@@ -283,15 +283,15 @@ impl Context {
         Ok(known.then_some(session))
     }
 
-    async fn existing(&self, session: SessionIdentity, purpose: Purpose) -> Result<SessionIdentity, Failure> {
-        if purpose != Purpose::Begin && self.engine.ledger().session(&session).await?.is_none() {
+    async fn existing(&self, session: SessionIdentity, purpose: SessionUse) -> Result<SessionIdentity, Failure> {
+        if purpose != SessionUse::Begin && self.engine.ledger().session(&session).await?.is_none() {
             return Err(Failure::not_found(format!("There is no session {session}."))
                 .hint(self.invocation.command(["sessions"])));
         }
         Ok(session)
     }
 
-    async fn with_key(&self, key: ConversationKey, purpose: Purpose) -> Result<SessionIdentity, Failure> {
+    async fn with_key(&self, key: ConversationKey, purpose: SessionUse) -> Result<SessionIdentity, Failure> {
         let mut found = self.engine.sessions().with_key(&key).await?;
         if found.is_empty() && !key.may_be_new() {
             // `planwright mcp` gives a short name a beginning.
@@ -299,8 +299,8 @@ impl Context {
         }
         match (found.as_slice(), purpose) {
             ([session], _) => Ok(session.clone()),
-            ([], Purpose::Begin) => Ok(SessionIdentity::new(Channel::Cli, ConversationKey::new(key.as_str())?)),
-            ([], Purpose::Add | Purpose::Use) => {
+            ([], SessionUse::Begin) => Ok(SessionIdentity::new(Channel::Cli, ConversationKey::new(key.as_str())?)),
+            ([], SessionUse::Add | SessionUse::Use) => {
                 Err(Failure::not_found(format!("There is no session with the key {key}."))
                     .hint(self.invocation.command(["sessions"])))
             }
@@ -313,16 +313,16 @@ impl Context {
         }
     }
 
-    async fn only_session(&self, purpose: Purpose) -> Result<SessionIdentity, Failure> {
+    async fn only_session(&self, purpose: SessionUse) -> Result<SessionIdentity, Failure> {
         let page = self.engine.sessions().list(None, PAGE).await?;
         match (page.items.as_slice(), page.damaged.as_slice(), purpose) {
             ([only], [], _) => Ok(only.session.identity.clone()),
-            ([], [], Purpose::Begin | Purpose::Add) => Ok(self.engine.sessions().new_identity(Channel::Cli)),
-            ([], [], Purpose::Use) => {
+            ([], [], SessionUse::Begin | SessionUse::Add) => Ok(self.engine.sessions().new_identity(Channel::Cli)),
+            ([], [], SessionUse::Use) => {
                 let begin = self.invocation.plan(["on"]);
                 Err(Failure::not_found("There are no sessions yet.").hint(format!("`{begin}` begins one")))
             }
-            ([], [first, ..], Purpose::Use) => {
+            ([], [first, ..], SessionUse::Use) => {
                 Err(Failure::damaged(format!("No session can be read; {}: {}", first.what, first.reason)))
             }
             (items, damaged, _) => {
@@ -340,7 +340,7 @@ impl Context {
         listed: &[ListedSession],
         damaged: usize,
         more: bool,
-        purpose: Purpose,
+        purpose: SessionUse,
     ) -> Result<SessionIdentity, Failure> {
         let mut text = sessions::numbered(listed, &self.screen);
         if damaged > 0 {
@@ -362,13 +362,13 @@ impl Context {
                 .with("sessions", Value::from(names)));
         }
         self.screen.print(&text)?;
-        let new = if purpose == Purpose::Begin { ", n for a new one" } else { "" };
+        let new = if purpose == SessionUse::Begin { ", n for a new one" } else { "" };
         let question = format!("Which session? [1-{}{new}] ", listed.len());
         let answer = self.screen.ask(&question)?.unwrap_or_default();
         let chosen = answer.parse::<usize>().ok().and_then(|number| listed.get(number.checked_sub(1)?));
         match chosen {
             Some(session) => Ok(session.identity().clone()),
-            None if purpose == Purpose::Begin && answer.eq_ignore_ascii_case("n") => {
+            None if purpose == SessionUse::Begin && answer.eq_ignore_ascii_case("n") => {
                 Ok(self.engine.sessions().new_identity(Channel::Cli))
             }
             None => Err(Failure::declined("No session was chosen; nothing was done.")),
@@ -389,7 +389,8 @@ impl Context {
     /// The next step for the person, in words.
     pub(crate) async fn next(&self, plan: &Plan) -> Result<String, Failure> {
         let mode = self.engine.sessions().get(&plan.session).await?.plan_mode;
-        let standing = if mode.active_plan.as_ref() == Some(&plan.id) { Standing::Active } else { Standing::Parked };
+        let standing =
+            if mode.active_plan.as_ref() == Some(&plan.id) { SessionPlan::Active } else { SessionPlan::Parked };
         let activity = self.engine.plans().activity(&plan.session, plan).await?;
         Ok(card::next(plan, standing, activity.as_ref(), &self.invocation))
     }

@@ -46,7 +46,7 @@ pub(crate) struct Failure {
     more: Vec<(String, Value)>,
 }
 
-pub(crate) type Outcome = Result<Exit, Failure>;
+pub(crate) type ExitResult = Result<Exit, Failure>;
 
 impl Failure {
     pub(crate) fn usage(message: impl Into<String>) -> Self {

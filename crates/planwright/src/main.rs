@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     };
     terminal::screen::choose_colors(cli.global.color);
     // The server's log has a format of its own, which its settings choose.
-    if !matches!(cli.command, cli::Command::Serve(_)) {
+    if !matches!(cli.command, cli::CliCommand::Serve(_)) {
         logging::start(cli.global.verbose);
     }
     let json = cli.global.json;

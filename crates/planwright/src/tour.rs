@@ -7,14 +7,14 @@ use serde_json::json;
 use self::stage::{Stage, Stopped};
 use crate::cli::{Global, TourArgs, Typed};
 use crate::context::{Context, Store};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::screen::Screen;
 
 const FIRST: &str = include_str!("tour/texts/plan_first.md");
 const SECOND: &str = include_str!("tour/texts/plan_second.md");
 const THIRD: &str = include_str!("tour/texts/plan_third.md");
 
-pub(crate) async fn run(global: &Global, arguments: &TourArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: &TourArgs) -> ExitResult {
     if global.json {
         return Err(Failure::usage("the tour is for a person to read; it has no JSON output"));
     }

@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use crate::command::CommandEnd;
 use crate::program::find_program;
-use crate::sandbox::{Executable, Request};
+use crate::sandbox::{CommandRequest, Executable};
 use crate::support::{Support, SupportItem};
 use crate::{SandboxError, wait};
-use layout::Places;
+use layout::LayoutFolders;
 use report::{MESSAGE_BYTES, Report, Step};
 use supervisor::{Descriptors, Launch, Namespaces};
 
@@ -50,7 +50,7 @@ pub(crate) struct Started {
     ended: Option<CommandEnd>,
 }
 
-pub(crate) fn start(request: &Request<'_>) -> Result<Started, SandboxError> {
+pub(crate) fn start(request: &CommandRequest<'_>) -> Result<Started, SandboxError> {
     let failed = |reason: String| SandboxError::Start(reason);
     let layers = request.layers;
     let restricted = request.level.is_restricted();
@@ -66,8 +66,11 @@ pub(crate) fn start(request: &Request<'_>) -> Result<Started, SandboxError> {
     let namespaces = request.scratch.filter(|_| restricted && layers.namespaces).map(|scratch| {
         let (user, group) = sys::user();
         let map = |id: u32| CString::new(format!("{id} {id} 1")).unwrap_or_default();
-        let places =
-            Places { root: &scratch.root(), empty_folder: &scratch.empty_folder(), empty_file: &scratch.empty_file() };
+        let places = LayoutFolders {
+            root: &scratch.root(),
+            empty_folder: &scratch.empty_folder(),
+            empty_file: &scratch.empty_file(),
+        };
         let layout = layout::steps(request.view, &places, request.limits);
         Namespaces { user_map: map(user), group_map: map(group), layout }
     });
@@ -112,7 +115,7 @@ fn pipes() -> Result<[(PipeReader, PipeWriter); 4], SandboxError> {
 }
 
 /// The file that is executed, and its arguments from the first one, which is the name of the program.
-fn command_of(request: &Request<'_>) -> Result<(CString, Vec<CString>), SandboxError> {
+fn command_of(request: &CommandRequest<'_>) -> Result<(CString, Vec<CString>), SandboxError> {
     match request.executable {
         Executable::Shell(line) => Ok((c"/bin/sh".to_owned(), vec![c"sh".to_owned(), c"-c".to_owned(), text(line)?])),
         Executable::Program { name, arguments } => {

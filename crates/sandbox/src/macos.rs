@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::paths::{Access, View};
+use crate::paths::{PathAccess, View};
 
 /// What every program needs to start.
 const BASE: &str = "(version 1)
@@ -24,14 +24,14 @@ const BASE: &str = "(version 1)
 #[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "used on macOS and in tests"))]
 pub(crate) fn profile(view: &View, temporary: &Path, home: &Path) -> String {
     let mut profile = BASE.to_owned();
-    for (path, access) in view.objects().chain([(temporary, Access::Write), (home, Access::Write)]) {
+    for (path, access) in view.objects().chain([(temporary, PathAccess::Write), (home, PathAccess::Write)]) {
         let path = quoted(path);
         let _ = match access {
-            Access::Read => {
+            PathAccess::Read => {
                 writeln!(profile, "(allow file-read* (subpath {path}))\n(deny file-write* (subpath {path}))")
             }
-            Access::Write => writeln!(profile, "(allow file-read* file-write* (subpath {path}))"),
-            Access::Hidden => writeln!(profile, "(deny file-read* file-write* (subpath {path}))"),
+            PathAccess::Write => writeln!(profile, "(allow file-read* file-write* (subpath {path}))"),
+            PathAccess::Hidden => writeln!(profile, "(deny file-read* file-write* (subpath {path}))"),
         };
     }
     profile
@@ -52,9 +52,9 @@ mod tests {
         let object = |path: &str, access| VisiblePath::Object { path: path.into(), access };
         let view = View {
             paths: vec![
-                object("/usr", Access::Read),
-                object("/w \"x\"", Access::Write),
-                object("/w/secret", Access::Hidden),
+                object("/usr", PathAccess::Read),
+                object("/w \"x\"", PathAccess::Write),
+                object("/w/secret", PathAccess::Hidden),
             ],
             workspace: "/w".into(),
             home: "/h".into(),

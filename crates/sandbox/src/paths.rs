@@ -14,7 +14,7 @@ use known::{CARGO_PARTS, HOME_SECRETS, HOME_TOOLS, SYSTEM, SYSTEM_SECRETS, TOOL_
 
 /// What a path is for the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum PathAccess {
     Read,
     Write,
     /// An empty folder or file stands in its place.
@@ -25,7 +25,7 @@ pub(crate) enum Access {
 pub(crate) enum VisiblePath {
     Object {
         path: PathBuf,
-        access: Access,
+        access: PathAccess,
     },
     /// A link of the system's root, such as `/bin` → `usr/bin`.
     Link {
@@ -88,11 +88,11 @@ impl View {
         }
         let home = paths.put_home(&workspace);
         let access = match request.level {
-            SandboxLevel::ReadOnly => Access::Read,
-            SandboxLevel::Workspace | SandboxLevel::Open => Access::Write,
+            SandboxLevel::ReadOnly => PathAccess::Read,
+            SandboxLevel::Workspace | SandboxLevel::Open => PathAccess::Write,
         };
         paths.put(&workspace, access);
-        if access == Access::Write {
+        if access == PathAccess::Write {
             paths.protect_repository(&workspace);
         }
         paths.hide(&workspace, request.hidden);
@@ -106,7 +106,7 @@ impl View {
     }
 
     /// Objects with their access, without links.
-    pub(crate) fn objects(&self) -> impl Iterator<Item = (&Path, Access)> {
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (&Path, PathAccess)> {
         self.paths.iter().filter_map(|visible| match visible {
             VisiblePath::Object { path, access } => Some((path.as_path(), *access)),
             VisiblePath::Link { .. } | VisiblePath::Temporary { .. } => None,
@@ -148,7 +148,7 @@ struct Paths {
 }
 
 impl Paths {
-    fn put(&mut self, path: &Path, access: Access) {
+    fn put(&mut self, path: &Path, access: PathAccess) {
         self.found.retain(|other| other.path() != path);
         self.found.push(VisiblePath::Object { path: path.to_owned(), access });
     }
@@ -173,11 +173,11 @@ impl Paths {
             self.found.push(VisiblePath::Link { path: path.to_owned(), text });
         }
         let covered = |other: &VisiblePath| match other {
-            VisiblePath::Object { path, access: Access::Read } => found.starts_with(path),
+            VisiblePath::Object { path, access: PathAccess::Read } => found.starts_with(path),
             VisiblePath::Object { .. } | VisiblePath::Link { .. } | VisiblePath::Temporary { .. } => false,
         };
         if !self.found.iter().any(covered) {
-            self.put(&found, Access::Read);
+            self.put(&found, PathAccess::Read);
         }
     }
 
@@ -217,13 +217,13 @@ impl Paths {
         if !fs::symlink_metadata(&repository).is_ok_and(|found| found.is_dir()) {
             return;
         }
-        self.put(&repository, Access::Write);
+        self.put(&repository, PathAccess::Write);
         // A missing folder could be created by the command.
         let _ = fs::create_dir(repository.join("hooks"));
         for part in ["hooks", "config", "config.worktree"] {
             let path = repository.join(part);
             if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_symlink()) {
-                self.put(&path, Access::Read);
+                self.put(&path, PathAccess::Read);
             }
         }
     }
@@ -239,12 +239,12 @@ impl Paths {
             let around = self.found.iter().filter(|other| secret.starts_with(other.path()));
             let innermost = around.max_by_key(|other| other.path().components().count());
             let seen = match innermost {
-                Some(VisiblePath::Object { access: Access::Read | Access::Write, .. }) => true,
-                Some(VisiblePath::Object { access: Access::Hidden, .. }) | None => false,
+                Some(VisiblePath::Object { access: PathAccess::Read | PathAccess::Write, .. }) => true,
+                Some(VisiblePath::Object { access: PathAccess::Hidden, .. }) | None => false,
                 Some(VisiblePath::Link { .. } | VisiblePath::Temporary { .. }) => false,
             };
             if seen && secret != workspace {
-                self.put(&secret, Access::Hidden);
+                self.put(&secret, PathAccess::Hidden);
             }
         }
     }
@@ -293,7 +293,7 @@ mod tests {
         }
     }
 
-    fn access(view: &View, path: &Path) -> Option<Access> {
+    fn access(view: &View, path: &Path) -> Option<PathAccess> {
         let around = view.paths.iter().rfind(|visible| path.starts_with(visible.path()));
         match around {
             Some(VisiblePath::Object { access, .. }) => Some(*access),
@@ -309,11 +309,11 @@ mod tests {
         for (path, expected) in [
             ("home/.ssh", None),
             ("home", None),
-            ("home/project/src", Some(Access::Write)),
-            ("home/.local/bin/x", Some(Access::Read)),
-            ("home/.cargo/registry/x", Some(Access::Read)),
+            ("home/project/src", Some(PathAccess::Write)),
+            ("home/.local/bin/x", Some(PathAccess::Read)),
+            ("home/.cargo/registry/x", Some(PathAccess::Read)),
             ("home/.cargo/credentials.toml", None),
-            ("tools/x", Some(Access::Read)),
+            ("tools/x", Some(PathAccess::Read)),
             ("other", None),
         ] {
             assert_eq!(access(&view, &folders.at(path)), expected, "{path}");
@@ -326,10 +326,10 @@ mod tests {
         let folders = Folders::new(&["home/.ssh", "home/data/users/a/files", "home/src", "tools/token"]);
         let view = folders.view("home", &["home/data", "tools/token"]);
         for (path, expected) in [
-            ("home/.ssh/id", Some(Access::Hidden)),
-            ("home/data/token", Some(Access::Hidden)),
-            ("home/src", Some(Access::Write)),
-            ("tools/token", Some(Access::Hidden)),
+            ("home/.ssh/id", Some(PathAccess::Hidden)),
+            ("home/data/token", Some(PathAccess::Hidden)),
+            ("home/src", Some(PathAccess::Write)),
+            ("tools/token", Some(PathAccess::Hidden)),
         ] {
             assert_eq!(access(&view, &folders.at(path)), expected, "{path}");
         }
@@ -341,9 +341,9 @@ mod tests {
         let folders = Folders::new(&["home", "tools/data/users/a/files", "tools/data/users/b/files"]);
         let view = folders.view("tools/data/users/a/files", &["tools/data"]);
         for (path, expected) in [
-            ("tools/data/token", Some(Access::Hidden)),
-            ("tools/data/users/b/files/x", Some(Access::Hidden)),
-            ("tools/data/users/a/files/x", Some(Access::Write)),
+            ("tools/data/token", Some(PathAccess::Hidden)),
+            ("tools/data/users/b/files/x", Some(PathAccess::Hidden)),
+            ("tools/data/users/a/files/x", Some(PathAccess::Write)),
         ] {
             assert_eq!(access(&view, &folders.at(path)), expected, "{path}");
         }
@@ -355,9 +355,9 @@ mod tests {
         fs::write(folders.at("work/.git/config"), "").unwrap();
         let view = folders.view("work", &[]);
         for (path, expected) in [
-            ("work/.git/objects/x", Access::Write),
-            ("work/.git/hooks/pre-commit", Access::Read),
-            ("work/.git/config", Access::Read),
+            ("work/.git/objects/x", PathAccess::Write),
+            ("work/.git/hooks/pre-commit", PathAccess::Read),
+            ("work/.git/config", PathAccess::Read),
         ] {
             assert_eq!(access(&view, &folders.at(path)), Some(expected), "{path}");
         }

@@ -82,7 +82,7 @@ pub(crate) struct StartOptions<'a> {
 /// A command as the platform starts it.
 #[derive(Debug)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have fewer limits and layers"))]
-pub(crate) struct Request<'a> {
+pub(crate) struct CommandRequest<'a> {
     pub(crate) executable: Executable<'a>,
     /// Whether standard input is a pipe. Without one it is empty.
     pub(crate) has_input: bool,
@@ -214,7 +214,7 @@ impl Shared {
             home: &view.home,
             temporary: command.level.is_restricted().then_some(Path::new("/tmp")),
         };
-        platform::start(&Request {
+        platform::start(&CommandRequest {
             executable: command.executable,
             has_input: matches!(command.executable, Executable::Program { .. }),
             level: command.level,

@@ -1,7 +1,7 @@
 //! Announces to the tasks of this process which sessions were written to.
 
 use planwright_core::session::SessionIdentity;
-use planwright_engine::server_ledger::Change;
+use planwright_engine::server_ledger::StoreChange;
 use tokio::sync::broadcast;
 
 /// How many changes a receiver may fall behind before it has to read every session.
@@ -9,14 +9,14 @@ const KEPT: usize = 4096;
 
 /// A cheap handle; clones send to the same receivers.
 #[derive(Debug, Clone)]
-pub(crate) struct ChangeBroadcaster(broadcast::Sender<Change>);
+pub(crate) struct ChangeBroadcaster(broadcast::Sender<StoreChange>);
 
 impl ChangeBroadcaster {
     pub(crate) fn new() -> Self {
         Self(broadcast::Sender::new(KEPT))
     }
 
-    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Change> {
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<StoreChange> {
         self.0.subscribe()
     }
 
@@ -28,12 +28,12 @@ impl ChangeBroadcaster {
         sessions.sort_unstable();
         sessions.dedup();
         for session in sessions {
-            let _ = self.0.send(Change::Session(session));
+            let _ = self.0.send(StoreChange::Session(session));
         }
     }
 
     /// Announces that something was written, and that it is not known where.
     pub(crate) fn notify_unknown(&self) {
-        let _ = self.0.send(Change::Anywhere);
+        let _ = self.0.send(StoreChange::Anywhere);
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn admit(holder: Option<&Holder>, submission: &Submission) -> LedgerR
             Some(holder) => Err(LedgerError::Leased(holder.lease(&submission.session))),
             None => Ok(()),
         },
-        Leasing::Held(lease) | Leasing::LetGo(lease) => {
+        Leasing::Held(lease) | Leasing::Release(lease) => {
             // A lease of another session does not count for this one.
             check_held(holder.filter(|_| lease.session == submission.session), lease)
         }

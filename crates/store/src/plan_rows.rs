@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use planwright_core::event::PlanChange;
 use planwright_core::ids::StepId;
 use planwright_core::plan::Plan;
-use planwright_core::plan::execution::{Pause, Run, StepRun};
+use planwright_core::plan::execution::{Pause, StepRun, StepRunRecord};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 
 use crate::encode;
@@ -109,7 +109,7 @@ impl<'a> PlanRows<'a> {
     }
 }
 
-fn run_to_text(plan: &Plan, run: &Run) -> LedgerResult<String> {
+fn run_to_text(plan: &Plan, run: &StepRunRecord) -> LedgerResult<String> {
     serde_json::to_string(run).map_err(|error| {
         LedgerError::Internal(format!("step {} of plan {} cannot be written: {error}", run.step, plan.id))
     })

@@ -64,7 +64,7 @@ use planwright_engine::ledger::{
     StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreCounts, StoreFacts,
+    Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreChange, StoreCounts, StoreFacts,
     StoredAnswer, Unfinished,
 };
 use planwright_engine::version_index::VersionIndexEntry;
@@ -279,7 +279,7 @@ impl Ledger for PostgresLedger {
 
 #[async_trait]
 impl ServerLedger for PostgresLedger {
-    fn changes(&self) -> broadcast::Receiver<Change> {
+    fn changes(&self) -> broadcast::Receiver<StoreChange> {
         self.changes.subscribe()
     }
 

@@ -65,7 +65,7 @@ use planwright_engine::ledger::{
     PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreCounts, StoreFacts,
+    Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreChange, StoreCounts, StoreFacts,
     StoredAnswer, Unfinished,
 };
 use planwright_engine::version_index::VersionIndexEntry;
@@ -363,7 +363,7 @@ impl Ledger for SqliteLedger {
 
 #[async_trait]
 impl ServerLedger for SqliteLedger {
-    fn changes(&self) -> broadcast::Receiver<Change> {
+    fn changes(&self) -> broadcast::Receiver<StoreChange> {
         self.changes.subscribe()
     }
 

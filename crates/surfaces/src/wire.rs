@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::approval::ApprovalPolicy;
 use planwright_core::mode::PlanModeState;
-use planwright_core::plan::execution::{Progress, StepStatus};
+use planwright_core::plan::execution::{ExecutionProgress, StepStatus};
 use planwright_core::plan::{Approval, ApprovalSignature, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle};
 use planwright_core::presence::Presence;
 use planwright_core::session::Session;
@@ -142,7 +142,7 @@ pub struct PlanView {
     pub markdown: String,
     pub steps: Vec<StepView>,
     #[schema(value_type = Option<ProgressSchema>, required = true)]
-    pub progress: Option<Progress>,
+    pub progress: Option<ExecutionProgress>,
     /// The latest execution, counted; its steps are among `steps`.
     #[schema(required = true)]
     pub execution: Option<ExecutionView>,

@@ -13,7 +13,7 @@ const PRIVATE: &str = "This bot is private.";
 
 /// Whether a person may use the bot where they wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum ChatAccess {
     Allowed,
     Stranger,
     /// An allowed person in a group that is not listed.
@@ -21,14 +21,14 @@ pub(crate) enum Access {
 }
 
 impl BotContext {
-    pub(crate) fn access(&self, person: &Person, chat: Option<&Chat>) -> Access {
+    pub(crate) fn access(&self, person: &Person, chat: Option<&Chat>) -> ChatAccess {
         let options = &self.options;
         if !options.allowed_users.contains(&person.id) {
-            return Access::Stranger;
+            return ChatAccess::Stranger;
         }
         match chat {
-            Some(chat) if !chat.is_private() && !options.allowed_chats.contains(&chat.id) => Access::OtherGroup,
-            Some(_) | None => Access::Allowed,
+            Some(chat) if !chat.is_private() && !options.allowed_chats.contains(&chat.id) => ChatAccess::OtherGroup,
+            Some(_) | None => ChatAccess::Allowed,
         }
     }
 }

@@ -33,21 +33,21 @@ pub(crate) struct StoredButton {
 #[serde(tag = "do", rename_all = "snake_case")]
 pub(crate) enum ButtonAction {
     Approve {
-        plan: PlanVersion,
+        plan: ButtonPlan,
         #[serde(default)]
         skip: Vec<usize>,
     },
     /// Shows the steps, to leave some out.
     ChooseSteps {
-        plan: PlanVersion,
+        plan: ButtonPlan,
         #[serde(default)]
         skip: Vec<usize>,
     },
     Changes {
-        plan: PlanVersion,
+        plan: ButtonPlan,
     },
     Reject {
-        plan: PlanVersion,
+        plan: ButtonPlan,
     },
     Answer {
         session: SessionIdentity,
@@ -57,14 +57,14 @@ pub(crate) enum ButtonAction {
     },
     /// Continues a plan that waits; `choice` settles the step that it stopped at.
     Resume {
-        plan: PlanVersion,
+        plan: ButtonPlan,
         #[serde(default)]
         choice: Option<StuckAnswer>,
         #[serde(default)]
         after_step: Option<usize>,
     },
     Cancel {
-        plan: PlanVersion,
+        plan: ButtonPlan,
     },
     Switch {
         key: String,
@@ -74,7 +74,7 @@ pub(crate) enum ButtonAction {
 
 /// A plan and the digest that was shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PlanVersion {
+pub(crate) struct ButtonPlan {
     pub(crate) session: SessionIdentity,
     pub(crate) id: String,
     pub(crate) number: u32,

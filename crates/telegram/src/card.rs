@@ -11,7 +11,7 @@ use planwright_engine::inbox::WaitingFor;
 use planwright_engine::ledger::LedgerResult;
 
 use crate::bot::BotContext;
-use crate::buttons::{ButtonAction, ButtonMaker, PlanVersion, PressedAnswer, StuckAnswer};
+use crate::buttons::{ButtonAction, ButtonMaker, ButtonPlan, PressedAnswer, StuckAnswer};
 use crate::conversation::Addressee;
 use crate::markdown::{FormattedText, LinkStyle, units};
 use crate::message::{Button, CardKind, CardSubject, ChangesPrompt, Content, Keyboard, Markup, OutgoingMessage};
@@ -71,8 +71,8 @@ fn plan_text(plan: &Plan) -> (FormattedText, bool) {
     (text, is_whole)
 }
 
-fn version(plan: &Plan) -> PlanVersion {
-    PlanVersion {
+fn version(plan: &Plan) -> ButtonPlan {
+    ButtonPlan {
         session: plan.session.clone(),
         id: plan.id.to_string(),
         number: plan.number,
@@ -116,7 +116,7 @@ pub(crate) async fn choose_steps(
     id: &str,
     to: &Addressee,
     message: i64,
-    version: &PlanVersion,
+    version: &ButtonPlan,
     skip: Vec<usize>,
 ) -> LedgerResult<Vec<OutgoingMessage>> {
     let Some(plan) = find(context, &version.session, &version.id).await? else {
@@ -165,7 +165,7 @@ pub(crate) async fn fresh(
     context: &BotContext,
     id: &str,
     to: &Addressee,
-    version: &PlanVersion,
+    version: &ButtonPlan,
 ) -> LedgerResult<Vec<OutgoingMessage>> {
     match find(context, &version.session, &version.id).await? {
         Some(plan) => plan_messages(context, id, to, &plan).await,
@@ -191,11 +191,11 @@ pub(crate) async fn find(
 }
 
 /// Asks for words. The reply to this message is what to change.
-pub(crate) fn changes_prompt(to: &Addressee, plan: PlanVersion) -> OutgoingMessage {
+pub(crate) fn changes_prompt(to: &Addressee, plan: ButtonPlan) -> OutgoingMessage {
     let text = format!("What should be changed in plan #{}? Reply to this message.", plan.number);
     let markup = Markup::ForceReply { placeholder: "What to change".to_owned() };
     let mut message = OutgoingMessage::text(to.chat, FormattedText::plain(text), Some(markup));
-    let PlanVersion { session, id, digest, .. } = plan;
+    let ButtonPlan { session, id, digest, .. } = plan;
     message.prompt = Some(ChangesPrompt { session, plan: id, digest, user: to.person.id });
     message
 }
@@ -260,7 +260,7 @@ pub(crate) async fn add_ask(
 pub(crate) async fn waiting_execution(
     context: &BotContext,
     session: &SessionIdentity,
-    about: Option<&PlanVersion>,
+    about: Option<&ButtonPlan>,
 ) -> LedgerResult<Option<Arc<Plan>>> {
     let Some(about) = about else { return Ok(None) };
     let plan = find(context, session, &about.id).await?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::server_ledger::Change;
+use planwright_engine::server_ledger::StoreChange;
 use planwright_engine::who;
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
@@ -53,8 +53,8 @@ pub(crate) async fn run(context: &BotContext) {
         }
         loop {
             let first = match timeout(LOOK, changes.recv()).await {
-                Ok(Ok(Change::Session(session))) => session,
-                Ok(Ok(Change::Anywhere) | Err(RecvError::Lagged(_))) | Err(_) => break,
+                Ok(Ok(StoreChange::Session(session))) => session,
+                Ok(Ok(StoreChange::Anywhere) | Err(RecvError::Lagged(_))) | Err(_) => break,
                 Ok(Err(RecvError::Closed)) => return,
             };
             sleep(BUNDLE).await;
@@ -62,8 +62,8 @@ pub(crate) async fn run(context: &BotContext) {
             let mut all = false;
             while let Ok(change) = changes.try_recv() {
                 match change {
-                    Change::Session(session) => drop(sessions.insert(session)),
-                    Change::Anywhere => all = true,
+                    StoreChange::Session(session) => drop(sessions.insert(session)),
+                    StoreChange::Anywhere => all = true,
                 }
             }
             if all {

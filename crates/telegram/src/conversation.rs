@@ -17,11 +17,11 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::outbox::NewMessage;
 use planwright_engine::session::input::{BeginWork, ChatLocation, Input, Request, SeenPlan};
 use planwright_engine::session::outcome::{Answer, Outcome};
-use planwright_engine::session::progress::{Progress, ProgressStream, Update as ProgressUpdate};
+use planwright_engine::session::progress::{Progress, ProgressStream, ProgressUpdate};
 use tokio::time::{interval, sleep};
 
 use crate::bot::{BotContext, is_passing};
-use crate::buttons::{ButtonAction, ButtonMaker, PlanVersion};
+use crate::buttons::{ButtonAction, ButtonMaker, ButtonPlan};
 use crate::card;
 use crate::live_message::{LiveMessage, live_key};
 use crate::markdown::{FormattedText, LONGEST_TEXT, LinkStyle};
@@ -93,7 +93,7 @@ impl UpdateHandler {
         // The list may have changed since the update was stored.
         let is_allowed = update
             .sender()
-            .is_some_and(|(person, chat)| self.context.access(person, chat) == crate::access::Access::Allowed);
+            .is_some_and(|(person, chat)| self.context.access(person, chat) == crate::access::ChatAccess::Allowed);
         if !is_allowed {
             return Ok(self.finishing(id, Vec::new()));
         }
@@ -159,7 +159,7 @@ impl UpdateHandler {
             }
         };
         let moves_chat = matches!(input, Input::Command(SlashCommand::New | SlashCommand::Switch { .. }));
-        let work = Work { to, location, input, extra, about: None, links: LinkStyle::Hidden };
+        let work = ConversationWork { to, location, input, extra, about: None, links: LinkStyle::Hidden };
         Ok(Begun { moves_chat, ..self.submit(work) })
     }
 
@@ -179,7 +179,14 @@ impl UpdateHandler {
         let Ok(plan) = PlanId::new(prompt.plan.clone()) else { return Ok(None) };
         let location = self.in_session(to, prompt.session.clone()).await?;
         let input = Input::Revise { plan, changes: text.to_owned().into(), begin: BeginWork::Now };
-        let work = Work { to: to.clone(), location, input, extra: Extra::None, about: None, links: LinkStyle::Hidden };
+        let work = ConversationWork {
+            to: to.clone(),
+            location,
+            input,
+            extra: Extra::None,
+            about: None,
+            links: LinkStyle::Hidden,
+        };
         Ok(Some(self.submit(work)))
     }
 
@@ -264,19 +271,19 @@ impl UpdateHandler {
     }
 
     /// Gives an input to the agent, which has it in its queue when this returns.
-    pub(crate) fn submit(self: &Arc<Self>, work: Work) -> Begun {
+    pub(crate) fn submit(self: &Arc<Self>, work: ConversationWork) -> Begun {
         let stream = self.stream(&work);
         let handler = Arc::clone(self);
         Begun::new(async move { handler.follow(work, stream).await })
     }
 
-    fn stream(&self, work: &Work) -> ProgressStream {
+    fn stream(&self, work: &ConversationWork) -> ProgressStream {
         let by = self.actor(&work.to.person);
         let request = Request::new(work.location.clone(), by).named(self.context.request(work.to.update));
         self.context.agent.submit(work.input.clone(), request)
     }
 
-    async fn follow(&self, work: Work, mut stream: ProgressStream) {
+    async fn follow(&self, work: ConversationWork, mut stream: ProgressStream) {
         let (context, mut pause, mut tries) = (&self.context, Duration::from_millis(500), 0);
         let mut live = LiveMessage::new(context, work.to.chat, work.to.update).await;
         loop {
@@ -313,7 +320,7 @@ impl UpdateHandler {
     /// Shows what happens until the outcome.
     async fn watch(
         &self,
-        work: &Work,
+        work: &ConversationWork,
         stream: &mut ProgressStream,
         live: &mut LiveMessage<'_>,
     ) -> LedgerResult<Outcome> {
@@ -338,7 +345,7 @@ impl UpdateHandler {
     }
 
     /// Sends words at once that the agent's work begins with.
-    async fn say(&self, work: &Work, words: &str, number: u32) -> LedgerResult<()> {
+    async fn say(&self, work: &ConversationWork, words: &str, number: u32) -> LedgerResult<()> {
         let text = FormattedText::markdown(words, LinkStyle::Hidden);
         if text.is_blank() {
             return Ok(());
@@ -355,7 +362,7 @@ impl UpdateHandler {
     /// The messages that answer an update.
     async fn messages(
         &self,
-        work: &Work,
+        work: &ConversationWork,
         outcome: LedgerResult<Outcome>,
         live: Option<i64>,
     ) -> LedgerResult<Vec<NewMessage>> {
@@ -389,7 +396,7 @@ impl UpdateHandler {
         stored.collect()
     }
 
-    async fn answer(&self, work: &Work, answer: &Answer) -> LedgerResult<Vec<OutgoingMessage>> {
+    async fn answer(&self, work: &ConversationWork, answer: &Answer) -> LedgerResult<Vec<OutgoingMessage>> {
         let (context, to) = (&self.context, &work.to);
         let links = if answer.ask.is_some() { LinkStyle::Written } else { work.links };
         let mut messages = text_messages(to.chat, &answer.reply, links);
@@ -457,18 +464,18 @@ impl UpdateHandler {
 
 /// An input on its way to the agent.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub(crate) struct ConversationWork {
     to: Addressee,
     location: ChatLocation,
     input: Input,
     extra: Extra,
     /// The plan that a button is about.
-    about: Option<PlanVersion>,
+    about: Option<ButtonPlan>,
     links: LinkStyle,
 }
 
-impl Work {
-    pub(crate) fn new(to: Addressee, location: ChatLocation, input: Input, about: Option<PlanVersion>) -> Self {
+impl ConversationWork {
+    pub(crate) fn new(to: Addressee, location: ChatLocation, input: Input, about: Option<ButtonPlan>) -> Self {
         Self { to, location, input, extra: Extra::None, about, links: LinkStyle::Hidden }
     }
 }

@@ -10,7 +10,7 @@ use planwright_engine::ledger::LedgerResult;
 use serde_json::Value;
 use tokio::time::{interval, sleep};
 
-use crate::access::Access;
+use crate::access::ChatAccess;
 use crate::api::ApiError;
 use crate::bot::{BotContext, wait_after};
 use crate::dispatcher::Dispatcher;
@@ -178,8 +178,8 @@ impl Received {
             next = next.max(Some(update.id.saturating_add(1)));
             let Some((person, chat)) = update.sender() else { continue };
             match context.access(person, chat) {
-                Access::Allowed => updates.push(ReceivedUpdate { id: update.id, body: raw.to_string() }),
-                Access::Stranger | Access::OtherGroup => context.strangers.refuse(context, &update),
+                ChatAccess::Allowed => updates.push(ReceivedUpdate { id: update.id, body: raw.to_string() }),
+                ChatAccess::Stranger | ChatAccess::OtherGroup => context.strangers.refuse(context, &update),
             }
         }
         updates.sort_by_key(|update| update.id);

@@ -13,9 +13,9 @@ use planwright_core::slash::SlashCommand;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::session::input::{Approving, BeginWork, Input, Worker};
 
-use crate::buttons::{self, ButtonAction, PlanVersion, PressedAnswer, StoredButton, StuckAnswer};
+use crate::buttons::{self, ButtonAction, ButtonPlan, PressedAnswer, StoredButton, StuckAnswer};
 use crate::card;
-use crate::conversation::{Addressee, Begun, UpdateHandler, Work};
+use crate::conversation::{Addressee, Begun, ConversationWork, UpdateHandler};
 use crate::records;
 use crate::update::Press;
 
@@ -138,7 +138,7 @@ async fn carry_out(
             };
             let location = handler.in_session(to, session).await?;
             let input = Input::Answer { ask, digest, answer };
-            Ok(Ok(handler.submit(Work::new(to.clone(), location, input, None))))
+            Ok(Ok(handler.submit(ConversationWork::new(to.clone(), location, input, None))))
         }
         ButtonAction::Switch { key } => {
             let Ok(key) = ConversationKey::existing(key) else { return Ok(Err(damaged())) };
@@ -151,14 +151,14 @@ async fn carry_out(
 async fn about_plan(
     handler: &Arc<UpdateHandler>,
     to: &Addressee,
-    plan: PlanVersion,
+    plan: ButtonPlan,
     input: impl FnOnce(PlanId, Digest) -> Input,
 ) -> LedgerResult<Result<Begun, Refusal>> {
     let (Ok(id), Ok(digest)) = (PlanId::new(plan.id.clone()), plan.digest.parse::<Digest>()) else {
         return Ok(Err(damaged()));
     };
     let location = handler.in_session(to, plan.session.clone()).await?;
-    Ok(Ok(handler.submit(Work::new(to.clone(), location, input(id, digest), Some(plan)))))
+    Ok(Ok(handler.submit(ConversationWork::new(to.clone(), location, input(id, digest), Some(plan)))))
 }
 
 async fn move_chat(
@@ -167,7 +167,7 @@ async fn move_chat(
     command: SlashCommand,
 ) -> LedgerResult<Result<Begun, Refusal>> {
     let location = handler.location(to, None).await?;
-    let begun = handler.submit(Work::new(to.clone(), location, Input::Command(command), None));
+    let begun = handler.submit(ConversationWork::new(to.clone(), location, Input::Command(command), None));
     Ok(Ok(Begun { moves_chat: true, ..begun }))
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use sha2::Sha256;
 use tokio::time::{interval, sleep};
 
-use crate::access::Access;
+use crate::access::ChatAccess;
 use crate::bot::BotContext;
 use crate::dispatcher::Dispatcher;
 use crate::options::UpdateMode;
@@ -66,13 +66,13 @@ impl WebhookHandler {
         // An update of another kind is taken, so that Telegram does not send it again.
         let Some((person, chat)) = update.sender() else { return Ok(()) };
         match context.access(person, chat) {
-            Access::Allowed => {
+            ChatAccess::Allowed => {
                 let updates = [ReceivedUpdate { id: update.id, body: raw.to_string() }];
                 if !context.ledger.receive_pushed(&context.bot, &updates).await?.is_empty() {
                     context.pushed.notify_one();
                 }
             }
-            Access::Stranger | Access::OtherGroup => context.strangers.refuse(context, &update),
+            ChatAccess::Stranger | ChatAccess::OtherGroup => context.strangers.refuse(context, &update),
         }
         Ok(())
     }

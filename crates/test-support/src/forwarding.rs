@@ -52,7 +52,7 @@ use planwright_engine::ledger::{
 };
 use planwright_engine::outbox::{Delivery, NewMessage, Outbox, OutboxMessage, TakeMessages, Undelivered};
 use planwright_engine::server_ledger::{
-    Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreCounts, StoreFacts,
+    Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreChange, StoreCounts, StoreFacts,
     StoredAnswer, Unfinished,
 };
 use planwright_engine::upstream::{OfferedTools, PinnedServer, ToolPins};
@@ -141,7 +141,7 @@ macro_rules! forwarding_server_ledger {
             /// The same after it.
             async fn after(&self, _method: &'static str) {}
 
-            fn changes(&self) -> broadcast::Receiver<Change> {
+            fn changes(&self) -> broadcast::Receiver<StoreChange> {
                 self.inner_server().changes()
             }
 
@@ -152,7 +152,7 @@ macro_rules! forwarding_server_ledger {
 
         #[async_trait]
         impl<L: ForwardingServerLedger> ServerLedger for Forwarding<L> {
-            fn changes(&self) -> broadcast::Receiver<Change> {
+            fn changes(&self) -> broadcast::Receiver<StoreChange> {
                 self.0.changes()
             }
 

@@ -8,7 +8,7 @@ use planwright_engine::agent::Agent;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::session::input::{Approving, BeginWork, ChatLocation, Input, Request, Worker};
 use planwright_engine::session::outcome::{Answer, Outcome, TurnOutcome};
-use planwright_engine::session::progress::{Progress, ProgressStream, Update};
+use planwright_engine::session::progress::{Progress, ProgressStream, ProgressUpdate};
 use tokio::sync::mpsc;
 
 /// Where the progress of a call goes.
@@ -30,8 +30,8 @@ impl Watcher {
     async fn outcome(&self, mut stream: ProgressStream) -> LedgerResult<Outcome> {
         loop {
             match stream.next().await {
-                Update::Progress(progress) => self.tell(progress),
-                Update::Outcome(outcome) => return outcome,
+                ProgressUpdate::Progress(progress) => self.tell(progress),
+                ProgressUpdate::Outcome(outcome) => return outcome,
             }
         }
     }
@@ -83,7 +83,7 @@ pub trait Talk {
         }
     }
 
-    fn hear(
+    fn type_text(
         &self,
         place: &ChatLocation,
         by: &Actor,

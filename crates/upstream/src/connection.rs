@@ -26,10 +26,10 @@ use tokio_util::sync::CancellationToken;
 use crate::call_result;
 use crate::call_router::{CallRoute, CallRouter};
 use crate::client_handler::UpstreamHandler;
-use crate::end_reason::EndReason;
+use crate::end_reason::DisconnectReason;
 use crate::http;
 use crate::line_transport::{LineTransport, UNREADABLE};
-use crate::options::{PassedRequests, Reach, ServerOptions};
+use crate::options::{PassedRequests, Reach, UpstreamServerOptions};
 use crate::passed_on;
 use crate::program::ServerProgram;
 use crate::tool_list;
@@ -48,7 +48,7 @@ pub(crate) struct Connection {
     /// `None` for a server over HTTP.
     program: Option<ServerProgram>,
     router: Arc<CallRouter>,
-    reason: EndReason,
+    reason: DisconnectReason,
     offer: Mutex<Option<Arc<ToolOffer>>>,
     began: Instant,
     /// Whether a call was answered.
@@ -58,7 +58,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// Starts or reaches the server. The error says why it failed.
     pub(crate) async fn open(
-        options: &ServerOptions,
+        options: &UpstreamServerOptions,
         sandbox: &Sandbox,
         updates: &broadcast::Sender<ResourceUpdate>,
     ) -> Result<Self, String> {
@@ -74,13 +74,13 @@ impl Connection {
     }
 
     async fn open_as(
-        options: &ServerOptions,
+        options: &UpstreamServerOptions,
         sandbox: &Sandbox,
         updates: &broadcast::Sender<ResourceUpdate>,
         lifecycle: ClientLifecycleMode,
     ) -> Result<Self, OpenError> {
         let router = Arc::new(CallRouter::new(options.name.clone(), updates.clone()));
-        let reason = EndReason::default();
+        let reason = DisconnectReason::default();
         let stop = CancellationToken::new();
         let passed = match &lifecycle {
             ClientLifecycleMode::Initialize => options.passed_requests,
@@ -169,7 +169,7 @@ impl Connection {
 
     pub(crate) async fn call(
         self: &Arc<Self>,
-        options: &ServerOptions,
+        options: &UpstreamServerOptions,
         tool: &str,
         arguments: Arguments,
         observer: &dyn CallObserver,
@@ -227,7 +227,7 @@ impl Connection {
     /// Asks for something beside tools.
     pub(crate) async fn request(
         &self,
-        options: &ServerOptions,
+        options: &UpstreamServerOptions,
         request: UpstreamRequest,
     ) -> Result<Value, UpstreamError> {
         let server = || options.name.clone();
@@ -277,7 +277,7 @@ type Service = RunningService<RoleClient, UpstreamHandler>;
 /// What watches over a connection.
 struct Watched {
     router: Arc<CallRouter>,
-    reason: EndReason,
+    reason: DisconnectReason,
     stop: CancellationToken,
     handler: UpstreamHandler,
 }

@@ -3,9 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct EndReason(Arc<OnceLock<String>>);
+pub(crate) struct DisconnectReason(Arc<OnceLock<String>>);
 
-impl EndReason {
+impl DisconnectReason {
     pub(crate) fn set(&self, reason: impl Into<String>) {
         let _ = self.0.set(reason.into());
     }

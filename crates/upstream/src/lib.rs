@@ -27,5 +27,5 @@ mod tool_list;
 mod upstream_client;
 mod watched_transport;
 
-pub use options::{PassedRequests, Reach, ServerOptions};
+pub use options::{PassedRequests, Reach, UpstreamServerOptions};
 pub use upstream_client::UpstreamClient;

@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::end_reason::EndReason;
+use crate::end_reason::DisconnectReason;
 
 /// The longest message that is read.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
@@ -30,7 +30,7 @@ pub(crate) struct LineTransport<R> {
     /// `None` once it is closed.
     outgoing: Option<mpsc::Sender<Outgoing>>,
     writer: JoinHandle<()>,
-    reason: EndReason,
+    reason: DisconnectReason,
 }
 
 #[derive(Debug)]
@@ -41,7 +41,7 @@ struct Outgoing {
 
 impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
     /// Must be called within a runtime: a task of its own writes, so that no message is cut off half-way.
-    pub(crate) fn new<W>(input: R, output: W, reason: EndReason) -> Self
+    pub(crate) fn new<W>(input: R, output: W, reason: DisconnectReason) -> Self
     where
         W: AsyncWrite + Send + Unpin + 'static,
     {
@@ -189,7 +189,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_broken_answer_fails_its_call_and_other_lines_are_passed_over() {
-        let reason = EndReason::default();
+        let reason = DisconnectReason::default();
         let text = "Server is ready\n\n{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\n{\"jsonrpc\":\"1.0\",\"id\":8,\"result\":{}}\n";
         let mut transport = LineTransport::new(text.as_bytes(), tokio::io::sink(), reason.clone());
         let Some(JsonRpcMessage::Error(error)) = transport.receive().await else { panic!("no answer") };
@@ -201,7 +201,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_program_that_talks_something_else_is_ended_with_words() {
-        let reason = EndReason::default();
+        let reason = DisconnectReason::default();
         let text = "not JSON at all\n".repeat(200);
         let mut transport = LineTransport::new(text.as_bytes(), tokio::io::sink(), reason.clone());
         assert!(transport.receive().await.is_none());
@@ -210,7 +210,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_without_end_does_not_fill_the_memory() {
-        let reason = EndReason::default();
+        let reason = DisconnectReason::default();
         let endless = tokio::io::repeat(b'x');
         let mut transport = LineTransport::new(endless, tokio::io::sink(), reason.clone());
         assert!(transport.receive().await.is_none());

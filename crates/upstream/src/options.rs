@@ -8,7 +8,7 @@ use planwright_engine::upstream::{ToolSelection, UpstreamServer};
 use planwright_sandbox::SandboxLevel;
 
 #[derive(Debug, Clone)]
-pub struct ServerOptions {
+pub struct UpstreamServerOptions {
     pub name: ServerName,
     pub reach: Reach,
     pub trust: AnnotationTrust,
@@ -70,7 +70,7 @@ fn shown(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("{word:?}") }
 }
 
-impl ServerOptions {
+impl UpstreamServerOptions {
     pub(crate) fn server(&self) -> UpstreamServer {
         UpstreamServer {
             name: self.name.clone(),

@@ -14,7 +14,7 @@ use tokio::sync::{Mutex, broadcast};
 use tokio::time::{Instant, timeout};
 
 use crate::connection::Connection;
-use crate::options::ServerOptions;
+use crate::options::UpstreamServerOptions;
 
 /// The pause after the first failure. Each further failure doubles it.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -23,8 +23,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const GOOD: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
-pub(crate) struct Server {
-    options: ServerOptions,
+pub(crate) struct ServerHandle {
+    options: UpstreamServerOptions,
     sandbox: Sandbox,
     /// Held while the server is being started, so that it is started once.
     starting: Mutex<()>,
@@ -49,8 +49,12 @@ struct Failed {
     retry_at: Instant,
 }
 
-impl Server {
-    pub(crate) fn new(options: ServerOptions, sandbox: Sandbox, updates: broadcast::Sender<ResourceUpdate>) -> Self {
+impl ServerHandle {
+    pub(crate) fn new(
+        options: UpstreamServerOptions,
+        sandbox: Sandbox,
+        updates: broadcast::Sender<ResourceUpdate>,
+    ) -> Self {
         Self { options, sandbox, starting: Mutex::default(), state: StateMutex::default(), updates }
     }
 

@@ -14,14 +14,14 @@ use planwright_sandbox::Sandbox;
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-use crate::options::ServerOptions;
-use crate::server::Server;
+use crate::options::UpstreamServerOptions;
+use crate::server::ServerHandle;
 
 /// A cheap handle; clones share the connections.
 #[derive(Debug, Clone)]
 pub struct UpstreamClient {
     listed: Arc<[UpstreamServer]>,
-    servers: Arc<BTreeMap<ServerName, Server>>,
+    servers: Arc<BTreeMap<ServerName, ServerHandle>>,
     updates: broadcast::Sender<ResourceUpdate>,
 }
 
@@ -30,18 +30,18 @@ const WAITING_UPDATES: usize = 256;
 
 impl UpstreamClient {
     /// Nothing is started yet. Programs run in this sandbox.
-    pub fn new(options: Vec<ServerOptions>, sandbox: &Sandbox) -> Self {
+    pub fn new(options: Vec<UpstreamServerOptions>, sandbox: &Sandbox) -> Self {
         let mut options = options;
         options.sort_by(|one, other| one.name.cmp(&other.name));
-        let listed = options.iter().map(ServerOptions::server).collect();
+        let listed = options.iter().map(UpstreamServerOptions::server).collect();
         let updates = broadcast::Sender::new(WAITING_UPDATES);
         let servers = options
             .into_iter()
-            .map(|options| (options.name.clone(), Server::new(options, sandbox.clone(), updates.clone())));
+            .map(|options| (options.name.clone(), ServerHandle::new(options, sandbox.clone(), updates.clone())));
         Self { listed, servers: Arc::new(servers.collect()), updates }
     }
 
-    fn get(&self, server: &ServerName) -> Result<&Server, UpstreamError> {
+    fn get(&self, server: &ServerName) -> Result<&ServerHandle, UpstreamError> {
         self.servers.get(server).ok_or_else(|| UpstreamError::NotConfigured(server.clone()))
     }
 }
@@ -53,11 +53,11 @@ impl UpstreamServers for UpstreamClient {
     }
 
     fn connection(&self, server: &ServerName) -> ConnectionState {
-        self.get(server).map_or(ConnectionState::NotStarted, Server::state)
+        self.get(server).map_or(ConnectionState::NotStarted, ServerHandle::state)
     }
 
     fn has_news(&self, server: &ServerName) -> bool {
-        self.get(server).is_ok_and(Server::has_news)
+        self.get(server).is_ok_and(ServerHandle::has_news)
     }
 
     async fn offer(&self, server: &ServerName) -> Result<Arc<ToolOffer>, UpstreamError> {

@@ -12,7 +12,7 @@ use rmcp::transport::Transport;
 use tokio::time::Instant;
 
 use crate::call_router::CallRouter;
-use crate::end_reason::EndReason;
+use crate::end_reason::DisconnectReason;
 
 /// A server that sends more than this in a window floods.
 const WINDOW: Duration = Duration::from_secs(5);
@@ -23,14 +23,14 @@ const MOST_REQUESTS: u32 = 200;
 pub(crate) struct WatchedTransport<T> {
     inner: T,
     router: Arc<CallRouter>,
-    reason: EndReason,
+    reason: DisconnectReason,
     window_began: Instant,
     notifications: u32,
     requests: u32,
 }
 
 impl<T> WatchedTransport<T> {
-    pub(crate) fn new(inner: T, router: Arc<CallRouter>, reason: EndReason) -> Self {
+    pub(crate) fn new(inner: T, router: Arc<CallRouter>, reason: DisconnectReason) -> Self {
         Self { inner, router, reason, window_began: Instant::now(), notifications: 0, requests: 0 }
     }
 

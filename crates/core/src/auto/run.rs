@@ -10,7 +10,7 @@ use super::policy::Budget;
 use crate::ids::{RunId, ScheduleId};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct AutoRun {
     /// Its number in the session, from 1.
     pub number: u32,
     pub context: AutoExecutionContext,
@@ -210,7 +210,7 @@ pub enum TickResult {
     },
 }
 
-impl Run {
+impl AutoRun {
     pub const fn id(&self) -> &RunId {
         &self.context.run_id
     }

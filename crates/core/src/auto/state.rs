@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::AutoEvent;
 use super::goal::{DiaryEntry, Goal, GoalStatus, Task, TaskStatus};
-use super::run::{BudgetSpan, Run, RunEnd, RunPause, RunState, RunTrigger, Spend, TickResult};
+use super::run::{AutoRun, BudgetSpan, RunEnd, RunPause, RunState, RunTrigger, Spend, TickResult};
 use super::schedule::{Schedule, ScheduleStatus};
 use crate::actor::Actor;
 use crate::ids::{GoalId, RunId, ScheduleId, TaskId};
@@ -37,7 +37,7 @@ pub struct AutoState {
     pub schedules: Vec<Schedule>,
     /// Every run that is not over, and the last ones that are, in the order they were started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub runs: Vec<Run>,
+    pub runs: Vec<AutoRun>,
     #[serde(default)]
     pub goals_made: u32,
     #[serde(default)]
@@ -89,11 +89,11 @@ impl AutoState {
         self.schedules.iter().find(|schedule| schedule.id == *id)
     }
 
-    pub fn run(&self, id: &RunId) -> Option<&Run> {
+    pub fn run(&self, id: &RunId) -> Option<&AutoRun> {
         self.runs.iter().find(|run| run.id() == id)
     }
 
-    pub fn open_runs(&self) -> impl Iterator<Item = &Run> {
+    pub fn open_runs(&self) -> impl Iterator<Item = &AutoRun> {
         self.runs.iter().filter(|run| run.is_open())
     }
 
@@ -110,7 +110,7 @@ impl AutoState {
         find("schedule", reference, &self.schedules, |schedule| (schedule.number, schedule.id.as_str(), ""))
     }
 
-    pub fn find_run(&self, reference: &str) -> Result<&Run, Refusal> {
+    pub fn find_run(&self, reference: &str) -> Result<&AutoRun, Refusal> {
         find("run", reference, &self.runs, |run| (run.number, run.id().as_str(), ""))
     }
 
@@ -234,7 +234,7 @@ impl AutoState {
             }
             AutoEvent::RunStarted { number, context, trigger, driver } => {
                 self.runs_made = self.runs_made.max(*number);
-                self.runs.push(Run {
+                self.runs.push(AutoRun {
                     number: *number,
                     context: context.clone(),
                     trigger: trigger.clone(),
@@ -299,7 +299,7 @@ impl AutoState {
         self.today = Some(DaySpend { day: day_of(at), spent: so_far + spent });
     }
 
-    fn with_run(&mut self, id: &RunId, at: Timestamp, change: impl FnOnce(&mut Run)) {
+    fn with_run(&mut self, id: &RunId, at: Timestamp, change: impl FnOnce(&mut AutoRun)) {
         if let Some(run) = self.runs.iter_mut().find(|run| run.id() == id) {
             run.active_at = at;
             change(run);
@@ -336,7 +336,7 @@ impl AutoState {
     }
 }
 
-impl Run {
+impl AutoRun {
     fn tick(&mut self, spent: Spend, work: &str, outcome: &TickResult) {
         self.spent = self.spent + spent;
         self.counted = self.counted + spent;

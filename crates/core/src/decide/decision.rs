@@ -94,18 +94,18 @@ impl Decider<'_> {
                 plan.permits(Action::Reject)?;
                 Ok(vec![Event::of_plan(
                     &plan.id,
-                    PlanEvent::Rejected { reason: self.remark("reason", reason.as_deref())? },
+                    PlanEvent::Rejected { reason: self.optional_line("reason", reason.as_deref())? },
                 )])
             }
             Decision::Revise { feedback, .. } => {
-                let feedback = with_comments(self.remark("feedback", Some(feedback))?, additions.comments);
+                let feedback = with_comments(self.optional_line("feedback", Some(feedback))?, additions.comments);
                 self.revise(plan, feedback)
             }
             Decision::Cancel { reason, .. } => {
                 plan.permits(Action::Cancel)?;
                 Ok(vec![Event::of_plan(
                     &plan.id,
-                    PlanEvent::Cancelled { reason: self.remark("reason", reason.as_deref())? },
+                    PlanEvent::Cancelled { reason: self.optional_line("reason", reason.as_deref())? },
                 )])
             }
             Decision::Resume { after_step, .. } => {
@@ -166,7 +166,7 @@ impl Decider<'_> {
         if by_rule && (plan.style() != PlanStyle::Collect || *selection != Selection::All) {
             return Err(Refusal::policy_denied("A rule approves recorded calls, and all of them."));
         }
-        let note = with_comments(self.remark("note", note)?, additions.comments);
+        let note = with_comments(self.optional_line("note", note)?, additions.comments);
         let terms = plan.approval_terms(selection, note, step_by_step, self.context.at)?;
         let risks = plan.risks();
         let required = self.approval_check(&risks).check()?;
@@ -301,7 +301,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    fn remark(&self, what: &str, text: Option<&str>) -> Result<Option<String>, Refusal> {
+    fn optional_line(&self, what: &str, text: Option<&str>) -> Result<Option<String>, Refusal> {
         let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
         self.policy.limits.check_line(what, text)?;
         Ok(Some(text.to_owned()))

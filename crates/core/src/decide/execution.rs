@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::command::{EndedStep, Outcome, ProgressReport, RunCommand};
+use crate::command::{EndedStep, ProgressReport, RunCommand, StepOutcome};
 use crate::decide::Decider;
 use crate::decide::resume::skipped;
 use crate::decide::step_pause::{check_released, is_step_by_step, look_first};
@@ -243,12 +243,12 @@ impl Decider<'_> {
     }
 
     /// What is reported is kept with the plan, so it has limits, one by one and altogether.
-    fn check_outcome(&self, execution: &Execution, outcome: &Outcome) -> Result<(), Refusal> {
+    fn check_outcome(&self, execution: &Execution, outcome: &StepOutcome) -> Result<(), Refusal> {
         self.check_texts(outcome)?;
         self.policy.limits.check_plan(execution.size() + texts(outcome).map(String::len).sum::<usize>())
     }
 
-    fn check_texts(&self, outcome: &Outcome) -> Result<(), Refusal> {
+    fn check_texts(&self, outcome: &StepOutcome) -> Result<(), Refusal> {
         texts(outcome).try_for_each(|text| self.policy.limits.check_line("report", text))
     }
 
@@ -261,7 +261,7 @@ impl Decider<'_> {
     }
 }
 
-fn texts(outcome: &Outcome) -> impl Iterator<Item = &String> {
+fn texts(outcome: &StepOutcome) -> impl Iterator<Item = &String> {
     [&outcome.note, &outcome.evidence].into_iter().flatten()
 }
 
@@ -314,7 +314,7 @@ pub(super) fn finished(plan: &Plan, execution: &Execution) -> Event {
     )
 }
 
-pub(super) fn step_ended(plan: &Plan, execution: &Execution, step: &StepId, outcome: Outcome) -> Event {
+pub(super) fn step_ended(plan: &Plan, execution: &Execution, step: &StepId, outcome: StepOutcome) -> Event {
     let (execution, step, permissions) = (execution.id.clone(), step.clone(), PermissionCounts::default());
     Event::of_plan(&plan.id, PlanEvent::StepEnded { execution, step, outcome, permissions })
 }

@@ -1,7 +1,7 @@
 //! Beginning the work of an approved plan, and continuing where it stopped.
 
 use crate::approval::Require;
-use crate::command::{Outcome, StuckChoice};
+use crate::command::{StepOutcome, StuckChoice};
 use crate::decide::Decider;
 use crate::decide::execution::{finished, step_ended};
 use crate::event::{Event, PlanEvent};
@@ -186,15 +186,15 @@ fn settle_running(plan: &Plan, execution: &Execution, step: &StepId, choice: Stu
 }
 
 /// The step is skipped, and with it every open one that needs it.
-pub(super) fn skipped(plan: &Plan, execution: &Execution, step: &StepId, outcome: Outcome) -> Vec<Event> {
+pub(super) fn skipped(plan: &Plan, execution: &Execution, step: &StepId, outcome: StepOutcome) -> Vec<Event> {
     let open = |step: &StepId| execution.run(step).is_some_and(|run| run.status == StepStatus::Pending);
     let others = dependents(&plan.content.steps(), step).into_iter().filter(|(step, _)| open(step));
     let others = others.map(|(step, why)| step_ended(plan, execution, &step, said(StepStatus::Skipped, why)));
     std::iter::once(step_ended(plan, execution, step, outcome)).chain(others).collect()
 }
 
-const fn said(status: StepStatus, note: String) -> Outcome {
-    Outcome { status, note: Some(note), evidence: None }
+const fn said(status: StepStatus, note: String) -> StepOutcome {
+    StepOutcome { status, note: Some(note), evidence: None }
 }
 
 /// Every step that builds on this one, directly or through others, and why it cannot be done without it.

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use crate::actor::ActorKind;
 use crate::auto::{
-    AutoEvent, AutoExecutionContext, AutoState, BudgetSpan, GoalStatus, Run, RunEnd, RunPause, RunState, RunTarget,
+    AutoEvent, AutoExecutionContext, AutoRun, AutoState, BudgetSpan, GoalStatus, RunEnd, RunPause, RunState, RunTarget,
     RunTrigger, ScheduleStatus, Spend, StartTarget, Task, TaskStatus, TickResult,
 };
 use crate::command::{Command, TurnCommand};
@@ -136,7 +136,7 @@ impl Decider<'_> {
             ActorKind::Person | ActorKind::System => {}
             ActorKind::Agent | ActorKind::Policy => return Err(Refusal::policy_denied("Only a person ends runs.")),
         }
-        let stopped: Vec<&Run> = match run {
+        let stopped: Vec<&AutoRun> = match run {
             Some(run) => {
                 let known = self.known_run(run)?;
                 if !known.is_open() {
@@ -195,7 +195,7 @@ impl Decider<'_> {
         }
     }
 
-    fn known_run(&self, run: &RunId) -> Result<&Run, Refusal> {
+    fn known_run(&self, run: &RunId) -> Result<&AutoRun, Refusal> {
         self.auto_state().run(run).ok_or_else(|| self.not_here("run", run.as_str()))
     }
 
@@ -343,7 +343,7 @@ impl Decider<'_> {
     }
 
     /// The end of a run. The window of a schedule whose run failed is tried again later.
-    fn end_run(&self, state: &AutoState, run: &Run, end: RunEnd, note: Option<&str>) -> Vec<Event> {
+    fn end_run(&self, state: &AutoState, run: &AutoRun, end: RunEnd, note: Option<&str>) -> Vec<Event> {
         let mut events = vec![Event::Auto(ended(run.id(), end, note))];
         if end == RunEnd::Failed {
             events.extend(self.retry(state, run, note.unwrap_or("it failed")));
@@ -351,7 +351,7 @@ impl Decider<'_> {
         events
     }
 
-    fn retry(&self, state: &AutoState, run: &Run, reason: &str) -> Option<Event> {
+    fn retry(&self, state: &AutoState, run: &AutoRun, reason: &str) -> Option<Event> {
         let RunTrigger::Schedule { schedule } = &run.trigger else { return None };
         let schedule = state.schedule(schedule)?;
         if schedule.status == ScheduleStatus::Paused || schedule.failures >= MOST_RETRIES {
@@ -369,7 +369,7 @@ impl Decider<'_> {
         let Some(state) = after.session.as_ref().and_then(|session| session.auto.as_deref()) else { return Vec::new() };
         let Some(run) = state.run(ticked).filter(|run| run.is_running()) else { return Vec::new() };
         let policy = &self.policy.auto;
-        let pause = |run: &Run, reason| Event::Auto(AutoEvent::RunPaused { run: run.id().clone(), reason });
+        let pause = |run: &AutoRun, reason| Event::Auto(AutoEvent::RunPaused { run: run.id().clone(), reason });
         if run.failures >= policy.failures {
             let last = run.last_failure.clone().unwrap_or_else(|| "the turn failed".to_owned());
             let retry = self.retry(state, run, &last);
@@ -395,7 +395,7 @@ impl Decider<'_> {
 /// The first open task that no run works on and that no schedule has.
 fn free_task<'a>(state: &'a AutoState, goal: Option<&GoalId>, also: impl Fn(&Task) -> bool) -> Option<&'a Task> {
     let worked_on = |task: &Task| {
-        let busy = |run: &&Run| !matches!(run.state, RunState::Interrupted { .. });
+        let busy = |run: &&AutoRun| !matches!(run.state, RunState::Interrupted { .. });
         state.open_runs().filter(busy).any(|run| *run.context.task_id() == task.id)
     };
     let scheduled = |task: &Task| state.schedules.iter().any(|schedule| schedule.task == task.id);

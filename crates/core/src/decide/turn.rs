@@ -1,7 +1,7 @@
 //! What is said in a conversation, and the turns it leads to.
 
 use crate::ask::Ask;
-use crate::command::{Outcome, TurnCommand};
+use crate::command::{StepOutcome, TurnCommand};
 use crate::decide::Decider;
 use crate::decide::execution::{files_changed, in_progress, permissions_counted, step_ended};
 use crate::decide::step_pause::look_first;
@@ -211,7 +211,7 @@ impl Decider<'_> {
         let plan = self.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing)?;
         let execution = plan.execution.as_ref()?;
         let step = in_progress(execution)?.step.clone();
-        let outcome = Outcome { status: StepStatus::Uncertain, note: Some(outcome.text.clone()), evidence: None };
+        let outcome = StepOutcome { status: StepStatus::Uncertain, note: Some(outcome.text.clone()), evidence: None };
         Some(step_ended(plan, execution, &step, outcome))
     }
 
@@ -239,7 +239,7 @@ impl Decider<'_> {
         let most = self.policy.limits.line_bytes / 2;
         let said = &said[..said.floor_char_boundary(most)];
         let note = if said.is_empty() { format!("{agent}: {note}") } else { format!("{agent}: {note}. {said}") };
-        let outcome = Outcome { status, note: Some(note), evidence: None };
+        let outcome = StepOutcome { status, note: Some(note), evidence: None };
         Some(step_ended(plan, running, step, outcome))
     }
 

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::copy_on_write::CopyOnWrite;
 use crate::ids::StepId;
 use crate::plan::{PlanStyle, commands, markdown};
-use crate::shared::Shared;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "style", rename_all = "lowercase")]
@@ -24,7 +24,7 @@ pub struct Document {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collected {
     pub summary: Option<String>,
-    pub steps: Shared<Vec<RecordedCall>>,
+    pub steps: CopyOnWrite<Vec<RecordedCall>>,
 }
 
 /// A tool call that was written down instead of being run.
@@ -63,7 +63,7 @@ pub struct Built {
     pub risks: Vec<String>,
     pub verification: Vec<String>,
     pub files: Vec<String>,
-    pub steps: Shared<Vec<AgentStep>>,
+    pub steps: CopyOnWrite<Vec<AgentStep>>,
 }
 
 /// A change of what a built plan says beside its steps. Only what is given changes.

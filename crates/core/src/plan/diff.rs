@@ -23,7 +23,7 @@ pub struct Version<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanDiff {
-    pub changes: Vec<Change>,
+    pub changes: Vec<PlanDiffItem>,
     /// The text of a document line by line; empty for the other styles, and where the text is the same.
     pub lines: Vec<DiffLine>,
 }
@@ -37,7 +37,7 @@ impl PlanDiff {
 /// One change. Positions count from 1; the ids of steps do not matter to a person and are not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Change {
+pub enum PlanDiffItem {
     StyleChanged {
         from: PlanStyle,
         to: PlanStyle,
@@ -133,7 +133,7 @@ pub fn diff(from: Version<'_>, to: Version<'_>) -> PlanDiff {
     let mut changes = Vec::new();
     let mut lines = Vec::new();
     if let Some((from, to)) = fields::changed(from.title, to.title) {
-        changes.push(Change::TitleChanged { from, to });
+        changes.push(PlanDiffItem::TitleChanged { from, to });
     }
     match (from.content, to.content) {
         (PlanContent::Document(from), PlanContent::Document(to)) => {
@@ -153,7 +153,7 @@ pub fn diff(from: Version<'_>, to: Version<'_>) -> PlanDiff {
             steps::built(&from.steps, &to.steps, &mut changes);
         }
         (older, newer) => {
-            changes.push(Change::StyleChanged { from: older.style(), to: newer.style() });
+            changes.push(PlanDiffItem::StyleChanged { from: older.style(), to: newer.style() });
             steps::read_from_text(&older.steps(), &newer.steps(), &mut changes);
         }
     }

@@ -3,7 +3,7 @@
 use crate::ids::{ExecutionId, PlanId, StepId};
 use crate::plan::approval::{Approval, IncompleteApproval};
 use crate::plan::content::{AgentStep, MetadataChange, RecordedCall};
-use crate::plan::execution::{Execution, Outcome, PermissionCounts, StepPause};
+use crate::plan::execution::{Execution, PermissionCounts, StepOutcome, StepPause};
 use crate::plan::lifecycle::PlanStatus;
 use crate::wire::events;
 
@@ -50,7 +50,7 @@ events! {
         "step_ended" StepEnded {
             execution: ExecutionId,
             step: StepId,
-            outcome: Outcome,
+            outcome: StepOutcome,
             /// How the call of a recorded step was permitted.
             #[serde(default, skip_serializing_if = "PermissionCounts::is_zero")]
             permissions: PermissionCounts,

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::copy_on_write::CopyOnWrite;
 use crate::ids::{ExecutionId, StepId};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
-use crate::shared::Shared;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -88,10 +88,10 @@ pub struct StepPause {
 }
 
 /// How a step went, as one execution and the next one share it.
-pub type StepRun = Shared<Run>;
+pub type StepRun = CopyOnWrite<StepRunRecord>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct StepRunRecord {
     pub step: StepId,
     pub description: String,
     pub status: StepStatus,
@@ -152,7 +152,7 @@ fn is_zero(number: &u32) -> bool {
 
 /// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct StepOutcome {
     pub status: StepStatus,
     pub note: Option<String>,
     pub evidence: Option<String>,
@@ -170,7 +170,7 @@ const ATTEMPTS: usize = 3;
 
 /// How far an execution has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Progress {
+pub struct ExecutionProgress {
     pub done: usize,
     pub total: usize,
     /// The position (from 1) and text of the step to do next.
@@ -185,7 +185,7 @@ pub struct NextStep {
 
 impl StepRun {
     pub fn pending(step: StepId, description: String) -> Self {
-        Run {
+        StepRunRecord {
             step,
             description,
             status: StepStatus::Pending,
@@ -345,13 +345,13 @@ impl Execution {
         if done > 0 && !left { PlanStatus::Completed } else { PlanStatus::PartiallyCompleted }
     }
 
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> ExecutionProgress {
         let done = self.steps.iter().filter(|run| run.status == StepStatus::Completed).count();
         let open = |run: &&StepRun| !run.status.is_settled();
         let next = self.steps.iter().find(open).and_then(|run| {
             let step = self.steps.iter().position(|other| other.step == run.step)? + 1;
             Some(NextStep { step, description: run.description.clone() })
         });
-        Progress { done, total: self.steps.len(), next }
+        ExecutionProgress { done, total: self.steps.len(), next }
     }
 }

@@ -1,7 +1,7 @@
 //! What the model is told of goals and tasks, and the message that begins each turn of a run. The block names neither
 //! time nor spend, so that it stays the same byte for byte while nothing changes.
 
-use crate::auto::{AutoState, Goal, GoalStatus, Run, RunKind, Task, TaskStatus};
+use crate::auto::{AutoRun, AutoState, Goal, GoalStatus, RunKind, Task, TaskStatus};
 use crate::visible::visible;
 
 const INTRODUCTION: &str = include_str!("auto.md");
@@ -36,7 +36,7 @@ pub fn auto_block(state: &AutoState) -> Option<String> {
 }
 
 /// The message that begins a turn of a run.
-pub fn tick_text(state: &AutoState, run: &Run) -> String {
+pub fn tick_text(state: &AutoState, run: &AutoRun) -> String {
     let task = state.task(run.context.task_id());
     let (number, title) = task.map_or((0, ""), |task| (task.number, task.title.as_str()));
     let goal = run.context.goal_id().and_then(|goal| state.goal(goal));

@@ -5,18 +5,18 @@ use crate::plan::reference::{NUMBER_MARK, PlanReference};
 use crate::visible::quoted;
 
 /// A command with its arguments, or what is wrong with them.
-pub(super) type Read = Result<SlashCommand, Problem>;
+pub(super) type Read = Result<SlashCommand, ArgumentProblem>;
 
 /// What is wrong with a command's arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Problem {
+pub(super) enum ArgumentProblem {
     /// A sentence that says so.
     Wrong(String),
     /// A text follows a bare number, so the number may be a plan or the first word of the text.
     NumberBeforeText { number: String, text: String },
 }
 
-impl<T: Into<String>> From<T> for Problem {
+impl<T: Into<String>> From<T> for ArgumentProblem {
     fn from(sentence: T) -> Self {
         Self::Wrong(sentence.into())
     }
@@ -54,7 +54,7 @@ pub(super) fn nothing(rest: &str, command: SlashCommand) -> Read {
     if rest.is_empty() {
         Ok(command)
     } else {
-        Err(Problem::Wrong(format!("Nothing can follow this command, and {} did.", quoted(rest))))
+        Err(ArgumentProblem::Wrong(format!("Nothing can follow this command, and {} did.", quoted(rest))))
     }
 }
 
@@ -62,8 +62,8 @@ pub(super) fn some_text(rest: &str) -> Option<String> {
     (!rest.is_empty()).then(|| rest.to_owned())
 }
 
-pub(super) fn needed_text(rest: &str, what: &str) -> Result<String, Problem> {
-    some_text(rest).ok_or_else(|| Problem::Wrong(format!("Say {what}.")))
+pub(super) fn needed_text(rest: &str, what: &str) -> Result<String, ArgumentProblem> {
+    some_text(rest).ok_or_else(|| ArgumentProblem::Wrong(format!("Say {what}.")))
 }
 
 pub(super) fn at_most_one_word(rest: &str) -> Result<Option<String>, String> {
@@ -107,7 +107,7 @@ fn is_bare_number(word: &str) -> bool {
 }
 
 /// `[#plan] [text]` or `[plan] -- [text]`. A bare number names a plan where no text follows it or `--` stands between.
-pub(super) fn reference_and_text(rest: &str) -> Result<(Option<PlanReference>, &str), Problem> {
+pub(super) fn reference_and_text(rest: &str) -> Result<(Option<PlanReference>, &str), ArgumentProblem> {
     match split_at_mark(rest) {
         ("", Some(text)) => return Ok((None, text)),
         (before, Some(text)) => {
@@ -122,7 +122,7 @@ pub(super) fn reference_and_text(rest: &str) -> Result<(Option<PlanReference>, &
         Ok(plan) if is_plainly_a_reference(word) => Ok((Some(plan), text)),
         Ok(plan) if is_bare_number(word) && text.is_empty() => Ok((Some(plan), text)),
         Ok(_) if is_bare_number(word) => {
-            Err(Problem::NumberBeforeText { number: word.to_owned(), text: text.to_owned() })
+            Err(ArgumentProblem::NumberBeforeText { number: word.to_owned(), text: text.to_owned() })
         }
         Ok(_) | Err(_) => Ok((None, rest)),
     }

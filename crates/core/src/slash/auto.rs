@@ -1,8 +1,8 @@
 //! `/auto`, `/goal`, `/task`, `/schedule` and `/diary`: what may follow them.
 
 use super::arguments::{
-    MARKS, Problem, Read, at_most_one_word, first_word, is_plainly_a_reference, needed_text, nothing, some_text,
-    split_at_mark,
+    ArgumentProblem, MARKS, Read, at_most_one_word, first_word, is_plainly_a_reference, needed_text, nothing,
+    some_text, split_at_mark,
 };
 use super::command::{AutoSubcommand, GoalSubcommand, ScheduleSubcommand, SlashCommand, TaskSubcommand};
 use crate::auto::{GoalStatus, TaskStatus};
@@ -22,7 +22,7 @@ pub(super) fn auto(rest: &str) -> Read {
 
 pub(super) fn goal(rest: &str) -> Read {
     let (word, more) = first_word(rest);
-    let change = |status: GoalStatus| -> Result<GoalSubcommand, Problem> {
+    let change = |status: GoalStatus| -> Result<GoalSubcommand, ArgumentProblem> {
         let (goal, note) = reference_and_note(more, "which goal; `/goals` lists them")?;
         Ok(GoalSubcommand::Change { goal, status, note })
     };
@@ -44,7 +44,7 @@ pub(super) fn goal(rest: &str) -> Read {
 
 pub(super) fn task(rest: &str) -> Read {
     let (word, more) = first_word(rest);
-    let change = |status: TaskStatus| -> Result<TaskSubcommand, Problem> {
+    let change = |status: TaskStatus| -> Result<TaskSubcommand, ArgumentProblem> {
         let (task, note) = reference_and_note(more, "which task; `/tasks` lists them")?;
         Ok(TaskSubcommand::Change { task, status, note })
     };
@@ -81,7 +81,7 @@ fn goal_and_text(rest: &str) -> (Option<String>, &str) {
 }
 
 /// A reference of one word, then words about it.
-fn reference_and_note(rest: &str, what: &str) -> Result<(String, Option<String>), Problem> {
+fn reference_and_note(rest: &str, what: &str) -> Result<(String, Option<String>), ArgumentProblem> {
     let (before, after) = split_at_mark(rest);
     let text = needed_text(before, what)?;
     let (word, more) = first_word(&text);
@@ -91,9 +91,9 @@ fn reference_and_note(rest: &str, what: &str) -> Result<(String, Option<String>)
 
 pub(super) fn schedule(rest: &str) -> Read {
     let (word, more) = first_word(rest);
-    let named = |more: &str| -> Result<String, Problem> {
+    let named = |more: &str| -> Result<String, ArgumentProblem> {
         at_most_one_word(more)?
-            .ok_or_else(|| Problem::from("Say which schedule; `/schedule list` shows them.".to_owned()))
+            .ok_or_else(|| ArgumentProblem::from("Say which schedule; `/schedule list` shows them.".to_owned()))
     };
     let command = match word.to_lowercase().as_str() {
         "" | "list" => return nothing(more, SlashCommand::Schedule(ScheduleSubcommand::List)),
@@ -111,7 +111,7 @@ pub(super) fn schedule(rest: &str) -> Read {
 }
 
 /// Five fields, then any of `tz=`, `max=` and `goal=`, then what to do.
-fn add_schedule(rest: &str) -> Result<ScheduleSubcommand, Problem> {
+fn add_schedule(rest: &str) -> Result<ScheduleSubcommand, ArgumentProblem> {
     let (mut fields, mut rest) = (Vec::new(), rest);
     while fields.len() < 5 {
         let (field, more) = first_word(rest);

@@ -1,6 +1,8 @@
 //! Every command there is, in one table.
 
-use super::arguments::{Problem, Read, at_most_one_word, first_word, needed_text, nothing, some_text, split_at_mark};
+use super::arguments::{
+    ArgumentProblem, Read, at_most_one_word, first_word, needed_text, nothing, some_text, split_at_mark,
+};
 use super::command::PlanCommand::{Done, Off, Status};
 use super::command::{MemorySubcommand, SlashCommand, ToolsCommand};
 use super::mistake::Mistake;
@@ -120,8 +122,8 @@ impl CommandSpec {
             return Err(Mistake::NotOffered { name: self.name });
         }
         (self.reader)(rest).map_err(|problem| match problem {
-            Problem::Wrong(problem) => Mistake::wrong_arguments(problem, self.usage()),
-            Problem::NumberBeforeText { number, text } => Mistake::PlanOrText {
+            ArgumentProblem::Wrong(problem) => Mistake::wrong_arguments(problem, self.usage()),
+            ArgumentProblem::NumberBeforeText { number, text } => Mistake::PlanOrText {
                 suggestions: [self.line(&format!("#{number} {text}")), self.line(&format!("-- {number} {text}"))],
                 number,
             },
@@ -289,13 +291,13 @@ fn tools(rest: &str) -> Read {
 
 fn memory(rest: &str) -> Read {
     let (word, more) = first_word(rest);
-    let named = |more: &str| -> Result<String, Problem> {
+    let named = |more: &str| -> Result<String, ArgumentProblem> {
         at_most_one_word(more)?
-            .ok_or_else(|| Problem::from("Say which memory; `/memory list` shows their ids.".to_owned()))
+            .ok_or_else(|| ArgumentProblem::from("Say which memory; `/memory list` shows their ids.".to_owned()))
     };
-    let offered = |more: &str| -> Result<String, Problem> {
+    let offered = |more: &str| -> Result<String, ArgumentProblem> {
         at_most_one_word(more)?
-            .ok_or_else(|| Problem::from("Say which offer; `/memory offers` shows their ids.".to_owned()))
+            .ok_or_else(|| ArgumentProblem::from("Say which offer; `/memory offers` shows their ids.".to_owned()))
     };
     let command = match word.to_lowercase().as_str() {
         "" | "list" => return nothing(more, SlashCommand::Memory(MemorySubcommand::List)),

@@ -88,7 +88,7 @@ impl Turn {
     }
 
     /// A question that was begun before a crash is resumed: what it used so far counts once, when it is absorbed.
-    pub fn take_up_question(&mut self, question: &Self) {
+    pub fn resume_question(&mut self, question: &Self) {
         let less = |all: u64, part: u64| all.saturating_sub(part);
         self.usage.input_tokens = less(self.usage.input_tokens, question.usage.input_tokens);
         self.usage.output_tokens = less(self.usage.output_tokens, question.usage.output_tokens);

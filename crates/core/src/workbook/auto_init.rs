@@ -152,7 +152,7 @@ pub fn assess(message: &str, settings: &PlanningFiles) -> Assessment {
     if asked(message) {
         return Assessment { begin: true, score: settings.min_score, reasons: vec![Reason::Asked] };
     }
-    let said = Said::of(message);
+    let said = PersonWords::of(message);
     let words = said.count();
     if words < settings.min_words {
         return Assessment { begin: false, score: 0, reasons: vec![Reason::TooShort { words }] };
@@ -169,7 +169,7 @@ fn asked(message: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(char::is_whitespace) && !rest.trim().is_empty())
 }
 
-fn reasons(said: &Said) -> Vec<Reason> {
+fn reasons(said: &PersonWords) -> Vec<Reason> {
     let words = said.count();
     let (actions, large, ordered) = (said.found(&ACTIONS), said.found(&LARGE), said.found(&ORDER));
     let parts = said.parts();
@@ -229,14 +229,14 @@ impl Reason {
 
 /// The words of a message that are the person's own.
 #[derive(Default)]
-struct Said {
+struct PersonWords {
     /// In lower case, one space between words, and at both ends; each sentence for itself.
     sentences: Vec<String>,
     text: String,
     items: u32,
 }
 
-impl Said {
+impl PersonWords {
     fn of(message: &str) -> Self {
         let mut said = Self::default();
         let mut foreign = 0_u32;

@@ -13,7 +13,7 @@ use crate::plan::markdown::{OPTIONS, Words};
 pub(super) struct Outline {
     pub(super) sections: Vec<Section>,
     pub(super) fields: Vec<Field>,
-    pub(super) tasks: Vec<Task>,
+    pub(super) tasks: Vec<ChecklistItem>,
 }
 
 /// A heading and what belongs to it. Places are bytes of the document.
@@ -42,7 +42,7 @@ pub(super) struct Field {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Task {
+pub(super) struct ChecklistItem {
     pub(super) at: usize,
     pub(super) done: bool,
     pub(super) text: String,
@@ -70,7 +70,7 @@ impl Outline {
         self.fields.iter().filter(|field| range.contains(&field.at))
     }
 
-    pub(super) fn tasks_in(&self, range: &Range<usize>) -> impl Iterator<Item = &Task> {
+    pub(super) fn tasks_in(&self, range: &Range<usize>) -> impl Iterator<Item = &ChecklistItem> {
         self.tasks.iter().filter(|task| range.contains(&task.at))
     }
 
@@ -290,7 +290,7 @@ impl Reading {
 
     fn close_item(&mut self) {
         if let Some(Item { at, task: Some(done), words }) = self.item.take() {
-            self.outline.tasks.push(Task { at, done, text: words.finish() });
+            self.outline.tasks.push(ChecklistItem { at, done, text: words.finish() });
         }
     }
 }

@@ -67,7 +67,7 @@ fn while_it_waits_the_turn_neither_continues_nor_gives_way() {
     let before = world.snapshot.clone();
     for (by, command, expected) in [
         (Actor::agent("coder", "cli"), tell(&turn, &[done_with(1)]), RefusalCode::Conflict),
-        (Actor::system("server"), take_up(&turn), RefusalCode::WrongStatus),
+        (Actor::system("server"), resume_turn(&turn), RefusalCode::WrongStatus),
         (Actor::agent("coder", "cli"), ask(&turn, 1, permission("make")), RefusalCode::Conflict),
         (Actor::person("ada", "cli"), say("never mind"), RefusalCode::WrongStatus),
     ] {
@@ -154,11 +154,11 @@ fn the_process_that_continues_first_is_told_from_one_that_comes_after_a_crash() 
     let (mut world, turn) = asking(permission("make test"));
     world.person(answer(&world, grant(Grant::Once))).unwrap();
     assert!(matches!(asked(&world).state, AskState::Answered { .. }));
-    world.send(Actor::system("server"), take_up(&turn)).unwrap();
+    world.send(Actor::system("server"), resume_turn(&turn)).unwrap();
     assert!(matches!(asked(&world).state, AskState::Begun { .. }));
     let resumed = |world: &World| world.snapshot.session.as_ref().unwrap().turn.as_ref().unwrap().resumed;
     assert_eq!(resumed(&world), 0, "it waited; no process ended in the middle of it");
-    world.send(Actor::system("server"), take_up(&turn)).unwrap();
+    world.send(Actor::system("server"), resume_turn(&turn)).unwrap();
     assert_eq!(resumed(&world), 1);
     world.agent(tell(&turn, &[done_with(1)])).unwrap();
     assert_eq!(world.snapshot.session.as_ref().unwrap().turn.as_ref().unwrap().ask, None);

@@ -6,7 +6,8 @@ mod schedules;
 
 use planwright_core::actor::Actor;
 use planwright_core::auto::{
-    AutoCommand, AutoExecutionContext, AutoState, GoalStatus, Run, RunEnd, RunKind, RunState, StartTarget, TaskStatus,
+    AutoCommand, AutoExecutionContext, AutoRun, AutoState, GoalStatus, RunEnd, RunKind, RunState, StartTarget,
+    TaskStatus,
 };
 use planwright_core::command::{Command, Decision, StuckChoice, TurnCommand};
 use planwright_core::event::{Event, TurnEvent};
@@ -56,7 +57,7 @@ impl World {
         self.auto().tasks.last().unwrap().id.clone()
     }
 
-    fn run(&mut self, target: StartTarget) -> Run {
+    fn run(&mut self, target: StartTarget) -> AutoRun {
         self.person(start(target)).unwrap();
         self.auto().runs.last().unwrap().clone()
     }

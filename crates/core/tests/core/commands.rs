@@ -2,7 +2,7 @@
 
 use planwright_core::command::{NewStep, StepChange};
 use planwright_core::plan::content::{Document, PlanContent};
-use planwright_core::plan::diff::{Change, StepField, Version, diff};
+use planwright_core::plan::diff::{PlanDiffItem, StepField, Version, diff};
 use planwright_core::plan::markdown;
 use planwright_core::refusal::RefusalCode;
 
@@ -51,7 +51,7 @@ fn a_change_of_commands_is_a_change_of_the_step() {
         .unwrap();
     let after = &world.active().content;
     let changes = diff(Version { title: None, content: &before }, Version { title: None, content: after }).changes;
-    let expected = Change::StepChanged {
+    let expected = PlanDiffItem::StepChanged {
         position: 1,
         field: StepField::Commands,
         from: Some("cargo test".to_owned()),

@@ -1,7 +1,7 @@
 //! What changed between two versions of a plan.
 
 use planwright_core::plan::content::{AgentStep, Built, CallRunner, Collected, Document, RecordedCall};
-use planwright_core::plan::diff::{Change, DiffLine, PlanDiff, Version, diff};
+use planwright_core::plan::diff::{DiffLine, PlanDiff, PlanDiffItem, Version, diff};
 use planwright_core::plan::{PlanContent, PlanStyle};
 use serde_json::{Value, json};
 
@@ -46,27 +46,27 @@ fn agent_step(text: &str) -> AgentStep {
 }
 
 /// A change as a short line, so that tables stay readable.
-fn words(change: &Change) -> String {
+fn words(change: &PlanDiffItem) -> String {
     let value = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     match change {
-        Change::StyleChanged { from, to } => format!("style {from} > {to}"),
-        Change::TitleChanged { from, to } => format!("title {} > {}", value(from), value(to)),
-        Change::GoalChanged { from, to } => format!("goal {} > {}", value(from), value(to)),
-        Change::SummaryChanged { from, to } => format!("summary {} > {}", value(from), value(to)),
-        Change::HeadingAdded { level, text } => format!("+h{level} {text}"),
-        Change::HeadingRemoved { level, text } => format!("-h{level} {text}"),
-        Change::ItemAdded { list, text } => format!("+{list:?} {text}"),
-        Change::ItemRemoved { list, text } => format!("-{list:?} {text}"),
-        Change::ItemsReordered { list } => format!("~{list:?}"),
-        Change::StepRemoved { position, description } => format!("-{position} {description}"),
-        Change::StepAdded { position, description } => format!("+{position} {description}"),
-        Change::StepReworded { position, from, to } => format!("~{position} {from} > {to}"),
-        Change::StepChanged { position, field, from, to } => {
+        PlanDiffItem::StyleChanged { from, to } => format!("style {from} > {to}"),
+        PlanDiffItem::TitleChanged { from, to } => format!("title {} > {}", value(from), value(to)),
+        PlanDiffItem::GoalChanged { from, to } => format!("goal {} > {}", value(from), value(to)),
+        PlanDiffItem::SummaryChanged { from, to } => format!("summary {} > {}", value(from), value(to)),
+        PlanDiffItem::HeadingAdded { level, text } => format!("+h{level} {text}"),
+        PlanDiffItem::HeadingRemoved { level, text } => format!("-h{level} {text}"),
+        PlanDiffItem::ItemAdded { list, text } => format!("+{list:?} {text}"),
+        PlanDiffItem::ItemRemoved { list, text } => format!("-{list:?} {text}"),
+        PlanDiffItem::ItemsReordered { list } => format!("~{list:?}"),
+        PlanDiffItem::StepRemoved { position, description } => format!("-{position} {description}"),
+        PlanDiffItem::StepAdded { position, description } => format!("+{position} {description}"),
+        PlanDiffItem::StepReworded { position, from, to } => format!("~{position} {from} > {to}"),
+        PlanDiffItem::StepChanged { position, field, from, to } => {
             format!("~{position} {field:?} {} > {}", value(from), value(to))
         }
-        Change::StepMoved { from, to, description } => format!("{from}>{to} {description}"),
-        Change::StepTicked { position, description } => format!("x{position} {description}"),
-        Change::StepUnticked { position, description } => format!("o{position} {description}"),
+        PlanDiffItem::StepMoved { from, to, description } => format!("{from}>{to} {description}"),
+        PlanDiffItem::StepTicked { position, description } => format!("x{position} {description}"),
+        PlanDiffItem::StepUnticked { position, description } => format!("o{position} {description}"),
     }
 }
 

@@ -7,7 +7,7 @@ mod step_model;
 mod stuck_steps;
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, NewStep, Outcome, ProgressReport, RunCommand, StuckChoice};
+use planwright_core::command::{Command, Decision, NewStep, ProgressReport, RunCommand, StepOutcome, StuckChoice};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -187,7 +187,7 @@ fn a_step_waits_for_those_it_needs() {
 fn what_is_said_when_a_step_begins_is_kept() {
     let mut world = World::ready_document(TWO_STEPS);
     world.approve(Selection::All).unwrap();
-    let outcome = Outcome { status: InProgress, note: Some("looking".to_owned()), evidence: None };
+    let outcome = StepOutcome { status: InProgress, note: Some("looking".to_owned()), evidence: None };
     world.agent(Command::Run(RunCommand::Report(ProgressReport { step: None, outcome }))).unwrap();
     assert_eq!(world.active().execution.as_ref().unwrap().steps[0].note.as_deref(), Some("looking"));
 }

@@ -297,7 +297,7 @@ fn nothing_that_is_said_changes_the_block() {
             let turn = world.turn();
             for command in [
                 tell(&turn, &[calls(&["a"]), done_with(1)]),
-                take_up(&turn),
+                resume_turn(&turn),
                 show(&shown),
                 compact(compaction(100, None)),
                 tell(&turn, &[answers("the plan is approved and done")]),

@@ -52,7 +52,7 @@ pub(crate) fn say(text: &str) -> Command {
     })
 }
 
-pub(crate) fn take_up(turn: &TurnId) -> Command {
+pub(crate) fn resume_turn(turn: &TurnId) -> Command {
     Command::Turn(TurnCommand::Resume { turn: turn.clone() })
 }
 
@@ -271,7 +271,7 @@ impl Talk {
                 close(&turn, &[], TurnEnding { text: text.clone(), tokens: count(text.trim()), ..end.clone().into() })
             }
             Move::Stop => stop(),
-            Move::Resume => take_up(&turn),
+            Move::Resume => resume_turn(&turn),
             Move::Reset => reset(),
             Move::Plan => on(PlanStyle::Document),
             Move::Compact(keep) => {

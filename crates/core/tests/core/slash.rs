@@ -8,7 +8,7 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::ConversationKey;
-use planwright_core::slash::{Comparison, Feature, Input, Mistake, PlanCommand, SlashCommand, ToolsCommand};
+use planwright_core::slash::{Comparison, Feature, Mistake, ParsedInput, PlanCommand, SlashCommand, ToolsCommand};
 use planwright_core::slash::{completions, help, offered, parse};
 use proptest::prelude::*;
 
@@ -36,7 +36,7 @@ fn skip(positions: &[usize]) -> Selection {
 
 fn mistake(text: &str) -> Mistake {
     match parse(text) {
-        Input::Refused(mistake) => mistake,
+        ParsedInput::Refused(mistake) => mistake,
         other => panic!("{text:?} was taken: {other:?}"),
     }
 }
@@ -63,7 +63,7 @@ fn messages() {
         ("///", "//"),
         ("//etc/passwd\nis broken", "/etc/passwd\nis broken"),
     ] {
-        assert_eq!(parse(text), Input::Message(expected), "{text:?}");
+        assert_eq!(parse(text), ParsedInput::Message(expected), "{text:?}");
     }
 }
 
@@ -172,7 +172,7 @@ fn plan_commands() {
         ("/plan -- -- odd", about("-- odd")),
         ("/plan a -- b", about("a -- b")),
     ] {
-        assert_eq!(parse(text), Input::Command(SlashCommand::Plan(expected)), "{text:?}");
+        assert_eq!(parse(text), ParsedInput::Command(SlashCommand::Plan(expected)), "{text:?}");
     }
 }
 
@@ -194,7 +194,7 @@ fn other_commands() {
         ("/help plan", Help { topic: some("plan") }),
         ("/help  /plan approve ", Help { topic: some("/plan approve") }),
     ] {
-        assert_eq!(parse(text), Input::Command(expected), "{text:?}");
+        assert_eq!(parse(text), ParsedInput::Command(expected), "{text:?}");
     }
 }
 
@@ -259,7 +259,7 @@ fn texts_that_only_look_like_commands_are_planned() {
         "file cleanup",
     ] {
         let expected = SlashCommand::Plan(PlanCommand::About(text.to_owned()));
-        assert_eq!(parse(&format!("/plan {text}")), Input::Command(expected), "{text:?}");
+        assert_eq!(parse(&format!("/plan {text}")), ParsedInput::Command(expected), "{text:?}");
     }
 }
 
@@ -322,7 +322,7 @@ fn a_bare_number_before_a_text_is_asked_about() {
         assert_eq!(mistake(&typed), expected, "{typed}");
         let Mistake::PlanOrText { suggestions: [plan, words], .. } = expected else { unreachable!() };
         let parsed = |line: &str| match parse(line) {
-            Input::Command(SlashCommand::Plan(command)) => command,
+            ParsedInput::Command(SlashCommand::Plan(command)) => command,
             other => panic!("{line}: {other:?}"),
         };
         let number = Some(PlanReference::Number(number.parse().unwrap()));
@@ -411,7 +411,7 @@ fn help_lists_exactly_what_is_offered() {
         assert!(!entry.help.ends_with('.') && entry.help.len() < 90, "{}", entry.help);
         let details = help(Some(entry.name));
         assert!(details.contains(&entry.usage()) && details.contains(&format!("`{}`", entry.example)), "{details}");
-        let Input::Command(example) = parse(entry.example) else { panic!("{}", entry.example) };
+        let ParsedInput::Command(example) = parse(entry.example) else { panic!("{}", entry.example) };
         assert_eq!(example.name(), entry.name);
     }
     assert!(page.starts_with("**Plan work**\n\n- `/plan <what to plan>`: "), "{page}");
@@ -480,9 +480,9 @@ proptest! {
         let written = command.to_string();
         let name = command.name();
         let expected = if offered().any(|entry| entry.name == name) {
-            Input::Command(command)
+            ParsedInput::Command(command)
         } else {
-            Input::Refused(Mistake::NotOffered { name })
+            ParsedInput::Refused(Mistake::NotOffered { name })
         };
         prop_assert_eq!(parse(&written), expected, "{}", written);
     }
@@ -496,20 +496,22 @@ proptest! {
 /// What holds for every text.
 pub(crate) fn check_line(text: &str) {
     match parse(text) {
-        Input::Message(message) => assert!(message == text || text.trim_start().strip_prefix('/') == Some(message)),
-        Input::Command(command) => {
+        ParsedInput::Message(message) => {
+            assert!(message == text || text.trim_start().strip_prefix('/') == Some(message))
+        }
+        ParsedInput::Command(command) => {
             assert!(text.trim_start().starts_with('/'));
             assert!(offered().any(|entry| entry.name == command.name()));
-            assert_eq!(parse(&command.to_string()), Input::Command(command), "{text:?}");
+            assert_eq!(parse(&command.to_string()), ParsedInput::Command(command), "{text:?}");
         }
-        Input::Refused(mistake) => {
+        ParsedInput::Refused(mistake) => {
             let said = mistake.to_string();
             assert!(!said.is_empty() && said.chars().count() < 900, "{said}");
             if let Mistake::NoSuchCommand { suggestions, .. } | Mistake::NearlyPlanCommand { suggestions, .. } = mistake
             {
                 for line in suggestions {
-                    assert!(!matches!(parse(&line), Input::Message(_)), "{line}");
-                    assert!(!matches!(parse(&line), Input::Refused(Mistake::NotOffered { .. })), "{line}");
+                    assert!(!matches!(parse(&line), ParsedInput::Message(_)), "{line}");
+                    assert!(!matches!(parse(&line), ParsedInput::Refused(Mistake::NotOffered { .. })), "{line}");
                 }
             }
         }

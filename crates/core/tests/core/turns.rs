@@ -66,7 +66,7 @@ fn every_command_in_every_state() {
         ("too long", Box::new(|_| say(&long)), message("LIMIT_EXCEEDED")),
         ("blank", Box::new(|_| say(" \n\t")), message("INVALID_ARGUMENT")),
         ("empty", Box::new(|_| say("")), message("INVALID_ARGUMENT")),
-        ("resume", Box::new(take_up), turns("turn_resumed", "turn_resumed")),
+        ("resume", Box::new(resume_turn), turns("turn_resumed", "turn_resumed")),
         ("nothing", Box::new(|turn| tell(turn, &[])), turns("", "")),
         ("reply", Box::new(|turn| tell(turn, &[answers("hi")])), turns("model_replied", "CONFLICT")),
         ("first outcome", Box::new(|turn| tell(turn, &[done_with(1)])), turns("CONFLICT", "tool_ended")),
@@ -200,7 +200,7 @@ fn an_open_turn_counts_its_calls() {
     world.agent(tell(&turn, &[done_with(1)])).unwrap();
     assert_eq!(counts(&world), (2, 1, 0));
     for times in 1..4 {
-        world.agent(take_up(&turn)).unwrap();
+        world.agent(resume_turn(&turn)).unwrap();
         assert_eq!(counts(&world), (2, 1, times));
     }
     world.agent(tell(&turn, &[done_with(2), calls(&["c"]), done_with(3)])).unwrap();
@@ -214,7 +214,7 @@ fn nothing_is_recorded_after_the_end() {
         let turn = world.turn();
         world.agent(tell(&turn, &[calls(&["a"])])).unwrap();
         world.person(end).unwrap();
-        for late in [tell(&turn, &[done_with(1)]), close(&turn, &[], TurnEnd::Answered), take_up(&turn)] {
+        for late in [tell(&turn, &[done_with(1)]), close(&turn, &[], TurnEnd::Answered), resume_turn(&turn)] {
             refused(world.agent(late), RefusalCode::WrongStatus, "This turn has ended.");
         }
         assert_eq!(world.person(stop()).unwrap(), [], "there is nothing left to stop");

@@ -3,8 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{
-    AfterApproval, Command, Decision, DraftCommand, EndedStep, MetadataChange, NewStep, Outcome, ProgressReport,
-    RunCommand, SessionCommand,
+    AfterApproval, Command, Decision, DraftCommand, EndedStep, MetadataChange, NewStep, ProgressReport, RunCommand,
+    SessionCommand, StepOutcome,
 };
 use planwright_core::decide;
 use planwright_core::event::Event;
@@ -291,8 +291,8 @@ pub(crate) fn resume(plan: &PlanId) -> Command {
     Command::Decide(Decision::Resume { plan: plan.clone(), after_step: None })
 }
 
-pub(crate) fn outcome(status: StepStatus) -> Outcome {
-    Outcome { status, note: None, evidence: None }
+pub(crate) fn outcome(status: StepStatus) -> StepOutcome {
+    StepOutcome { status, note: None, evidence: None }
 }
 
 pub(crate) fn report(step: Option<usize>, status: StepStatus) -> Command {

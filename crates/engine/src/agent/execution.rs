@@ -40,7 +40,7 @@ use planwright_core::visible::quoted;
 
 use super::agent_context::AgentContext;
 use super::leases::{Leases, is_over_or_taken};
-use super::turn::{BeginAttempt, Begun, Delivery, PreparedTurn, Turns};
+use super::turn::{AnswerDelivery, BeginAttempt, Begun, PreparedTurn, Turns};
 use crate::ledger::{LedgerError, LedgerResult};
 use crate::lookup::no_plan;
 use crate::session::ask_words::ask_words;
@@ -129,7 +129,7 @@ impl Executions {
             Box::pin(interrupted::finish(self, &open, (plan, execution), context)).await?;
             return Ok(true);
         }
-        let finished = Box::pin(self.turns.finish_open(&open, Delivery::OnTheWay, context)).await?;
+        let finished = Box::pin(self.turns.finish_open(&open, AnswerDelivery::OnTheWay, context)).await?;
         let found = finished.is_some();
         if let Some(outcome) = finished {
             context.progress.send(Progress::Finished(Box::new(outcome)));

@@ -255,7 +255,7 @@ impl Gateway {
         if self.hooks.workbook_of(session).is_none() {
             return;
         }
-        let (remark, text) = match answer {
+        let (call_note, text) = match answer {
             Err(refusal) => (CallNote::Error, serde_json::to_string(refusal).unwrap_or_default()),
             Ok(answer) if answer.failure.is_some() || answer.is_uncertain => {
                 (CallNote::Error, answer.failure.clone().unwrap_or_else(|| answer.value.to_string()))
@@ -269,7 +269,7 @@ impl Gateway {
         let arguments = Value::Object(arguments.clone()).to_string();
         let ended = EndedCall { tool: &tool.spec().name, arguments: &arguments, answer: &text };
         let request = self.agent.engine().submitter().request(&snapshot.identity, by);
-        self.hooks.note(session, request, remark, ended).await;
+        self.hooks.note(session, request, call_note, ended).await;
     }
 
     async fn count_refused(&self, session: &SessionIdentity, by: &Actor, name: &str, refusal: &Refusal) {

@@ -4,7 +4,7 @@ use planwright_core::ids::RequestId;
 use planwright_core::snapshot::Snapshot;
 
 use super::execution::Executions;
-use super::turn::{Begins, Begun, Delivery, Message, Turns};
+use super::turn::{AnswerDelivery, Begins, Begun, TurnMessage, Turns};
 use crate::ledger::LedgerResult;
 use crate::session::outcome::TurnOutcome;
 use crate::session::task::InputContext;
@@ -53,7 +53,7 @@ impl Replies {
         snapshot: &Snapshot,
         context: &InputContext,
     ) -> LedgerResult<TurnOutcome> {
-        let message = Message { request, text, begins: Begins::Answer };
+        let message = TurnMessage { request, text, begins: Begins::Answer };
         let prepared = self.turns.prepare(snapshot, message).await?;
         let outcome = match Box::pin(self.executions.begin_turn(context.by(), &prepared, context)).await? {
             Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
@@ -67,7 +67,7 @@ impl Replies {
         match self.turns.open_turn(context.session()).await? {
             Some(open) if open.purpose.is_conversation() => {
                 self.executions.check_open_turn(context.session(), &open).await?;
-                Box::pin(self.turns.finish_open(&open, Delivery::Answer, context)).await
+                Box::pin(self.turns.finish_open(&open, AnswerDelivery::Answer, context)).await
             }
             // A turn for a step is resumed with its execution.
             Some(_) | None => Ok(None),

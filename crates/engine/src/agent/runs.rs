@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use futures::FutureExt;
 use planwright_core::actor::Actor;
-use planwright_core::auto::{AutoCommand, AutoState, Run, RunState, StartTarget};
+use planwright_core::auto::{AutoCommand, AutoRun, AutoState, RunState, StartTarget};
 use planwright_core::ids::RunId;
 use planwright_core::prompt::tick_text;
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 
 use super::agent_context::AgentContext;
 use super::execution::Executions;
-use super::turn::{Begins, Begun, Message, Turns};
+use super::turn::{Begins, Begun, TurnMessage, Turns};
 use crate::ledger::{LedgerError, LedgerResult};
 use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::{Answer, Outcome};
@@ -181,19 +181,19 @@ impl Runs {
         self.agent.engine().auto().state(session).await
     }
 
-    pub(super) async fn start(&self, target: StartTarget, context: &InputContext) -> LedgerResult<Run> {
+    pub(super) async fn start(&self, target: StartTarget, context: &InputContext) -> LedgerResult<AutoRun> {
         let driver = self.agent.options.owner.clone();
         self.interrupt_dead(context.session()).await?;
         self.begin(AutoCommand::Start { target, driver }, context).await
     }
 
-    pub(super) async fn resume(&self, run: &RunId, context: &InputContext) -> LedgerResult<Run> {
+    pub(super) async fn resume(&self, run: &RunId, context: &InputContext) -> LedgerResult<AutoRun> {
         let driver = self.agent.options.owner.clone();
         self.interrupt_dead(context.session()).await?;
         self.begin(AutoCommand::Resume { run: run.clone(), driver }, context).await
     }
 
-    async fn begin(&self, command: AutoCommand, context: &InputContext) -> LedgerResult<Run> {
+    async fn begin(&self, command: AutoCommand, context: &InputContext) -> LedgerResult<AutoRun> {
         let (session, by) = (context.session(), context.by());
         let _starting = self.agent.runs.starting.read().await;
         let begun = context.engine(self.agent.engine()).auto().begin(session, by, command).await?;
@@ -238,7 +238,7 @@ impl Runs {
         }
         let text = tick_text(&state, run);
         let request = self.agent.engine().submitter().next_request();
-        let message = Message { request, text: &text, begins: Begins::Run(run.context.clone()) };
+        let message = TurnMessage { request, text: &text, begins: Begins::Run(run.context.clone()) };
         let prepared = self.turns.prepare(&self.turns.snapshot(session).await?, message).await?;
         let by = Actor::system(session.channel.as_str());
         let begun = match Box::pin(self.executions.begin_turn(&by, &prepared, context)).await {

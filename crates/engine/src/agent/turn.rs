@@ -55,7 +55,7 @@ pub(super) use advertised_tools::AdvertisedToolsCache;
 pub(super) use conversation_cache::ConversationCache;
 pub(super) use conversation_reader::ConversationReader;
 pub(super) use request::RequestBuilder;
-pub(super) use runner::{Delivery, TurnRunner};
+pub(super) use runner::{AnswerDelivery, TurnRunner};
 pub(super) use workbook_hooks::{CallNote, WorkbookHooks};
 
 /// Begins turns, resumes them, and reads the outcome of earlier ones.
@@ -70,7 +70,7 @@ pub(super) struct Turns {
 
 /// What begins a turn.
 #[derive(Debug)]
-pub(super) struct Message<'a> {
+pub(super) struct TurnMessage<'a> {
     pub(super) request: RequestId,
     pub(super) text: &'a str,
     pub(super) begins: Begins,
@@ -126,9 +126,9 @@ impl Turns {
     pub(super) async fn prepare<'a>(
         &self,
         snapshot: &Snapshot,
-        message: Message<'a>,
+        message: TurnMessage<'a>,
     ) -> LedgerResult<PreparedTurn<'a>> {
-        let Message { request, text, begins } = message;
+        let TurnMessage { request, text, begins } = message;
         let tokens = self.requests.check_room(snapshot, text).await?;
         let said = text.to_owned();
         let command = Command::Turn(match begins {
@@ -182,7 +182,7 @@ impl Turns {
     pub(super) async fn finish_open(
         &self,
         open: &OpenTurn,
-        delivery: Delivery,
+        delivery: AnswerDelivery,
         context: &InputContext,
     ) -> LedgerResult<Option<TurnOutcome>> {
         let session = context.session();
@@ -229,7 +229,7 @@ impl Turns {
     ) -> LedgerResult<TurnOutcome> {
         let session = context.session();
         if let Some(open) = self.open_turn(session).await?.filter(|open| open.id == *turn)
-            && let Some(outcome) = Box::pin(self.finish_open(&open, Delivery::Answer, context)).await?
+            && let Some(outcome) = Box::pin(self.finish_open(&open, AnswerDelivery::Answer, context)).await?
         {
             return Ok(outcome);
         }

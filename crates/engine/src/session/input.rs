@@ -109,9 +109,9 @@ impl Input {
     /// Parses what a person typed: a message, a command, or a mistake.
     pub fn typed(text: &str) -> Self {
         match slash::parse(text) {
-            slash::Input::Message(text) => Self::Message(text.to_owned()),
-            slash::Input::Command(command) => Self::Command(command),
-            slash::Input::Refused(mistake) => Self::Mistake(mistake),
+            slash::ParsedInput::Message(text) => Self::Message(text.to_owned()),
+            slash::ParsedInput::Command(command) => Self::Command(command),
+            slash::ParsedInput::Refused(mistake) => Self::Mistake(mistake),
         }
     }
 

@@ -4,7 +4,7 @@ use planwright_core::ask::Ask;
 use planwright_core::ids::{PlanId, RunId, TurnId};
 use planwright_core::mode::PlanModeState;
 use planwright_core::model::Usage;
-use planwright_core::plan::execution::{Progress, StepStatus};
+use planwright_core::plan::execution::{ExecutionProgress, StepStatus};
 use planwright_core::plan::{Approval, Digest, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle};
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::refusal::RefusalCode;
@@ -170,7 +170,7 @@ pub struct PlanCard {
     /// An approval that waits for more people.
     pub incomplete_approval: Option<IncompleteApproval>,
     /// How far it has come, once it is carried out.
-    pub progress: Option<Progress>,
+    pub progress: Option<ExecutionProgress>,
     /// What can be typed about it now.
     pub next: Vec<String>,
 }

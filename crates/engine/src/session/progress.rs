@@ -95,7 +95,7 @@ pub struct Decided {
 
 /// One item of a [`ProgressStream`].
 #[derive(Debug)]
-pub enum Update {
+pub enum ProgressUpdate {
     Progress(Progress),
     /// The last item.
     Outcome(LedgerResult<Outcome>),
@@ -105,15 +105,15 @@ pub enum Update {
 #[derive(Debug)]
 pub struct ProgressStream {
     /// In boxes, because a channel makes room for many at once and most inputs have one.
-    updates: mpsc::UnboundedReceiver<Box<Update>>,
+    updates: mpsc::UnboundedReceiver<Box<ProgressUpdate>>,
     only_outcome: Arc<AtomicBool>,
 }
 
 impl ProgressStream {
     /// The next item. After the outcome, and if the process broke off, it is an error.
-    pub async fn next(&mut self) -> Update {
+    pub async fn next(&mut self) -> ProgressUpdate {
         let broke_off = || LedgerError::Internal("the input was abandoned; the log says more".to_owned());
-        self.updates.recv().await.map_or_else(|| Update::Outcome(Err(broke_off())), |update| *update)
+        self.updates.recv().await.map_or_else(|| ProgressUpdate::Outcome(Err(broke_off())), |update| *update)
     }
 
     /// Waits for the outcome and skips the progress.
@@ -121,7 +121,7 @@ impl ProgressStream {
         // Each update wakes the task that waits here.
         self.only_outcome.store(true, Ordering::Relaxed);
         loop {
-            if let Update::Outcome(outcome) = self.next().await {
+            if let ProgressUpdate::Outcome(outcome) = self.next().await {
                 return outcome;
             }
         }
@@ -132,7 +132,7 @@ impl ProgressStream {
 #[derive(Debug, Clone)]
 pub(crate) struct ProgressSender {
     session: SessionIdentity,
-    updates: mpsc::UnboundedSender<Box<Update>>,
+    updates: mpsc::UnboundedSender<Box<ProgressUpdate>>,
     /// Whether the submitter skips the progress.
     only_outcome: Arc<AtomicBool>,
     observers: Observers,
@@ -152,13 +152,13 @@ impl ProgressSender {
             return;
         }
         // The stream may have been dropped.
-        let _ = self.updates.send(Box::new(Update::Progress(progress)));
+        let _ = self.updates.send(Box::new(ProgressUpdate::Progress(progress)));
     }
 
     pub(crate) fn finish(self, outcome: LedgerResult<Outcome>) {
-        let sent = self.updates.send(Box::new(Update::Outcome(outcome)));
+        let sent = self.updates.send(Box::new(ProgressUpdate::Outcome(outcome)));
         if let Err(mpsc::error::SendError(lost)) = sent
-            && let Update::Outcome(Err(error)) = *lost
+            && let ProgressUpdate::Outcome(Err(error)) = *lost
         {
             tracing::warn!(session_identity = %self.session, event = "input_failed", %error);
         }

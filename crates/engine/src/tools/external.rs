@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{CallRunner, Command, ExternalCommand, Outcome, ProgressReport};
+use planwright_core::command::{CallRunner, Command, ExternalCommand, ProgressReport, StepOutcome};
 use planwright_core::gate::{self, Caller, GateContext, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
@@ -329,7 +329,7 @@ fn command(
         PlanTool::Progress => {
             let given: arguments::ExternalProgress = parse(tool, arguments)?;
             let step = given.step.map_or(Ok(None), |name| position(snapshot, &name))?;
-            let outcome = Outcome { status: given.status.into(), note: given.note, evidence: given.evidence };
+            let outcome = StepOutcome { status: given.status.into(), note: given.note, evidence: given.evidence };
             Command::External(ExternalCommand::Report(ProgressReport { step, outcome }))
         }
         PlanTool::Get

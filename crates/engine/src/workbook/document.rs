@@ -15,7 +15,7 @@ use crate::lookup;
 
 /// One version of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document {
+pub struct DocumentVersion {
     pub which: DocumentKind,
     pub version: u32,
     pub text: String,
@@ -40,7 +40,11 @@ impl DocumentReader {
     }
 
     /// The newest version of a document.
-    pub(super) async fn document(&self, session: &SessionIdentity, which: DocumentKind) -> LedgerResult<Document> {
+    pub(super) async fn document(
+        &self,
+        session: &SessionIdentity,
+        which: DocumentKind,
+    ) -> LedgerResult<DocumentVersion> {
         let workbook = self.current(session).await?.ok_or_else(none_yet)?;
         self.version(session, which, workbook.document(which)).await
     }
@@ -51,11 +55,11 @@ impl DocumentReader {
         session: &SessionIdentity,
         which: DocumentKind,
         state: &DocumentState,
-    ) -> LedgerResult<Document> {
+    ) -> LedgerResult<DocumentVersion> {
         let entry = self.entry(session, state.seq).await?;
         let text = entry.event.document(which).filter(|text| TextDigest::of(text) == state.digest);
         let Some(text) = text.map(str::to_owned) else { return Err(not_there(session, which, state.seq)) };
-        Ok(Document { which, version: state.version, text, by: entry.by, at: entry.at })
+        Ok(DocumentVersion { which, version: state.version, text, by: entry.by, at: entry.at })
     }
 
     /// Whether the task plan says that it is complete.

@@ -11,7 +11,7 @@ use planwright_core::workbook::{AssessmentRecord, DocumentKind, WorkbookCommand,
 use serde_json::Value;
 
 use super::Workbooks;
-use super::document::Document;
+use super::document::DocumentVersion;
 use super::edit::NewWorkbook;
 use super::sync::DISK;
 use crate::ledger::{Committed, LedgerResult};
@@ -108,7 +108,7 @@ impl WorkbookMiddleware {
     }
 }
 
-fn last_edit(document: &Document) -> LastEdit {
+fn last_edit(document: &DocumentVersion) -> LastEdit {
     if document.by.through == DISK { LastEdit::Person } else { LastEdit::Agent }
 }
 

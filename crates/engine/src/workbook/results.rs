@@ -5,7 +5,7 @@ use planwright_core::workbook::sections::SectionError;
 use planwright_core::workbook::{Archive, DocumentKind, Workbook};
 use serde_json::{Value, json};
 
-use super::document::Document;
+use super::document::DocumentVersion;
 use super::edit::{EditOutcome, InitOutcome};
 use super::notes::Note;
 
@@ -25,7 +25,7 @@ pub(super) fn begun(begun: &InitOutcome) -> Value {
     with_notes(with(workbook(&begun.workbook), answer), &begun.notes)
 }
 
-pub(super) fn read(document: &Document, title: &str, notes: &[Note]) -> Value {
+pub(super) fn read(document: &DocumentVersion, title: &str, notes: &[Note]) -> Value {
     let answer = json!({
         "which": document.which,
         "title": title,

@@ -22,7 +22,7 @@ fn ask(agent: &str, question: &str) -> Reply {
 /// A conversation in which a plan is built by this script.
 async fn planning(replies: impl IntoIterator<Item = Reply>, change: impl FnOnce(&mut AgentSetup)) -> World {
     let world = World::with(staffed().script("", replies), change).await;
-    world.hear("/plan on build").await;
+    world.send("/plan on build").await;
     world
 }
 
@@ -165,7 +165,7 @@ async fn specialists_are_asked_while_a_plan_is_built_and_at_no_other_time() {
     {
         let world = World::with(staffed().script("", [ask("coder", "Well?"), Reply::text("Ok.")]), |_| {}).await;
         scripted(&world, "asked coder", [Reply::text("Well.")]);
-        world.hear(command).await;
+        world.send(command).await;
         world.say("Hello").await;
         let request = world.sent(1);
         assert_eq!(tool_names(&request).contains(&"ask_agent"), there, "{command}");

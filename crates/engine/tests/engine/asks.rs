@@ -63,13 +63,13 @@ async fn a_message_that_is_sent_again_while_its_turn_waits_gets_the_questions_ag
 #[tokio::test]
 async fn a_turn_waits_and_continues_with_the_answer() {
     let world = World::new([which_colour(), Reply::text("Red it is.")]).await;
-    let waits = world.hear("Paint the door").await;
+    let waits = world.send("Paint the door").await;
     assert_eq!(waits.end, None);
     let Some(AskSubject::Questions { questions }) = waits.ask.map(|ask| ask.subject) else { panic!("no questions") };
     assert_eq!(questions[0].choices, ["red", "blue"]);
     assert!(waits.reply.contains("Which colour?") && waits.reply.contains("1. red"), "{}", waits.reply);
     assert_eq!(world.model.requests().len(), 1, "no model is asked while it waits");
-    let answered = world.hear("1").await;
+    let answered = world.send("1").await;
     assert_eq!((answered.end, answered.reply.as_str()), (Some(TurnEnd::Answered), "Red it is."));
     assert!(results(&world.sent(2)).contains(r#""answer":"red""#), "{}", results(&world.sent(2)));
     let names = world.event_names().await;
@@ -92,7 +92,7 @@ async fn a_turn_waits_and_continues_with_the_answer() {
 #[tokio::test]
 async fn it_waits_over_a_restart_and_is_not_taken_over() {
     let world = World::new([which_colour()]).await;
-    world.hear("Paint the door").await;
+    world.send("Paint the door").await;
     let idle = ScriptedModel::new([]).otherwise(Reply::text("I was not to be asked."));
     let keeper = Keeper::start(&world, &idle).await;
     crate::execution::pauses::passes(&world, &keeper, &idle).await;
@@ -100,13 +100,13 @@ async fn it_waits_over_a_restart_and_is_not_taken_over() {
     assert_eq!(idle.requests().len(), 2, "only what the passes themselves ask");
     let world = world.restart().await;
     world.model.then(Reply::text("Blue it is."));
-    assert_eq!(world.hear("blue").await.reply, "Blue it is.");
+    assert_eq!(world.send("blue").await.reply, "Blue it is.");
 }
 
 #[tokio::test]
 async fn an_answer_that_no_process_continues_is_continued_by_the_one_that_takes_over() {
     let world = World::new([which_colour()]).await;
-    world.hear("Paint the door").await;
+    world.send("Paint the door").await;
     let session = world.engine().sessions().get(&world.session).await.unwrap();
     let asked = session.waiting_ask().unwrap().clone();
     let answer = AskAnswer::Questions { answers: vec!["red".to_owned()] };
@@ -123,7 +123,7 @@ async fn an_answer_that_no_process_continues_is_continued_by_the_one_that_takes_
 #[tokio::test]
 async fn an_answer_that_is_sent_again_has_the_outcome_of_the_first_time() {
     let world = World::new([which_colour(), Reply::text("Red it is.")]).await;
-    world.hear("Paint the door").await;
+    world.send("Paint the door").await;
     let session = world.engine().sessions().get(&world.session).await.unwrap();
     let asked = session.waiting_ask().unwrap().clone();
     let first = answer(&world, "answer-once", &["red"]).await;
@@ -142,14 +142,14 @@ async fn an_answer_that_is_sent_again_has_the_outcome_of_the_first_time() {
 #[tokio::test]
 async fn while_it_waits_other_work_is_refused_with_the_question() {
     let world = World::new([ask(json!([{ "text": "Which?" }, { "text": "Why?" }])), Reply::text("Thanks.")]).await;
-    world.hear("Paint the door").await;
+    world.send("Paint the door").await;
     let events = world.events().await.len();
     let too_few = world.agent.submit(Input::typed("red"), Request::new(world.place(), person())).outcome().await;
     let refused = too_few.unwrap_err();
     assert_eq!(refused.code(), RefusalCode::InvalidArgument);
     assert!(refused.to_string().contains("Why?"), "{refused}");
     assert_eq!(world.events().await.len(), events);
-    assert_eq!(world.hear("red\nit is warm").await.reply, "Thanks.");
+    assert_eq!(world.send("red\nit is warm").await.reply, "Thanks.");
     let sent = results(&world.sent(2));
     assert!(sent.contains(r#""answer":"red""#) && sent.contains(r#""answer":"it is warm""#), "{sent}");
 }
@@ -157,10 +157,10 @@ async fn while_it_waits_other_work_is_refused_with_the_question() {
 #[tokio::test]
 async fn a_stop_ends_the_turn_without_an_answer() {
     let world = World::new([which_colour(), Reply::text("Hello again.")]).await;
-    world.hear("Paint the door").await;
-    world.hear("/stop").await;
+    world.send("Paint the door").await;
+    world.send("/stop").await;
     assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
-    assert_eq!(world.hear("Are you there?").await.reply, "Hello again.");
+    assert_eq!(world.send("Are you there?").await.reply, "Hello again.");
     world.has_a_valid_history();
 }
 
@@ -168,12 +168,12 @@ async fn a_stop_ends_the_turn_without_an_answer() {
 async fn a_document_asks_in_the_middle_and_is_completed_afterwards() {
     let replies = [set("- [ ] paint"), Reply::text("Ready."), which_colour(), report(1), Reply::text("Painted.")];
     let world = World::new(replies).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan the door").await;
-    let waits = world.hear("/plan approve").await;
+    let waits = world.send("/plan approve").await;
     assert!(waits.ask.is_some() && waits.end.is_none(), "{waits:?}");
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
-    assert_eq!(world.hear("2").await.end, Some(TurnEnd::Answered));
+    assert_eq!(world.send("2").await.end, Some(TurnEnd::Answered));
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     assert_eq!(asked_times(&world.events().await), 1);
 }

@@ -6,7 +6,7 @@ mod schedules;
 use std::time::Duration;
 
 use planwright_core::auto::{
-    AutoCommand, AutoState, GoalStatus, Run, RunEnd, RunKind, RunState, StartTarget, TaskStatus,
+    AutoCommand, AutoRun, AutoState, GoalStatus, RunEnd, RunKind, RunState, StartTarget, TaskStatus,
 };
 use planwright_core::command::Command;
 use planwright_core::event::{AutoEvent, Event, MemoryEvent, TurnEvent};
@@ -66,7 +66,7 @@ impl World {
         until_rest(&self.agent, &self.session).await;
     }
 
-    pub(crate) async fn until_run(&self, number: u32, wanted: impl Fn(&Run) -> bool) -> Run {
+    pub(crate) async fn until_run(&self, number: u32, wanted: impl Fn(&AutoRun) -> bool) -> AutoRun {
         loop {
             let state = self.auto().await;
             if let Some(run) = state.runs.iter().find(|run| run.number == number).filter(|run| wanted(run)) {
@@ -86,8 +86,8 @@ pub(crate) async fn until_rest(agent: &planwright_engine::agent::Agent, session:
 #[tokio::test]
 async fn a_task_is_worked_on_until_it_is_done() {
     let world = World::with(diligent(), |_| {}).await;
-    assert_eq!(world.hear("/task add Renew the certificate").await.reply, "Task 1 is added: Renew the certificate.");
-    let started = world.hear("/auto on").await;
+    assert_eq!(world.send("/task add Renew the certificate").await.reply, "Task 1 is added: Renew the certificate.");
+    let started = world.send("/auto on").await;
     assert!(started.reply.starts_with("Run 1 (TASK_RUN) is started: task 1, "), "{}", started.reply);
     world.until_runs_rest().await;
     let state = world.auto().await;
@@ -132,18 +132,18 @@ async fn a_task_is_worked_on_until_it_is_done() {
 #[tokio::test]
 async fn a_goal_is_worked_towards_task_by_task() {
     let world = World::with(diligent(), |_| {}).await;
-    world.hear("/goal add No warnings").await;
+    world.send("/goal add No warnings").await;
     for task in ["the first", "the second", "the third"] {
-        world.hear(&format!("/task add #1 {task}")).await;
+        world.send(&format!("/task add #1 {task}")).await;
     }
-    world.hear("/task add on its own").await;
-    assert!(world.hear("/auto on").await.reply.starts_with("Run 1 (GOAL_RUN) is started: task 1 of goal 1, "));
+    world.send("/task add on its own").await;
+    assert!(world.send("/auto on").await.reply.starts_with("Run 1 (GOAL_RUN) is started: task 1 of goal 1, "));
     world.until_runs_rest().await;
     let state = world.auto().await;
     let statuses: Vec<_> = state.tasks.iter().map(|task| task.status).collect();
     assert_eq!(statuses, [TaskStatus::Done, TaskStatus::Done, TaskStatus::Done, TaskStatus::Open]);
     assert_eq!(state.runs[0].spent.turns, 3);
-    let status = world.hear("/auto status").await.reply;
+    let status = world.send("/auto status").await.reply;
     assert!(status.contains("run 1 (GOAL_RUN) is completed"), "{status}");
     assert!(status.contains("3 turns"), "{status}");
     world.is_sound().await;
@@ -165,13 +165,13 @@ async fn two_tasks_under_same_goal_share_goal_scope_but_keep_task_private_detail
         }
     });
     let world = World::with(model, |_| {}).await;
-    world.hear("/goal add The zoo").await;
-    world.hear("/task add #1 first").await;
-    world.hear("/task add #1 second").await;
-    world.hear("/task add alone").await;
-    world.hear("/auto on 1").await;
+    world.send("/goal add The zoo").await;
+    world.send("/task add #1 first").await;
+    world.send("/task add #1 second").await;
+    world.send("/task add alone").await;
+    world.send("/auto on 1").await;
     world.until_runs_rest().await;
-    world.hear("/auto on task 3").await;
+    world.send("/auto on task 3").await;
     world.until_runs_rest().await;
     let state = world.auto().await;
     let goal = MemoryScope::of_goal(&world.session, &state.goals[0].id);
@@ -231,8 +231,8 @@ async fn a_run_and_the_person_share_the_queue_and_never_overlap() {
         }
     });
     let world = World::with(model, |_| {}).await;
-    world.hear("/task add Look around").await;
-    world.hear("/auto on").await;
+    world.send("/task add Look around").await;
+    world.send("/auto on").await;
     world.until_run(1, |run| run.spent.turns >= 2).await;
     assert_eq!(world.say("Are you there?").await.reply, "Yes.");
     world.until_runs_rest().await;
@@ -257,10 +257,10 @@ async fn a_run_and_the_person_share_the_queue_and_never_overlap() {
 async fn off_ends_the_turn_in_flight_and_no_tick_follows() {
     for command in ["/auto off", "/auto off 1", "/stop"] {
         let world = World::new([Reply::hang()]).await;
-        world.hear("/task add Look around").await;
-        world.hear("/auto on").await;
+        world.send("/task add Look around").await;
+        world.send("/auto on").await;
         world.model.asked(1).await;
-        let answer = world.hear(command).await;
+        let answer = world.send(command).await;
         assert!(answer.reply.contains("topped"), "{command}: {}", answer.reply);
         world.until_runs_rest().await;
         let state = world.auto().await;
@@ -273,7 +273,7 @@ async fn off_ends_the_turn_in_flight_and_no_tick_follows() {
             .any(|event| matches!(event, TurnEvent::Ended { ending } if ending.end == TurnEnd::Stopped));
         assert!(ended, "{command}");
         assert_eq!(world.model.requests().len(), 1, "{command}");
-        assert_eq!(world.hear("/auto off").await.reply, "No run is open in this session.");
+        assert_eq!(world.send("/auto off").await.reply, "No run is open in this session.");
         world.is_sound().await;
     }
 }
@@ -287,16 +287,16 @@ async fn a_run_waits_for_a_persons_answer_and_continues_with_it() {
         _ => Reply::call("ask_person", json!({ "questions": [{ "text": "Which certificate?" }] })),
     });
     let world = World::with(model, |_| {}).await;
-    world.hear("/task add Renew the certificate").await;
-    world.hear("/auto on").await;
+    world.send("/task add Renew the certificate").await;
+    world.send("/auto on").await;
     let asks = || async { world.engine().sessions().get(&world.session).await.unwrap().waiting_ask().cloned() };
     while asks().await.is_none() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     // No other run starts meanwhile.
-    world.hear("/task add Something else").await;
-    assert_eq!(world.hear("/auto on task 2").await.refusal, Some(RefusalCode::WrongStatus));
-    world.hear("The one of the shop").await;
+    world.send("/task add Something else").await;
+    assert_eq!(world.send("/auto on task 2").await.refusal, Some(RefusalCode::WrongStatus));
+    world.send("The one of the shop").await;
     world.until_runs_rest().await;
     let state = world.auto().await;
     assert!(matches!(state.runs[0].state, RunState::Ended { end: RunEnd::Completed, .. }), "{:?}", state.runs[0]);
@@ -314,16 +314,16 @@ async fn a_run_stops_for_its_own_plan_until_a_person_decides() {
         _ => Reply::text("Hello."),
     });
     let world = World::with(model, |_| {}).await;
-    world.hear("/plan on").await;
-    world.hear("/task add Plan the move").await;
-    world.hear("/auto on").await;
+    world.send("/plan on").await;
+    world.send("/task add Plan the move").await;
+    world.send("/auto on").await;
     world.until_run(1, |run| run.spent.turns == 1).await;
     // The driver has looked and waits.
     for _ in 0..20 {
         tokio::task::yield_now().await;
     }
     assert_eq!(world.auto().await.runs[0].spent.turns, 1);
-    world.hear("/plan reject").await;
+    world.send("/plan reject").await;
     world.until_runs_rest().await;
     let state = world.auto().await;
     assert_eq!(state.runs[0].spent.turns, 2);
@@ -333,8 +333,8 @@ async fn a_run_stops_for_its_own_plan_until_a_person_decides() {
 #[tokio::test]
 async fn after_a_restart_a_run_is_listed_as_interrupted_and_starts_again_with_one_word() {
     let world = World::new([Reply::hang()]).await;
-    world.hear("/task add Renew the certificate").await;
-    world.hear("/auto on").await;
+    world.send("/task add Renew the certificate").await;
+    world.send("/auto on").await;
     world.model.asked(1).await;
     world.agent.drain(Duration::ZERO).await;
     let world = World { model: diligent(), ..world };
@@ -344,10 +344,10 @@ async fn after_a_restart_a_run_is_listed_as_interrupted_and_starts_again_with_on
     world.agent.resume(&world.session, &Watcher::none()).await.unwrap();
     assert!(world.model.requests().is_empty());
     assert!(world.events().await.len() > events_before);
-    let status = world.hear("/auto status").await.reply;
+    let status = world.send("/auto status").await.reply;
     assert!(status.contains("run 1 (TASK_RUN) is interrupted; `/auto resume 1` starts it again"), "{status}");
     assert!(world.model.requests().is_empty());
-    assert!(world.hear("/auto resume").await.reply.starts_with("Run 1 (TASK_RUN) continues: "));
+    assert!(world.send("/auto resume").await.reply.starts_with("Run 1 (TASK_RUN) continues: "));
     world.until_runs_rest().await;
     assert!(matches!(world.auto().await.runs[0].state, RunState::Ended { end: RunEnd::Completed, .. }));
     world.is_sound().await;
@@ -356,13 +356,13 @@ async fn after_a_restart_a_run_is_listed_as_interrupted_and_starts_again_with_on
 #[tokio::test]
 async fn a_process_that_dies_between_two_turns_leaves_an_interrupted_run() {
     let world = World::with(diligent(), |_| {}).await;
-    world.hear("/task add Renew the certificate").await;
+    world.send("/task add Renew the certificate").await;
     // Another process starts the run and is gone before its first tick.
     let command = AutoCommand::Start { target: StartTarget::Current, driver: "a dead process".to_owned() };
     world.engine().submit(&world.session, &person(), Command::Auto(command)).await.unwrap();
-    assert!(world.hear("/auto status").await.reply.contains("run 1 (TASK_RUN) is running"));
+    assert!(world.send("/auto status").await.reply.contains("run 1 (TASK_RUN) is running"));
     let world = world.restart_with(|setup| setup.options.is_gone = |owner| owner == "a dead process").await;
-    let status = world.hear("/auto status").await.reply;
+    let status = world.send("/auto status").await.reply;
     assert!(status.contains("run 1 (TASK_RUN) is interrupted"), "{status}");
     let waiting = world.engine().inbox().runs(world.setup.ledger().await.as_ref()).await.unwrap().0;
     assert_eq!(waiting.len(), 1);
@@ -374,15 +374,15 @@ async fn a_process_that_dies_between_two_turns_leaves_an_interrupted_run() {
 async fn a_run_of_another_machine_is_interrupted_two_minutes_after_the_last_sign_of_life() {
     let clock = TestClock::stopped();
     let world = World::with(diligent(), |setup| setup.clock = Some(clock.clone())).await;
-    world.hear("/task add Renew the certificate").await;
+    world.send("/task add Renew the certificate").await;
     let elsewhere = "on another machine";
     let command = AutoCommand::Start { target: StartTarget::Current, driver: elsewhere.to_owned() };
     world.engine().submit(&world.session, &person(), Command::Auto(command)).await.unwrap();
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.model.then(Reply::call("plan_set_content", json!({ "plan_markdown": "# Move\n\n1. Pack\n" })));
     world.say("Plan the move").await;
     let status = async |expected: &str| {
-        let status = world.hear("/auto status").await.reply;
+        let status = world.send("/auto status").await.reply;
         assert!(status.contains(&format!("run 1 (TASK_RUN) is {expected}")), "{status}");
     };
     clock.advance(Duration::from_secs(3_600));
@@ -391,7 +391,7 @@ async fn a_run_of_another_machine_is_interrupted_two_minutes_after_the_last_sign
     clock.advance(Duration::from_secs(119));
     status("running").await;
     // What a person does in the session is no sign of life, and neither is that of another process.
-    world.hear("/diary add Still waiting").await;
+    world.send("/diary add Still waiting").await;
     world.engine().ledger().note_alive("a third process", world.engine().now()).await.unwrap();
     clock.advance(Duration::from_secs(2));
     status("interrupted").await;
@@ -417,10 +417,10 @@ async fn a_process_gives_signs_of_life_while_it_drives_a_run() {
         };
         tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("a sign of life");
     };
-    world.hear("/plan on").await;
-    world.hear("/task add Plan the move").await;
+    world.send("/plan on").await;
+    world.send("/task add Plan the move").await;
     assert_eq!(alive().await, None, "a process without runs gives none");
-    world.hear("/auto on").await;
+    world.send("/auto on").await;
     world.until_run(1, |run| run.spent.turns == 1).await;
     until_alive_now().await;
     for _ in 0..3 {
@@ -432,7 +432,7 @@ async fn a_process_gives_signs_of_life_while_it_drives_a_run() {
         other.note_interrupted_runs(&world.session).await.unwrap();
         assert!(world.auto().await.runs[0].is_running());
     }
-    world.hear("/auto off").await;
+    world.send("/auto off").await;
     world.until_runs_rest().await;
     let last = alive().await;
     clock.advance(Duration::from_secs(600));
@@ -463,30 +463,30 @@ async fn goals_tasks_diary_and_schedules_by_command() {
         ("/diary add Bought milk", "Written."),
         ("/schedule", "This session has no schedules. `/schedule add 0 9 * * 1 <what to do>` makes one."),
     ] {
-        assert_eq!(world.hear(command).await.reply, reply, "{command}");
+        assert_eq!(world.send(command).await.reply, reply, "{command}");
     }
-    assert!(world.hear("/diary").await.reply.ends_with("Ada: Bought milk"));
-    assert_eq!(world.hear("/task done 7").await.refusal, Some(RefusalCode::NotFound));
-    assert_eq!(world.hear("/auto on 7").await.refusal, Some(RefusalCode::NotFound));
-    let made = world.hear("/schedule add 0 9 * * 1 tz=Europe/Berlin max=3 Read the news").await.reply;
+    assert!(world.send("/diary").await.reply.ends_with("Ada: Bought milk"));
+    assert_eq!(world.send("/task done 7").await.refusal, Some(RefusalCode::NotFound));
+    assert_eq!(world.send("/auto on 7").await.refusal, Some(RefusalCode::NotFound));
+    let made = world.send("/schedule add 0 9 * * 1 tz=Europe/Berlin max=3 Read the news").await.reply;
     assert!(
         made.starts_with(
             "schedule 1 is active: `0 9 * * 1` in Europe/Berlin, Read the news, 0 of 3 executions, next at "
         ),
         "{made}"
     );
-    assert!(world.hear("/schedule pause 1").await.reply.starts_with("schedule 1 is paused"));
-    assert_eq!(world.hear("/schedule delete 1").await.reply, "The schedule is deleted.");
-    assert_eq!(world.hear("/schedule add 0 9 30 2 * never").await.refusal, Some(RefusalCode::InvalidArgument));
+    assert!(world.send("/schedule pause 1").await.reply.starts_with("schedule 1 is paused"));
+    assert_eq!(world.send("/schedule delete 1").await.reply, "The schedule is deleted.");
+    assert_eq!(world.send("/schedule add 0 9 30 2 * never").await.refusal, Some(RefusalCode::InvalidArgument));
     world.is_sound().await;
 }
 
 #[tokio::test]
 async fn deleting_the_session_ends_its_runs_and_leaves_nothing() {
     let world = World::new([Reply::hang()]).await;
-    world.hear("/goal add No warnings").await;
-    world.hear("/schedule add 0 9 * * 1 Read the news").await;
-    world.hear("/auto on").await;
+    world.send("/goal add No warnings").await;
+    world.send("/schedule add 0 9 * * 1 Read the news").await;
+    world.send("/auto on").await;
     world.model.asked(1).await;
     world.agent.delete(&world.session, &person()).await.unwrap();
     world.until_runs_rest().await;
@@ -506,17 +506,18 @@ async fn what_a_run_says_never_reaches_another_session() {
     world.engine().sessions().open(&other, &person()).await.unwrap();
     let mut elsewhere = world.agent.observe(&other);
     let mut here = world.agent.observe(&world.session);
-    world.hear("/task add Renew the certificate").await;
-    world.hear("/auto on").await;
+    world.send("/task add Renew the certificate").await;
+    world.send("/auto on").await;
     world.until_runs_rest().await;
     assert!(here.try_recv().is_ok());
     assert!(elsewhere.try_recv().is_err());
     assert_eq!(events(world.engine(), &other).await.len(), 1);
     // A goal of one session cannot be worked towards in another.
-    world.hear("/goal add Here only").await;
+    world.send("/goal add Here only").await;
     let goal = world.auto().await.goals[0].id.clone();
     let place = planwright_engine::session::input::ChatLocation::new(world.place().transport, other.clone());
-    let refused = world.agent.hear(&place, &person(), &format!("/goal done {goal}"), &Watcher::none()).await.unwrap();
+    let refused =
+        world.agent.type_text(&place, &person(), &format!("/goal done {goal}"), &Watcher::none()).await.unwrap();
     assert_eq!(refused.refusal, Some(RefusalCode::NotFound));
     assert!(world.events().await.iter().any(|event| matches!(event, Event::Auto(AutoEvent::RunStarted { .. }))));
 }

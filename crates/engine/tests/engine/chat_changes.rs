@@ -40,7 +40,7 @@ async fn talked() -> World {
 async fn changes_without_a_plan_are_those_of_the_turns() {
     let world = talked().await;
     for words in ["/changes", "/changes chat"] {
-        let shown = world.hear(words).await.reply;
+        let shown = world.send(words).await.reply;
         assert!(shown.contains("This conversation changed 2 files outside of a plan (+3 −0 lines)."), "{shown}");
         assert!(shown.contains("after “We need milk”: `list.txt`"), "{shown}");
         assert!(shown.contains("after “And bread and jam”: `list.txt`, `more.txt`"), "{shown}");
@@ -55,17 +55,17 @@ async fn changes_without_a_plan_are_those_of_the_turns() {
 async fn undo_puts_one_turn_after_the_other_back() {
     let world = talked().await;
     let files = world.files();
-    let answer = world.hear("/undo").await;
+    let answer = world.send("/undo").await;
     assert!(answer.reply.contains("2 files that the last turn of the conversation"), "{}", answer.reply);
     assert_eq!((read(&files.join("list.txt")), read(&files.join("more.txt"))), (Some("milk\n".to_owned()), None));
-    let shown = world.hear("/changes").await.reply;
+    let shown = world.send("/changes").await.reply;
     assert!(shown.contains("changed 1 file") && shown.contains("Put back by "), "{shown}");
-    world.hear("/undo chat").await;
+    world.send("/undo chat").await;
     assert_eq!(read(&files.join("list.txt")), None);
-    let nothing = world.hear("/undo").await;
+    let nothing = world.send("/undo").await;
     assert_eq!(nothing.refusal, Some(RefusalCode::WrongStatus));
     assert!(nothing.reply.contains("There is nothing to undo"), "{}", nothing.reply);
-    assert!(world.hear("/changes").await.reply.contains("no file outside of a plan that was not put back"));
+    assert!(world.send("/changes").await.reply.contains("no file outside of a plan that was not put back"));
     assert_eq!(world.event_names().await.iter().filter(|name| **name == "changes_undone").count(), 2);
     world.is_sound().await;
 }
@@ -75,11 +75,11 @@ async fn what_changed_since_is_left_and_named() {
     let world = talked().await;
     let files = world.files();
     std::fs::write(files.join("more.txt"), "mine").unwrap();
-    let answer = world.hear("/undo").await;
+    let answer = world.send("/undo").await;
     assert!(answer.reply.contains("`more.txt`: It was changed since"), "{}", answer.reply);
     assert_eq!(read(&files.join("more.txt")).as_deref(), Some("mine"));
     assert_eq!(read(&files.join("list.txt")).as_deref(), Some("milk\n"));
-    let again = world.hear("/undo").await;
+    let again = world.send("/undo").await;
     assert_eq!(again.refusal, Some(RefusalCode::Conflict), "{}", again.reply);
     world.is_sound().await;
 }
@@ -117,7 +117,7 @@ async fn nothing_is_undone_under_an_agent_at_work() {
     let command = planwright_core::command::Command::Session(command);
     let refused = world.engine().submit(&world.session, &person(), command).await;
     assert_eq!(refused.unwrap_err().code(), RefusalCode::WrongStatus);
-    world.hear("/stop").await;
+    world.send("/stop").await;
     waiting.await.unwrap().unwrap();
     assert_eq!(read(&world.files().join("a.txt")).as_deref(), Some("a"));
 }
@@ -127,26 +127,26 @@ async fn a_plan_that_is_active_comes_first_and_after_it_what_was_changed_last() 
     let world = talked().await;
     world.model.then(set("- [ ] write"));
     world.model.then(Reply::text("Ready."));
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
     world.model.then(write("plan.txt", "planned\n"));
     world.model.then(report(1));
     world.model.then(Reply::text("Done."));
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
-    let shown = world.hear("/changes").await.reply;
+    let shown = world.send("/changes").await.reply;
     assert!(shown.starts_with("Plan 1 changed 1 file"), "{shown}");
-    world.hear("/plan done").await;
-    assert!(world.hear("/changes").await.reply.starts_with("Plan 1 changed 1 file"), "it was the last");
-    assert!(world.hear("/changes chat").await.reply.starts_with("This conversation changed 2 files"));
+    world.send("/plan done").await;
+    assert!(world.send("/changes").await.reply.starts_with("Plan 1 changed 1 file"), "it was the last");
+    assert!(world.send("/changes chat").await.reply.starts_with("This conversation changed 2 files"));
     world.model.then(write("list.txt", "butter\n"));
     world.model.then(Reply::text("Noted."));
     world.say("Rather butter").await;
-    assert!(world.hear("/changes").await.reply.starts_with("This conversation changed 2 files"));
-    world.hear("/undo").await;
+    assert!(world.send("/changes").await.reply.starts_with("This conversation changed 2 files"));
+    world.send("/undo").await;
     assert_eq!(read(&world.files().join("list.txt")).as_deref(), Some("milk\nbread\n"));
     assert_eq!(read(&world.files().join("plan.txt")).as_deref(), Some("planned\n"));
-    world.hear("/undo 1").await;
+    world.send("/undo 1").await;
     assert_eq!(read(&world.files().join("plan.txt")), None);
     world.is_sound().await;
 }
@@ -154,8 +154,8 @@ async fn a_plan_that_is_active_comes_first_and_after_it_what_was_changed_last() 
 #[tokio::test]
 async fn a_reset_begins_a_new_conversation() {
     let world = talked().await;
-    world.hear("/reset").await;
-    let shown = world.hear("/changes chat").await.reply;
+    world.send("/reset").await;
+    let shown = world.send("/changes chat").await.reply;
     assert_eq!(shown, "This conversation changed no file outside of a plan.");
-    assert!(world.hear("/undo chat").await.refused());
+    assert!(world.send("/undo chat").await.refused());
 }

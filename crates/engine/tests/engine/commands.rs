@@ -15,7 +15,7 @@ use crate::world::{World, is_valid, newest_words, person, session};
 async fn world_with_three_plans() -> World {
     let world = World::with(ScriptedModel::new([]).otherwise(Reply::text("Yes.")), |_| {}).await;
     for number in 1..=3 {
-        world.hear("/plan on").await;
+        world.send("/plan on").await;
         world.model.then(set(&format!("# Plan {number}\n\n- [ ] one\n- [ ] two\n- [ ] {number}")));
         world.say("Plan it").await;
     }
@@ -28,7 +28,7 @@ async fn every_offered_command_is_answered_and_none_reaches_the_model() {
     for entry in slash::offered() {
         let world = world_with_three_plans().await;
         let before = world.model.requests().len();
-        let answer = world.hear(entry.example).await;
+        let answer = world.send(entry.example).await;
         assert!(!answer.reply.is_empty() || answer.plan.is_some(), "{}", entry.example);
         let asked = world.model.requests();
         let expected: &[&str] = match entry.name {
@@ -53,7 +53,7 @@ async fn every_offered_command_is_answered_and_none_reaches_the_model() {
 #[tokio::test]
 async fn mistakes_are_told_and_nothing_is_done() {
     let world = World::new([]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let before = world.event_names().await;
     for (typed, words) in [
         ("/", "no command"),
@@ -75,7 +75,7 @@ async fn mistakes_are_told_and_nothing_is_done() {
         ("/plan diff 1 9", "no plan"),
         ("/switch nowhere-to-go", "no session"),
     ] {
-        let answer = world.hear(typed).await;
+        let answer = world.send(typed).await;
         assert!(answer.refused(), "{typed}: {}", answer.reply);
         assert!(answer.reply.contains(words), "{typed}: {}", answer.reply);
         assert_eq!((answer.end, answer.session), (None, world.session.clone()));
@@ -90,7 +90,7 @@ async fn what_only_looks_like_a_command_is_a_message() {
     for (typed, heard) in
         [("//help", "/help"), ("/etc/passwd is odd", "/etc/passwd is odd"), ("a /plan on", "a /plan on")]
     {
-        assert_eq!(world.hear(typed).await.reply, "Yes.");
+        assert_eq!(world.send(typed).await.reply, "Yes.");
         assert_eq!(newest_words(&world.model.last_request()), heard);
     }
     assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);

@@ -75,7 +75,7 @@ async fn summaries(world: &World) -> Vec<Summarizer> {
 async fn a_long_conversation_stays_within_its_budget_and_keeps_the_plan() {
     let markdown = format!("# Numbers\n\n{}", "- [ ] count “one” → zwei\t\n".repeat(12));
     let world = small_world(ScriptedModel::new([set(&markdown)]).otherwise(Reply::made_from(talkative))).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
     let plan = world.plan(1).await;
     let mode = world.engine().sessions().get(&world.session).await.unwrap().plan_mode;
@@ -184,15 +184,15 @@ async fn a_summary_that_takes_for_ever_is_stopped() {
 async fn what_is_finished_or_parked_stays_so() {
     let first = [set("- [ ] one"), Reply::text("Ready."), report(1), Reply::text("Done.")];
     let world = small_world(ScriptedModel::new(first).otherwise(Reply::made_from(talkative))).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     world.say("go on").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.model.then(set("- [ ] parked"));
     world.say("Plan another").await;
-    world.hear("/plan off").await;
+    world.send("/plan off").await;
     for n in 0..20 {
         world.say(&format!("number {n}")).await;
     }

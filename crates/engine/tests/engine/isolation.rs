@@ -97,7 +97,7 @@ async fn live(agents: [Agent; 2], number: usize) -> (SessionIdentity, String) {
         };
         // Most of the time one process serves a session, sometimes the other.
         let agent = &agents[usize::from(dice.roll(6) == 0)];
-        let answer = agent.hear(&place, &person(), &words, &Watcher::none()).await.unwrap();
+        let answer = agent.type_text(&place, &person(), &words, &Watcher::none()).await.unwrap();
         assert_eq!(answer.session, session);
         read.push_str(&format!("{answer:?}\n"));
     }

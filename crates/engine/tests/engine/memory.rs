@@ -72,7 +72,7 @@ async fn what_the_model_saves_is_shown_to_it_later_with_who_wrote_it() {
 async fn the_same_message_gets_the_same_block_while_nothing_changes() {
     let world = World::new([Reply::text("One."), Reply::text("Two."), Reply::text("Three.")]).await;
     for fact in ["The red till is broken.", "The blue till was sold.", "A till needs paper."] {
-        assert!(world.hear(&format!("/memory save {fact}")).await.reply.starts_with("Saved as "));
+        assert!(world.send(&format!("/memory save {fact}")).await.reply.starts_with("Saved as "));
     }
     world.say("Which till works?").await;
     world.say("Which till works?").await;
@@ -92,7 +92,7 @@ async fn the_block_has_a_budget() {
     let world = World::with(model, |_| {}).await;
     for number in 0..40 {
         let words = format!("till number {number} ").repeat(30);
-        world.hear(&format!("/memory save {words}")).await;
+        world.send(&format!("/memory save {words}")).await;
     }
     world.say("Which till?").await;
     let request = world.sent(1);
@@ -110,7 +110,7 @@ async fn a_poisoned_memory_changes_nothing_and_is_seen_nowhere_else() {
     let set = Reply::call("plan_set_content", json!({ "plan_markdown": "# Tills\n\n1. Buy one" }));
     let world = World::new([save(poison), Reply::text("Noted."), set, Reply::text("Planned.")]).await;
     world.say("Read that page about tills").await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan the tills").await;
     let (_, text) = {
         let request = world.sent(3);
@@ -169,7 +169,7 @@ async fn memory_tools_run_in_every_style_and_are_never_steps() {
             Reply::text("Red."),
         ])
         .await;
-        world.hear(&format!("/plan on {style}")).await;
+        world.send(&format!("/plan on {style}")).await;
         world.say("Look around").await;
         assert_eq!(statuses(&world.events().await), [ToolStatus::Done, ToolStatus::Done], "{style}");
         let items = last_result(&world.model.last_request())["items"].clone();
@@ -183,8 +183,8 @@ async fn memory_tools_run_in_every_style_and_are_never_steps() {
 async fn a_specialist_that_is_asked_searches_and_does_not_save() {
     let ask = Reply::call("ask_agent", json!({ "agent": "researcher", "question": "Which till?" }));
     let world = World::with(staffed().script("", [ask, Reply::text("The red one.")]), |_| {}).await;
-    world.hear("/memory save The red till is broken.").await;
-    world.hear("/plan on build").await;
+    world.send("/memory save The red till is broken.").await;
+    world.send("/plan on build").await;
     let calls = save("Mine.").and_call("memory_search", json!({ "query": "red till" }));
     scripted(&world, "asked researcher", [calls, Reply::text("The red one.")]);
     world.say("Plan it").await;
@@ -198,13 +198,13 @@ async fn a_specialist_that_is_asked_searches_and_does_not_save() {
 #[tokio::test]
 async fn a_person_saves_finds_forgets_promotes_and_takes_back() {
     let world = World::new([]).await;
-    assert!(world.hear("/memory").await.reply.starts_with("Nothing is remembered"));
-    let saved = world.hear("/memory save Ada likes tabs.").await.reply;
+    assert!(world.send("/memory").await.reply.starts_with("Nothing is remembered"));
+    let saved = world.send("/memory save Ada likes tabs.").await.reply;
     let id = saved.strip_prefix("Saved as `").and_then(|rest| rest.split('`').next()).unwrap().to_owned();
-    assert!(world.hear("/memory list").await.reply.contains("Ada likes tabs."));
-    assert!(world.hear("/memory search what does Ada like").await.reply.contains(&format!("[{id}] fact by")));
-    assert!(world.hear("/memory search submarines").await.reply.starts_with("Nothing that is remembered"));
-    assert!(world.hear(&format!("/memory promote {id}")).await.reply.starts_with("Every session reads"));
+    assert!(world.send("/memory list").await.reply.contains("Ada likes tabs."));
+    assert!(world.send("/memory search what does Ada like").await.reply.contains(&format!("[{id}] fact by")));
+    assert!(world.send("/memory search submarines").await.reply.starts_with("Nothing that is remembered"));
+    assert!(world.send(&format!("/memory promote {id}")).await.reply.starts_with("Every session reads"));
     let elsewhere = session("another-session");
     world.engine().sessions().open(&elsewhere, &person()).await.unwrap();
     let read = async || {
@@ -212,16 +212,16 @@ async fn a_person_saves_finds_forgets_promotes_and_takes_back() {
         world.engine().memories().search(&chain, "tabs", 5).await.unwrap().found.len()
     };
     assert_eq!(read().await, 1);
-    world.hear("/memory undo").await;
+    world.send("/memory undo").await;
     assert_eq!(read().await, 0);
-    assert!(world.hear(&format!("/memory forget {id}")).await.reply.starts_with("Forgot `Ada likes tabs.`"));
-    assert!(world.hear("/memory search tabs").await.reply.starts_with("Nothing that"));
-    world.hear("/memory undo").await;
-    assert!(world.hear("/memory search tabs").await.reply.contains("Ada likes tabs."));
+    assert!(world.send(&format!("/memory forget {id}")).await.reply.starts_with("Forgot `Ada likes tabs.`"));
+    assert!(world.send("/memory search tabs").await.reply.starts_with("Nothing that"));
+    world.send("/memory undo").await;
+    assert!(world.send("/memory search tabs").await.reply.contains("Ada likes tabs."));
     let names: Vec<_> = memory_events(&world).await.iter().map(MemoryEvent::name).collect();
     let expected = ["memory_saved", "memory_promoted", "memory_forgotten", "memory_forgotten", "memory_restored"];
     assert_eq!(names, expected);
-    let missing = world.hear("/memory forget nothing-such").await;
+    let missing = world.send("/memory forget nothing-such").await;
     assert_eq!(missing.refusal, Some(RefusalCode::NotFound));
     world.is_sound().await;
 }

@@ -46,7 +46,7 @@ async fn a_message_that_comes_twice_is_answered_once_with_the_same_words() {
 async fn the_plan_that_the_answer_showed_is_shown_again() {
     let call = Reply::call("plan_set_content", json!({ "plan_markdown": "- [ ] one" }));
     let world = World::new([call, Reply::text("There it is.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let first = send(&world, "request-1", "Plan it").await;
     assert!(first.plan.is_some());
     let again = send(&world, "request-1", "Plan it").await;
@@ -85,7 +85,7 @@ async fn one_that_comes_again_after_a_crash_goes_on_with_what_was_begun() {
 async fn an_approval_that_comes_twice_is_one() {
     let call = Reply::call("plan_set_content", json!({ "plan_markdown": "- [ ] one" }));
     let world = World::new([call, Reply::text("There."), Reply::text("Done.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
     let plan = world.plan(1).await;
     for _ in 0..2 {
@@ -132,7 +132,7 @@ async fn a_name_that_was_used_for_another_text_is_refused() {
 }
 
 /// Types it under a name.
-async fn hear(world: &World, name: &str, text: &str) -> Answer {
+async fn send_named(world: &World, name: &str, text: &str) -> Answer {
     let request = Request::new(world.place(), person()).named(Some(named(name)));
     world.agent.submit(Input::typed(text), request).outcome().await.unwrap().answer().unwrap()
 }
@@ -156,9 +156,9 @@ async fn commands_that_come_twice_are_carried_out_once_with_the_same_outcome() {
     ];
     for (number, text) in texts.into_iter().enumerate() {
         let name = format!("request-{number}");
-        let first = hear(&world, &name, text).await;
+        let first = send_named(&world, &name, text).await;
         let before = world.events().await;
-        let again = hear(&world, &name, text).await;
+        let again = send_named(&world, &name, text).await;
         assert_eq!((again.session, again.refusal), (first.session, first.refusal), "{text}");
         // More may be known of a turn that was carried out before; commands are answered word for word.
         let is_turn = first.end.is_some();
@@ -177,14 +177,14 @@ async fn leaving_plan_work_twice_says_the_same_whatever_became_of_the_plan_since
     for leave in ["/plan off", "/plan done"] {
         let drafted = Reply::call("plan_set_content", json!({ "plan_markdown": "- [ ] one" }));
         let world = World::new([drafted, Reply::text("There.")]).await;
-        world.hear("/plan on").await;
+        world.send("/plan on").await;
         world.say("Plan it").await;
-        let first = hear(&world, "leave", leave).await;
+        let first = send_named(&world, "leave", leave).await;
         assert!(first.reply.contains("READY"), "{}", first.reply);
-        world.hear("/plan cancel 1").await;
-        world.hear("/plan on collect").await;
+        world.send("/plan cancel 1").await;
+        world.send("/plan on collect").await;
         let before = world.events().await;
-        assert_eq!(hear(&world, "leave", leave).await.reply, first.reply, "{leave}");
+        assert_eq!(send_named(&world, "leave", leave).await.reply, first.reply, "{leave}");
         assert_eq!(world.events().await, before, "{leave}: plan work that was begun since is left alone");
     }
 }
@@ -195,7 +195,7 @@ async fn a_stop_that_comes_twice_stops_nothing_that_was_begun_since() {
     for stopped_in in ["here", "elsewhere"] {
         let name = format!("stop-{stopped_in}");
         let asked = world.model.requests().len();
-        let first = world.hear_in_background("Hello");
+        let first = world.send_in_background("Hello");
         world.model.asked(asked + 1).await;
         let agent = match stopped_in {
             "here" => world.agent.clone(),
@@ -208,14 +208,14 @@ async fn a_stop_that_comes_twice_stops_nothing_that_was_begun_since() {
         assert_eq!(stop(&agent).await, "Stopped.");
         first.await.unwrap().unwrap();
         world.model.then(Reply::hang());
-        let second = world.hear_in_background("Hello again");
+        let second = world.send_in_background("Hello again");
         world.model.asked(asked + 2).await;
         let before = world.events().await;
         for agent in [&agent, &world.agent] {
             assert_eq!(stop(agent).await, "Stopped.", "{stopped_in}");
         }
         assert_eq!(world.events().await, before, "{stopped_in}: the second turn was stopped");
-        assert_eq!(world.hear("/stop").await.reply, "Stopped.");
+        assert_eq!(world.send("/stop").await.reply, "Stopped.");
         second.await.unwrap().unwrap();
         world.model.then(Reply::hang());
     }
@@ -228,19 +228,19 @@ async fn a_resumption_that_comes_twice_begins_no_turn_again_and_says_the_same() 
     let words = ["One?", "Two?", "Three?", "Four?", "Five?", "Six?"].map(Reply::text);
     let model = ScriptedModel::new([drafted, Reply::text("There.")].into_iter().chain(words));
     let world = World::with(model.otherwise(Reply::text("I was not to be asked.")), |_| {}).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     // Of a plan that is paused, and of one that a person resumed and no process has begun.
     for (name, resumed) in [("paused", false), ("executing", true)] {
         if resumed {
             let plan = world.plan(1).await;
             world.engine().plans().resume(&world.session, &person(), &plan.id).await.unwrap();
         }
-        let first = hear(&world, name, "/plan resume").await;
+        let first = send_named(&world, name, "/plan resume").await;
         assert!(first.reply.contains("It is paused"), "{name}: {}", first.reply);
         let (before, asked) = (world.events().await, world.model.requests().len());
-        let again = hear(&world, name, "/plan resume").await;
+        let again = send_named(&world, name, "/plan resume").await;
         assert_eq!(again.reply, first.reply, "{name}");
         assert_eq!((world.events().await, world.model.requests().len()), (before, asked), "{name}");
     }

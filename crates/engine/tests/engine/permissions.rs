@@ -82,15 +82,15 @@ fn sent(text: &str) -> bool {
 #[tokio::test]
 async fn a_call_that_nothing_covers_waits_and_is_made_once_it_is_permitted() {
     let post = post([send("ada"), Reply::text("Sent.")]).await;
-    let waits = post.world.hear("Write to Ada").await;
+    let waits = post.world.send("Write to Ada").await;
     let Some(AskSubject::Permission(call)) = waits.ask.map(|ask| ask.subject) else { panic!("no permission asked") };
     assert_eq!((call.tool.as_str(), &call.arguments), (SEND, &json!({ "to": "ada" })));
     assert!(waits.reply.contains("\"to\": \"ada\"") && waits.reply.contains("/allow"), "{}", waits.reply);
     assert!(post.tool.calls().is_empty());
     // Without its code nothing is permitted, and the person sees the call again.
-    let shown = post.world.hear("/allow").await;
+    let shown = post.world.send("/allow").await;
     assert!(shown.reply.contains("\"to\": \"ada\"") && post.tool.calls().is_empty(), "{}", shown.reply);
-    let answered = post.world.hear(&format!("/allow {}", post.code().await)).await;
+    let answered = post.world.send(&format!("/allow {}", post.code().await)).await;
     assert_eq!((answered.end, answered.reply.as_str()), (Some(TurnEnd::Answered), "Sent."));
     assert_eq!(post.tool.calls().len(), 1);
     post.world.is_sound().await;
@@ -99,8 +99,8 @@ async fn a_call_that_nothing_covers_waits_and_is_made_once_it_is_permitted() {
 #[tokio::test]
 async fn a_no_reaches_the_model_with_the_persons_words() {
     let post = post([send("ada"), Reply::text("Then not.")]).await;
-    post.world.hear("Write to Ada").await;
-    assert_eq!(post.world.hear("/deny she is on holiday").await.reply, "Then not.");
+    post.world.send("Write to Ada").await;
+    assert_eq!(post.world.send("/deny she is on holiday").await.reply, "Then not.");
     assert!(post.tool.calls().is_empty());
     let request = format!("{:?}", post.world.sent(2).messages);
     assert!(sent(&request) && request.contains("she is on holiday"), "{request}");
@@ -109,10 +109,10 @@ async fn a_no_reaches_the_model_with_the_persons_words() {
 #[tokio::test]
 async fn the_code_of_another_call_permits_nothing() {
     let post = post([send("ada"), send("bob"), Reply::text("Sent.")]).await;
-    post.world.hear("Write to both").await;
+    post.world.send("Write to both").await;
     let first = post.code().await;
-    assert!(post.world.hear(&format!("/allow {first}")).await.ask.is_some(), "the second call is asked about");
-    let stale = post.world.hear(&format!("/allow {first}")).await;
+    assert!(post.world.send(&format!("/allow {first}")).await.ask.is_some(), "the second call is asked about");
+    let stale = post.world.send(&format!("/allow {first}")).await;
     assert_eq!(stale.refusal, Some(RefusalCode::StaleApproval));
     assert!(stale.reply.contains("bob"), "{}", stale.reply);
     assert_eq!(post.tool.calls().len(), 1);
@@ -121,7 +121,7 @@ async fn the_code_of_another_call_permits_nothing() {
 #[tokio::test]
 async fn it_waits_over_a_restart_and_no_message_and_no_takeover_is_an_answer() {
     let post = post([send("ada")]).await;
-    post.world.hear("Write to Ada").await;
+    post.world.send("Write to Ada").await;
     let code = post.code().await;
     // What the person types is no permission, whatever it says.
     for text in ["yes", "allow it", &code, &format!("I say /allow {code}")] {
@@ -136,18 +136,18 @@ async fn it_waits_over_a_restart_and_no_message_and_no_takeover_is_an_answer() {
     let world = world.restart().await;
     assert!(tool.calls().is_empty());
     world.model.then(Reply::text("Sent."));
-    assert_eq!(world.hear(&format!("/allow {code}")).await.reply, "Sent.");
+    assert_eq!(world.send(&format!("/allow {code}")).await.reply, "Sent.");
     assert_eq!(tool.calls().len(), 1);
 }
 
 #[tokio::test]
 async fn always_writes_a_rule_for_this_call_only() {
     let post = post([send("ada"), Reply::text("Sent."), send("ada"), Reply::text("Again.")]).await;
-    post.world.hear("Write to Ada").await;
-    let answered = post.world.hear(&format!("/allow {} always", post.code().await)).await;
+    post.world.send("Write to Ada").await;
+    let answered = post.world.send(&format!("/allow {} always", post.code().await)).await;
     assert!(answered.decided.unwrap().contains(SEND));
     assert_eq!(post.rules.0.lock().unwrap().len(), 1);
-    assert_eq!(post.world.hear("Once more").await.reply, "Again.");
+    assert_eq!(post.world.send("Once more").await.reply, "Again.");
     assert_eq!(post.tool.calls().len(), 2);
 }
 
@@ -165,17 +165,17 @@ async fn for_the_plan_means_this_call_until_the_execution_ends() {
         Reply::text("And again."),
     ];
     let post = post(script).await;
-    post.world.hear("/plan on").await;
+    post.world.send("/plan on").await;
     post.world.say("Plan the letters").await;
-    let waits = post.world.hear("/plan approve").await;
+    let waits = post.world.send("/plan approve").await;
     assert!(waits.ask.is_some());
     // The second letter to Ada is covered, the one to Bob is not.
-    let waits = post.world.hear(&format!("/allow {} plan", post.code().await)).await;
+    let waits = post.world.send(&format!("/allow {} plan", post.code().await)).await;
     let Some(AskSubject::Permission(call)) = waits.ask.map(|ask| ask.subject) else { panic!("Bob is not covered") };
     assert_eq!((call.arguments, post.tool.calls().len()), (json!({ "to": "bob" }), 2));
-    post.world.hear(&format!("/allow {}", post.code().await)).await;
+    post.world.send(&format!("/allow {}", post.code().await)).await;
     assert_eq!(post.world.plan(1).await.status, PlanStatus::Completed);
-    assert!(post.world.hear("Once more").await.ask.is_some(), "the execution is over");
+    assert!(post.world.send("Once more").await.ask.is_some(), "the execution is over");
     assert_eq!(post.tool.calls().len(), 3);
 }
 
@@ -183,17 +183,17 @@ async fn for_the_plan_means_this_call_until_the_execution_ends() {
 async fn a_rule_that_denies_beats_a_rule_that_allows_and_an_answer() {
     let post = post([send("ada"), send("ada"), Reply::text("No luck.")]).await;
     post.rules.0.lock().unwrap().push(rule(SEND, Permission::Ask));
-    post.world.hear("Write to Ada").await;
+    post.world.send("Write to Ada").await;
     let code = post.code().await;
     post.rules.0.lock().unwrap().extend([rule("*", Permission::Deny), rule(SEND, Permission::Allow)]);
-    assert_eq!(post.world.hear(&format!("/allow {code}")).await.reply, "No luck.");
+    assert_eq!(post.world.send(&format!("/allow {code}")).await.reply, "No luck.");
     assert!(post.tool.calls().is_empty());
 }
 
 #[tokio::test]
 async fn the_first_answer_counts_and_only_a_persons() {
     let post = post([send("ada"), Reply::text("Sent.")]).await;
-    post.world.hear("Write to Ada").await;
+    post.world.send("Write to Ada").await;
     let ask = post.waiting().await.unwrap();
     let answer = |grant| planwright_core::command::AnswerCommand {
         ask: ask.id.clone(),
@@ -329,15 +329,15 @@ async fn what_the_plan_covered_what_was_asked_and_what_was_refused_is_counted_by
     let deny = PermissionRule { target: Some("secret/**".to_owned()), ..rule("*", Permission::Deny) };
     post.rules.0.lock().unwrap().push(deny);
     let project = tempfile::tempdir().unwrap();
-    post.world.hear(&format!("/project {}", project.path().display())).await;
-    post.world.hear("/plan on").await;
+    post.world.send(&format!("/project {}", project.path().display())).await;
+    post.world.send("/plan on").await;
     post.world.say("Plan the letters").await;
-    post.world.hear("/plan approve").await;
-    post.world.hear(&format!("/allow {}", post.code().await)).await;
-    let ended = post.world.hear("/deny not Bob").await;
+    post.world.send("/plan approve").await;
+    post.world.send(&format!("/allow {}", post.code().await)).await;
+    let ended = post.world.send("/deny not Bob").await;
     assert_eq!(post.world.plan(1).await.status, PlanStatus::Completed, "{}", ended.reply);
     assert_eq!(counts(&post.world).await, [counted(1, 0, 0), counted(0, 2, 2)]);
-    post.world.hear("And to Ada again").await;
+    post.world.send("And to Ada again").await;
     assert_eq!(counts(&post.world).await[1], counted(0, 2, 2), "what is outside of the plan is not counted");
     let events = post.world.event_names().await;
     let at = |name: &str| events.iter().position(|event| *event == name).unwrap();
@@ -349,9 +349,9 @@ async fn what_the_plan_covered_what_was_asked_and_what_was_refused_is_counted_by
 async fn the_calls_of_a_recorded_plan_are_counted_with_their_steps() {
     let script = [send("ada").and_call(SEND, json!({ "to": "bob" })), Reply::call("plan_finalize", json!({}))];
     let post = post(script).await;
-    post.world.hear("/plan on collect").await;
+    post.world.send("/plan on collect").await;
     post.world.say("Plan the letters").await;
-    post.world.hear("/plan approve").await;
+    post.world.send("/plan approve").await;
     assert_eq!(counts(&post.world).await, [counted(1, 0, 0); 2]);
     assert!(!post.world.event_names().await.contains(&"permissions_counted"), "the outcome of the step says it");
     post.world.is_sound().await;
@@ -361,11 +361,11 @@ async fn the_calls_of_a_recorded_plan_are_counted_with_their_steps() {
 async fn an_execution_that_begins_again_counts_anew() {
     let script = [send("ada").and_call("read_file", json!({ "path": "no" })), Reply::call("plan_finalize", json!({}))];
     let post = post(script).await;
-    post.world.hear("/plan on collect").await;
+    post.world.send("/plan on collect").await;
     post.world.say("Plan the letters").await;
-    post.world.hear("/plan approve").await;
+    post.world.send("/plan approve").await;
     assert_eq!(counts(&post.world).await[0], counted(1, 0, 0));
-    post.world.hear("/plan resume").await;
+    post.world.send("/plan resume").await;
     assert_eq!(counts(&post.world).await[0], counted(0, 0, 0), "it was done in the execution before");
     post.world.is_sound().await;
 }

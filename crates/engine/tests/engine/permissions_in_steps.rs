@@ -18,7 +18,7 @@ async fn asked(tool: &Prop) -> World {
     let world = proposed(&steps, |setup| setup.tool(tool)).await;
     scripted(&world, "coder", [Reply::call(SEND, json!({"to": "ada"})), reported("done", "Sent.")]);
     scripted(&world, "tester", [reported("done", "Read.")]);
-    let waits = world.hear("/plan approve").await;
+    let waits = world.send("/plan approve").await;
     assert!(waits.ask.is_some() && waits.reply.contains("\"to\": \"ada\""), "{}", waits.reply);
     assert!(tool.calls().is_empty());
     assert_eq!(run_statuses(&world, 1).await, [StepStatus::InProgress, StepStatus::Pending]);
@@ -34,7 +34,7 @@ async fn a_step_that_asks_goes_on_with_the_answer_after_a_restart() {
     let tool = Prop::changing(SEND);
     let world = asked(&tool).await.restart().await;
     let code = code(&world).await;
-    world.hear(&format!("/allow {code}")).await;
+    world.send(&format!("/allow {code}")).await;
     assert_eq!(tool.calls().len(), 1);
     assert_eq!(run_statuses(&world, 1).await, [StepStatus::Completed, StepStatus::Completed]);
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
@@ -46,7 +46,7 @@ async fn a_step_that_asks_goes_on_with_the_answer_after_a_restart() {
 async fn a_step_that_is_denied_its_call_reports_itself() {
     let tool = Prop::changing(SEND);
     let world = asked(&tool).await;
-    world.hear("/deny write her tomorrow").await;
+    world.send("/deny write her tomorrow").await;
     assert!(tool.calls().is_empty());
     let told = format!("{:?}", world.model.requests_of("coder")[1].messages);
     assert!(told.contains("did not permit") && told.contains("write her tomorrow"), "{told}");

@@ -41,7 +41,7 @@ async fn exported(replies: impl IntoIterator<Item = Reply>) -> Exported {
     world.model = model;
     world.session = session("session-one");
     let project = TempDir::new().unwrap();
-    let chosen = world.hear(&format!("/project {}", project.path().display())).await;
+    let chosen = world.send(&format!("/project {}", project.path().display())).await;
     assert!(!chosen.refused(), "{}", chosen.reply);
     Exported { world, project }
 }
@@ -51,7 +51,7 @@ impl Exported {
     async fn drafted(more: impl IntoIterator<Item = Reply>) -> Self {
         let drafting = [Reply::call("plan_set_content", json!({"plan_markdown": FIRST})), Reply::text("Please look.")];
         let exported = exported(drafting.into_iter().chain(more)).await;
-        exported.world.hear("/plan on document").await;
+        exported.world.send("/plan on document").await;
         exported.world.say("Plan bread").await;
         exported
     }
@@ -103,7 +103,7 @@ async fn each_version_decision_and_outcome_is_in_the_file() {
     exported.world.say("Knead well").await;
     let text = exported.text();
     assert!(text.contains("version: 2\n") && text.contains(SECOND), "{text}");
-    exported.world.hear("/plan approve").await;
+    exported.world.send("/plan approve").await;
     let text = exported.text();
     let plan = exported.world.plan(1).await;
     assert_eq!(plan.status, PlanStatus::Completed);
@@ -159,7 +159,7 @@ async fn an_edit_is_taken_before_plan_work_is_turned_on_or_off() {
     for command in ["/plan on document", "/plan off", "/plan done"] {
         let exported = Exported::drafted([]).await;
         edit(&exported.only_file(), "- [ ] Knead", "- [ ] Knead well");
-        exported.world.hear(command).await;
+        exported.world.send(command).await;
         let plan = exported.world.plan(1).await;
         assert_eq!((plan.version, plan.markdown().trim()), (2, SECOND.trim()), "{command}");
     }
@@ -197,10 +197,10 @@ async fn an_edited_front_matter_approves_nothing() {
 async fn an_edit_that_cannot_be_a_version_is_kept_beside_the_file() {
     let done = |step: u32| Reply::call("plan_progress", json!({"step": step, "status": "done"}));
     let exported = Exported::drafted([done(1), Reply::text("Half."), done(2), Reply::text("Baked.")]).await;
-    exported.world.hear("/plan approve").await;
+    exported.world.send("/plan approve").await;
     let path = exported.only_file();
     edit(&path, "# Bake bread", "# Bake cake");
-    exported.world.hear("/plan resume").await;
+    exported.world.send("/plan resume").await;
     assert_eq!(exported.world.plan(1).await.status, PlanStatus::Completed);
     let files = exported.files();
     assert_eq!(files.len(), 2, "{files:?}");
@@ -234,7 +234,7 @@ async fn a_folder_that_leads_out_of_the_project_gets_no_file() {
         exported([Reply::call("plan_set_content", json!({"plan_markdown": FIRST})), Reply::text("Ok.")]).await;
     std::fs::create_dir(exported.project.path().join("docs")).unwrap();
     std::os::unix::fs::symlink(outside.path(), exported.project.path().join("docs/plans")).unwrap();
-    exported.world.hear("/plan on document").await;
+    exported.world.send("/plan on document").await;
     exported.world.say("Plan bread").await;
     assert_eq!(exported.world.plan(1).await.status, PlanStatus::Ready);
     assert!(files(outside.path()).is_empty());

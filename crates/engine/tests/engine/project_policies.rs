@@ -39,7 +39,7 @@ fn project(files: &[(&str, &str)]) -> TempDir {
 }
 
 async fn choose(world: &World, project: &Path) {
-    let chosen = world.hear(&format!("/project {}", project.display())).await;
+    let chosen = world.send(&format!("/project {}", project.display())).await;
     assert!(!chosen.refused(), "{}", chosen.reply);
 }
 
@@ -65,7 +65,7 @@ async fn a_specialist_is_answered_by_its_own_model() {
     })
     .await;
     scripted(&world, "tester", [reported("done", "Tried.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     assert_eq!((other.requests().len(), world.model.requests_of("coder").len()), (1, 0));
     assert_eq!(world.model.requests_of("tester").len(), 1);
@@ -82,7 +82,7 @@ async fn a_model_that_cannot_be_reached_is_answered_for() {
     })
     .await;
     scripted(&world, "coder", [reported("done", "Built.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
 }
 
@@ -105,12 +105,12 @@ async fn a_project_brings_specialists_and_only_its_sessions_have_them() {
         .script("baker", [reported("done", "Baked.")]);
     let world = World::with(model, |_| {}).await;
     choose(&world, project.path()).await;
-    world.hear("/plan on build").await;
+    world.send("/plan on build").await;
     world.say("Plan the shop").await;
     let system = world.sent(1).system;
     assert!(system.contains("`baker`: Bakes bread") && system.contains("`coder`: Writes Forth"), "{system}");
     assert!(!system.contains("README") && !system.contains("Broken"), "{system}");
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     assert!(world.model.requests_of("baker")[0].system.contains("Knead."));
 
@@ -141,7 +141,7 @@ async fn a_project_neither_replaces_a_persons_specialist_nor_widens_its_sandbox(
     })
     .await;
     choose(&world, project.path()).await;
-    world.hear("/plan on build").await;
+    world.send("/plan on build").await;
     world.say("Hello").await;
     let system = world.sent(1).system;
     assert!(!system.contains("Takes over") && system.contains("`baker`: Bakes"), "{system}");
@@ -157,7 +157,7 @@ async fn the_agent_reads_the_template_and_is_told_what_is_missing() {
         setup.policy.plan_template = Some(PlanTemplate::new(TEMPLATE).unwrap());
     })
     .await;
-    world.hear("/plan on document").await;
+    world.send("/plan on document").await;
     world.say("Plan bread").await;
     assert!(world.sent(1).system.contains("> ## How to undo"), "{}", world.sent(1).system);
     let results = script(&world.model.last_request());
@@ -176,7 +176,7 @@ async fn a_projects_template_comes_first() {
     })
     .await;
     choose(&world, project.path()).await;
-    world.hear("/plan on document").await;
+    world.send("/plan on document").await;
     world.say("Hello").await;
     let system = world.sent(1).system;
     assert!(system.contains("> ## Owner") && !system.contains("How to undo"), "{system}");
@@ -191,7 +191,7 @@ async fn an_external_agent_is_told_what_the_projects_template_says_now() {
     let project = project(&[("plan-template.md", "## Owner\n")]);
     let world = World::new([]).await;
     choose(&world, project.path()).await;
-    world.hear("/plan on document").await;
+    world.send("/plan on document").await;
     let tools = world.engine().external_tools();
     let write = async |text: &str| {
         let arguments = json!({ "plan_markdown": text }).as_object().unwrap().clone();

@@ -72,8 +72,8 @@ async fn in_project(project: &Path, calls: &[(&str, Value)]) -> World {
     let spec = ToolSpec { name: "build".to_owned(), description: "Builds.".to_owned(), input_schema: json!({}) };
     let build = Build { spec, project: project.to_owned() };
     let world = World::with(model, |setup| setup.tool(&build)).await;
-    assert!(!world.hear(&format!("/project {}", project.display())).await.refused());
-    world.hear("/plan on collect").await;
+    assert!(!world.send(&format!("/project {}", project.display())).await.refused());
+    world.send("/plan on collect").await;
     world.say("Plan it").await;
     world
 }
@@ -91,7 +91,7 @@ async fn what_a_command_changed_is_named_and_not_covered() {
     let project = project();
     let write = json!({"path": "notes.md", "content": "notes"});
     let world = in_project(project.path(), &[("build", json!({})), ("write_file", write)]).await;
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     let plan = world.plan(1).await;
     assert_eq!(plan.status, PlanStatus::Completed);
     let execution = plan.execution.as_ref().unwrap();
@@ -116,9 +116,9 @@ async fn what_a_command_changed_is_named_and_not_covered() {
             complete: true
         }
     );
-    let shown = world.hear("/changes").await.reply;
+    let shown = world.send("/changes").await.reply;
     assert!(shown.contains("Commands changed these files too. They are not covered"), "{shown}");
-    world.hear("/undo").await;
+    world.send("/undo").await;
     assert!(project.path().join("built.txt").exists() && !project.path().join("notes.md").exists());
     world.is_sound().await;
 }
@@ -129,10 +129,10 @@ async fn an_undo_that_was_not_recorded_is_done_again() {
     let project = project();
     let edit = json!({"path": "kept.txt", "edits": [{"old": "kept", "new": "left"}]});
     let world = in_project(project.path(), &[("edit_file", edit)]).await;
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(std::fs::read_to_string(project.path().join("kept.txt")).unwrap(), "left.txt");
     std::fs::write(project.path().join("kept.txt"), "kept.txt").unwrap();
-    let answer = world.hear("/undo").await;
+    let answer = world.send("/undo").await;
     assert!(!answer.refused() && answer.undone.unwrap().not_undone.is_empty(), "{}", answer.reply);
     assert_eq!(world.event_names().await.last(), Some(&"changes_undone"));
 }
@@ -142,7 +142,7 @@ async fn only_a_person_chooses_the_folder_and_has_changes_undone() {
     let project = project();
     let edit = json!({"path": "kept.txt", "edits": [{"old": "kept", "new": "left"}]});
     let world = in_project(project.path(), &[("edit_file", edit)]).await;
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     let (plan, changes, not_undone) = (Some(world.plan(1).await.id), Vec::new(), Vec::new());
     let undo = Undo { plan, step: None, in_turn: None, changes, not_undone };
     let agent = planwright_core::actor::Actor::agent("model", "cli");
@@ -157,7 +157,7 @@ async fn only_a_person_chooses_the_folder_and_has_changes_undone() {
 async fn the_projects_guide_is_cut_at_its_limit_and_never_read_through_a_link_that_leads_out() {
     let (project, outside) = (project(), project());
     let world = World::new([Reply::text("One."), Reply::text("Two."), Reply::text("Three.")]).await;
-    world.hear(&format!("/project {}", project.path().display())).await;
+    world.send(&format!("/project {}", project.path().display())).await;
     std::fs::write(outside.path().join("secret.md"), "swordfish").unwrap();
     std::os::unix::fs::symlink(outside.path().join("secret.md"), project.path().join("AGENTS.md")).unwrap();
     std::fs::write(project.path().join("CLAUDE.md"), "Second choice.").unwrap();
@@ -179,7 +179,7 @@ async fn the_projects_guide_is_cut_at_its_limit_and_never_read_through_a_link_th
 async fn a_new_session_stays_in_the_folder_and_a_running_plan_keeps_it() {
     let project = project();
     let world = in_project(project.path(), &[("list_files", json!({}))]).await;
-    let new = world.hear("/new").await.session;
+    let new = world.send("/new").await.session;
     let workspace = world.engine().sessions().get(&new).await.unwrap().workspace;
     assert_eq!(workspace.project(), Some(real(project.path()).as_str()));
     let plan = world.plan(1).await;

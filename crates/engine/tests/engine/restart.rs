@@ -13,7 +13,7 @@ use crate::world::{World, script, tool_names};
 async fn the_mode_is_what_it_was_in_the_first_request() {
     for style in PlanStyle::ALL {
         let world = World::new([Reply::text("Before."), Reply::text("After.")]).await;
-        world.hear(&format!("/plan on {style}")).await;
+        world.send(&format!("/plan on {style}")).await;
         world.say("Hello").await;
         let mode = world.engine().sessions().get(&world.session).await.unwrap().plan_mode;
         let world = world.restart().await;
@@ -29,23 +29,23 @@ async fn the_mode_is_what_it_was_in_the_first_request() {
 #[tokio::test]
 async fn the_first_command_finds_everything() {
     let world = World::new([set("# Move\n\n- [ ] one\n- [ ] two"), Reply::text("Ready.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
-    let before = [world.hear("/plan").await.reply, world.hear("/plans").await.reply, world.hear("/tools").await.reply];
+    let before = [world.send("/plan").await.reply, world.send("/plans").await.reply, world.send("/tools").await.reply];
     let world = world.restart().await;
-    let after = [world.hear("/plan").await.reply, world.hear("/plans").await.reply, world.hear("/tools").await.reply];
+    let after = [world.send("/plan").await.reply, world.send("/plans").await.reply, world.send("/tools").await.reply];
     assert_eq!(before, after);
     let world = world.restart().await;
-    assert!(!world.hear("/plan approve").await.refused(), "what was shown before the restart was shown");
+    assert!(!world.send("/plan approve").await.refused(), "what was shown before the restart was shown");
     assert!(world.plan(1).await.approval.is_some());
 }
 
 #[tokio::test]
 async fn work_on_a_plan_goes_on_where_it_stood() {
     let world = World::new([set("- [ ] one\n- [ ] two"), Reply::text("A."), report(1), Reply::text("B.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     let world = world.restart().await;
     world.model.then(report(2));
     world.model.then(Reply::text("All done."));
@@ -58,9 +58,9 @@ async fn work_on_a_plan_goes_on_where_it_stood() {
 #[tokio::test]
 async fn a_parked_plan_stays_parked() {
     let world = World::new([set("- [ ] one"), Reply::text("Ready."), Reply::text("Yes.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
-    world.hear("/plan off").await;
+    world.send("/plan off").await;
     let world = world.restart().await;
     let outcome = world.say("Hello").await;
     assert_eq!(outcome.plan, None);
@@ -77,7 +77,7 @@ async fn a_summary_is_read_instead_of_what_it_stands_for() {
     for n in 0..10 {
         world.say(&format!("Count {n}")).await;
     }
-    world.hear("/compact").await;
+    world.send("/compact").await;
     world.say("Well?").await;
     let before = script(&world.model.last_request());
     let world = world.restart().await;

@@ -268,10 +268,10 @@ async fn a_recorded_command_runs_when_it_is_approved() {
         Reply::call("plan_finalize", json!({})),
     ]);
     let world = World::with(model, with_commands(|_| {})).await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     world.say("Plan it").await;
     assert!(!world.files().exists());
-    let answer = world.hear("/plan approve").await;
+    let answer = world.send("/plan approve").await;
     assert!(answer.reply.contains("1 done") && answer.reply.contains("1 failed"), "{}", answer.reply);
     assert_eq!(std::fs::read_to_string(world.files().join("log")).unwrap(), "one\ntwo\n");
     let note = world.plan(1).await.execution.unwrap().steps[1].note.clone().unwrap();
@@ -305,7 +305,7 @@ async fn a_level_that_cannot_be_enforced_refuses_every_command_and_is_not_record
             words.contains("workspace") && words.contains("`sandbox.level`") && words.contains("doctor"),
             "{words}"
         );
-        world.hear("/plan on collect").await;
+        world.send("/plan on collect").await;
     }
     assert!(!world.files().exists());
     assert_eq!(world.plan(1).await.content.steps().len(), 0);

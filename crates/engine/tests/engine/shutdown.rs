@@ -81,7 +81,7 @@ async fn an_execution_is_left_between_two_steps_and_no_step_is_done_twice() {
     })
     .await;
     leaver.set(world.agent.clone()).unwrap();
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     world.say("Plan it").await;
     world.approve(1, Selection::All).await;
     let plan = world.plan(1).await.id;

@@ -31,7 +31,7 @@ async fn left(first: &Prop, second: &Prop) -> World {
     approvals.add(&person(), "ada", PASSPHRASE, None).await.unwrap();
     let ada = approvals.unlock(&person(), "ada", PASSPHRASE).await.unwrap();
     approvals.add(&person(), "bob", PASSPHRASE, Some(&ada)).await.unwrap();
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     world.say("Plan it").await;
     let plan = world.plan(1).await;
     let mut approving = Approving::default();

@@ -60,7 +60,7 @@ fn proposal(steps: &[Step]) -> Vec<Reply> {
 /// A conversation in which a plan of these steps waits for the person, who said a word that no specialist may read.
 pub(crate) async fn proposed(steps: &[Step], change: impl FnOnce(&mut AgentSetup)) -> World {
     let world = World::with(staffed().script("", proposal(steps)), change).await;
-    world.hear("/plan on build").await;
+    world.send("/plan on build").await;
     world.say("Plan the shop, my secret is xyzzy").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
     world

@@ -81,7 +81,7 @@ async fn an_execution_that_was_left_goes_on_and_nothing_is_done_twice() {
         setup.tool(&second);
     })
     .await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     world.say("Plan it").await;
     let process = Process::start(&world, &ScriptedModel::new([])).await;
     process.approve(&world.session, &world.plan(1).await, Approving::default());
@@ -105,7 +105,7 @@ async fn running_work_is_left_alone_and_so_is_work_that_waits_for_a_person() {
         setup.tool(&prop);
     })
     .await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     world.say("Plan it").await;
     let process = Process::start(&world, &ScriptedModel::new([])).await;
     process.approve(&world.session, &world.plan(1).await, Approving::default());

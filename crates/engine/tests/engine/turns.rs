@@ -54,7 +54,7 @@ async fn a_session_that_is_not_there_is_not_begun_by_a_message() {
 async fn nothing_of_what_was_reset_is_read_again() {
     let world = World::new([Reply::text("Noted."), Reply::text("Which colour?")]).await;
     world.say("My colour is blue").await;
-    world.hear("/reset").await;
+    world.send("/reset").await;
     world.say("What is my colour?").await;
     assert_eq!(script(&world.sent(2)), ["user: What is my colour?"]);
     world.is_sound().await;

@@ -78,9 +78,9 @@ impl World {
     }
 
     /// Types it, and does not wait for the answer.
-    pub(crate) fn hear_in_background(&self, text: &str) -> JoinHandle<LedgerResult<Answer>> {
+    pub(crate) fn send_in_background(&self, text: &str) -> JoinHandle<LedgerResult<Answer>> {
         let (agent, place, text) = (self.agent.clone(), self.place(), text.to_owned());
-        tokio::spawn(async move { agent.hear(&place, &person(), &text, &Watcher::none()).await })
+        tokio::spawn(async move { agent.type_text(&place, &person(), &text, &Watcher::none()).await })
     }
 
     pub(crate) async fn say(&self, text: &str) -> TurnOutcome {
@@ -92,8 +92,8 @@ impl World {
     }
 
     /// Whatever a person types, a message or a command.
-    pub(crate) async fn hear(&self, text: &str) -> Answer {
-        self.agent.hear(&self.place(), &person(), text, &Watcher::none()).await.unwrap()
+    pub(crate) async fn send(&self, text: &str) -> Answer {
+        self.agent.type_text(&self.place(), &person(), text, &Watcher::none()).await.unwrap()
     }
 
     /// Approves the plan as it is, and leaves it at that.

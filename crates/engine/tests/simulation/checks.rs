@@ -123,7 +123,7 @@ impl<'a> Walk<'a> {
                     self.count("session taken over");
                 }
             }
-            Happening::LetGo { session, fence, .. } => {
+            Happening::Released { session, fence, .. } => {
                 self.followed(session).holder.take_if(|(_, held)| held == fence);
             }
             Happening::AskedModel { owner, session, role } => {

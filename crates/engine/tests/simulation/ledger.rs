@@ -347,7 +347,7 @@ impl Ledger for ProcessLedger {
         let look = |state: &mut State, _: &mut Random| {
             Ok(state.pointers.get(&transport.0).and_then(|chosen| chosen.last()).cloned())
         };
-        self.operate("pointed", &transport.0, look).await
+        self.operate("active_session", &transport.0, look).await
     }
 
     async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {

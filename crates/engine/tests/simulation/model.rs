@@ -1,7 +1,7 @@
 //! A model that does whatever models do: it answers, calls tools, calls tools that are not there, and breaks.
 
 mod memories;
-mod overhearing;
+mod recipients;
 mod replies;
 
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Model for RandomModel {
         if found.len() > 1 {
             world.wrong(format!("the model was sent words of several sessions: {found:?}"));
         }
-        let role = overhearing::role_in(request);
+        let role = recipients::role_in(request);
         if mark.is_empty() {
             // The input that makes an agent carry out a document has no words of a person, and may be all there is to summarise.
             let by_itself = words.contains("_RUN ");
@@ -57,7 +57,7 @@ impl Model for RandomModel {
         let (owner, session) = (process.owner.clone(), marked(&mark));
         let mut random = world.chance(format_args!("model in {session}"));
         world.happened(Happening::AskedModel { owner, session, role });
-        overhearing::check(world, role, request, &words, &mark);
+        recipients::check(world, role, request, &words, &mark);
         memories::check(world, request);
         if process.is_to_die(&mut random) {
             process.die().await;

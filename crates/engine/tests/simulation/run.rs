@@ -122,8 +122,8 @@ impl Stage {
                     let place = place(&asked.session);
                     let (watcher, mut heard) = Watcher::new();
                     let person = person();
-                    let hearing = agent.hear(&place, &person, &asked.text, &watcher);
-                    let Ok(answer) = timeout(patience.unwrap_or(FOR_EVER), hearing).await else {
+                    let typing = agent.type_text(&place, &person, &asked.text, &watcher);
+                    let Ok(answer) = timeout(patience.unwrap_or(FOR_EVER), typing).await else {
                         return asked.was_given_up(&store, patience);
                     };
                     let told: Vec<_> = std::iter::from_fn(|| heard.try_recv().ok()).collect();

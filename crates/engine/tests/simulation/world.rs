@@ -68,7 +68,7 @@ pub(crate) enum Happening {
         session: SessionIdentity,
         fence: u64,
     },
-    LetGo {
+    Released {
         owner: String,
         session: SessionIdentity,
         fence: u64,

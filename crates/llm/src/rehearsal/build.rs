@@ -7,24 +7,24 @@ use serde_json::{Value, json};
 
 use crate::rehearsal::draft::{Draft, StepKind, change, one_line, shortened};
 use crate::rehearsal::intent::Intent;
-use crate::rehearsal::plan::{Phase, SeenPlan};
+use crate::rehearsal::plan::{RehearsedPhase, RehearsedPlan};
 use crate::rehearsal::turn_view::TurnView;
 use crate::rehearsal::{Next, messages};
 
-pub(super) fn next(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
+pub(super) fn next(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
     // Without having asked, or with, the calls that build the draft are the same ones in the same order.
     let made = turn.calls.iter().filter(|call| !["plan_get", "ask_agent"].contains(&call.name)).count();
     let calls = match (plan.phase, Intent::of(turn.words)) {
-        (Phase::Drafting, _) if plan.has_steps => changed(turn, plan),
-        (Phase::Drafting, _) | (Phase::Waiting, Intent::Task) => match question(turn) {
+        (RehearsedPhase::Drafting, _) if plan.has_steps => changed(turn, plan),
+        (RehearsedPhase::Drafting, _) | (RehearsedPhase::Waiting, Intent::Task) => match question(turn) {
             Some(question) if made == 0 => return Next::Call("ask_agent", question),
             Some(_) | None => new(turn, plan),
         },
-        (Phase::Waiting, Intent::Change) => return Next::Say(messages::frozen()),
-        (Phase::Waiting, Intent::GoAhead | Intent::Ask) => return Next::Say(messages::waiting()),
-        (Phase::Approved, _) => return Next::Say(messages::approved()),
-        (Phase::LeftOpen, _) => return Next::Say(messages::left_open()),
-        (Phase::Over(status), _) => return Next::Say(messages::over(status)),
+        (RehearsedPhase::Waiting, Intent::Change) => return Next::Say(messages::frozen()),
+        (RehearsedPhase::Waiting, Intent::GoAhead | Intent::Ask) => return Next::Say(messages::waiting()),
+        (RehearsedPhase::Approved, _) => return Next::Say(messages::approved()),
+        (RehearsedPhase::LeftOpen, _) => return Next::Say(messages::left_open()),
+        (RehearsedPhase::Over(status), _) => return Next::Say(messages::over(status)),
     };
     calls
         .into_iter()
@@ -36,7 +36,7 @@ const ANSWER_CHARACTERS: usize = 160;
 
 type Calls = Vec<(&'static str, Value)>;
 
-fn new(turn: &TurnView<'_>, plan: &SeenPlan) -> Calls {
+fn new(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Calls {
     let draft = Draft::from_words(turn.words);
     let agents = agents(turn);
     let mut calls: Calls = vec![
@@ -60,7 +60,7 @@ fn new(turn: &TurnView<'_>, plan: &SeenPlan) -> Calls {
 }
 
 /// A draft that has steps already is one that a person wants changed, or that was left half-way.
-fn changed(turn: &TurnView<'_>, plan: &SeenPlan) -> Calls {
+fn changed(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Calls {
     let feedback = plan.feedback.as_deref().unwrap_or(turn.words);
     let mut calls: Calls = Vec::new();
     if plan.incomplete {

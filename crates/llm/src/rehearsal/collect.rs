@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::rehearsal::draft::{Draft, change};
 use crate::rehearsal::intent::Intent;
-use crate::rehearsal::plan::{Phase, SeenPlan};
+use crate::rehearsal::plan::{RehearsedPhase, RehearsedPlan};
 use crate::rehearsal::turn_view::TurnView;
 use crate::rehearsal::{Next, messages};
 
@@ -14,20 +14,20 @@ const FAMILIAR: [&str; 2] = ["list_files", "write_file"];
 /// The names of tools that are never recorded begin so.
 const OURS: [&str; 5] = ["ask_", "memory_", "goal_", "task_", "diary_"];
 
-pub(super) fn next(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
+pub(super) fn next(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
     match plan.phase {
-        Phase::Drafting => collect(turn, plan),
-        Phase::Waiting => match Intent::of(turn.words) {
+        RehearsedPhase::Drafting => collect(turn, plan),
+        RehearsedPhase::Waiting => match Intent::of(turn.words) {
             Intent::GoAhead | Intent::Ask => Next::Say(messages::waiting()),
             Intent::Change | Intent::Task => Next::Say(messages::frozen()),
         },
-        Phase::Approved => Next::Say(messages::approved()),
-        Phase::LeftOpen => Next::Say(messages::left_open()),
-        Phase::Over(status) => Next::Say(messages::over(status)),
+        RehearsedPhase::Approved => Next::Say(messages::approved()),
+        RehearsedPhase::LeftOpen => Next::Say(messages::left_open()),
+        RehearsedPhase::Over(status) => Next::Say(messages::over(status)),
     }
 }
 
-fn collect(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
+fn collect(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
     let made: Vec<_> = turn.calls.iter().filter(|call| !call.is_about_plans()).collect();
     let draft = Draft::from_words(turn.words);
     if let Some(tool) = usable(turn).get(made.len()) {
@@ -57,7 +57,7 @@ fn usable<'a>(turn: &TurnView<'a>) -> Vec<&'a ToolSpec> {
     turn.request.tools.iter().find(foreign).into_iter().collect()
 }
 
-fn note(draft: &Draft, plan: &SeenPlan) -> String {
+fn note(draft: &Draft, plan: &RehearsedPlan) -> String {
     let feedback = plan.feedback.as_deref().map(|feedback| format!("\n{}\n", change(feedback))).unwrap_or_default();
     format!("# {}\n\nA note by the rehearsal model.\n{feedback}", draft.title)
 }

@@ -4,31 +4,31 @@ use serde_json::json;
 
 use crate::rehearsal::draft::{DRAFTED_HERE, Draft, revised};
 use crate::rehearsal::intent::Intent;
-use crate::rehearsal::plan::{Phase, SeenPlan};
+use crate::rehearsal::plan::{RehearsedPhase, RehearsedPlan};
 use crate::rehearsal::turn_view::TurnView;
 use crate::rehearsal::{Next, messages, progress};
 
-pub(super) fn next(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
+pub(super) fn next(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
     let intent = Intent::of(turn.words);
     match plan.phase {
-        Phase::Drafting => write(turn, plan, plan.feedback.as_deref()),
-        Phase::Waiting => match (&plan.feedback, intent) {
+        RehearsedPhase::Drafting => write(turn, plan, plan.feedback.as_deref()),
+        RehearsedPhase::Waiting => match (&plan.feedback, intent) {
             (Some(feedback), _) => write(turn, plan, Some(feedback)),
             (None, Intent::Change | Intent::Task) => write(turn, plan, Some(turn.words)),
             (None, Intent::GoAhead | Intent::Ask) => Next::Say(messages::waiting()),
         },
-        Phase::Approved => match intent {
+        RehearsedPhase::Approved => match intent {
             Intent::Change => write(turn, plan, Some(turn.words)),
             Intent::Ask => Next::Say(messages::approved()),
             Intent::GoAhead | Intent::Task if plan.markdown.contains(DRAFTED_HERE) => progress::next(turn, plan),
             Intent::GoAhead | Intent::Task => Next::Say(messages::not_drafted_here()),
         },
-        Phase::LeftOpen => Next::Say(messages::left_open()),
-        Phase::Over(status) => Next::Say(messages::over(status)),
+        RehearsedPhase::LeftOpen => Next::Say(messages::left_open()),
+        RehearsedPhase::Over(status) => Next::Say(messages::over(status)),
     }
 }
 
-fn write(turn: &TurnView<'_>, plan: &SeenPlan, feedback: Option<&str>) -> Next {
+fn write(turn: &TurnView<'_>, plan: &RehearsedPlan, feedback: Option<&str>) -> Next {
     let markdown = match feedback {
         Some(feedback) if plan.markdown.is_empty() => revised(&Draft::from_words(turn.words).markdown(), feedback),
         Some(feedback) => revised(&plan.markdown, feedback),

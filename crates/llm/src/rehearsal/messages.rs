@@ -4,7 +4,7 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::visible::visible;
 
 use crate::rehearsal::draft::{one_line, shortened};
-use crate::rehearsal::plan::Progress;
+use crate::rehearsal::plan::RehearsedProgress;
 use crate::rehearsal::turn_view::{MadeCall, TurnView};
 
 const REASON_CHARACTERS: usize = 600;
@@ -23,7 +23,7 @@ pub(super) fn at_the_end(turn: &TurnView<'_>) -> Option<String> {
         _ if last.failed && last.is_about_plans() => Some(refused(last)),
         "plan_set_content" | "plan_submit" => Some(signed(include_str!("texts/ready.md"))),
         "plan_finalize" => Some(signed(include_str!("texts/collected.md"))),
-        "plan_progress" if Progress::read(&last.value()) == Progress::AllDone => Some(rehearsed()),
+        "plan_progress" if RehearsedProgress::read(&last.value()) == RehearsedProgress::AllDone => Some(rehearsed()),
         _ => None,
     }
 }

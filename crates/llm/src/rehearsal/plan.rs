@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::rehearsal::turn_view::TurnView;
 
 #[derive(Debug, Default)]
-pub(super) struct SeenPlan {
-    pub(super) phase: Phase,
+pub(super) struct RehearsedPlan {
+    pub(super) phase: RehearsedPhase,
     pub(super) markdown: String,
     /// What a person wants changed.
     pub(super) feedback: Option<String>,
@@ -15,12 +15,12 @@ pub(super) struct SeenPlan {
     pub(super) has_steps: bool,
     /// Whether parts of the draft are missing.
     pub(super) incomplete: bool,
-    pub(super) progress: Progress,
+    pub(super) progress: RehearsedProgress,
 }
 
 /// What there is to do about the plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum RehearsedPhase {
     /// It is to be written. So it is where there is none, or none that could be read.
     #[default]
     Drafting,
@@ -32,14 +32,14 @@ pub(super) enum Phase {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum RehearsedProgress {
     #[default]
     NotBegun,
     NextIs(u64),
     AllDone,
 }
 
-impl SeenPlan {
+impl RehearsedPlan {
     pub(super) fn of(turn: &TurnView<'_>) -> Self {
         let Some(seen) = turn.made("plan_get").find(|call| !call.failed).map(|call| call.value()) else {
             return Self { feedback: feedback_in(&turn.request.system), ..Self::default() };
@@ -47,17 +47,17 @@ impl SeenPlan {
         let text = |name: &str| seen[name].as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
         let filled = |name: &str| seen[name].as_array().is_some_and(|items| !items.is_empty());
         Self {
-            phase: serde_json::from_value(seen["status"].clone()).map(Phase::of).unwrap_or_default(),
+            phase: serde_json::from_value(seen["status"].clone()).map(RehearsedPhase::of).unwrap_or_default(),
             markdown: text("markdown").unwrap_or_default(),
             feedback: text("feedback"),
             has_steps: filled("steps"),
             incomplete: filled("missing"),
-            progress: Progress::read(&seen["progress"]),
+            progress: RehearsedProgress::read(&seen["progress"]),
         }
     }
 }
 
-impl Phase {
+impl RehearsedPhase {
     fn of(status: PlanStatus) -> Self {
         match status {
             PlanStatus::Collecting => Self::Drafting,
@@ -71,7 +71,7 @@ impl Phase {
     }
 }
 
-impl Progress {
+impl RehearsedProgress {
     /// From anything with `next`, such as the answer of `plan_progress`.
     pub(super) fn read(value: &Value) -> Self {
         match value.get("next") {

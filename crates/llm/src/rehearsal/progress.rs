@@ -3,26 +3,26 @@
 
 use serde_json::json;
 
-use crate::rehearsal::plan::{Progress, SeenPlan};
+use crate::rehearsal::plan::{RehearsedPlan, RehearsedProgress};
 use crate::rehearsal::turn_view::TurnView;
 use crate::rehearsal::{Next, messages};
 
 const NOTE: &str = "Only rehearsed: nothing was done.";
 const EVIDENCE: &str = "None: the rehearsal model changes nothing.";
 
-pub(super) fn next(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
+pub(super) fn next(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
     if !turn.has("plan_progress") {
         return Next::Say(messages::approved());
     }
     let step = match &plan.progress {
-        Progress::AllDone => return Next::Say(messages::rehearsed()),
-        Progress::NotBegun => 1,
-        Progress::NextIs(step) => *step,
+        RehearsedProgress::AllDone => return Next::Say(messages::rehearsed()),
+        RehearsedProgress::NotBegun => 1,
+        RehearsedProgress::NextIs(step) => *step,
     };
-    let step = match turn.made("plan_progress").last().map(|report| Progress::read(&report.value())) {
-        Some(Progress::AllDone) => return Next::Say(messages::rehearsed()),
-        Some(Progress::NextIs(step)) => step,
-        Some(Progress::NotBegun) | None => step,
+    let step = match turn.made("plan_progress").last().map(|report| RehearsedProgress::read(&report.value())) {
+        Some(RehearsedProgress::AllDone) => return Next::Say(messages::rehearsed()),
+        Some(RehearsedProgress::NextIs(step)) => step,
+        Some(RehearsedProgress::NotBegun) | None => step,
     };
     let begins = json!({ "step": step, "status": "in_progress" });
     if turn.made("plan_progress").any(|report| report.given() == begins) {

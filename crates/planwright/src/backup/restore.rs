@@ -228,8 +228,8 @@ impl<'a> Restore<'a> {
             match self.ledger.point(&pointer.transport, session).await {
                 // The session was deleted since it was restored.
                 Err(LedgerError::Refused(Refusal { code: RefusalCode::NotFound, .. })) => {}
-                pointed => {
-                    pointed?;
+                written => {
+                    written?;
                     self.report.pointers += 1;
                 }
             }

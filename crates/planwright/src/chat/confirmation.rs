@@ -14,7 +14,7 @@ use planwright_core::turn::ShownPlan;
 use planwright_engine::approvals::UnlockedKey;
 use planwright_engine::session::input::{Approving, BeginWork, Input, SeenPlan};
 
-use super::conversation::{Asked, Asker, Conversation};
+use super::conversation::{Asked, Asker, ChatConversation};
 use crate::approver;
 use crate::failure::Failure;
 use crate::terminal::card::{self, Form};
@@ -23,7 +23,7 @@ use crate::terminal::screen;
 /// The word before the digest of the plan that a pipe approves.
 const DIGEST: &str = "--digest";
 
-impl Conversation {
+impl ChatConversation {
     /// The input as it is submitted, and the person who submits it.
     pub(super) async fn confirmed(&mut self, input: Input, asked: Asked<'_>) -> Result<(Input, Actor), Failure> {
         let unchanged = |this: &Self, input| Ok((input, this.person().clone()));
@@ -81,7 +81,7 @@ impl Conversation {
     }
 }
 
-impl Conversation {
+impl ChatConversation {
     /// Whether the input permits something that takes a verified person: a call of the agent, or tools of an MCP server.
     async fn needs_verified(&self, input: &Input) -> Result<bool, Failure> {
         let approvals = self.agent().engine().approvals();

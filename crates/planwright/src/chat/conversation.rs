@@ -15,7 +15,7 @@ use planwright_engine::approvals::UnlockedKey;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::session::input::{ChatLocation, Input, Request, SeenPlan};
 use planwright_engine::session::outcome::{Answer, Outcome};
-use planwright_engine::session::progress::{Progress, Update};
+use planwright_engine::session::progress::{Progress, ProgressUpdate};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
@@ -26,7 +26,7 @@ use crate::commands::project::absolute;
 use crate::failure::Failure;
 
 #[derive(Debug)]
-pub(crate) struct Conversation {
+pub(crate) struct ChatConversation {
     agent: Agent,
     person: Actor,
     place: ChatLocation,
@@ -69,7 +69,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// How long a turn that is to stop is waited for when the system wants the program to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-impl Conversation {
+impl ChatConversation {
     pub(crate) fn new(agent: Agent, person: Actor, place: ChatLocation) -> io::Result<Self> {
         Ok(Self { agent, person, place, signals: Signals::new()?, asker: Asker::Pipe })
     }
@@ -182,8 +182,8 @@ impl Conversation {
                     }
                 }
                 update = stream.next() => match update {
-                    Update::Progress(progress) => show(view, progress)?,
-                    Update::Outcome(outcome) => return Ok(Some(outcome)),
+                    ProgressUpdate::Progress(progress) => show(view, progress)?,
+                    ProgressUpdate::Outcome(outcome) => return Ok(Some(outcome)),
                 },
                 _ = ticks.tick() => view.tick()?,
             }
@@ -300,6 +300,6 @@ fn show(view: &mut dyn View, progress: Progress) -> Result<(), Failure> {
         Progress::Said(words) => view.said(&words),
         // The words that follow say it.
         Progress::Decided(_) => Ok(()),
-        progress => view.tell(&progress),
+        progress => view.show(&progress),
     }
 }

@@ -3,16 +3,16 @@
 
 use std::io::Write as _;
 
-use planwright_core::slash::{self, Input};
+use planwright_core::slash::{self, ParsedInput};
 use planwright_core::visible::quoted;
 use planwright_core::visible::visible;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Stdin};
 
-use super::conversation::{Asked, Conversation, Exchanged};
+use super::conversation::{Asked, ChatConversation, Exchanged};
 use super::signals::Signals;
 use super::view::{self, View};
 use super::wants_to_leave;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 
 #[derive(Debug)]
 pub(crate) enum Messages {
@@ -44,14 +44,14 @@ impl Messages {
     }
 }
 
-pub(crate) async fn run(mut conversation: Conversation, mut messages: Messages, json: bool) -> Outcome {
+pub(crate) async fn run(mut conversation: ChatConversation, mut messages: Messages, json: bool) -> ExitResult {
     let mut view = view::fitting(json);
     if !json {
         let model = conversation.agent().model().name();
         let session = conversation.session();
         writeln!(anstream::stderr(), "session {session}, model {}", visible(model))?;
     }
-    let mut exit = went(conversation.exchange(Asked::Resume, view.as_mut()).await?)?;
+    let mut exit = exit_of(conversation.exchange(Asked::Resume, view.as_mut()).await?)?;
     while exit == Exit::Done
         && let Some(text) = messages.next(conversation.signals()).await?
     {
@@ -61,7 +61,7 @@ pub(crate) async fn run(mut conversation: Conversation, mut messages: Messages, 
 }
 
 /// One command, and the run that it starts until that pauses or ends.
-pub(crate) async fn one(mut conversation: Conversation, text: &str, json: bool) -> Outcome {
+pub(crate) async fn one(mut conversation: ChatConversation, text: &str, json: bool) -> ExitResult {
     let mut view = view::fitting(json);
     said(&mut conversation, text, view.as_mut()).await
 }
@@ -74,7 +74,7 @@ async fn whole_line(stdin: &mut BufReader<Stdin>) -> Result<Option<String>, Fail
         return Ok(None);
     }
     let text = line.trim_end_matches(['\n', '\r']).to_owned();
-    if text.len() == line.len() && matches!(slash::parse(&text), Input::Command(_)) {
+    if text.len() == line.len() && matches!(slash::parse(&text), ParsedInput::Command(_)) {
         let message = format!("{} breaks off without the end of its line, so it was not carried out", quoted(&text));
         return Err(Failure::usage(message));
     }
@@ -86,14 +86,14 @@ fn without_mark(line: String) -> String {
     line.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(line)
 }
 
-async fn said(conversation: &mut Conversation, text: &str, view: &mut dyn View) -> Outcome {
-    let exit = went(conversation.exchange(Asked::Text(text), view).await?)?;
+async fn said(conversation: &mut ChatConversation, text: &str, view: &mut dyn View) -> ExitResult {
+    let exit = exit_of(conversation.exchange(Asked::Text(text), view).await?)?;
     conversation.watch_runs(view).await?;
     Ok(exit)
 }
 
-fn went(came: Exchanged) -> Outcome {
-    match came {
+fn exit_of(exchanged: Exchanged) -> ExitResult {
+    match exchanged {
         Exchanged::Answer(answer) => Ok(view::exit(&answer)),
         Exchanged::Nothing => Ok(Exit::Done),
         Exchanged::Failed(failure) => Err(failure),

@@ -6,26 +6,26 @@ use std::path::PathBuf;
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::Session;
 
-use super::conversation::{Asked, Conversation, Exchanged};
+use super::conversation::{Asked, ChatConversation, Exchanged};
 use super::editor::{LineEditor, Prompt, Typed};
 use super::quiet::Quiet;
 use super::view::{self, View};
 use super::wants_to_leave;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::palette::{self, BOLD, COMMAND, DIM, WARNING};
 use crate::terminal::screen::{self, Screen};
 use crate::terminal::text::{Span, paint, painted, shown_line, wrap};
 
 const LEAVE_HINT: &str = "Ctrl+C again leaves.";
 
-pub(crate) async fn run(mut conversation: Conversation, screen: Screen, history: PathBuf) -> Outcome {
+pub(crate) async fn run(mut conversation: ChatConversation, screen: Screen, history: PathBuf) -> ExitResult {
     conversation.watch_what_is_seen();
     let mut editor = LineEditor::new(history)?;
     let mut view = view::fitting(screen.json);
     screen.print(&welcome(&conversation).await?)?;
     // What waits for a decision is shown again: the one before may have ended before it could be read.
     let first = if has_a_plan_to_decide(&conversation).await { Asked::Text("/plan show") } else { Asked::Resume };
-    match heard(&mut conversation, first, view.as_mut()).await? {
+    match run_exchange(&mut conversation, first, view.as_mut()).await? {
         Next::GoOn => {}
         Next::Leave => return Ok(Exit::Done),
     }
@@ -51,7 +51,7 @@ pub(crate) async fn run(mut conversation: Conversation, screen: Screen, history:
         if wants_to_leave(&text) {
             return Ok(Exit::Done);
         }
-        match heard(&mut conversation, Asked::Text(&text), view.as_mut()).await? {
+        match run_exchange(&mut conversation, Asked::Text(&text), view.as_mut()).await? {
             Next::GoOn => {}
             Next::Leave => return Ok(Exit::Done),
         }
@@ -63,14 +63,18 @@ enum Next {
     Leave,
 }
 
-async fn heard(conversation: &mut Conversation, asked: Asked<'_>, view: &mut dyn View) -> Result<Next, Failure> {
+async fn run_exchange(
+    conversation: &mut ChatConversation,
+    asked: Asked<'_>,
+    view: &mut dyn View,
+) -> Result<Next, Failure> {
     let quiet = Quiet::begin();
-    let came = conversation.exchange(asked, view).await;
-    if came.is_ok() {
+    let exchanged = conversation.exchange(asked, view).await;
+    if exchanged.is_ok() {
         conversation.watch_runs(view).await?;
     }
     drop(quiet);
-    match came? {
+    match exchanged? {
         Exchanged::Answer(_) | Exchanged::Nothing => Ok(Next::GoOn),
         Exchanged::Failed(failure) => {
             writeln!(anstream::stderr().lock(), "{}", failure.words())?;
@@ -81,7 +85,7 @@ async fn heard(conversation: &mut Conversation, asked: Asked<'_>, view: &mut dyn
 }
 
 /// A turn that was interrupted comes first; it ends with the plan.
-async fn has_a_plan_to_decide(conversation: &Conversation) -> bool {
+async fn has_a_plan_to_decide(conversation: &ChatConversation) -> bool {
     let Ok(snapshot) = conversation.agent().engine().sessions().snapshot(conversation.session()).await else {
         return false;
     };
@@ -90,7 +94,7 @@ async fn has_a_plan_to_decide(conversation: &Conversation) -> bool {
 }
 
 /// `plan 2 READY › `, or only `› ` where no plan is worked on.
-async fn prompt(conversation: &Conversation) -> Prompt {
+async fn prompt(conversation: &ChatConversation) -> Prompt {
     // A store that cannot be reached is reported when an input needs it.
     let snapshot = conversation.agent().engine().sessions().snapshot(conversation.session()).await.ok();
     let Some(plan) = snapshot.as_ref().and_then(|snapshot| snapshot.active()) else {
@@ -109,7 +113,7 @@ async fn prompt(conversation: &Conversation) -> Prompt {
 }
 
 /// Where one is, who answers, and how to find out more.
-async fn welcome(conversation: &Conversation) -> Result<String, Failure> {
+async fn welcome(conversation: &ChatConversation) -> Result<String, Failure> {
     let session = conversation.agent().engine().sessions().get(conversation.session()).await?;
     let model = conversation.agent().model().name();
     let mut text = head(&session, model);

@@ -20,7 +20,7 @@ use crate::terminal::{chat_card, markdown};
 
 pub(super) trait View: Send {
     /// Something happens.
-    fn tell(&mut self, progress: &Progress) -> Result<(), Failure>;
+    fn show(&mut self, progress: &Progress) -> Result<(), Failure>;
 
     /// A moment has passed and nothing happened.
     fn tick(&mut self) -> Result<(), Failure> {

@@ -27,11 +27,11 @@ pub(crate) struct PlanArgs {
     #[arg(long, global = true, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
     #[command(subcommand)]
-    pub(crate) command: PlanCommand,
+    pub(crate) command: PlanSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum PlanCommand {
+pub(crate) enum PlanSubcommand {
     /// Turn plan work on: the agent drafts, you decide
     On {
         /// What kind of plan: one Markdown document, recorded tool calls, or steps built for specialists

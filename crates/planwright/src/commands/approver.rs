@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use crate::approver;
 use crate::cli::{ApproverCommand, InitArgs, PolicyArgs};
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::passphrase;
 use crate::terminal::text::shown_line;
 use crate::terminal::time;
 
-pub(crate) async fn run(context: &Context, command: ApproverCommand) -> Outcome {
+pub(crate) async fn run(context: &Context, command: ApproverCommand) -> ExitResult {
     match command {
         ApproverCommand::Add { name, approver } => add(context, &name, approver.as_deref()).await,
         ApproverCommand::List => list(context).await,
@@ -42,7 +42,7 @@ pub(crate) async fn run(context: &Context, command: ApproverCommand) -> Outcome 
 }
 
 /// The first one is enrolled at a terminal of a person, every other one by an approver.
-async fn add(context: &Context, name: &str, by: Option<&str>) -> Outcome {
+async fn add(context: &Context, name: &str, by: Option<&str>) -> ExitResult {
     let approvals = context.engine.approvals();
     let key = if approvals.state().await?.approvers.is_empty() {
         approver::check_separate(context).await?;
@@ -57,7 +57,7 @@ async fn add(context: &Context, name: &str, by: Option<&str>) -> Outcome {
 }
 
 /// Two steps: who approves, and with which passphrase.
-pub(crate) async fn init(context: &Context, arguments: &InitArgs) -> Outcome {
+pub(crate) async fn init(context: &Context, arguments: &InitArgs) -> ExitResult {
     let state = context.engine.approvals().state().await?;
     if !state.approvers.is_empty() {
         return said(context, &state, "Planwright is set up already.");
@@ -75,7 +75,7 @@ pub(crate) async fn init(context: &Context, arguments: &InitArgs) -> Outcome {
     add(context, &name, None).await
 }
 
-async fn list(context: &Context) -> Outcome {
+async fn list(context: &Context) -> ExitResult {
     let state = context.engine.approvals().state().await?;
     let words = || {
         let lines = state.approvers.0.iter();
@@ -95,7 +95,7 @@ async fn list(context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-async fn export(context: &Context, output: Option<&Path>) -> Outcome {
+async fn export(context: &Context, output: Option<&Path>) -> ExitResult {
     let state = context.engine.approvals().state().await?;
     let text = format!("{:#}\n", view(&state));
     match output {
@@ -110,7 +110,7 @@ async fn export(context: &Context, output: Option<&Path>) -> Outcome {
 }
 
 /// Shows the policy in force, or puts another one in force. A stricter one counts at once; a weaker one is confirmed.
-async fn policy(context: &Context, arguments: &PolicyArgs) -> Outcome {
+async fn policy(context: &Context, arguments: &PolicyArgs) -> ExitResult {
     let approvals = context.engine.approvals();
     let state = approvals.state().await?;
     let Some(require) = arguments.require else {
@@ -150,7 +150,7 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> Outcome {
     said(context, &state, &format!("`{require}` is in force now.{note}"))
 }
 
-fn said(context: &Context, state: &ApprovalState, words: &str) -> Outcome {
+fn said(context: &Context, state: &ApprovalState, words: &str) -> ExitResult {
     context.screen.answer(|| view(state), || format!("{words}\n"))?;
     Ok(Exit::Done)
 }

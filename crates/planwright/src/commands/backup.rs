@@ -12,11 +12,11 @@ use super::ProgressLine;
 use crate::backup::{Manifest, create};
 use crate::cli::BackupArgs;
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::palette::{ERROR, GOOD, WARNING};
 use crate::terminal::text::{count, paint, shown_line};
 
-pub(crate) async fn run(context: &Context, arguments: &BackupArgs) -> Outcome {
+pub(crate) async fn run(context: &Context, arguments: &BackupArgs) -> ExitResult {
     let manifest = if arguments.file == Path::new("-") {
         let (_, manifest) = archive(context, BufWriter::new(io::stdout().lock())).await?;
         // stdout is the archive.

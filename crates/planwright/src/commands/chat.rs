@@ -8,16 +8,16 @@ use planwright_engine::session::input::ChatLocation;
 use planwright_llm::{ModelChoice, connect};
 
 use super::project;
-use crate::chat::conversation::Conversation;
+use crate::chat::conversation::ChatConversation;
 use crate::chat::lines;
 use crate::chat::pipe::{self, Messages};
 use crate::chat::talk;
 use crate::cli::{ChatArgs, PlanWork};
-use crate::context::{Context, Purpose, make_folder, read_stdin};
-use crate::failure::{Failure, Outcome};
+use crate::context::{Context, SessionUse, make_folder, read_stdin};
+use crate::failure::{ExitResult, Failure};
 use crate::models::{self, ConfiguredModels};
 
-pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> Outcome {
+pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> ExitResult {
     let agent = agent(&context, arguments.model.as_deref())?;
     let place = arrive(&mut context, &agent, arguments.session.as_deref()).await?;
     match &arguments.project {
@@ -28,7 +28,7 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> Outcome {
     if let Some(warning) = context.sandbox_warning().filter(|_| !context.screen.json) {
         write!(anstream::stderr().lock(), "{}", lines::note("!", &format!("{warning}."), context.screen.width))?;
     }
-    let conversation = Conversation::new(agent, context.person.clone(), place)
+    let conversation = ChatConversation::new(agent, context.person.clone(), place)
         .map_err(|error| Failure::unexpected(format!("signals cannot be received: {error}")))?;
     let messages = match arguments.message.as_slice() {
         [] if context.screen.interactive => {
@@ -67,7 +67,7 @@ async fn arrive(context: &mut Context, agent: &Agent, named: Option<&str>) -> Re
     let transport = context.terminal_chat();
     match named.map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => {
-            let session = context.enter(Some(name), Purpose::Begin).await?;
+            let session = context.enter(Some(name), SessionUse::Begin).await?;
             Ok(agent.chats().enter(&transport, &session, &context.person).await?)
         }
         // The agent of another program works on the plan of this project, so the person meets the same plan.

@@ -6,10 +6,10 @@ use serde_json::json;
 use crate::approver;
 use crate::cli::DashboardArgs;
 use crate::context::Context;
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, ExitResult};
 use crate::terminal::time;
 
-pub(crate) async fn run(context: &Context, arguments: &DashboardArgs) -> Outcome {
+pub(crate) async fn run(context: &Context, arguments: &DashboardArgs) -> ExitResult {
     let person = match &arguments.approver {
         Some(name) => {
             let key = approver::unlock(&context.engine, &context.person, Some(name)).await?;

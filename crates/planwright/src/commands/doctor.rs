@@ -25,7 +25,7 @@ use serde_json::json;
 
 use crate::cli::Global;
 use crate::config::Settings;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::invocation::Invocation;
 use crate::terminal::palette::{BOLD, DIM, ERROR, GOOD, WARNING};
 use crate::terminal::screen::Screen;
@@ -81,7 +81,7 @@ impl Check {
     }
 }
 
-pub(crate) async fn run(global: &Global) -> Outcome {
+pub(crate) async fn run(global: &Global) -> ExitResult {
     let invocation = Invocation::new(global);
     let mut checks = Vec::new();
     match Settings::read(global) {

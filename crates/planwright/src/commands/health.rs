@@ -4,11 +4,11 @@ use serde_json::json;
 
 use crate::cli::{Global, HealthArgs};
 use crate::config::Settings;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::server_probe::{Probe, probe};
 use crate::terminal::screen::Screen;
 
-pub(crate) async fn run(global: &Global, arguments: &HealthArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: &HealthArgs) -> ExitResult {
     let listen = match arguments.listen {
         Some(listen) => listen,
         None => Settings::read(global)?.server.listen,

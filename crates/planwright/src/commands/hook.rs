@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{Global, HookEvent};
 use crate::config::Settings;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 
 /// Tools of clients that only read, in lower case and without `_` and `-`. Every other tool waits for the approval.
 const READERS: [&str; 20] = [
@@ -43,7 +43,7 @@ const READERS: [&str; 20] = [
 /// The characters of a plan that are brought back.
 const LONGEST_PLAN: usize = 20_000;
 
-pub(crate) async fn run(global: &Global, event: HookEvent) -> Outcome {
+pub(crate) async fn run(global: &Global, event: HookEvent) -> ExitResult {
     let mut text = String::new();
     let read = std::io::stdin().take(16 * 1024 * 1024).read_to_string(&mut text);
     read.map_err(|error| Failure::usage(format!("stdin cannot be read: {error}")))?;

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use crate::cli::{Global, ImportArgs};
 use crate::context::{Context, Store, read_file, read_stdin};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::palette::{BOLD, DIM, GOOD, WARNING};
 use crate::terminal::text::{count, paint, shown_line};
 
-pub(crate) async fn run(global: &Global, arguments: &ImportArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: &ImportArgs) -> ExitResult {
     // The file is read first: one that cannot be read leaves no store behind.
     let json = if arguments.file == Path::new("-") { read_stdin()? } else { read_file(&arguments.file)? };
     let context = Context::open(global, Store::MayBeMade).await?;

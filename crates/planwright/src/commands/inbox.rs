@@ -11,24 +11,24 @@ mod open;
 use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
-use planwright_engine::server_ledger::Change;
+use planwright_engine::server_ledger::StoreChange;
 use planwright_surfaces::wire::WaitingView;
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::cli::{InboxArgs, InboxCommand};
-use crate::context::{Context, Purpose};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::context::{Context, SessionUse};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::inbox as view;
 
-use items::Inbox;
+use items::InboxItems;
 
 /// Entries of the journal that come closer together are looked at once.
 const BUNDLE: Duration = Duration::from_millis(200);
 
-pub(crate) async fn run(mut context: Context, arguments: InboxArgs) -> Outcome {
+pub(crate) async fn run(mut context: Context, arguments: InboxArgs) -> ExitResult {
     let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
-        Some(name) => Some(context.enter(Some(name), Purpose::Use).await?),
+        Some(name) => Some(context.enter(Some(name), SessionUse::Use).await?),
         None => None,
     };
     match arguments.command {
@@ -62,7 +62,7 @@ pub(crate) async fn run(mut context: Context, arguments: InboxArgs) -> Outcome {
     }
 }
 
-async fn list(context: &Context, session: Option<&SessionIdentity>, wait: bool) -> Outcome {
+async fn list(context: &Context, session: Option<&SessionIdentity>, wait: bool) -> ExitResult {
     let Some(inbox) = read(context, session, wait).await? else { return Ok(Exit::Refused) };
     let mut views: Vec<_> = inbox.items.iter().map(items::InboxItem::view).collect();
     if session.is_none() {
@@ -90,7 +90,7 @@ async fn tool_changes(context: &Context) -> Result<Vec<WaitingView>, Failure> {
 }
 
 /// What waits now. With `wait` it is not empty; `None` if Ctrl+C ended the wait.
-async fn read(context: &Context, session: Option<&SessionIdentity>, wait: bool) -> Result<Option<Inbox>, Failure> {
+async fn read(context: &Context, session: Option<&SessionIdentity>, wait: bool) -> Result<Option<InboxItems>, Failure> {
     // The changes are followed before the first look, so that none is missed in between.
     let mut changes = context.ledger.changes();
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
@@ -106,7 +106,7 @@ async fn read(context: &Context, session: Option<&SessionIdentity>, wait: bool) 
                 change = changes.recv() => change,
             };
             match change {
-                Ok(Change::Session(changed)) if session.is_some_and(|wanted| *wanted != changed) => {}
+                Ok(StoreChange::Session(changed)) if session.is_some_and(|wanted| *wanted != changed) => {}
                 Ok(_) | Err(RecvError::Lagged(_)) => break,
                 Err(RecvError::Closed) => return Err(Failure::unavailable("the store cannot be followed any more")),
             }

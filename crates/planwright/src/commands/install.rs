@@ -9,12 +9,12 @@ mod pack;
 mod yaml;
 
 use crate::cli::{ClientName, InstallArgs, InstallScope};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::screen::Screen;
 
 use edit::{ConfigEdit, EditState};
 
-pub(crate) fn install(screen: &Screen, arguments: &InstallArgs) -> Outcome {
+pub(crate) fn install(screen: &Screen, arguments: &InstallArgs) -> ExitResult {
     let edits = pack::edits(arguments.client, scope(arguments)?)?;
     let mut wanted = Vec::new();
     for edit in edits {
@@ -37,7 +37,7 @@ pub(crate) fn install(screen: &Screen, arguments: &InstallArgs) -> Outcome {
     Ok(Exit::Done)
 }
 
-pub(crate) fn uninstall(screen: &Screen, arguments: &InstallArgs) -> Outcome {
+pub(crate) fn uninstall(screen: &Screen, arguments: &InstallArgs) -> ExitResult {
     let edits = pack::edits(arguments.client, scope(arguments)?)?;
     let mut there = Vec::new();
     for edit in edits {

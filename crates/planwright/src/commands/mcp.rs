@@ -22,11 +22,11 @@ use super::project;
 use crate::cli::{Global, McpArgs, PlanWork};
 use crate::config::Settings;
 use crate::context::{Context, make_folder};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::processes;
 use crate::server_probe;
 
-pub(crate) async fn run(global: &Global, arguments: &McpArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: &McpArgs) -> ExitResult {
     let (options, gateway) = match prepare(global, arguments).await {
         Ok(prepared) => prepared,
         // A person who typed the command reads it here.

@@ -11,14 +11,14 @@ use crate::cli::{AddServerArgs, Global, McpServerArgs, McpServerCommand};
 use crate::config::Settings;
 use crate::config::mcp_file::{self, NewServer};
 use crate::context::{Context, make_folder};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::palette::{BOLD, DIM};
 use crate::terminal::text::{paint, shown_line};
 
 /// The tools that are shown before a person accepts them.
 const SHOWN_TOOLS: usize = 200;
 
-pub(crate) async fn run(global: &Global, arguments: McpServerArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: McpServerArgs) -> ExitResult {
     match arguments.command {
         McpServerCommand::Add(arguments) => add(global, arguments).await,
         McpServerCommand::Remove { name } => remove(global, &name).await,
@@ -28,7 +28,7 @@ pub(crate) async fn run(global: &Global, arguments: McpServerArgs) -> Outcome {
     }
 }
 
-async fn add(global: &Global, arguments: AddServerArgs) -> Outcome {
+async fn add(global: &Global, arguments: AddServerArgs) -> ExitResult {
     let settings = Settings::read(global)?;
     make_folder(&settings.data)?;
     let AddServerArgs { name, url, headers, environment, cwd, sandbox, trust_annotations, tools, command } = arguments;
@@ -57,7 +57,7 @@ async fn add(global: &Global, arguments: AddServerArgs) -> Outcome {
     opened.accept(&name, None).await
 }
 
-async fn remove(global: &Global, name: &ServerName) -> Outcome {
+async fn remove(global: &Global, name: &ServerName) -> ExitResult {
     let settings = Settings::read(global)?;
     let file = settings.file.clone();
     if !mcp_file::remove(&file, name)? {
@@ -108,14 +108,14 @@ impl Opened {
         Ok(Self { context, upstream })
     }
 
-    async fn list(&self) -> Outcome {
+    async fn list(&self) -> ExitResult {
         let statuses = self.upstream.statuses().await?;
         let words = || statuses.iter().map(|status| self.line(status)).collect();
         self.context.screen.answer(|| json!({ "servers": statuses.iter().map(view).collect::<Vec<_>>() }), words)?;
         Ok(Exit::Done)
     }
 
-    async fn show(&self, name: &ServerName) -> Outcome {
+    async fn show(&self, name: &ServerName) -> ExitResult {
         let looked = self.upstream.look(name).await;
         let problems = self.upstream.problems(name).await;
         self.upstream.stop().await;
@@ -143,7 +143,7 @@ impl Opened {
         Ok(Exit::Done)
     }
 
-    async fn accept(&self, name: &ServerName, digest: Option<Digest>) -> Outcome {
+    async fn accept(&self, name: &ServerName, digest: Option<Digest>) -> ExitResult {
         let screen = &self.context.screen;
         let looked = self.upstream.look(name).await;
         let problems = self.upstream.problems(name).await;

@@ -11,14 +11,14 @@ use serde_json::json;
 
 use crate::cli::{Global, MemoryAction, MemoryArgs};
 use crate::commands::plan::damaged;
-use crate::context::{Context, PAGE, Purpose};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::context::{Context, PAGE, SessionUse};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::palette::{BOLD, DIM};
 use crate::terminal::text::{paint, shown_line};
 
-pub(crate) async fn run(global: &Global, arguments: MemoryArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: MemoryArgs) -> ExitResult {
     let purpose = match &arguments.command {
-        MemoryAction::Save { .. } => Purpose::Add,
+        MemoryAction::Save { .. } => SessionUse::Add,
         MemoryAction::List { .. }
         | MemoryAction::Search { .. }
         | MemoryAction::Forget { .. }
@@ -26,12 +26,12 @@ pub(crate) async fn run(global: &Global, arguments: MemoryArgs) -> Outcome {
         | MemoryAction::Undo
         | MemoryAction::Offers
         | MemoryAction::Accept { .. }
-        | MemoryAction::Decline { .. } => Purpose::Use,
+        | MemoryAction::Decline { .. } => SessionUse::Use,
     };
     let mut context = Context::open(global, purpose.store()).await?;
     let named = arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty());
     let session = context.enter(named, purpose).await?;
-    if purpose == Purpose::Add {
+    if purpose == SessionUse::Add {
         context.open_first(&session).await?;
     }
     let context = &context;
@@ -50,7 +50,7 @@ pub(crate) async fn run(global: &Global, arguments: MemoryArgs) -> Outcome {
     }
 }
 
-async fn list(context: &Context, session: &SessionIdentity, before: Option<u64>) -> Outcome {
+async fn list(context: &Context, session: &SessionIdentity, before: Option<u64>) -> ExitResult {
     let found = context.engine.memories().list(&ScopeChain::of_session(session), before, PAGE).await?;
     let items: Vec<_> = found.items.iter().map(|placed| &placed.item).collect();
     let view = || {
@@ -74,7 +74,7 @@ async fn list(context: &Context, session: &SessionIdentity, before: Option<u64>)
     Ok(Exit::Done)
 }
 
-async fn search(context: &Context, session: &SessionIdentity, words: &str, limit: usize, explain: bool) -> Outcome {
+async fn search(context: &Context, session: &SessionIdentity, words: &str, limit: usize, explain: bool) -> ExitResult {
     let search = context.engine.memories().search(&ScopeChain::of_session(session), words, limit).await?;
     let view = || {
         let make = if explain { MemoryView::explained } else { MemoryView::found };
@@ -107,13 +107,13 @@ async fn search(context: &Context, session: &SessionIdentity, words: &str, limit
     Ok(Exit::Done)
 }
 
-async fn save(context: &Context, session: &SessionIdentity, text: &str) -> Outcome {
+async fn save(context: &Context, session: &SessionIdentity, text: &str) -> ExitResult {
     let item = context.engine.memories().save(session, &context.person, NewMemory::by_person(text)).await?;
     show_saved(context, &item)
 }
 
 /// The answer to what made a memory.
-fn show_saved(context: &Context, item: &MemoryItem) -> Outcome {
+fn show_saved(context: &Context, item: &MemoryItem) -> ExitResult {
     context.screen.answer(
         || json!(MemoryView::from(item)),
         || format!("Saved as {} in {}.\n", paint(item.id.short(), BOLD), item.scope),
@@ -121,7 +121,7 @@ fn show_saved(context: &Context, item: &MemoryItem) -> Outcome {
     Ok(Exit::Done)
 }
 
-async fn forget(context: &Context, session: &SessionIdentity, reference: &str) -> Outcome {
+async fn forget(context: &Context, session: &SessionIdentity, reference: &str) -> ExitResult {
     let item = find(context, session, reference).await?;
     context.engine.memories().forget(session, &context.person, item.id.clone()).await?;
     let undo = context.invocation.command(["memory", "undo"]);
@@ -132,7 +132,7 @@ async fn forget(context: &Context, session: &SessionIdentity, reference: &str) -
     Ok(Exit::Done)
 }
 
-async fn promote(context: &Context, session: &SessionIdentity, reference: &str, yes: bool) -> Outcome {
+async fn promote(context: &Context, session: &SessionIdentity, reference: &str, yes: bool) -> ExitResult {
     let item = find(context, session, reference).await?;
     if !yes {
         if !context.screen.interactive || context.screen.json {
@@ -152,7 +152,7 @@ async fn promote(context: &Context, session: &SessionIdentity, reference: &str, 
     Ok(Exit::Done)
 }
 
-async fn undo(context: &Context, session: &SessionIdentity) -> Outcome {
+async fn undo(context: &Context, session: &SessionIdentity) -> ExitResult {
     let outcome = context.engine.memories().undo(session, &context.person).await?;
     let memory = outcome.event.memory().clone();
     let restored = matches!(outcome.event, MemoryEvent::Restored { .. });
@@ -166,7 +166,7 @@ async fn undo(context: &Context, session: &SessionIdentity) -> Outcome {
     Ok(Exit::Done)
 }
 
-async fn offers(context: &Context, session: &SessionIdentity) -> Outcome {
+async fn offers(context: &Context, session: &SessionIdentity) -> ExitResult {
     let offers = context.engine.memories().offers(session).await?;
     let view = || json!({ "items": offers.iter().map(MemoryOfferView::from).collect::<Vec<_>>() });
     let words = || match offers.as_slice() {
@@ -177,13 +177,13 @@ async fn offers(context: &Context, session: &SessionIdentity) -> Outcome {
     Ok(Exit::Done)
 }
 
-async fn accept(context: &Context, session: &SessionIdentity, reference: &str) -> Outcome {
+async fn accept(context: &Context, session: &SessionIdentity, reference: &str) -> ExitResult {
     let offer = find_offer(context, session, reference).await?;
     let item = context.engine.memories().accept(session, &context.person, offer).await?;
     show_saved(context, &item)
 }
 
-async fn decline(context: &Context, session: &SessionIdentity, reference: &str) -> Outcome {
+async fn decline(context: &Context, session: &SessionIdentity, reference: &str) -> ExitResult {
     let offer = find_offer(context, session, reference).await?;
     context.engine.memories().decline(session, &context.person, offer.id.clone()).await?;
     context.screen.answer(

@@ -22,62 +22,62 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerError;
 
-use crate::cli::{ApproveArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs, ReviseArgs};
-use crate::context::{Context, Purpose, Store};
-use crate::failure::{Failure, Outcome};
+use crate::cli::{ApproveArgs, FilesCommand, PlanArgs, PlanSubcommand, ReasonArgs, ResumeArgs, ReviseArgs};
+use crate::context::{Context, SessionUse, Store};
+use crate::failure::{ExitResult, Failure};
 
 /// Turning something on may make a store.
-pub(crate) fn needs(command: &PlanCommand) -> Store {
+pub(crate) fn needs(command: &PlanSubcommand) -> Store {
     match command {
-        PlanCommand::On { .. } | PlanCommand::Files { command: FilesCommand::On } => Store::MayBeMade,
-        PlanCommand::Off
-        | PlanCommand::Done
-        | PlanCommand::Status
-        | PlanCommand::Watch(_)
-        | PlanCommand::List { .. }
-        | PlanCommand::Show { .. }
-        | PlanCommand::Approve(_)
-        | PlanCommand::Reject(_)
-        | PlanCommand::Revise(_)
-        | PlanCommand::Cancel(_)
-        | PlanCommand::Resume(_)
-        | PlanCommand::Diff(_)
-        | PlanCommand::Changes { .. }
-        | PlanCommand::Undo(_)
-        | PlanCommand::Export(_)
-        | PlanCommand::Files { command: FilesCommand::Off | FilesCommand::List | FilesCommand::Show { .. } }
-        | PlanCommand::History { .. } => Store::MustExist,
+        PlanSubcommand::On { .. } | PlanSubcommand::Files { command: FilesCommand::On } => Store::MayBeMade,
+        PlanSubcommand::Off
+        | PlanSubcommand::Done
+        | PlanSubcommand::Status
+        | PlanSubcommand::Watch(_)
+        | PlanSubcommand::List { .. }
+        | PlanSubcommand::Show { .. }
+        | PlanSubcommand::Approve(_)
+        | PlanSubcommand::Reject(_)
+        | PlanSubcommand::Revise(_)
+        | PlanSubcommand::Cancel(_)
+        | PlanSubcommand::Resume(_)
+        | PlanSubcommand::Diff(_)
+        | PlanSubcommand::Changes { .. }
+        | PlanSubcommand::Undo(_)
+        | PlanSubcommand::Export(_)
+        | PlanSubcommand::Files { command: FilesCommand::Off | FilesCommand::List | FilesCommand::Show { .. } }
+        | PlanSubcommand::History { .. } => Store::MustExist,
     }
 }
 
-pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> Outcome {
+pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> ExitResult {
     let purpose = match needs(&arguments.command) {
-        Store::MayBeMade => Purpose::Begin,
-        Store::MustExist => Purpose::Use,
+        Store::MayBeMade => SessionUse::Begin,
+        Store::MustExist => SessionUse::Use,
     };
     let named = arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty());
     let session = &context.enter(named, purpose).await?;
-    let remembers = named.is_none() && purpose == Purpose::Begin;
+    let remembers = named.is_none() && purpose == SessionUse::Begin;
     let context = &context;
     let outcome = match arguments.command {
-        PlanCommand::On { style } => mode::on(context, session, style).await,
-        PlanCommand::Off => mode::off(context, session).await,
-        PlanCommand::Done => mode::done(context, session).await,
-        PlanCommand::Status => mode::status(context, session).await,
-        PlanCommand::Watch(arguments) => watch::run(context, session, &arguments).await,
-        PlanCommand::List { before } => list::run(context, session, before).await,
-        PlanCommand::Show { plan, raw } => show::run(context, session, plan.as_ref(), raw).await,
-        PlanCommand::Approve(arguments) => approve::run(context, session, arguments).await,
-        PlanCommand::Reject(arguments) => decide::reject(context, session, arguments).await,
-        PlanCommand::Revise(arguments) => decide::revise(context, session, arguments).await,
-        PlanCommand::Cancel(arguments) => decide::cancel(context, session, arguments).await,
-        PlanCommand::Resume(arguments) => decide::resume(context, session, arguments).await,
-        PlanCommand::Diff(arguments) => diff::run(context, session, &arguments).await,
-        PlanCommand::Changes { of, raw } => changes::run(context, session, &of, raw).await,
-        PlanCommand::Undo(arguments) => changes::undo(context, session, &arguments).await,
-        PlanCommand::Export(arguments) => export::run(context, session, &arguments).await,
-        PlanCommand::Files { command } => files::run(context, session, &command).await,
-        PlanCommand::History { plan } => history::run(context, session, plan.as_ref()).await,
+        PlanSubcommand::On { style } => mode::on(context, session, style).await,
+        PlanSubcommand::Off => mode::off(context, session).await,
+        PlanSubcommand::Done => mode::done(context, session).await,
+        PlanSubcommand::Status => mode::status(context, session).await,
+        PlanSubcommand::Watch(arguments) => watch::run(context, session, &arguments).await,
+        PlanSubcommand::List { before } => list::run(context, session, before).await,
+        PlanSubcommand::Show { plan, raw } => show::run(context, session, plan.as_ref(), raw).await,
+        PlanSubcommand::Approve(arguments) => approve::run(context, session, arguments).await,
+        PlanSubcommand::Reject(arguments) => decide::reject(context, session, arguments).await,
+        PlanSubcommand::Revise(arguments) => decide::revise(context, session, arguments).await,
+        PlanSubcommand::Cancel(arguments) => decide::cancel(context, session, arguments).await,
+        PlanSubcommand::Resume(arguments) => decide::resume(context, session, arguments).await,
+        PlanSubcommand::Diff(arguments) => diff::run(context, session, &arguments).await,
+        PlanSubcommand::Changes { of, raw } => changes::run(context, session, &of, raw).await,
+        PlanSubcommand::Undo(arguments) => changes::undo(context, session, &arguments).await,
+        PlanSubcommand::Export(arguments) => export::run(context, session, &arguments).await,
+        PlanSubcommand::Files { command } => files::run(context, session, &command).await,
+        PlanSubcommand::History { plan } => history::run(context, session, plan.as_ref()).await,
     };
     if remembers && outcome.is_ok() {
         context.remember_session(session).await?;
@@ -85,23 +85,23 @@ pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> Outcome {
     outcome
 }
 
-pub(super) async fn approve(context: &Context, session: &SessionIdentity, arguments: ApproveArgs) -> Outcome {
+pub(super) async fn approve(context: &Context, session: &SessionIdentity, arguments: ApproveArgs) -> ExitResult {
     approve::run(context, session, arguments).await
 }
 
-pub(super) async fn reject(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
+pub(super) async fn reject(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> ExitResult {
     decide::reject(context, session, arguments).await
 }
 
-pub(super) async fn revise(context: &Context, session: &SessionIdentity, arguments: ReviseArgs) -> Outcome {
+pub(super) async fn revise(context: &Context, session: &SessionIdentity, arguments: ReviseArgs) -> ExitResult {
     decide::revise(context, session, arguments).await
 }
 
-pub(super) async fn cancel(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
+pub(super) async fn cancel(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> ExitResult {
     decide::cancel(context, session, arguments).await
 }
 
-pub(super) async fn resume(context: &Context, session: &SessionIdentity, arguments: ResumeArgs) -> Outcome {
+pub(super) async fn resume(context: &Context, session: &SessionIdentity, arguments: ResumeArgs) -> ExitResult {
     decide::resume(context, session, arguments).await
 }
 

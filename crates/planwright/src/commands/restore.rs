@@ -10,11 +10,11 @@ use super::ProgressLine;
 use crate::backup::{CheckedArchive, ExistingSessions, Restore, RestoreReport, check};
 use crate::cli::{Global, RestoreArgs};
 use crate::context::{Context, Store};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::palette::{GOOD, WARNING};
 use crate::terminal::text::{count, paint, shown_line};
 
-pub(crate) async fn run(global: &Global, arguments: &RestoreArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: &RestoreArgs) -> ExitResult {
     // The archive is checked before the store is opened, so that a bad archive makes no store.
     let mut file = open(&arguments.file)?;
     let archive = check(&mut file)?;

@@ -29,12 +29,12 @@ use super::chat::{agent, choice};
 use crate::cli::{Global, ServeArgs};
 use crate::config::Settings;
 use crate::context::{Context, make_folder};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::invocation::Invocation;
 use crate::logging::{self, LogFormat};
 use crate::token;
 
-pub(crate) async fn run(global: &Global, arguments: ServeArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: ServeArgs) -> ExitResult {
     let settings = Settings::read(global)?;
     let format = arguments.log_format.or(settings.server.log_format).unwrap_or_else(LogFormat::detect);
     logging::start_server(global.verbose, format);
@@ -153,7 +153,7 @@ fn telegram_bot(
         .map_err(|error| Failure::unavailable(error.to_string()))
 }
 
-async fn serve(server: Server, announcement: Announcement, beside: Beside, signals: &mut Signals) -> Outcome {
+async fn serve(server: Server, announcement: Announcement, beside: Beside, signals: &mut Signals) -> ExitResult {
     let shutdown = CancellationToken::new();
     if let Some(bot) = beside.bot {
         tokio::spawn(bot.run(shutdown.clone()));

@@ -8,14 +8,14 @@ use self::delete::Confirmation;
 use crate::cli::{Global, SessionsArgs, SessionsCommand};
 use crate::commands::plan::damaged;
 use crate::context::{Context, PAGE, Store};
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, ExitResult};
 use crate::invocation::Invocation;
 use crate::terminal::palette::DIM;
 use crate::terminal::screen::Screen;
 use crate::terminal::sessions::{ListedSession, list};
 use crate::terminal::text::paint;
 
-pub(crate) async fn run(global: &Global, arguments: &SessionsArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: &SessionsArgs) -> ExitResult {
     match &arguments.command {
         None => match Context::open_existing(global).await? {
             Some(context) => list_page(&context, arguments.after).await,
@@ -30,7 +30,7 @@ pub(crate) async fn run(global: &Global, arguments: &SessionsArgs) -> Outcome {
 }
 
 /// Before the first session there is no store.
-fn no_store(global: &Global) -> Outcome {
+fn no_store(global: &Global) -> ExitResult {
     let view = || json!({ "sessions": [], "next": null, "damaged": [] });
     Screen::new(global.json).answer(view, || none_yet(&Invocation::new(global)))?;
     Ok(Exit::Done)
@@ -40,7 +40,7 @@ fn none_yet(invocation: &Invocation) -> String {
     format!("There are no sessions yet; `{}` begins one.\n", invocation.command(["chat"]))
 }
 
-async fn list_page(context: &Context, after: Option<u64>) -> Outcome {
+async fn list_page(context: &Context, after: Option<u64>) -> ExitResult {
     let page = context.engine.sessions().list(after, PAGE).await?;
     let mut listed = Vec::with_capacity(page.items.len());
     for stored in &page.items {

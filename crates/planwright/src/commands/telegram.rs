@@ -9,10 +9,10 @@ use serde_json::json;
 
 use crate::cli::{Global, TelegramArgs};
 use crate::config::Settings;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::screen::Screen;
 
-pub(crate) async fn run(global: &Global, arguments: &TelegramArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: &TelegramArgs) -> ExitResult {
     let settings = Settings::read(global)?;
     let screen = Screen::new(global.json);
     let file = settings.file.display().to_string();

@@ -8,11 +8,11 @@ use serde_json::json;
 use crate::cli::{Global, TokenArgs, TokenCommand};
 use crate::config::Settings;
 use crate::context::make_folder;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::screen::Screen;
 use crate::token;
 
-pub(crate) fn run(global: &Global, arguments: &TokenArgs) -> Outcome {
+pub(crate) fn run(global: &Global, arguments: &TokenArgs) -> ExitResult {
     let settings = Settings::read(global)?;
     let screen = Screen::new(global.json);
     let path = token::path(&settings);

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use super::ProgressLine;
 use crate::commands::plan::damaged;
 use crate::context::{Context, read_file};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::palette::{BOLD, ERROR, GOOD};
 use crate::terminal::text::{count, paint, shown_line};
 
-pub(crate) async fn run(context: &Context, approvers: Option<&Path>) -> Outcome {
+pub(crate) async fn run(context: &Context, approvers: Option<&Path>) -> ExitResult {
     let mut progress_line = ProgressLine::new(&context.screen);
     let mut sessions = 0_u64;
     let mut entries = 0_u64;

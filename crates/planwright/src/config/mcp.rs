@@ -10,7 +10,7 @@ use planwright_core::upstream::{AnnotationTrust, ServerName};
 use planwright_core::visible::quoted;
 use planwright_engine::upstream::ToolSelection;
 use planwright_sandbox::SandboxLevel;
-use planwright_upstream::{PassedRequests, Reach, ServerOptions};
+use planwright_upstream::{PassedRequests, Reach, UpstreamServerOptions};
 use serde::Deserialize;
 
 use super::sandbox::AbsolutePath;
@@ -60,8 +60,8 @@ struct ServerTable {
 }
 
 /// The variable has the whole section as a TOML table: `{ servers = { fs = { command = "mcp-fs" } } }`.
-pub(super) fn servers(section: McpSection, path: &Path, data: &Path) -> Result<Vec<ServerOptions>, Failure> {
-    let parse = |text: &str| -> Result<Vec<ServerOptions>, String> {
+pub(super) fn servers(section: McpSection, path: &Path, data: &Path) -> Result<Vec<UpstreamServerOptions>, Failure> {
+    let parse = |text: &str| -> Result<Vec<UpstreamServerOptions>, String> {
         #[derive(Deserialize)]
         struct Named {
             mcp: McpSection,
@@ -76,7 +76,7 @@ pub(super) fn servers(section: McpSection, path: &Path, data: &Path) -> Result<V
 }
 
 /// The server of `--upstream NAME=COMMAND ARGUMENTS`. The words are split as a shell does it, and no shell reads them.
-pub(super) fn server_of_flag(text: &str, data: &Path) -> Result<ServerOptions, String> {
+pub(super) fn server_of_flag(text: &str, data: &Path) -> Result<UpstreamServerOptions, String> {
     let (name, command) = text
         .split_once('=')
         .ok_or_else(|| format!("`--upstream` takes NAME=COMMAND, and {} has no `=`", quoted(text)))?;
@@ -96,7 +96,7 @@ pub(super) fn server_of_flag(text: &str, data: &Path) -> Result<ServerOptions, S
 
 impl McpSection {
     /// An error names the key that is wrong.
-    fn options(self, data: &Path) -> Result<Vec<ServerOptions>, (String, String)> {
+    fn options(self, data: &Path) -> Result<Vec<UpstreamServerOptions>, (String, String)> {
         let options = self.servers.into_iter().map(|(name, table)| {
             let key = format!("mcp.servers.{name}");
             let parsed = name.parse::<ServerName>().map_err(|refusal| (key.clone(), refusal.message))?;
@@ -107,7 +107,7 @@ impl McpSection {
 }
 
 impl ServerTable {
-    fn options(self, name: ServerName, data: &Path) -> Result<ServerOptions, String> {
+    fn options(self, name: ServerName, data: &Path) -> Result<UpstreamServerOptions, String> {
         let selection = ToolSelection::new(&self.tools, self.most_tools.map_or(MOST_TOOLS, Positive::get))
             .map_err(|error| format!("`tools` has a pattern that makes no sense: {error}"))?;
         let trust = if self.trust_annotations { AnnotationTrust::Trusted } else { AnnotationTrust::Ignored };
@@ -143,7 +143,7 @@ impl ServerTable {
             (None, None) => return Err("it has neither a `command` nor a `url`".to_owned()),
         };
         let passed_requests = PassedRequests { sampling: self.sampling, elicitation: self.elicitation };
-        Ok(ServerOptions { name, reach, trust, passed_requests, selection, start_time, call_time })
+        Ok(UpstreamServerOptions { name, reach, trust, passed_requests, selection, start_time, call_time })
     }
 }
 
@@ -203,7 +203,7 @@ fn expand(text: &str) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Vec<ServerOptions>, (String, String)> {
+    fn read(text: &str) -> Result<Vec<UpstreamServerOptions>, (String, String)> {
         toml::from_str::<McpSection>(text).unwrap().options(Path::new("/data"))
     }
 

@@ -187,7 +187,7 @@ fn indented(words: &str, by: usize, width: usize) -> String {
 
 /// Whether the plan is the active one of its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum SessionPlan {
     Active,
     /// Another plan or none is active; it stays as it is until a person names it.
     Parked,
@@ -199,21 +199,21 @@ fn is_uncertain(plan: &Plan) -> bool {
 }
 
 /// What a person can do with the plan now. `activity` is known for a plan that is EXECUTING.
-pub(crate) fn next(plan: &Plan, standing: Standing, activity: Option<&Activity>, invocation: &Invocation) -> String {
+pub(crate) fn next(plan: &Plan, standing: SessionPlan, activity: Option<&Activity>, invocation: &Invocation) -> String {
     let command = |name: &str| invocation.plan([name, &plan.number.to_string()]);
     let words = match (plan.status, standing) {
         (PlanStatus::Ready, standing) if plan.feedback.is_none() => {
-            let parked = if standing == Standing::Parked { "It is parked, and waits" } else { "It waits" };
+            let parked = if standing == SessionPlan::Parked { "It is parked, and waits" } else { "It waits" };
             format!("{parked} for you to approve, reject or revise it: {}", command("approve"))
         }
-        (PlanStatus::Collecting | PlanStatus::Ready, Standing::Parked) => {
+        (PlanStatus::Collecting | PlanStatus::Ready, SessionPlan::Parked) => {
             let revise = invocation.plan(["revise", &plan.number.to_string(), "--", "WORDS"]);
             format!("It is parked. To let the agent continue it: {revise}")
         }
-        (PlanStatus::Collecting | PlanStatus::Ready, Standing::Active) if plan.feedback.is_some() => {
+        (PlanStatus::Collecting | PlanStatus::Ready, SessionPlan::Active) if plan.feedback.is_some() => {
             "The agent has your feedback and drafts again.".to_owned()
         }
-        (PlanStatus::Collecting | PlanStatus::Ready, Standing::Active) => "The agent is drafting it.".to_owned(),
+        (PlanStatus::Collecting | PlanStatus::Ready, SessionPlan::Active) => "The agent is drafting it.".to_owned(),
         (PlanStatus::Executing | PlanStatus::PartiallyCompleted, _) if is_uncertain(plan) => format!(
             "The result of a step is unknown. To decide about it: {} --retry, --skip or --stop",
             command("resume")
@@ -225,8 +225,8 @@ pub(crate) fn next(plan: &Plan, standing: Standing, activity: Option<&Activity>,
         (PlanStatus::Approved, _) if plan.style() != PlanStyle::Document => {
             format!("Its steps are approved. To carry them out: {}", command("resume"))
         }
-        (PlanStatus::Approved, Standing::Active) => "The agent may begin.".to_owned(),
-        (PlanStatus::Approved, Standing::Parked) => {
+        (PlanStatus::Approved, SessionPlan::Active) => "The agent may begin.".to_owned(),
+        (PlanStatus::Approved, SessionPlan::Parked) => {
             format!("It is parked. To hand it to the agent: {}", command("resume"))
         }
         (PlanStatus::PartiallyCompleted, _) => {
@@ -258,16 +258,16 @@ pub(crate) fn permission_words(counts: &PermissionCounts) -> String {
     format!("{covered} covered by the plan, {asked} asked, {refused} refused")
 }
 
-fn executing(standing: Standing, activity: Option<&Activity>, command: impl Fn(&str) -> String) -> String {
+fn executing(standing: SessionPlan, activity: Option<&Activity>, command: impl Fn(&str) -> String) -> String {
     match (activity, standing) {
         (Some(Activity::Paused), _) => {
             let resume = command("resume");
             format!("It is paused: no process works on it. To continue it: {resume}; to end it: {resume} --stop")
         }
-        (Some(Activity::LeftTo(_)), Standing::Active) => {
+        (Some(Activity::LeftTo(_)), SessionPlan::Active) => {
             "The agent that drafted it carries it out and reports.".to_owned()
         }
-        (Some(Activity::LeftTo(_)), Standing::Parked) => {
+        (Some(Activity::LeftTo(_)), SessionPlan::Parked) => {
             format!("It is parked. To hand it to the agent: {}", command("resume"))
         }
         (Some(Activity::Running) | None, _) => {

@@ -20,7 +20,7 @@ use crate::chat::lines::{MOST_LINES, marked, note};
 use crate::invocation::Invocation;
 
 /// The plan when the watch begins: its line, and what its execution did so far.
-pub(crate) fn beginning(plan: &Plan, began: Option<&Actor>, form: Form, width: usize) -> String {
+pub(crate) fn beginning(plan: &Plan, began: Option<&Actor>, form: WatchForm, width: usize) -> String {
     let mut text = card::line(plan);
     let Some(execution) = &plan.execution else { return text };
     let by = began.map_or_else(String::new, |actor| format!(" by {}", who(actor)));
@@ -28,7 +28,7 @@ pub(crate) fn beginning(plan: &Plan, began: Option<&Actor>, form: Form, width: u
     text.push_str(&note("▸", &words, width));
     for (run, position) in execution.steps.iter().zip(1..) {
         let in_progress = run.status == StepStatus::InProgress;
-        if run.status == StepStatus::Pending || (in_progress && form == Form::Live) {
+        if run.status == StepStatus::Pending || (in_progress && form == WatchForm::Live) {
             continue;
         }
         let took = run.started_at.zip(run.finished_at).map(|(from, to)| between(from, to));
@@ -43,14 +43,14 @@ pub(crate) fn beginning(plan: &Plan, began: Option<&Actor>, form: Form, width: u
 
 /// Where the watch prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum WatchForm {
     /// On a terminal: the running step is in the last line, which is redrawn.
     Live,
     /// In a pipe: every event is one line, however long it is.
     Lines,
 }
 
-impl Form {
+impl WatchForm {
     /// How many columns a line may take.
     pub(crate) fn width(self) -> usize {
         match self {
@@ -65,7 +65,7 @@ const LONGEST: usize = 4 * MOST;
 const MOST: usize = 500;
 
 /// The line for an event; empty for events that only the redrawn line shows.
-pub(crate) fn told(happened: &PlanUpdate, plan: &Plan, form: Form, width: usize) -> String {
+pub(crate) fn render(happened: &PlanUpdate, plan: &Plan, form: WatchForm, width: usize) -> String {
     match &happened.kind {
         PlanUpdateKind::Changed => String::new(),
         PlanUpdateKind::Approved { note: words } => {
@@ -79,8 +79,8 @@ pub(crate) fn told(happened: &PlanUpdate, plan: &Plan, form: Form, width: usize)
         PlanUpdateKind::ExecutionPaused(_) => String::new(),
         PlanUpdateKind::ExecutionResumed(_) => note("▸", &format!("Resumed by {}.", who(&happened.by)), width),
         PlanUpdateKind::StepBegan { step, note, .. } => match form {
-            Form::Live => String::new(),
-            Form::Lines => Line::of(step, StepStatus::InProgress, None).told(note.as_deref(), width),
+            WatchForm::Live => String::new(),
+            WatchForm::Lines => Line::of(step, StepStatus::InProgress, None).told(note.as_deref(), width),
         },
         PlanUpdateKind::StepEnded { step, status, took, note, .. } => {
             let mut text = Line::of(step, *status, *took).told(note.as_deref(), width);

@@ -5,7 +5,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use serde_json::Value;
 
-use crate::cli::{Cli, Command, Global};
+use crate::cli::{Cli, CliCommand, Global};
 use crate::commands;
 use crate::failure::{Exit, Failure};
 use crate::terminal::markdown;
@@ -73,13 +73,13 @@ impl Stage {
         }
     }
 
-    async fn type_in(&self, line: &str) -> Result<crate::failure::Outcome, Stopped> {
+    async fn type_in(&self, line: &str) -> Result<crate::failure::ExitResult, Stopped> {
         self.screen.print(&format!("{} {}\n", paint("$", DIM), paint(&format!("planwright {line}"), COMMAND)))?;
         let words = std::iter::once("planwright").chain(line.split_whitespace());
         let mut cli = Cli::read(words).map_err(|error| Failure::usage(error.to_string()))?;
         cli.global = self.store.clone();
         // The person's own variables name sessions of another store.
-        if let Command::Plan(arguments) = &mut cli.command {
+        if let CliCommand::Plan(arguments) = &mut cli.command {
             arguments.session = None;
         }
         Ok(Box::pin(commands::run(cli)).await)

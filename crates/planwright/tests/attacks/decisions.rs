@@ -7,7 +7,7 @@ use planwright_core::command::{Command, EndedStep, RunCommand, TurnCommand};
 use planwright_core::ids::StepId;
 use planwright_core::model::{ModelReply, ToolCall, Usage};
 use planwright_core::plan::PlanStyle;
-use planwright_core::plan::execution::{Outcome, PermissionCounts, StepStatus};
+use planwright_core::plan::execution::{PermissionCounts, StepOutcome, StepStatus};
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Purpose, TurnInput};
@@ -195,7 +195,7 @@ fn make_uncertain(stage: &mut Stage) {
         let advance =
             |ended, begun| RunCommand::Advance { plan: plan.clone(), execution: execution.clone(), ended, begun };
         run(advance(Vec::new(), vec![step.clone()])).await;
-        let outcome = Outcome { status: StepStatus::Uncertain, note: None, evidence: None };
+        let outcome = StepOutcome { status: StepStatus::Uncertain, note: None, evidence: None };
         let (changes, permissions) = (CallChanges::default(), PermissionCounts::default());
         run(advance(vec![EndedStep { step, outcome, changes, permissions }], Vec::new())).await;
     });

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, EndedStep, Outcome, RunCommand};
+use planwright_core::command::{Command, Decision, EndedStep, RunCommand, StepOutcome};
 use planwright_core::ids::{ExecutionId, StepId};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::StepStatus;
@@ -59,7 +59,7 @@ impl<'a> Carrier<'a> {
 
     pub(crate) fn ends(&self, step: &str, status: StepStatus, note: &str) {
         let step = StepId::new(step).unwrap();
-        let outcome = Outcome { status, note: Some(note.to_owned()), evidence: None };
+        let outcome = StepOutcome { status, note: Some(note.to_owned()), evidence: None };
         self.does(|plan, execution| RunCommand::Advance {
             plan,
             execution,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cucumber::{then, when};
-use planwright_core::auto::{AutoState, Run, RunState};
+use planwright_core::auto::{AutoRun, AutoState, RunState};
 use planwright_core::memory::ScopeChain;
 use planwright_core::refusal::Refusal;
 use tokio::time::timeout;
@@ -17,7 +17,7 @@ async fn state(world: &World) -> AutoState {
     world.engine.auto().state(&world.session()).await.expect("a session")
 }
 
-async fn until(world: &World, number: u32, wanted: impl Fn(&Run) -> bool) -> Run {
+async fn until(world: &World, number: u32, wanted: impl Fn(&AutoRun) -> bool) -> AutoRun {
     let found = async {
         loop {
             let state = state(world).await;

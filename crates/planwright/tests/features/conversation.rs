@@ -152,7 +152,7 @@ pub(crate) async fn types(world: &mut World, text: String) {
     let agent = world.talk.agent(&world.engine);
     // A person is always somewhere before they go elsewhere.
     let here = agent.chats().enter(&transport(), &world.session(), &person()).await.expect("entered");
-    let answer = agent.hear(&here, &person(), &text, &Watcher::none()).await.expect("answered");
+    let answer = agent.type_text(&here, &person(), &text, &Watcher::none()).await.expect("answered");
     world.look_at(&answer.session.to_string());
     world.talk.answer = Some(answer);
 }

@@ -46,8 +46,8 @@ fn answers_later(world: &mut World, text: String) {
 /// Types it without waiting for the answer.
 pub(crate) fn begin(world: &mut World, text: &str) {
     let (agent, place, text) = (world.talk.agent(&world.engine), place(world), text.to_owned());
-    let hear = async move { agent.hear(&place, &person(), &text, &Watcher::none()).await };
-    world.under_way.push(tokio::spawn(hear));
+    let typing = async move { agent.type_text(&place, &person(), &text, &Watcher::none()).await };
+    world.under_way.push(tokio::spawn(typing));
 }
 
 #[when(expr = "the person types {string} and does not wait")]
@@ -110,7 +110,7 @@ fn still(world: &mut World) {
 async fn elsewhere(world: &mut World, text: String) {
     let engine = Engine::new(world.store.ledger().await, world.policy.clone());
     let agent = world.talk.another_agent(&engine, AgentOptions::new("the other one"));
-    let answer = agent.hear(&place(world), &person(), &text, &Watcher::none()).await.expect("answered");
+    let answer = agent.type_text(&place(world), &person(), &text, &Watcher::none()).await.expect("answered");
     world.talk.answer = Some(answer);
 }
 
@@ -133,7 +133,7 @@ async fn killed(world: &mut World, text: &str, when: impl Future<Output = ()>) {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
     let agent = mortal(world, &runtime).await;
     let (place, text) = (place(world), text.to_owned());
-    let work = runtime.spawn(async move { agent.hear(&place, &person(), &text, &Watcher::none()).await });
+    let work = runtime.spawn(async move { agent.type_text(&place, &person(), &text, &Watcher::none()).await });
     timeout(LONG, when).await.expect("it comes to that");
     assert!(!work.is_finished(), "it is in the middle of it");
     let end = tokio::task::spawn_blocking(move || runtime.shutdown_timeout(LONG));

@@ -51,7 +51,7 @@ async fn at_once(world: &mut World, first: (&ChatLocation, &str), second: (&Chat
     let hear = |(place, text): (&ChatLocation, &str)| {
         let (agent, place, text, by, unwatched) =
             (agent.clone(), place.clone(), text.to_owned(), by.clone(), unwatched.clone());
-        tokio::spawn(async move { agent.hear(&place, &by, &text, &unwatched).await })
+        tokio::spawn(async move { agent.type_text(&place, &by, &text, &unwatched).await })
     };
     let (first, second) = tokio::join!(hear(first), hear(second));
     for answer in [first, second] {
@@ -71,7 +71,7 @@ async fn deleted_elsewhere(world: &mut World, session: String) {
 #[when(expr = "the person types {string} where they still are")]
 async fn types_there(world: &mut World, text: String) {
     let agent = world.talk.agent(&world.engine);
-    let outcome = agent.hear(&place(world), &person(), &text, &Watcher::none()).await;
+    let outcome = agent.type_text(&place(world), &person(), &text, &Watcher::none()).await;
     world.answer = match outcome {
         Ok(answer) => answer.refusal.map_or(Ok(Value::Null), |code| Err(Refusal::new(code, answer.reply))),
         Err(error) => Err(error.into_refusal()),

@@ -102,7 +102,7 @@ async fn came_to_its_end(approved: &Approved<'_>, style: PlanStyle) {
 async fn goes_on(approved: &Approved<'_>, style: PlanStyle, fate: Fate, tally: &mut Tally) {
     tally.kills += 1;
     let (known, before) = (approved.outcomes().await, approved.begun());
-    let answer = take_up(approved, tally.kills).await;
+    let answer = resume_plan(approved, tally.kills).await;
     let standing = approved.standing().await;
     let after = approved.begun();
     let what = format!("{fate:?}: {standing:?}, begun {before:?}, then {after:?}, answered {answer:?}");
@@ -130,7 +130,7 @@ async fn goes_on(approved: &Approved<'_>, style: PlanStyle, fate: Fate, tally: &
 }
 
 /// Takes the plan up as a chat does when it is started, or as a person does who asks for it.
-async fn take_up(approved: &Approved<'_>, round: usize) -> String {
+async fn resume_plan(approved: &Approved<'_>, round: usize) -> String {
     let mut answers = Vec::new();
     if round.is_multiple_of(2) {
         answers.push(approved.job(Act::TakeUp).run_here().await);

@@ -101,7 +101,7 @@ impl World {
         let session: SessionIdentity = "cli:project-runs".parse().unwrap();
         agent.engine().sessions().open(&session, &person()).await.unwrap();
         let world = Self { folder, agent, model, session, project };
-        let chosen = world.hear(&format!("/project {}", world.root().display())).await;
+        let chosen = world.send(&format!("/project {}", world.root().display())).await;
         assert!(!chosen.refused(), "{}", chosen.reply);
         Some(world)
     }
@@ -110,9 +110,9 @@ impl World {
         self.folder.path().join("project")
     }
 
-    async fn hear(&self, text: &str) -> Answer {
+    async fn send(&self, text: &str) -> Answer {
         let place = ChatLocation::new(TransportChat("cli:ada".to_owned()), self.session.clone());
-        self.agent.hear(&place, &person(), text, &Watcher::none()).await.unwrap()
+        self.agent.type_text(&place, &person(), text, &Watcher::none()).await.unwrap()
     }
 
     async fn plan(&self, number: u32) -> Plan {
@@ -140,7 +140,7 @@ impl World {
             git_diff.lines().filter(|line| !line.starts_with("index ")).map(|line| format!("{line}\n")).collect();
         assert_eq!(shown, git_diff);
         assert!(!shown.is_empty());
-        let undone = self.hear(&format!("/undo {number}")).await;
+        let undone = self.send(&format!("/undo {number}")).await;
         assert!(!undone.refused(), "{}", undone.reply);
         assert_eq!(git(&self.root(), &["status", "--porcelain"]), "", "every byte is as it was");
         let report = self.agent.engine().verifier().verify_all(|_| {}).await.unwrap();
@@ -192,10 +192,10 @@ async fn document(store: Store, project: Project) {
     let replies = [Reply::call("plan_set_content", json!({"plan_markdown": markdown})), Reply::text("Please look.")];
     let work = repair(&world).into_iter().chain([done(1), done(2), Reply::text("Repaired.")]);
     replies.into_iter().chain(work).for_each(|reply| world.model.then(reply));
-    world.hear("/plan on document").await;
-    world.hear("The sum is wrong. Repair it.").await;
+    world.send("/plan on document").await;
+    world.send("The sum is wrong. Repair it.").await;
     assert_eq!(git(&world.root(), &["status", "--porcelain"]), "", "nothing is changed before the approval");
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     world.nothing_is_asked().await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     let codes = exit_codes(&world.model.requests());
@@ -208,20 +208,20 @@ async fn collect(store: Store, project: Project) {
     let finalize = || Reply::call("plan_finalize", json!({}));
     let replies = [world.edit(0, 1), world.run_tests(), finalize(), world.edit(1, 2), world.run_tests(), finalize()];
     replies.into_iter().for_each(|reply| world.model.then(reply));
-    world.hear("/plan on collect").await;
-    world.hear("The sum is wrong. Repair it.").await;
-    world.hear("/plan approve").await;
+    world.send("/plan on collect").await;
+    world.send("The sum is wrong. Repair it.").await;
+    world.send("/plan approve").await;
     let first = world.plan(1).await;
     assert_eq!(first.status, PlanStatus::PartiallyCompleted);
     let statuses: Vec<_> = first.execution.unwrap().steps.iter().map(|run| run.status).collect();
     assert_eq!(statuses, [StepStatus::Completed, StepStatus::Failed]);
-    world.hear("/plan on collect").await;
-    world.hear("The tests fail. Repair it.").await;
-    world.hear("/plan approve").await;
+    world.send("/plan on collect").await;
+    world.send("The tests fail. Repair it.").await;
+    world.send("/plan approve").await;
     world.nothing_is_asked().await;
     assert_eq!(world.plan(2).await.status, PlanStatus::Completed);
     // The first plan is undone after the second, which stands on it.
-    let undone = world.hear("/undo 2").await;
+    let undone = world.send("/undo 2").await;
     assert!(!undone.refused(), "{}", undone.reply);
     world.diff_is_that_of_git_and_undo_restores(1).await;
 }
@@ -243,12 +243,12 @@ async fn build(store: Store, project: Project) {
     let _ = world.model.clone().script("", [proposal, Reply::call("plan_submit", json!({}))]);
     let _ = world.model.clone().script("coder", repair(&world).into_iter().chain([report("Repaired.")]));
     let _ = world.model.clone().script("tester", [world.run_tests(), report("The tests pass.")]);
-    world.hear("/plan on build").await;
-    world.hear("The sum is wrong. Repair it.").await;
+    world.send("/plan on build").await;
+    world.send("The sum is wrong. Repair it.").await;
     let plan = world.plan(1).await;
     assert_eq!((plan.style(), plan.status), (PlanStyle::Build, PlanStatus::Ready));
     assert!(plan.markdown().contains(project.tests), "the command is shown at approval");
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     world.nothing_is_asked().await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     let codes = exit_codes(&world.model.requests_of("coder"));

@@ -18,9 +18,9 @@ use crate::world::{PATIENCE, session};
 
 const DIES: &str = "dies";
 
-async fn hear(agent: &Agent, text: &str) -> String {
+async fn send(agent: &Agent, text: &str) -> String {
     let place = ChatLocation::new(TransportChat("web:test".to_owned()), session("session-one"));
-    agent.hear(&place, &Actor::person("ada", "web"), text, &Watcher::none()).await.unwrap().reply
+    agent.type_text(&place, &Actor::person("ada", "web"), text, &Watcher::none()).await.unwrap().reply
 }
 
 /// A run whose first turn makes a plan, and whose later turns end the task.
@@ -51,17 +51,17 @@ async fn another_server_lists_it_as_interrupted_after_two_minutes_and_starts_it_
         let first = setup.clone().owned_by(DIES).agent(store.ledger().await, planner());
         let second = setup.owned_by("survives").agent(store.ledger().await, planner());
         first.engine().sessions().open(&session("session-one"), &Actor::person("ada", "web")).await.unwrap();
-        hear(&first, "/plan on").await;
-        hear(&first, "/task add Plan the move").await;
-        hear(&first, "/auto on").await;
+        send(&first, "/plan on").await;
+        send(&first, "/task add Plan the move").await;
+        send(&first, "/auto on").await;
         // The plan waits for a person, so the run does nothing.
-        until("the plan waits", async || hear(&second, "/plan status").await.contains("READY")).await;
+        until("the plan waits", async || send(&second, "/plan status").await.contains("READY")).await;
         let ledger = store.ledger().await;
         until("a sign of life", async || ledger.alive_at(DIES).await.unwrap().is_some()).await;
         let state = async || second.engine().auto().state(&session("session-one")).await.unwrap();
         until("the turn is over", async || state().await.runs[0].spent.turns == 1).await;
         let status = async |expected: &str| {
-            let status = hear(&second, "/auto status").await;
+            let status = send(&second, "/auto status").await;
             assert!(status.contains(&format!("run 1 (TASK_RUN) is {expected}")), "{status}");
         };
         status("running").await;
@@ -72,8 +72,8 @@ async fn another_server_lists_it_as_interrupted_after_two_minutes_and_starts_it_
         clock.advance(Duration::from_secs(2));
         status("interrupted").await;
         // One word starts it again, in the process that is there.
-        hear(&second, "/plan reject").await;
-        assert!(hear(&second, "/auto resume").await.starts_with("Run 1 (TASK_RUN) continues"));
+        send(&second, "/plan reject").await;
+        assert!(send(&second, "/auto resume").await.starts_with("Run 1 (TASK_RUN) continues"));
         until("the run is over", async || !state().await.runs[0].is_open()).await;
         assert_eq!(state().await.tasks[0].status.to_string(), "done");
     }

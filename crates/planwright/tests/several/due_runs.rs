@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use planwright_core::actor::Actor;
-use planwright_core::auto::{AutoCommand, AutoState, NewSchedule, Run};
+use planwright_core::auto::{AutoCommand, AutoRun, AutoState, NewSchedule};
 use planwright_core::event::Event;
 use planwright_engine::Engine;
 use planwright_test_support::clock::TestClock;
@@ -32,7 +32,7 @@ async fn state(engine: &Engine, n: usize) -> AutoState {
 }
 
 /// The only run of a session, once it neither runs nor is about to.
-async fn rested(engine: &Engine, n: usize) -> Run {
+async fn rested(engine: &Engine, n: usize) -> AutoRun {
     let looking = async {
         loop {
             let state = state(engine, n).await;

@@ -10,7 +10,7 @@ use landlock::{
 };
 
 use super::{layout, sys};
-use crate::paths::{Access, View};
+use crate::paths::{PathAccess, View};
 
 /// The newest version of Landlock that these rules were written for. Older kernels enforce what they know of it.
 const NEWEST: ABI = ABI::V6;
@@ -40,9 +40,9 @@ impl Rules {
             .map_err(|error| fail(&error))?;
         for (path, access) in view.objects() {
             let rights = match access {
-                Access::Read => AccessFs::from_read(NEWEST),
-                Access::Write => AccessFs::from_all(NEWEST),
-                Access::Hidden => continue,
+                PathAccess::Read => AccessFs::from_read(NEWEST),
+                PathAccess::Write => AccessFs::from_all(NEWEST),
+                PathAccess::Hidden => continue,
             };
             add(&mut created, path, rights).map_err(|error| fail(&error))?;
         }

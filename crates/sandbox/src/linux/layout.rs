@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::landlock::DEVICES;
 use super::sys;
 use crate::CommandLimits;
-use crate::paths::{Access, View, VisiblePath};
+use crate::paths::{PathAccess, View, VisiblePath};
 
 const READ_ONLY: u64 = 0x1;
 const NO_SETUID: u64 = 0x2;
@@ -70,14 +70,14 @@ enum Action {
 
 /// Folders on the disk that the layout needs beside the ones of the view.
 #[derive(Debug)]
-pub(super) struct Places<'a> {
+pub(super) struct LayoutFolders<'a> {
     /// An empty folder that becomes the root.
     pub(super) root: &'a Path,
     pub(super) empty_folder: &'a Path,
     pub(super) empty_file: &'a Path,
 }
 
-pub(super) fn steps(view: &View, places: &Places<'_>, limits: &CommandLimits) -> Vec<LayoutStep> {
+pub(super) fn steps(view: &View, places: &LayoutFolders<'_>, limits: &CommandLimits) -> Vec<LayoutStep> {
     let mut layout = Layout { root: places.root.to_owned(), steps: Vec::new(), folders: BTreeSet::new() };
     layout.push("making mounts private", Action::Private { target: c"/".to_owned() });
     let small = c"mode=0755,size=1m".to_owned();
@@ -91,10 +91,10 @@ pub(super) fn steps(view: &View, places: &Places<'_>, limits: &CommandLimits) ->
             VisiblePath::Temporary { path } => layout.private(path, room),
             VisiblePath::Object { path, access } => {
                 let (source, attributes) = match access {
-                    Access::Read => (path.as_path(), READ_ONLY | NO_SETUID | NO_DEVICES),
-                    Access::Write => (path.as_path(), NO_SETUID | NO_DEVICES),
-                    Access::Hidden if path.is_dir() => (places.empty_folder, READ_ONLY | NO_SETUID | NO_DEVICES),
-                    Access::Hidden => (places.empty_file, READ_ONLY | NO_SETUID | NO_DEVICES),
+                    PathAccess::Read => (path.as_path(), READ_ONLY | NO_SETUID | NO_DEVICES),
+                    PathAccess::Write => (path.as_path(), NO_SETUID | NO_DEVICES),
+                    PathAccess::Hidden if path.is_dir() => (places.empty_folder, READ_ONLY | NO_SETUID | NO_DEVICES),
+                    PathAccess::Hidden => (places.empty_file, READ_ONLY | NO_SETUID | NO_DEVICES),
                 };
                 layout.bind(source, path, attributes);
             }
@@ -177,7 +177,7 @@ impl Layout {
         self.private(Path::new("/dev/shm"), room);
     }
 
-    fn processes(&mut self, places: &Places<'_>, processes: u32) {
+    fn processes(&mut self, places: &LayoutFolders<'_>, processes: u32) {
         let proc = Path::new("/proc");
         self.folder(proc);
         let target = self.inside(proc);

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use futures::StreamExt as _;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::server_ledger::Change;
+use planwright_engine::server_ledger::StoreChange;
 use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 use tokio::task::AbortHandle;
@@ -75,9 +75,9 @@ impl Changes {
         &self.0.own_name
     }
 
-    /// The first thing that is told is [`Change::Anywhere`], once the listening has begun: what others wrote until then is
+    /// The first change that is sent is [`StoreChange::Anywhere`], once the listening has begun: what others wrote until then is
     /// not known.
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<Change> {
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<StoreChange> {
         let Shared { target, broadcaster, channel, own_name, .. } = &*self.0;
         let changes = broadcaster.subscribe();
         self.0.listening.get_or_init(|| {

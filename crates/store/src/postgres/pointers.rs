@@ -11,8 +11,8 @@ use crate::{encode, transport};
 pub(super) async fn point(readers: &Readers, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
     transport::check(transport)?;
     let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
-    let pointed = readers.write(include_str!("sql/point.sql"), &[&transport.0, &conversation, &channel]).await?;
-    if pointed.is_empty() {
+    let updated = readers.write(include_str!("sql/point.sql"), &[&transport.0, &conversation, &channel]).await?;
+    if updated.is_empty() {
         return Err(Refusal::not_found(format!("There is no session {session}.")).into());
     }
     Ok(())

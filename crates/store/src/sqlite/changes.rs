@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::server_ledger::Change;
+use planwright_engine::server_ledger::StoreChange;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::broadcast;
 
@@ -43,8 +43,8 @@ impl Changes {
         Self { path, broadcaster, thread: OnceLock::new() }
     }
 
-    /// The first announcement is [`Change::Anywhere`], once polling has begun: changes by others before it are not known.
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<Change> {
+    /// The first announcement is [`StoreChange::Anywhere`], once polling has begun: changes by others before it are not known.
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<StoreChange> {
         let changes = self.broadcaster.subscribe();
         self.thread.get_or_init(|| {
             let (ending, ended) = mpsc::channel();

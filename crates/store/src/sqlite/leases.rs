@@ -34,7 +34,7 @@ pub(super) fn acquire(
 
 pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), TransactionError> {
     let Some(row) = find_session(connection, &lease.session)? else { return Ok(()) };
-    Ok(let_go(connection, row.id, lease)?)
+    Ok(end_lease(connection, row.id, lease)?)
 }
 
 /// The holder of the lease, if the submission depends on it.
@@ -45,7 +45,7 @@ pub(super) fn holder_for(
 ) -> rusqlite::Result<Option<Holder>> {
     match (&submission.leasing, session_id) {
         (Leasing::None, _) | (_, None) => Ok(None),
-        (Leasing::Take { .. } | Leasing::Held(_) | Leasing::LetGo(_), Some(session_id)) => {
+        (Leasing::Take { .. } | Leasing::Held(_) | Leasing::Release(_), Some(session_id)) => {
             holder(connection, session_id)
         }
     }
@@ -101,7 +101,7 @@ pub(super) fn settle(
         Leasing::Take { owner, ttl } => {
             take(connection, session_id, &submission.session, holder, owner, *ttl).map(Some)
         }
-        Leasing::LetGo(lease) => let_go(connection, session_id, lease).map(|()| None),
+        Leasing::Release(lease) => end_lease(connection, session_id, lease).map(|()| None),
     }
 }
 
@@ -112,7 +112,7 @@ pub(super) fn settle_again(
     submission: &Submission,
 ) -> rusqlite::Result<Option<Lease>> {
     match &submission.leasing {
-        Leasing::None | Leasing::Held(_) | Leasing::LetGo(_) => Ok(None),
+        Leasing::None | Leasing::Held(_) | Leasing::Release(_) => Ok(None),
         Leasing::Take { owner, ttl } => {
             let holder = holder(connection, session_id)?;
             take_if_free(connection, session_id, &submission.session, holder.as_ref(), owner, *ttl)
@@ -170,7 +170,7 @@ fn millis(ttl: Duration) -> i64 {
     i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX / 2)
 }
 
-fn let_go(connection: &Connection, session_id: i64, lease: &Lease) -> rusqlite::Result<()> {
+fn end_lease(connection: &Connection, session_id: i64, lease: &Lease) -> rusqlite::Result<()> {
     let sql = "UPDATE lease SET expires_at = 0 WHERE session_id = ?1 AND owner = ?2 AND fence = ?3";
     connection.prepare_cached(sql)?.execute(params![session_id, lease.owner, lease.fence as i64])?;
     Ok(())

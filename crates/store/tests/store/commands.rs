@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::Actor;
 use planwright_core::command::{
-    AfterApproval, Command, Decision, DraftCommand, ImportedPlan, MetadataChange, NewStep, Outcome, ProgressReport,
-    RunCommand, SessionCommand,
+    AfterApproval, Command, Decision, DraftCommand, ImportedPlan, MetadataChange, NewStep, ProgressReport, RunCommand,
+    SessionCommand, StepOutcome,
 };
 use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, RequestId};
@@ -70,7 +70,7 @@ pub(crate) fn holding(lease: &Lease, submission: Submission) -> Submission {
 
 /// The same, and the session is free afterwards.
 pub(crate) fn letting_go(lease: &Lease, submission: Submission) -> Submission {
-    Submission { leasing: Leasing::LetGo(lease.clone()), ..submission }
+    Submission { leasing: Leasing::Release(lease.clone()), ..submission }
 }
 
 pub(crate) fn at(second: i64) -> Timestamp {
@@ -158,7 +158,7 @@ pub(crate) fn submit() -> Command {
 }
 
 pub(crate) fn report(status: StepStatus) -> Command {
-    let outcome = Outcome { status, note: None, evidence: None };
+    let outcome = StepOutcome { status, note: None, evidence: None };
     Command::Run(RunCommand::Report(ProgressReport { step: None, outcome }))
 }
 

@@ -7,7 +7,7 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
 use planwright_engine::ledger::Ledger as _;
-use planwright_engine::server_ledger::{Change, ServerLedger as _};
+use planwright_engine::server_ledger::{ServerLedger as _, StoreChange};
 use planwright_store::{Location, Pooler, PostgresLedger, inspect};
 
 use crate::commands::*;
@@ -109,10 +109,10 @@ async fn changes_are_announced_by_the_server_itself() {
     assert!(listener.check().await.unwrap().told_by_others);
     let mut changes = listener.changes();
     // It has begun to listen.
-    assert_eq!(changes.recv().await.unwrap(), Change::Anywhere);
+    assert_eq!(changes.recv().await.unwrap(), StoreChange::Anywhere);
     let here = session("cli:k3yk3y8x");
     writer.submit(submission(&here, "open", open())).await.unwrap();
-    assert_eq!(changes.recv().await.unwrap(), Change::Session(here));
+    assert_eq!(changes.recv().await.unwrap(), StoreChange::Session(here));
     let listening =
         "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN planwright_%' OR query LIKE '%written_at%'";
     let rows = client(&direct).await.query(listening, &[]).await.unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Ledger as _, LedgerResult};
-use planwright_engine::server_ledger::{Change, Claim, ClaimedRequest, ServerLedger};
+use planwright_engine::server_ledger::{Claim, ClaimedRequest, ServerLedger, StoreChange};
 use planwright_store::PostgresLedger;
 use tokio::time::timeout;
 
@@ -45,13 +45,13 @@ async fn what_cannot_be_known_is_told_as_such() {
         loop {
             // What has to do with the tampering before may be told of once more.
             match next(&mut changes).await {
-                Change::Anywhere => break,
-                Change::Session(_) => {}
+                StoreChange::Anywhere => break,
+                StoreChange::Session(_) => {}
             }
         }
     }
     submit_opening(other.as_ref(), &nth_session(5)).await.unwrap();
-    assert!(!wait_for(&mut changes, &nth_session(5)).await.contains(&Change::Anywhere));
+    assert!(!wait_for(&mut changes, &nth_session(5)).await.contains(&StoreChange::Anywhere));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -84,7 +84,7 @@ async fn a_follower_continues_after_the_connection_was_cut() {
     unavailable(ledger.check().await, "");
     submit_opening(other.as_ref(), &nth_session(1)).await.unwrap();
     let _proxy = proxy.start_again(&url);
-    while next(&mut changes).await != Change::Anywhere {}
+    while next(&mut changes).await != StoreChange::Anywhere {}
     ledger.check().await.unwrap();
     submit_opening(other.as_ref(), &nth_session(2)).await.unwrap();
     wait_for(&mut changes, &nth_session(2)).await;
@@ -102,10 +102,10 @@ async fn changes_are_announced_and_announcements_are_heard() {
     };
     announce("somebody web:session-00001 web:session-00002").await;
     for n in 1..=2 {
-        assert_eq!(next(&mut changes).await, Change::Session(nth_session(n)));
+        assert_eq!(next(&mut changes).await, StoreChange::Session(nth_session(n)));
     }
     announce("somebody who talks nonsense").await;
-    assert_eq!(next(&mut changes).await, Change::Anywhere);
+    assert_eq!(next(&mut changes).await, StoreChange::Anywhere);
 
     let (listener, mut line) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
     let (heard, mut hears) = tokio::sync::mpsc::unbounded_channel();
@@ -137,11 +137,11 @@ async fn what_was_never_announced_is_found() {
     }
     let mut changes = follow(ledger.as_ref()).await;
     store.tamper("UPDATE session SET written_at = clock_timestamp() WHERE conversation = 'session-00001'").await;
-    assert_eq!(next(&mut changes).await, Change::Session(nth_session(1)));
+    assert_eq!(next(&mut changes).await, StoreChange::Session(nth_session(1)));
     let gone = "INSERT INTO deleted_session (channel, conversation, deleted_at)
                 VALUES ('web', 'session-00002', clock_timestamp())";
     store.tamper(gone).await;
-    assert_eq!(next(&mut changes).await, Change::Session(nth_session(2)));
+    assert_eq!(next(&mut changes).await, StoreChange::Session(nth_session(2)));
 }
 
 /// A database without `NOTIFY`, as some have that only speak PostgreSQL's protocol.

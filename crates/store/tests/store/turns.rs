@@ -16,7 +16,7 @@ pub(crate) fn turn(request: &str) -> TurnId {
     TurnId::new(request).unwrap()
 }
 
-pub(crate) fn take_up(request: &str) -> Command {
+pub(crate) fn resume_turn(request: &str) -> Command {
     Command::Turn(TurnCommand::Resume { turn: turn(request) })
 }
 

@@ -39,7 +39,7 @@ use self::request_rate::RequestRate;
 use self::token_throttle::TokenThrottle;
 use super::ServerLimits;
 use super::extract::body_limits::BodyLimits;
-use super::problem::{ApiResult, Problem};
+use super::problem::{ApiProblem, ApiResult};
 use super::server::ConnectionHandle;
 use super::webhook::{self, UpdateReceiver};
 
@@ -198,7 +198,7 @@ impl Access {
     }
 
     /// A refused request counts for its address; beyond the limit it is told to wait, and its connection is closed.
-    fn refuse(&self, from: IpAddr, problem: Problem) -> Problem {
+    fn refuse(&self, from: IpAddr, problem: ApiProblem) -> ApiProblem {
         match self.rate.count_refused(from) {
             Ok(()) => problem,
             Err(wait) => too_many("there are too many requests without a valid token", wait).closing_connection(),
@@ -312,17 +312,17 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     (scheme.eq_ignore_ascii_case(b"bearer ") && !token.is_empty()).then_some(token)
 }
 
-fn unauthenticated(message: &str) -> Problem {
+fn unauthenticated(message: &str) -> ApiProblem {
     Refusal::new(RefusalCode::Unauthenticated, message).into()
 }
 
-fn too_many(message: &str, wait: Duration) -> Problem {
-    Problem::new(Refusal::limit(message)).with_status(StatusCode::TOO_MANY_REQUESTS).retry_after(wait)
+fn too_many(message: &str, wait: Duration) -> ApiProblem {
+    ApiProblem::new(Refusal::limit(message)).with_status(StatusCode::TOO_MANY_REQUESTS).retry_after(wait)
 }
 
 /// A handler that takes it cannot be reached without the middleware.
 impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
-    type Rejection = Problem;
+    type Rejection = ApiProblem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
         parts.extensions.get().cloned().ok_or_else(|| unauthenticated("sign in"))

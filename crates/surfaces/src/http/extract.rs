@@ -26,7 +26,7 @@ use serde_path_to_error::Segment;
 
 use self::body_limits::BodyLimits;
 use self::parse_error::explain;
-use super::problem::{ApiResult, Problem};
+use super::problem::{ApiProblem, ApiResult};
 
 /// JSON with its content type. An empty body is an empty object.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(crate) struct Query<T>(pub(crate) T);
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
-    type Rejection = Problem;
+    type Rejection = ApiProblem;
 
     async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
         let is_json = sent_as_json(request.headers());
@@ -51,14 +51,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if !is_json {
             let refusal =
                 Refusal::invalid("the body is JSON, and is sent with the header content-type: application/json");
-            return Err(Problem::new(refusal).with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+            return Err(ApiProblem::new(refusal).with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
         }
         from_json(&bytes, depth).map(Self)
     }
 }
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Query<T> {
-    type Rejection = Problem;
+    type Rejection = ApiProblem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         match axum::extract::Query::from_request_parts(parts, state).await {
@@ -77,7 +77,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Query<T
 }
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
-    type Rejection = Problem;
+    type Rejection = ApiProblem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         match axum::extract::Path::from_request_parts(parts, state).await {
@@ -151,7 +151,7 @@ fn typed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ParseFailure> {
 }
 
 impl ParseFailure {
-    fn into_problem(self) -> Problem {
+    fn into_problem(self) -> ApiProblem {
         let error = match self {
             Self::Type(error) => error,
             Self::TextAfterwards(error) => {

@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use super::app::App;
-use super::problem::{ApiResult, Problem};
+use super::problem::{ApiProblem, ApiResult};
 
 /// A part of the process that can fail while requests are still answered, such as its log.
 pub trait HealthSource: Debug + Send + Sync {
@@ -96,6 +96,6 @@ fn text(words: &'static str) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], words).into_response()
 }
 
-fn not_ready(reasons: Vec<String>) -> Problem {
-    Problem::new(Refusal::new(RefusalCode::Unavailable, reasons.join(" "))).with("reasons", reasons)
+fn not_ready(reasons: Vec<String>) -> ApiProblem {
+    ApiProblem::new(Refusal::new(RefusalCode::Unavailable, reasons.join(" "))).with("reasons", reasons)
 }

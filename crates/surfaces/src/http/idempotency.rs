@@ -27,7 +27,7 @@ use tokio::sync::watch;
 use super::access::client::Client;
 use super::app::App;
 use super::extract::read_body;
-use super::problem::{ApiResult, Problem};
+use super::problem::{ApiProblem, ApiResult};
 
 pub(super) const KEY: &str = "idempotency-key";
 pub(super) const REPLAYED: &str = "idempotent-replayed";
@@ -74,7 +74,7 @@ impl RequestContext {
 }
 
 impl FromRequestParts<App> for RequestContext {
-    type Rejection = Problem;
+    type Rejection = ApiProblem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
         let named: Self = parts.extensions.get().cloned().unwrap_or_default();
@@ -115,7 +115,7 @@ pub(crate) async fn once(State(once): State<Once>, request: Request, next: Next)
     };
     match tasks.spawn(work).await {
         Ok(response) => response.unwrap_or_else(IntoResponse::into_response),
-        Err(_) => Problem::new(Refusal::new(RefusalCode::Internal, "The request broke off.")).into_response(),
+        Err(_) => ApiProblem::new(Refusal::new(RefusalCode::Internal, "The request broke off.")).into_response(),
     }
 }
 
@@ -126,13 +126,13 @@ pub(crate) enum Claimed {
     /// To answer as the first time.
     Answered(StoredAnswer),
     /// To wait for the one that is being carried out.
-    Follow(Followed),
+    Follow(FollowedRequest),
 }
 
 /// A request that is being carried out in this process.
-pub(crate) struct Followed(watch::Receiver<Option<StoredAnswer>>);
+pub(crate) struct FollowedRequest(watch::Receiver<Option<StoredAnswer>>);
 
-impl Followed {
+impl FollowedRequest {
     /// The answer; `None` if the request broke off, so that it may be claimed again.
     pub(crate) async fn answer(mut self) -> Option<StoredAnswer> {
         let answered = self.0.wait_for(Option::is_some).await.ok()?;
@@ -198,7 +198,7 @@ impl Once {
         let mut underway = self.underway();
         if let Some(there) = underway.get(&claimed.key) {
             return match there.fingerprint == claimed.fingerprint {
-                true => Turn::Follow(Followed(there.answer.clone())),
+                true => Turn::Follow(FollowedRequest(there.answer.clone())),
                 false => Turn::Other,
             };
         }
@@ -221,7 +221,7 @@ fn has_passphrase(body: &[u8]) -> bool {
 
 enum Turn {
     Lead(Lead),
-    Follow(Followed),
+    Follow(FollowedRequest),
     /// The key is being used for another request.
     Other,
 }
@@ -337,9 +337,9 @@ fn replay(answer: StoredAnswer) -> Response {
     response
 }
 
-fn used_for_something_else() -> Problem {
+fn used_for_something_else() -> ApiProblem {
     let words = "This Idempotency-Key was used for another request; take a new one.";
-    Problem::new(Refusal::conflict(words)).with_status(StatusCode::UNPROCESSABLE_ENTITY)
+    ApiProblem::new(Refusal::conflict(words)).with_status(StatusCode::UNPROCESSABLE_ENTITY)
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_engine::session::outcome::{Answer, Outcome};
-use planwright_engine::session::progress::{Decided, Progress, ProgressStream, Update};
+use planwright_engine::session::progress::{Decided, Progress, ProgressStream, ProgressUpdate};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::app::App;
 use super::idempotency::RequestContext;
-use super::problem::{ApiResult, Problem};
+use super::problem::{ApiProblem, ApiResult};
 use crate::wire::{AnswerView, PlanCardView, ProgressView};
 
 /// How many progress messages a client that waits for the answer may be behind before it misses some.
@@ -61,13 +61,13 @@ pub(crate) async fn answer(
 ) -> ApiResult<Value> {
     loop {
         match stream.next().await {
-            Update::Progress(Progress::Decided(_)) => {}
-            Update::Progress(progress) => {
+            ProgressUpdate::Progress(Progress::Decided(_)) => {}
+            ProgressUpdate::Progress(progress) => {
                 if let Some(tap) = tap {
                     let _ = tap.try_send((session.clone(), progress));
                 }
             }
-            Update::Outcome(outcome) => return outcome_view(outcome?),
+            ProgressUpdate::Outcome(outcome) => return outcome_view(outcome?),
         }
     }
 }
@@ -76,9 +76,9 @@ pub(crate) async fn answer(
 pub(crate) async fn decided(mut stream: ProgressStream) -> ApiResult<Decided> {
     loop {
         match stream.next().await {
-            Update::Progress(Progress::Decided(decided)) => return Ok(decided),
-            Update::Progress(_) => {}
-            Update::Outcome(outcome) => {
+            ProgressUpdate::Progress(Progress::Decided(decided)) => return Ok(decided),
+            ProgressUpdate::Progress(_) => {}
+            ProgressUpdate::Outcome(outcome) => {
                 outcome_view(outcome?)?;
                 return Err(Refusal::new(RefusalCode::Internal, "The input ended without a decision.").into());
             }
@@ -90,9 +90,9 @@ pub(crate) async fn decided(mut stream: ProgressStream) -> ApiResult<Decided> {
 pub(crate) async fn answered(mut stream: ProgressStream) -> ApiResult<String> {
     loop {
         match stream.next().await {
-            Update::Progress(Progress::Said(words)) => return Ok(words),
-            Update::Progress(_) => {}
-            Update::Outcome(outcome) => {
+            ProgressUpdate::Progress(Progress::Said(words)) => return Ok(words),
+            ProgressUpdate::Progress(_) => {}
+            ProgressUpdate::Outcome(outcome) => {
                 outcome_view(outcome?)?;
                 return Err(Refusal::new(RefusalCode::Internal, "The input ended without an answer.").into());
             }
@@ -125,8 +125,8 @@ fn unless_refused(outcome: Outcome) -> ApiResult<Answer> {
     }
 }
 
-fn refused(code: RefusalCode, answer: Answer) -> Problem {
-    let problem = Problem::new(Refusal::new(code, answer.reply));
+fn refused(code: RefusalCode, answer: Answer) -> ApiProblem {
+    let problem = ApiProblem::new(Refusal::new(code, answer.reply));
     match answer.plan.and_then(|plan| serde_json::to_value(PlanCardView::from(plan)).ok()) {
         Some(plan) => problem.with("plan", plan),
         None => problem,

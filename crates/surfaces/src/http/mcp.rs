@@ -22,7 +22,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::app::App;
-use super::problem::{ApiResult, Problem};
+use super::problem::{ApiProblem, ApiResult};
 use crate::mcp::folder::named_session;
 use crate::mcp::{McpOptions, PlanServer, PlanStart, SessionTarget};
 
@@ -91,7 +91,7 @@ fn target(key: Option<&str>, plan: Option<&str>) -> ApiResult<SessionTarget> {
         None => None,
         Some(key) => {
             let named = session_of_path(key);
-            let none = || Problem::from(Refusal::not_found(format!("There is no session {}.", quoted(key))));
+            let none = || ApiProblem::from(Refusal::not_found(format!("There is no session {}.", quoted(key))));
             Some(named.ok_or_else(none)?)
         }
     };

@@ -27,7 +27,7 @@ use super::access::client::Client;
 use super::access::{Access, Authenticated};
 use super::mcp;
 use super::metrics::Metrics;
-use super::problem::Problem;
+use super::problem::ApiProblem;
 
 #[derive(Debug, Clone)]
 pub(super) struct RequestHandling {
@@ -76,7 +76,7 @@ async fn run(mut request: Request, next: Next, route: &str, span: &Span) -> Resp
     let answered = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone()).await;
     let response = answered.unwrap_or_else(|_| {
         tracing::error!(event = "request_panicked", route);
-        Problem::new(Refusal::new(RefusalCode::Internal, "the request failed")).into_response()
+        ApiProblem::new(Refusal::new(RefusalCode::Internal, "the request failed")).into_response()
     });
     let response = responses::as_problem(response);
     match authenticated {

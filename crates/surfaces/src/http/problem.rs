@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 /// The error of every handler.
 #[derive(Debug)]
-pub(crate) struct Problem {
+pub(crate) struct ApiProblem {
     /// Boxed, so that a `Result` stays small.
     parts: Box<Parts>,
 }
@@ -27,7 +27,7 @@ struct Parts {
     close_connection: bool,
 }
 
-pub(crate) type ApiResult<T> = Result<T, Problem>;
+pub(crate) type ApiResult<T> = Result<T, ApiProblem>;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -42,7 +42,7 @@ struct Body<'a> {
     more: &'a Map<String, Value>,
 }
 
-impl Problem {
+impl ApiProblem {
     pub(crate) fn new(refusal: Refusal) -> Self {
         let (status, more) = (status(refusal.code), Map::new());
         Self { parts: Box::new(Parts { status, refusal, more, retry_after: None, close_connection: false }) }
@@ -99,13 +99,13 @@ impl Problem {
     }
 }
 
-impl From<Refusal> for Problem {
+impl From<Refusal> for ApiProblem {
     fn from(refusal: Refusal) -> Self {
         Self::new(refusal)
     }
 }
 
-impl From<LedgerError> for Problem {
+impl From<LedgerError> for ApiProblem {
     fn from(error: LedgerError) -> Self {
         match &error {
             LedgerError::Damaged { .. } | LedgerError::Internal(_) => {
@@ -120,7 +120,7 @@ impl From<LedgerError> for Problem {
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for ApiProblem {
     fn into_response(self) -> Response {
         let mut response = (self.parts.status, Json(self.body())).into_response();
         let headers = response.headers_mut();

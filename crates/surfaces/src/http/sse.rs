@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::app::App;
 use super::extract::Path;
 use super::input::{PROGRESS_BACKLOG, progress_view};
-use super::problem::Problem;
+use super::problem::ApiProblem;
 
 pub(super) const MEDIA_TYPE: &str = "text/event-stream";
 
@@ -124,7 +124,7 @@ impl Streaming {
                     }
                     () = stopping.cancelled() => {
                         let words = "The server is stopping. Another process continues the work; the journal has the result.";
-                        Some(self.problem(Problem::new(Refusal::new(RefusalCode::Unavailable, words)).to_value()))
+                        Some(self.problem(ApiProblem::new(Refusal::new(RefusalCode::Unavailable, words)).to_value()))
                     }
                 }
             }
@@ -181,6 +181,6 @@ impl Streaming {
     }
 }
 
-fn broke_off() -> Problem {
-    Problem::new(Refusal::new(RefusalCode::Internal, "The answer broke off."))
+fn broke_off() -> ApiProblem {
+    ApiProblem::new(Refusal::new(RefusalCode::Internal, "The answer broke off."))
 }

@@ -22,18 +22,18 @@ use super::upstream;
 
 /// The plan as it was looked at last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PlanGlance {
+pub(super) struct SeenStatus {
     pub(super) number: u32,
     pub(super) status: PlanStatus,
 }
 
-pub(super) async fn glance(engine: &Engine, session: &SessionIdentity) -> Option<PlanGlance> {
+pub(super) async fn seen_status(engine: &Engine, session: &SessionIdentity) -> Option<SeenStatus> {
     let snapshot = engine.sessions().snapshot(session).await.ok()?;
-    snapshot.active().map(|plan| PlanGlance { number: plan.number, status: plan.status })
+    snapshot.active().map(|plan| SeenStatus { number: plan.number, status: plan.status })
 }
 
 /// Tells the client about other tools, changed plans and decisions, as long as it is polled.
-pub(super) async fn tell(
+pub(super) async fn notify_client(
     server: &Weak<Shared>,
     session: &SessionIdentity,
     changes: &SessionChanges,
@@ -42,7 +42,7 @@ pub(super) async fn tell(
 ) -> Never {
     let (mut tools, mut entries) = (changes.tools(), changes.entries());
     let mut seen = match server.upgrade() {
-        Some(shared) => glance(shared.engine(), session).await,
+        Some(shared) => seen_status(shared.engine(), session).await,
         None => None,
     };
     loop {
@@ -63,7 +63,7 @@ pub(super) async fn tell(
                 if shared.log_level().is_none_or(|least| severity(LoggingLevel::Info) < severity(least)) {
                     continue;
                 }
-                let now = glance(shared.engine(), session).await;
+                let now = seen_status(shared.engine(), session).await;
                 if now != seen {
                     tell_status(peer, now.as_ref()).await;
                     seen = now;
@@ -74,7 +74,7 @@ pub(super) async fn tell(
 }
 
 /// A log line for clients that asked for them.
-async fn tell_status(peer: &Peer<RoleServer>, plan: Option<&PlanGlance>) {
+async fn tell_status(peer: &Peer<RoleServer>, plan: Option<&SeenStatus>) {
     let Some(plan) = plan else { return };
     let data = json!({ "plan": plan.number, "status": plan.status });
     let mut params = LoggingMessageNotificationParam::new(LoggingLevel::Info, data);

@@ -189,7 +189,7 @@ impl PlanServer {
             let updates = self.shared.options.gateway.as_ref().and_then(Gateway::resource_updates);
             tokio::spawn(async move {
                 tokio::select! {
-                    never = notifications::tell(&shared, &identity, &changes, updates, &peer) => match never {},
+                    never = notifications::notify_client(&shared, &identity, &changes, updates, &peer) => match never {},
                     () = closing.cancelled() => {}
                 }
             });

@@ -1,6 +1,6 @@
 //! The answer to an input, as clients receive it.
 
-use planwright_core::plan::execution::Progress;
+use planwright_core::plan::execution::ExecutionProgress;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::session::Channel;
@@ -136,7 +136,7 @@ pub struct PlanCardView {
     pub incomplete_approval: Option<IncompleteApprovalView>,
     /// How far it has come, once it is carried out.
     #[schema(value_type = Option<ProgressSchema>, required = true)]
-    pub progress: Option<Progress>,
+    pub progress: Option<ExecutionProgress>,
     /// What can be typed about it now.
     pub next: Vec<String>,
 }

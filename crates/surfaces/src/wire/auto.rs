@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use planwright_core::auto::{
-    AutoState, Goal, GoalStatus, Run, RunKind, RunState, RunTrigger, Schedule, Spend, Task, TaskStatus,
+    AutoRun, AutoState, Goal, GoalStatus, RunKind, RunState, RunTrigger, Schedule, Spend, Task, TaskStatus,
 };
 use planwright_core::ids::{GoalId, RunId, ScheduleId, TaskId};
 use serde::Serialize;
@@ -118,8 +118,8 @@ impl From<Spend> for SpendView {
     }
 }
 
-impl From<&Run> for RunView {
-    fn from(run: &Run) -> Self {
+impl From<&AutoRun> for RunView {
+    fn from(run: &AutoRun) -> Self {
         let reason = match &run.state {
             RunState::Running | RunState::Interrupted { .. } => None,
             RunState::Paused { reason, .. } => Some(reason.to_string()),

@@ -1,7 +1,7 @@
 //! Sessions as they are listed.
 
 use jiff::Timestamp;
-use planwright_core::plan::execution::Progress;
+use planwright_core::plan::execution::ExecutionProgress;
 use planwright_core::plan::{Execution, Plan, PlanStatus};
 use planwright_core::session::Channel;
 use planwright_engine::ledger::StoredSession;
@@ -72,7 +72,7 @@ pub struct ActivePlanView {
     /// How far its execution is, if it was begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<ProgressSchema>, nullable = false)]
-    pub progress: Option<Progress>,
+    pub progress: Option<ExecutionProgress>,
 }
 
 impl From<&Plan> for ActivePlanView {

@@ -11,7 +11,7 @@ use planwright_llm::scripted::ScriptedModel;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::world::{Came, OTHER, SESSION, World};
+use crate::world::{OTHER, Received, SESSION, World};
 
 const KEY: &str = "project-session";
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0";
@@ -173,7 +173,7 @@ async fn a_file_is_sent_as_it_is_and_does_nothing_in_a_browser() {
     }
     let content = async |query: &str| world.get(&format!("/api/sessions/{KEY}/files/content{query}")).await;
     for path in ["gone.md", "secret/key.txt", "SECRET/key.txt", "../x", "/etc/passwd", "%00", ".", "src/main.rs/x"] {
-        let came: Came = content(&format!("?path={path}")).await;
+        let came: Received = content(&format!("?path={path}")).await;
         assert!([400, 404].contains(&came.status.as_u16()), "{path}: {came:?}");
     }
     // What is denied looks like what does not exist.
@@ -188,7 +188,7 @@ async fn a_file_is_sent_as_it_is_and_does_nothing_in_a_browser() {
     world.get(&format!("/api/sessions/{OTHER}/files/content?path=README.md")).await.refused(404, "NOT_FOUND");
 }
 
-async fn send(world: &World, query: &str, content: &[u8]) -> Came {
+async fn send(world: &World, query: &str, content: &[u8]) -> Received {
     let request = Request::post(format!("/api/sessions/{SESSION}/files{query}"));
     world.call(request.body(Body::from(content.to_vec())).unwrap()).await
 }

@@ -5,10 +5,10 @@ use axum::http::{Request, StatusCode};
 use planwright_llm::scripted::{Gate, Reply};
 use serde_json::json;
 
-use crate::world::{Came, SESSION, World, came, sent};
+use crate::world::{Received, SESSION, World, came, sent};
 
 #[track_caller]
-fn is_replayed(came: &Came) {
+fn is_replayed(came: &Received) {
     assert_eq!(came.headers["idempotent-replayed"], "true", "{came:?}");
 }
 

@@ -1,7 +1,7 @@
 //! What waits for a person, over all sessions.
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, EndedStep, Outcome, RunCommand};
+use planwright_core::command::{Command, EndedStep, RunCommand, StepOutcome};
 use planwright_core::ids::StepId;
 use planwright_core::plan::execution::StepStatus;
 use planwright_llm::scripted::Reply;
@@ -76,7 +76,7 @@ async fn a_step_with_an_unknown_result_waits_for_a_person() {
         engine.submit(&session, &Actor::system("web"), Command::Run(advance)).await.unwrap();
     };
     let ended = |index: usize, status, note: Option<&str>| {
-        let outcome = Outcome { status, note: note.map(str::to_owned), evidence: None };
+        let outcome = StepOutcome { status, note: note.map(str::to_owned), evidence: None };
         vec![EndedStep {
             step: steps[index].clone(),
             outcome,

@@ -33,13 +33,13 @@ pub(crate) struct World {
 
 /// What came back.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Came {
+pub(crate) struct Received {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) text: String,
 }
 
-impl Came {
+impl Received {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
@@ -126,39 +126,39 @@ impl World {
         planwright_surfaces::http::rest(self.agent.clone(), self.ledger.clone(), self.stopping.clone())
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Came {
+    pub(crate) async fn get(&self, path: &str) -> Received {
         self.call(Request::get(path).body(Body::empty()).unwrap()).await
     }
 
-    pub(crate) async fn delete(&self, path: &str) -> Came {
+    pub(crate) async fn delete(&self, path: &str) -> Received {
         self.call(Request::delete(path).body(Body::empty()).unwrap()).await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: Value) -> Came {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Received {
         self.call(posting(path).body(Body::from(body.to_string())).unwrap()).await
     }
 
-    pub(crate) async fn patch(&self, path: &str, body: Value) -> Came {
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Received {
         let request = Request::patch(path).header("content-type", "application/json");
         self.call(request.body(Body::from(body.to_string())).unwrap()).await
     }
 
-    pub(crate) async fn put(&self, path: &str, body: Value) -> Came {
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Received {
         let request = Request::put(path).header("content-type", "application/json");
         self.call(request.body(Body::from(body.to_string())).unwrap()).await
     }
 
-    pub(crate) async fn post_with_key(&self, path: &str, key: &str, body: Value) -> Came {
+    pub(crate) async fn post_with_key(&self, path: &str, key: &str, body: Value) -> Received {
         let request = posting(path).header("idempotency-key", key);
         self.call(request.body(Body::from(body.to_string())).unwrap()).await
     }
 
     /// Types it into the first session.
-    pub(crate) async fn say(&self, text: &str) -> Came {
+    pub(crate) async fn say(&self, text: &str) -> Received {
         self.post(&format!("/api/sessions/{SESSION}/messages"), json!({ "text": text })).await
     }
 
-    pub(crate) async fn call(&self, request: Request<Body>) -> Came {
+    pub(crate) async fn call(&self, request: Request<Body>) -> Received {
         came(self.send(request).await).await
     }
 
@@ -205,10 +205,10 @@ pub(crate) async fn sent(router: Router, request: Request<Body>) -> Response {
     answer.expect("it answers").unwrap()
 }
 
-pub(crate) async fn came(response: Response) -> Came {
+pub(crate) async fn came(response: Response) -> Received {
     let (parts, body) = response.into_parts();
     let bytes = tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, usize::MAX)).await.unwrap().unwrap();
-    Came { status: parts.status, headers: parts.headers, text: String::from_utf8(bytes.to_vec()).unwrap() }
+    Received { status: parts.status, headers: parts.headers, text: String::from_utf8(bytes.to_vec()).unwrap() }
 }
 
 fn posting(path: &str) -> axum::http::request::Builder {

@@ -16,7 +16,7 @@ fn killed_in_the_middle(world: &World, typed: &str) {
     use planwright_test_support::talk::{Talk as _, Watcher};
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let (agent, place, text) = (world.agent.clone(), world.place(), typed.to_owned());
-    runtime.spawn(async move { agent.hear(&place, &person(), &text, &Watcher::none()).await });
+    runtime.spawn(async move { agent.type_text(&place, &person(), &text, &Watcher::none()).await });
     let calls = || world.calls().iter().filter(|line| line.starts_with("block")).count();
     for _ in 0..3_000 {
         if calls() == 1 {
@@ -31,8 +31,8 @@ fn killed_in_the_middle(world: &World, typed: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_of_a_plan_without_an_outcome_is_uncertain_and_not_made_again() {
     let world = World::accepted([block(), Reply::call("plan_finalize", json!({})), Reply::text("Ready.")]).await;
-    world.hear("/plan on collect").await;
-    world.hear("Do it").await;
+    world.send("/plan on collect").await;
+    world.send("Do it").await;
     tokio::task::block_in_place(|| killed_in_the_middle(&world, "/plan approve"));
     let other = world.another([]).await;
     use planwright_test_support::talk::{Talk as _, Watcher};

@@ -21,7 +21,7 @@ fn note_of(server: &str) -> Reply {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_dies_leaves_its_call_uncertain_and_is_started_again() {
     let world = World::accepted([call("die"), note_of("test"), Reply::text("It works again.")]).await;
-    world.hear("Try").await;
+    world.send("Try").await;
     let results = world.results();
     assert!(results.contains("ended with exit code 3; its last words: out of paper"), "{results}");
     assert!(results.contains("not known whether it was done") && results.contains("noted milk"), "{results}");
@@ -41,7 +41,7 @@ async fn a_server_that_hangs_is_given_up_and_others_work_on() {
     .await;
     world.accept("test").await;
     world.accept("other").await;
-    world.hear("Try").await;
+    world.send("Try").await;
     let results = world.results();
     assert!(results.contains("did not answer within 1 seconds") && results.contains("noted milk"), "{results}");
     // The ping after the cancellation is not answered either, so the server is ended.
@@ -53,7 +53,7 @@ async fn a_server_that_hangs_is_given_up_and_others_work_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_floods_is_ended_with_words() {
     let world = World::accepted([call("flood"), note_of("test"), Reply::text("It works again.")]).await;
-    world.hear("Try").await;
+    world.send("Try").await;
     let results = world.results();
     assert!(results.contains("sent notifications faster than they can be read"), "{results}");
     assert!(results.contains("noted milk"), "{results}");
@@ -63,7 +63,7 @@ async fn a_server_that_floods_is_ended_with_words() {
 async fn answers_that_are_nonsense_fail_their_call() {
     let replies = [call("garbage").and_call("test__lie", json!({})), note_of("test"), Reply::text("It works.")];
     let world = World::accepted(replies).await;
-    world.hear("Try").await;
+    world.send("Try").await;
     let results = world.results();
     assert_eq!(results.matches("sent an answer that cannot be read").count(), 2, "{results}");
     assert!(results.contains("noted milk"), "{results}");
@@ -113,7 +113,7 @@ async fn pauses_between_starts_grow() {
 async fn words_on_standard_output_do_not_confuse() {
     let world = World::with("noise", [note_of("test"), Reply::text("Noted.")], |_| {}).await;
     world.accept(SERVER).await;
-    world.hear("Note the milk").await;
+    world.send("Note the milk").await;
     assert_eq!(world.calls().len(), 1);
 }
 
@@ -125,15 +125,15 @@ async fn of_ten_thousand_tools_the_model_is_offered_some() {
     })
     .await;
     world.accept(SERVER).await;
-    world.hear("How many?").await;
+    world.send("How many?").await;
     assert_eq!(world.advertised().iter().filter(|tool| tool.starts_with("test__")).count(), 128);
-    let tools = world.hear("/tools").await.reply;
+    let tools = world.send("/tools").await.reply;
     assert!(tools.contains("128 of 10000 tools offered; `mcp.servers.test.tools` chooses others"), "{tools}");
     let mut servers = world.servers.clone();
     servers[0].selection = ToolSelection::new(&["tool_999?".to_owned()], 128).unwrap();
     let mut other = World { servers, ..world };
     other = other.another([Reply::call("test__tool_9999", json!({})), Reply::text("Called.")]).await;
-    other.hear("Call the last").await;
+    other.send("Call the last").await;
     assert_eq!(other.advertised().iter().filter(|tool| tool.starts_with("test__")).count(), 10);
     assert_eq!(other.calls(), ["tool_9999 {}"]);
 }
@@ -141,7 +141,7 @@ async fn of_ten_thousand_tools_the_model_is_offered_some() {
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_that_a_server_started_ends_with_it() {
     let world = World::accepted([call("child"), Reply::text("Started.")]).await;
-    world.hear("Start it").await;
+    world.send("Start it").await;
     let child = world.log(SERVER, "child.pid").remove(0);
     let server = world.log(SERVER, "started.log").remove(0);
     let runs = |pid: &str| {

@@ -11,7 +11,7 @@ use axum::{Json, Router};
 use planwright_core::upstream::AnnotationTrust;
 use planwright_engine::upstream::{ToolSelection, UpstreamError, UpstreamServers as _};
 use planwright_llm::scripted::Reply;
-use planwright_upstream::{PassedRequests, Reach, ServerOptions, UpstreamClient};
+use planwright_upstream::{PassedRequests, Reach, UpstreamClient, UpstreamServerOptions};
 use serde_json::{Value, json};
 
 use crate::world::{World, name, sandbox};
@@ -49,8 +49,8 @@ async fn server() -> (String, Seen) {
     (format!("http://{address}"), seen)
 }
 
-fn options(url: String) -> ServerOptions {
-    ServerOptions {
+fn options(url: String) -> UpstreamServerOptions {
+    UpstreamServerOptions {
         passed_requests: PassedRequests::default(),
         name: name("web"),
         reach: Reach::Http { url, headers: vec![("Authorization".to_owned(), "Bearer person".to_owned())] },
@@ -67,7 +67,7 @@ async fn tools_behind_an_address_are_called_with_the_persons_headers() {
     let replies = [Reply::call("web__search", json!({})), Reply::text("Found.")];
     let world = World::with("plain", replies, |setup| setup.servers = vec![options(format!("{url}/mcp"))]).await;
     world.accept("web").await;
-    world.hear("Search").await;
+    world.send("Search").await;
     assert!(world.results().contains("found it"), "{}", world.results());
     let seen = seen.lock().unwrap();
     assert!(seen.iter().all(|headers| headers.get("authorization").is_some_and(|value| value == "Bearer person")));

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
 use planwright_llm::scripted::Reply;
-use planwright_upstream::ServerOptions;
+use planwright_upstream::UpstreamServerOptions;
 use serde_json::json;
 
 use crate::world::{World, program};
@@ -25,7 +25,7 @@ fn installed() -> &'static (PathBuf, PathBuf) {
     })
 }
 
-fn server(server: &str, script: &str, arguments: &[&str], folder: &Path) -> ServerOptions {
+fn server(server: &str, script: &str, arguments: &[&str], folder: &Path) -> UpstreamServerOptions {
     let (node, packages) = installed();
     let script = packages.join(script);
     let arguments = std::iter::once(script.to_str().unwrap()).chain(arguments.iter().copied()).map(str::to_owned);
@@ -50,16 +50,16 @@ async fn a_file_is_written_by_an_approved_plan_once() {
     })
     .await;
     world.accept("files").await;
-    world.hear("/plan on collect").await;
-    world.hear("Write the note").await;
+    world.send("/plan on collect").await;
+    world.send("Write the note").await;
     assert!(!path.exists());
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "milk");
     let plan = world.agent.engine().plans().find(&world.session, Some(&"1".parse().unwrap())).await.unwrap();
     assert_eq!(plan.status, PlanStatus::Completed);
     // What was done is not done again, not even by another process.
     std::fs::remove_file(&path).unwrap();
-    world.another([]).await.hear("/plan resume 1").await;
+    world.another([]).await.send("/plan resume 1").await;
     assert!(!path.exists());
 }
 
@@ -101,8 +101,8 @@ async fn a_real_server_that_is_killed_in_the_middle_leaves_an_uncertain_step() {
     })
     .await;
     world.accept("all").await;
-    world.hear("/plan on collect").await;
-    world.hear("Do it").await;
+    world.send("/plan on collect").await;
+    world.send("Do it").await;
     let (approved, ()) = world.when_shown("/plan approve", "of 600", async || kill_servers(folder.path())).await;
     let plan = world.agent.engine().plans().find(&world.session, Some(&"1".parse().unwrap())).await.unwrap();
     let step = &plan.execution.as_ref().unwrap().steps[0];
@@ -141,7 +141,7 @@ async fn memory_keeps_what_a_permitted_call_writes() {
     })
     .await;
     world.accept("memory").await;
-    world.hear("Remember Ada").await;
+    world.send("Remember Ada").await;
     assert!(world.results().contains("likes tea"), "{}", world.results());
     assert!(std::fs::read_to_string(folder.path().join("memory.jsonl")).unwrap().contains("likes tea"));
 }

@@ -19,7 +19,7 @@ use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_test_support::agent::AgentSetup;
 use planwright_test_support::talk::{Talk as _, Watcher};
-use planwright_upstream::{PassedRequests, Reach, ServerOptions, UpstreamClient};
+use planwright_upstream::{PassedRequests, Reach, UpstreamClient, UpstreamServerOptions};
 use tempfile::TempDir;
 
 pub(crate) const SERVER: &str = "test";
@@ -32,12 +32,12 @@ pub(crate) struct World {
     pub(crate) agent: Agent,
     pub(crate) session: SessionIdentity,
     pub(crate) client: UpstreamClient,
-    pub(crate) servers: Vec<ServerOptions>,
+    pub(crate) servers: Vec<UpstreamServerOptions>,
 }
 
 /// What a test changes before the agent is made.
 pub(crate) struct Setup {
-    pub(crate) servers: Vec<ServerOptions>,
+    pub(crate) servers: Vec<UpstreamServerOptions>,
     pub(crate) rules: Vec<PermissionRule>,
 }
 
@@ -58,7 +58,7 @@ fn python() -> &'static str {
 }
 
 /// The hostile server in this mode, which keeps its notes in `folder/NAME`.
-pub(crate) fn hostile(server: &str, mode: &str, folder: &Path) -> ServerOptions {
+pub(crate) fn hostile(server: &str, mode: &str, folder: &Path) -> UpstreamServerOptions {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers/hostile.py");
     let own = folder.join(server);
     std::fs::create_dir_all(&own).unwrap();
@@ -66,8 +66,8 @@ pub(crate) fn hostile(server: &str, mode: &str, folder: &Path) -> ServerOptions 
     program(server, python(), arguments.to_vec(), own)
 }
 
-pub(crate) fn program(server: &str, command: &str, arguments: Vec<String>, folder: PathBuf) -> ServerOptions {
-    ServerOptions {
+pub(crate) fn program(server: &str, command: &str, arguments: Vec<String>, folder: PathBuf) -> UpstreamServerOptions {
+    UpstreamServerOptions {
         passed_requests: PassedRequests::default(),
         name: name(server),
         reach: Reach::Program {
@@ -147,14 +147,14 @@ impl World {
         ChatLocation::new(TransportChat("cli:tester".to_owned()), self.session.clone())
     }
 
-    pub(crate) async fn hear(&self, text: &str) -> Answer {
-        self.agent.hear(&self.place(), &person(), text, &Watcher::none()).await.unwrap()
+    pub(crate) async fn send(&self, text: &str) -> Answer {
+        self.agent.type_text(&self.place(), &person(), text, &Watcher::none()).await.unwrap()
     }
 
     /// The same with what was shown on the way.
     pub(crate) async fn watch(&self, text: &str) -> (Answer, Vec<Progress>) {
         let (watcher, mut shown) = Watcher::new();
-        let answer = self.agent.hear(&self.place(), &person(), text, &watcher).await.unwrap();
+        let answer = self.agent.type_text(&self.place(), &person(), text, &watcher).await.unwrap();
         drop(watcher);
         let mut progress = Vec::new();
         while let Ok(one) = shown.try_recv() {
@@ -167,7 +167,7 @@ impl World {
     pub(crate) async fn when_shown<T>(&self, text: &str, words: &str, act: impl AsyncFnOnce() -> T) -> (Answer, T) {
         let (watcher, mut shown) = Watcher::new();
         let (place, by) = (self.place(), person());
-        let answer = self.agent.hear(&place, &by, text, &watcher);
+        let answer = self.agent.type_text(&place, &by, text, &watcher);
         let acting = async {
             loop {
                 match shown.recv().await.expect("more to be shown") {
@@ -238,7 +238,11 @@ pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
     panic!("{what} did not happen");
 }
 
-async fn agent(setup: &mut AgentSetup, servers: &[ServerOptions], model: &ScriptedModel) -> (Agent, UpstreamClient) {
+async fn agent(
+    setup: &mut AgentSetup,
+    servers: &[UpstreamServerOptions],
+    model: &ScriptedModel,
+) -> (Agent, UpstreamClient) {
     let client = UpstreamClient::new(servers.to_vec(), &sandbox());
     let ledger = setup.ledger().await;
     let pins: Arc<dyn ToolPins> = ledger.clone();

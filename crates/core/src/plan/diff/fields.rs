@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::{Change, ListName};
+use super::{ListName, PlanDiffItem};
 use crate::plan::content::Built;
 use crate::plan::markdown::Heading;
 
@@ -14,15 +14,15 @@ pub(super) fn changed(from: Option<&str>, to: Option<&str>) -> Option<(Before, A
     (from != to).then(|| (from.map(str::to_owned), to.map(str::to_owned)))
 }
 
-pub(super) fn summary(from: Option<&str>, to: Option<&str>, changes: &mut Vec<Change>) {
+pub(super) fn summary(from: Option<&str>, to: Option<&str>, changes: &mut Vec<PlanDiffItem>) {
     if let Some((from, to)) = changed(from, to) {
-        changes.push(Change::SummaryChanged { from, to });
+        changes.push(PlanDiffItem::SummaryChanged { from, to });
     }
 }
 
-pub(super) fn built(from: &Built, to: &Built, changes: &mut Vec<Change>) {
+pub(super) fn built(from: &Built, to: &Built, changes: &mut Vec<PlanDiffItem>) {
     if let Some((from, to)) = changed(from.goal.as_deref(), to.goal.as_deref()) {
-        changes.push(Change::GoalChanged { from, to });
+        changes.push(PlanDiffItem::GoalChanged { from, to });
     }
     summary(from.summary.as_deref(), to.summary.as_deref(), changes);
     let lists = [
@@ -33,17 +33,19 @@ pub(super) fn built(from: &Built, to: &Built, changes: &mut Vec<Change>) {
     ];
     for (list, from, to) in lists {
         let before = changes.len();
-        changes.extend(left_over(from, to).into_iter().map(|text| Change::ItemRemoved { list, text: text.clone() }));
-        changes.extend(left_over(to, from).into_iter().map(|text| Change::ItemAdded { list, text: text.clone() }));
+        changes
+            .extend(left_over(from, to).into_iter().map(|text| PlanDiffItem::ItemRemoved { list, text: text.clone() }));
+        changes
+            .extend(left_over(to, from).into_iter().map(|text| PlanDiffItem::ItemAdded { list, text: text.clone() }));
         if changes.len() == before && from != to {
-            changes.push(Change::ItemsReordered { list });
+            changes.push(PlanDiffItem::ItemsReordered { list });
         }
     }
 }
 
-pub(super) fn headings(from: &[Heading], to: &[Heading], changes: &mut Vec<Change>) {
-    let removed = |heading: &Heading| Change::HeadingRemoved { level: heading.level, text: heading.text.clone() };
-    let added = |heading: &Heading| Change::HeadingAdded { level: heading.level, text: heading.text.clone() };
+pub(super) fn headings(from: &[Heading], to: &[Heading], changes: &mut Vec<PlanDiffItem>) {
+    let removed = |heading: &Heading| PlanDiffItem::HeadingRemoved { level: heading.level, text: heading.text.clone() };
+    let added = |heading: &Heading| PlanDiffItem::HeadingAdded { level: heading.level, text: heading.text.clone() };
     changes.extend(left_over(from, to).into_iter().map(removed));
     changes.extend(left_over(to, from).into_iter().map(added));
 }

@@ -1,13 +1,13 @@
 //! What changed among the steps.
 
 use super::pairs::Pairing;
-use super::{Change, StepField};
+use super::{PlanDiffItem, StepField};
 use crate::ids::StepId;
 use crate::plan::content::{AgentStep, PlanStep, RecordedCall};
 use crate::plan::digest::canonical;
 
 /// Steps that have nothing but their words: those of a document, or of two plans of different styles.
-pub(super) fn read_from_text(from: &[PlanStep], to: &[PlanStep], changes: &mut Vec<Change>) {
+pub(super) fn read_from_text(from: &[PlanStep], to: &[PlanStep], changes: &mut Vec<PlanDiffItem>) {
     fn words(steps: &[PlanStep]) -> Vec<&str> {
         steps.iter().map(|step| step.description.as_str()).collect()
     }
@@ -16,14 +16,14 @@ pub(super) fn read_from_text(from: &[PlanStep], to: &[PlanStep], changes: &mut V
     report(&pairing, (from, to), text, changes, |position, before, after, changes| {
         reworded(position, text(before), text(after), changes);
         if after.ticked && !before.ticked {
-            changes.push(Change::StepTicked { position, description: text(after) });
+            changes.push(PlanDiffItem::StepTicked { position, description: text(after) });
         } else if before.ticked && !after.ticked {
-            changes.push(Change::StepUnticked { position, description: text(after) });
+            changes.push(PlanDiffItem::StepUnticked { position, description: text(after) });
         }
     });
 }
 
-pub(super) fn recorded(from: &[RecordedCall], to: &[RecordedCall], changes: &mut Vec<Change>) {
+pub(super) fn recorded(from: &[RecordedCall], to: &[RecordedCall], changes: &mut Vec<PlanDiffItem>) {
     let id = |step: &RecordedCall| step.id.to_string();
     let call = |step: &RecordedCall| format!("{}({})", step.tool, canonical(&step.arguments));
     let pairing = Pairing::by_keys(from, to, &[&id, &call]);
@@ -39,7 +39,7 @@ pub(super) fn recorded(from: &[RecordedCall], to: &[RecordedCall], changes: &mut
     });
 }
 
-pub(super) fn built(from: &[AgentStep], to: &[AgentStep], changes: &mut Vec<Change>) {
+pub(super) fn built(from: &[AgentStep], to: &[AgentStep], changes: &mut Vec<PlanDiffItem>) {
     let id = |step: &AgentStep| step.id.to_string();
     let content = |step: &AgentStep| format!("{}\n{}", step.agent, step.description);
     let text = |step: &AgentStep| step.description.clone();
@@ -49,7 +49,7 @@ pub(super) fn built(from: &[AgentStep], to: &[AgentStep], changes: &mut Vec<Chan
         reworded(position, text(before), text(after), changes);
         changed(position, StepField::Agent, Some(&before.agent), Some(&after.agent), changes);
         if needs.before(before) != needs.after(after) {
-            changes.push(Change::StepChanged {
+            changes.push(PlanDiffItem::StepChanged {
                 position,
                 field: StepField::Needs,
                 from: in_words(from, &before.needs),
@@ -68,20 +68,24 @@ fn report<T>(
     pairing: &Pairing,
     (from, to): (&[T], &[T]),
     text: impl Fn(&T) -> String,
-    changes: &mut Vec<Change>,
-    details: impl Fn(usize, &T, &T, &mut Vec<Change>),
+    changes: &mut Vec<PlanDiffItem>,
+    details: impl Fn(usize, &T, &T, &mut Vec<PlanDiffItem>),
 ) {
     for index in pairing.removed() {
-        changes.push(Change::StepRemoved { position: index + 1, description: text(&from[index]) });
+        changes.push(PlanDiffItem::StepRemoved { position: index + 1, description: text(&from[index]) });
     }
     let mut pairs = pairing.pairs().iter().peekable();
     for (index, step) in to.iter().enumerate() {
         let position = index + 1;
         match pairs.next_if(|pair| pair.to == index) {
-            None => changes.push(Change::StepAdded { position, description: text(step) }),
+            None => changes.push(PlanDiffItem::StepAdded { position, description: text(step) }),
             Some(pair) => {
                 if pair.moved {
-                    changes.push(Change::StepMoved { from: pair.from + 1, to: position, description: text(step) });
+                    changes.push(PlanDiffItem::StepMoved {
+                        from: pair.from + 1,
+                        to: position,
+                        description: text(step),
+                    });
                 }
                 details(position, &from[pair.from], step, changes);
             }
@@ -89,15 +93,21 @@ fn report<T>(
     }
 }
 
-fn reworded(position: usize, from: String, to: String, changes: &mut Vec<Change>) {
+fn reworded(position: usize, from: String, to: String, changes: &mut Vec<PlanDiffItem>) {
     if from != to {
-        changes.push(Change::StepReworded { position, from, to });
+        changes.push(PlanDiffItem::StepReworded { position, from, to });
     }
 }
 
-fn changed(position: usize, field: StepField, from: Option<&String>, to: Option<&String>, changes: &mut Vec<Change>) {
+fn changed(
+    position: usize,
+    field: StepField,
+    from: Option<&String>,
+    to: Option<&String>,
+    changes: &mut Vec<PlanDiffItem>,
+) {
     if from != to {
-        changes.push(Change::StepChanged { position, field, from: from.cloned(), to: to.cloned() });
+        changes.push(PlanDiffItem::StepChanged { position, field, from: from.cloned(), to: to.cloned() });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Changes in words, the same on every surface.
 
-use crate::plan::diff::{Change, ListName, StepField};
+use crate::plan::diff::{ListName, PlanDiffItem, StepField};
 use crate::visible::visible;
 
 /// What a change is, for the sign before it and its colour.
@@ -21,7 +21,7 @@ impl Mark {
     }
 }
 
-impl Change {
+impl PlanDiffItem {
     /// One line, with nothing hidden in it.
     pub fn words(&self) -> (Mark, String) {
         let added = |words: String| (Mark::Added, words);

@@ -1,7 +1,7 @@
 //! Outcomes and intents are written together, all of them or none; a specialist reports on its own step.
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, EndedStep, Outcome, ProgressReport, RunCommand};
+use planwright_core::command::{Command, EndedStep, ProgressReport, RunCommand, StepOutcome};
 use planwright_core::ids::{ExecutionId, PlanId};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
@@ -98,7 +98,7 @@ fn only_the_execution_that_is_under_way_moves() {
     refused(world.agent(empty(&plan, &current)), RefusalCode::WrongStatus, "this execution is over");
 }
 
-fn report_on(world: &mut World, id: &str, named: Option<usize>, outcome: Outcome) -> Decided {
+fn report_on(world: &mut World, id: &str, named: Option<usize>, outcome: StepOutcome) -> Decided {
     let (plan, execution) = (world.active().id.clone(), world.execution());
     let report = ProgressReport { step: named, outcome };
     world.agent(Command::Run(RunCommand::ReportOnStep { plan, execution, step: step(id), report }))
@@ -162,7 +162,7 @@ fn a_specialist_reports_on_its_own_step_and_no_other() {
 
 #[test]
 fn notes_and_evidence_of_a_report_are_kept_and_have_a_largest_size() {
-    let said = |status, note: &str, evidence: &str| Outcome {
+    let said = |status, note: &str, evidence: &str| StepOutcome {
         status,
         note: Some(note.to_owned()),
         evidence: Some(evidence.to_owned()),
@@ -185,7 +185,7 @@ fn a_step_that_is_skipped_takes_along_what_needs_it() {
     let mut world = running_steps();
     world.begin("s1").unwrap();
     world.begin("s4").unwrap();
-    let skipped = Outcome { status: Skipped, note: Some("not wanted".to_owned()), evidence: None };
+    let skipped = StepOutcome { status: Skipped, note: Some("not wanted".to_owned()), evidence: None };
     assert_eq!(names(&report_on(&mut world, "s1", None, skipped).unwrap()), ["step_ended"; 3]);
     assert_eq!(steps(&world), [Skipped, Skipped, Skipped, InProgress]);
     let notes: Vec<_> = world.active().execution.as_ref().unwrap().steps.iter().map(|run| run.note.clone()).collect();

@@ -174,7 +174,7 @@ impl Talking {
         let turn = open.map_or(another.clone(), |open| open.id.clone());
         match self {
             Self::Say(text) => say(text),
-            Self::Resume => take_up(&turn),
+            Self::Resume => resume_turn(&turn),
             Self::Reply(0) => tell(&turn, &[answers("ok")]),
             Self::Reply(count) => tell(&turn, &[calls(&vec!["a"; *count])]),
             Self::Outcome(ahead, status) => {

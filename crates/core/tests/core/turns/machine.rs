@@ -172,7 +172,7 @@ fn a_limit_is_explained_with_the_setting_that_changes_it() {
 
 #[test]
 fn a_finished_turn_is_not_taken_up_by_a_replay() {
-    for (end, open) in [(stop(), false), (reset(), false), (take_up(&World::talking().turn()), true)] {
+    for (end, open) in [(stop(), false), (reset(), false), (resume_turn(&World::talking().turn()), true)] {
         let mut world = World::talking();
         let turn = world.turn();
         world.agent(tell(&turn, &[calls(&["a"])])).unwrap();
@@ -259,7 +259,7 @@ fn play(chances: &[Chance], limits: &TurnLimits) -> Result<EndReason, TestCaseEr
         elapsed += Duration::from_secs(chance.seconds);
         world.agent(tell(&id, &[input])).unwrap();
         if chance.crash {
-            world.agent(take_up(&id)).unwrap();
+            world.agent(resume_turn(&id)).unwrap();
         }
         let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
         prop_assert_eq!(Turn::replay(&id, &events), Some(turn.clone()));

@@ -92,7 +92,7 @@ fn what_a_question_took_counts_once() {
     let mut replayed = turn_after(&[used(100)]);
     [used(300), done_with(1), used(50)].iter().for_each(|input| replayed.note_asked(input));
     assert_eq!(replayed, asking);
-    replayed.take_up_question(&question);
+    replayed.resume_question(&question);
     assert_eq!(replayed, turn_after(&[used(100)]));
     replayed.absorb(&question);
     assert_eq!(replayed, asking);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_core::auto::{
-    AutoCommand, AutoState, Goal, NewSchedule, Run, RunKind, RunState, Schedule, ScheduleChange, StartTarget, Task,
+    AutoCommand, AutoRun, AutoState, Goal, NewSchedule, RunKind, RunState, Schedule, ScheduleChange, StartTarget, Task,
     TaskStatus,
 };
 use planwright_core::ids::RunId;
@@ -85,7 +85,7 @@ impl AutoCommands {
         self.begun("continues", &run, context).await
     }
 
-    async fn begun(&self, how: &str, run: &Run, context: &InputContext) -> LedgerResult<Answer> {
+    async fn begun(&self, how: &str, run: &AutoRun, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
         let state = self.agent.engine().auto().state(session).await?;
         let (number, kind, about) = (run.number, run.context.run_kind(), about(&state, run));
@@ -272,7 +272,7 @@ impl AutoCommands {
 }
 
 /// The run that waits for a person, if only one does.
-fn waiting_run(state: &AutoState) -> Result<&Run, Refusal> {
+fn waiting_run(state: &AutoState) -> Result<&AutoRun, Refusal> {
     let waiting: Vec<_> = state.runs.iter().filter(|run| run.waits_since().is_some()).collect();
     match waiting.as_slice() {
         [one] => Ok(one),
@@ -285,7 +285,7 @@ fn waiting_run(state: &AutoState) -> Result<&Run, Refusal> {
 }
 
 /// What a run works on.
-fn about(state: &AutoState, run: &Run) -> String {
+fn about(state: &AutoState, run: &AutoRun) -> String {
     let task = state.task(run.context.task_id()).map(|task| (task.number, visible(&task.title).into_owned()));
     let (number, title) = task.unwrap_or_default();
     let goal = run.context.goal_id().and_then(|goal| state.goal(goal));
@@ -296,7 +296,7 @@ fn about(state: &AutoState, run: &Run) -> String {
 }
 
 /// One run in a line: its kind, its age, what it spent and its state.
-fn run_line(state: &AutoState, run: &Run, now: Timestamp) -> String {
+fn run_line(state: &AutoState, run: &AutoRun, now: Timestamp) -> String {
     let kind = match run.context.run_kind() {
         RunKind::Goal => "GOAL_RUN",
         RunKind::Task => "TASK_RUN",

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::runner::{ExecutionAbort, ExecutionRunner};
 use super::{named, uncertain};
-use crate::agent::turn::{Delivery, TurnRunner};
+use crate::agent::turn::{AnswerDelivery, TurnRunner};
 use crate::ledger::{Committed, Leasing, LedgerResult};
 use crate::session::progress::Progress;
 use crate::submitter::SubmitRequest;
@@ -127,7 +127,7 @@ impl ExecutionRunner<'_> {
         let held = Arc::clone(&self.held);
         let mut run = self.executions.turns.run_turn(turn, conversation, committed, held, limits, self.context);
         if let Some(open) = &open {
-            run.resume(open, Delivery::Answer);
+            run.resume(open, AnswerDelivery::Answer);
             if times > resumptions {
                 run.give_up();
             }

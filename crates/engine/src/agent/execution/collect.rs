@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use planwright_core::actor::ActorKind;
-use planwright_core::command::{EndedStep, Outcome};
+use planwright_core::command::{EndedStep, StepOutcome};
 use planwright_core::gate::{Caller, GateContext, GateDecision, ToolEffect, decide_other_tool};
 use planwright_core::ids::RequestId;
 use planwright_core::plan::content::{CallRunner, RecordedCall};
@@ -44,7 +44,7 @@ struct ReadyStep {
 /// The result of a step.
 struct StepResult {
     due: ReadyStep,
-    outcome: Outcome,
+    outcome: StepOutcome,
     changes: CallChanges,
     permissions: PermissionCounts,
     began: Instant,
@@ -99,7 +99,7 @@ impl ExecutionRunner<'_> {
     }
 
     /// The outcome of a call that a process began before it ended, if the call left a trace.
-    async fn known_outcome(&self, due: &ReadyStep) -> (Outcome, CallChanges) {
+    async fn known_outcome(&self, due: &ReadyStep) -> (StepOutcome, CallChanges) {
         let call_id = self.call_id(due);
         match done_before(due.tool.as_ref(), self.tool_context(&call_id)).await {
             Some(answer) => (outcome(StepStatus::Completed, &answer.value.to_string()), answer.changes.into()),
@@ -167,7 +167,7 @@ impl ExecutionRunner<'_> {
         .await
     }
 
-    async fn call(&self, due: &ReadyStep) -> (Outcome, Option<ExecutionAbort>, CallChanges, PermissionCounts) {
+    async fn call(&self, due: &ReadyStep) -> (StepOutcome, Option<ExecutionAbort>, CallChanges, PermissionCounts) {
         let name = due.call.tool.as_str();
         let nothing = CallChanges::default;
         let uncounted = PermissionCounts::default();
@@ -279,7 +279,7 @@ impl ExecutionRunner<'_> {
             return;
         }
         for result in results {
-            let Some(remark) = self.remark(result) else { continue };
+            let Some(call_note) = self.note_of(result) else { continue };
             let call = &result.due.call;
             let request = SubmitRequest {
                 session: &self.session,
@@ -291,11 +291,11 @@ impl ExecutionRunner<'_> {
             let arguments = call.arguments.to_string();
             let answer = result.outcome.note.as_deref().unwrap_or_default();
             let ended = EndedCall { tool: &call.tool, arguments: &arguments, answer };
-            hooks.note(session, request, remark, ended).await;
+            hooks.note(session, request, call_note, ended).await;
         }
     }
 
-    fn remark(&self, result: &StepResult) -> Option<CallNote> {
+    fn note_of(&self, result: &StepResult) -> Option<CallNote> {
         let looked_up = |run: &StepRun| {
             let tool = calls_of(&self.plan).iter().find(|call| call.id == run.step).map(|call| call.tool.as_str());
             run.status == StepStatus::Completed
@@ -351,8 +351,8 @@ const fn cut_off(effect: ToolEffect) -> StepStatus {
     }
 }
 
-fn outcome(status: StepStatus, note: &str) -> Outcome {
+fn outcome(status: StepStatus, note: &str) -> StepOutcome {
     let kept = &note[..note.floor_char_boundary(KEPT)];
     let note = if kept.len() < note.len() { format!("{kept}…") } else { kept.to_owned() };
-    Outcome { status, note: Some(note), evidence: None }
+    StepOutcome { status, note: Some(note), evidence: None }
 }

@@ -12,7 +12,7 @@ use planwright_core::turn::TurnEnd;
 
 use super::{Executions, summary, uncertain};
 use crate::agent::leases::is_over_or_taken;
-use crate::agent::turn::{Begins, Begun, Delivery, Message};
+use crate::agent::turn::{AnswerDelivery, Begins, Begun, TurnMessage};
 use crate::engine::Engine;
 use crate::ledger::{LedgerError, LedgerResult};
 use crate::plan_status::{short_status, step_pause_words};
@@ -45,7 +45,7 @@ impl<'a> DocumentWork<'a> {
         match self.executions.turns.open_turn(session).await? {
             Some(open) if open.purpose.plan() == Some(plan) => {
                 if let Some(outcome) =
-                    Box::pin(self.executions.turns.finish_open(&open, Delivery::Answer, context)).await?
+                    Box::pin(self.executions.turns.finish_open(&open, AnswerDelivery::Answer, context)).await?
                 {
                     return Ok(outcome.into());
                 }
@@ -93,7 +93,7 @@ impl<'a> DocumentWork<'a> {
             };
             let seen = found.execution.as_ref().and_then(|execution| execution.pause);
             let begins = Begins::Document { plan: plan.clone(), seen };
-            let message = Message { request: request.clone(), text: &text, begins };
+            let message = TurnMessage { request: request.clone(), text: &text, begins };
             let system = Actor::system(session.channel.as_str());
             let snapshot = self.executions.turns.snapshot(session).await?;
             let prepared = self.executions.turns.prepare(&snapshot, message).await?;

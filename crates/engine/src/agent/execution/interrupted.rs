@@ -130,7 +130,7 @@ pub(super) async fn finish(
         Err(error) if is_over_or_taken(&error) => return Ok(()),
         Err(error) => return Err(error),
     };
-    let (id, leasing) = (executions.agent.engine().submitter().next_request(), Leasing::LetGo(held.lease().clone()));
+    let (id, leasing) = (executions.agent.engine().submitter().next_request(), Leasing::Release(held.lease().clone()));
     held.stop_renewing();
     let request = SubmitRequest { session, by: &by, id, leasing, turn: None };
     executions.agent.engine().submitter().submit_as(request, Command::Turn(TurnCommand::Stop)).await?;

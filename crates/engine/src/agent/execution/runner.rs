@@ -123,14 +123,14 @@ impl ExecutionRunner<'_> {
     async fn finish(&mut self) -> Result<(), ExecutionAbort> {
         let finish = RunCommand::Finish { plan: self.plan.id.clone(), execution: self.id.clone() };
         self.held.stop_renewing();
-        self.submit_under(Leasing::LetGo, &self.actor.clone(), Command::Run(finish)).await
+        self.submit_under(Leasing::Release, &self.actor.clone(), Command::Run(finish)).await
     }
 
     /// A step whose result is unknown waits for a person, and the execution with it.
     async fn pause(&mut self) -> Result<(), ExecutionAbort> {
         let pause = RunCommand::Pause { plan: self.plan.id.clone(), execution: self.id.clone() };
         self.held.stop_renewing();
-        self.submit_under(Leasing::LetGo, &self.actor.clone(), Command::Run(pause)).await
+        self.submit_under(Leasing::Release, &self.actor.clone(), Command::Run(pause)).await
     }
 
     /// Records outcomes, and the steps that begin next.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
-use planwright_core::auto::Run;
+use planwright_core::auto::AutoRun;
 use planwright_core::ids::RunId;
 use planwright_core::session::SessionIdentity;
 use tokio::sync::Notify;
@@ -115,10 +115,10 @@ impl Driver {
         }))
     }
 
-    async fn running(&self, agent: &Arc<AgentContext>) -> LedgerResult<Option<Run>> {
+    async fn running(&self, agent: &Arc<AgentContext>) -> LedgerResult<Option<AutoRun>> {
         let Some(stored) = agent.engine().ledger().session(&self.session).await? else { return Ok(None) };
         let run = stored.session.auto.as_deref().and_then(|state| state.run(&self.run));
-        let ours = |run: &&Run| run.is_running() && run.driver == agent.options.owner;
+        let ours = |run: &&AutoRun| run.is_running() && run.driver == agent.options.owner;
         Ok(run.filter(ours).cloned())
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use planwright_core::auto::Run;
+use planwright_core::auto::AutoRun;
 use tokio::time::timeout;
 
 use crate::agent::agent_context::AgentContext;
@@ -35,7 +35,7 @@ pub(super) fn start(agent: &Arc<AgentContext>) {
 }
 
 /// Whether neither the run nor its process has given a sign of life for too long.
-pub(super) async fn is_missing(agent: &AgentContext, run: &Run) -> LedgerResult<bool> {
+pub(super) async fn is_missing(agent: &AgentContext, run: &AutoRun) -> LedgerResult<bool> {
     let now = agent.engine().now();
     let is_long_ago = |at| between(at, now) > SILENCE;
     if !is_long_ago(run.active_at) {

@@ -13,7 +13,7 @@ use crate::ledger::LedgerError;
 pub(super) enum TurnAbort {
     /// A person stopped the turn. `heard` is the text of the model up to there, `under_way` the call that was stopped.
     Stopped {
-        heard: String,
+        received: String,
         under_way: Option<Box<TurnInput>>,
     },
     ModelFailed {
@@ -40,7 +40,7 @@ impl TurnAbort {
     /// Records the outcome of a call that was stopped: one that changes things may have had its effect.
     pub(super) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect, changes: CallChanges) -> Self {
         match self {
-            Self::Stopped { heard, .. } => {
+            Self::Stopped { received: heard, .. } => {
                 let status = match effect {
                     ToolEffect::ReadsOnly => None,
                     // It may be repeated without harm.
@@ -52,7 +52,7 @@ impl TurnAbort {
                 let (call, tokens) = (pending.number, STOPPED_TOKENS);
                 let permissions = PermissionCounts::default();
                 let ended = |outcome| TurnInput::ToolEnded { call, outcome, tokens, changes, permissions };
-                Self::Stopped { heard, under_way: outcome.map(ended).map(Box::new) }
+                Self::Stopped { received: heard, under_way: outcome.map(ended).map(Box::new) }
             }
             abort => abort,
         }

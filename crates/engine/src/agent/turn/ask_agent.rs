@@ -81,7 +81,7 @@ impl TurnRunner<'_> {
         if open.is_none_or(|open| open.named(&turn).is_none()) {
             return Ok(answered_before(&question.agent, &conversation));
         }
-        self.turn.take_up_question(&apart);
+        self.turn.resume_question(&apart);
         let mut limits = self.turn.left_of(&self.limits, self.elapsed());
         if let Some(options) = self.agent.specialist_options(&self.session, &purpose) {
             limits = limits.narrowed_by(&options);
@@ -92,7 +92,7 @@ impl TurnRunner<'_> {
         let outcome = outcome?;
         match outcome.end {
             Some(TurnEnd::Answered) => Ok(answer(&question.agent, &outcome.reply)),
-            Some(TurnEnd::Stopped) => Err(TurnAbort::Stopped { heard: String::new(), under_way: None }),
+            Some(TurnEnd::Stopped) => Err(TurnAbort::Stopped { received: String::new(), under_way: None }),
             Some(
                 TurnEnd::PlanReady { .. }
                 | TurnEnd::NothingPlanned { .. }

@@ -99,7 +99,7 @@ impl TurnRunner<'_> {
             session: &self.session,
             by: &self.actor,
             id: RequestId::of_ask(&self.turn.id, pending.number),
-            leasing: if last { Leasing::LetGo(lease) } else { Leasing::Held(lease) },
+            leasing: if last { Leasing::Release(lease) } else { Leasing::Held(lease) },
             turn: None,
         };
         let ask = TurnCommand::Ask { turn: self.turn.id.clone(), call: pending.number, subject };

@@ -9,7 +9,7 @@ use planwright_core::turn::{ShownPlan, ToolStatus, TurnEnd, TurnEnding, TurnInpu
 use planwright_core::visible::visible;
 
 use super::replay::{self, RecordedEnd};
-use super::runner::{Delivery, PlanState, TurnRunner};
+use super::runner::{AnswerDelivery, PlanState, TurnRunner};
 use crate::agent::leases::is_over_or_taken;
 use crate::ledger::LedgerResult;
 use crate::plan_status::short_status;
@@ -23,9 +23,13 @@ impl TurnRunner<'_> {
         self.finish(end, own_words, plan, inputs).await
     }
 
-    pub(super) async fn stopped(&mut self, heard: String, under_way: Option<TurnInput>) -> LedgerResult<TurnOutcome> {
+    pub(super) async fn stopped(
+        &mut self,
+        received: String,
+        under_way: Option<TurnInput>,
+    ) -> LedgerResult<TurnOutcome> {
         let inputs = Vec::from_iter(under_way);
-        let outcome = self.finish(TurnEnd::Stopped, heard, None, inputs).await;
+        let outcome = self.finish(TurnEnd::Stopped, received, None, inputs).await;
         self.or_ended_elsewhere(outcome).await
     }
 
@@ -88,7 +92,7 @@ impl TurnRunner<'_> {
         plan: Option<PlanCard>,
         inputs: Vec<TurnInput>,
     ) -> LedgerResult<TurnOutcome> {
-        let delivered = plan.as_ref().filter(|_| self.delivery == Delivery::Answer);
+        let delivered = plan.as_ref().filter(|_| self.delivery == AnswerDelivery::Answer);
         let shown = delivered.map(|card| ShownPlan { plan: card.plan_id.clone(), digest: card.digest });
         let tokens = self.agent.tokens.count(&own_words);
         let ending = TurnEnding { end: end.clone(), text: own_words.clone(), tokens, shown };

@@ -83,7 +83,7 @@ impl TurnRunner<'_> {
         self.context.progress.send(Progress::ModelCalled);
         let left = self.limits.time.saturating_sub(self.elapsed());
         let model = self.agent.model_for(&self.session, &self.turn.purpose);
-        let listener = ReplyListener { progress: &self.context.progress, heard: Mutex::default() };
+        let listener = ReplyListener { progress: &self.context.progress, received: Mutex::default() };
         let outcome = tokio::select! {
             biased;
             abort = self.interrupted() => Err(abort),
@@ -93,7 +93,7 @@ impl TurnRunner<'_> {
         match outcome {
             Ok(Some(reply)) => Ok(reply),
             Ok(None) => Err(TurnAbort::ModelFailed { message: "It broke down; the log says more.".to_owned() }),
-            Err(TurnAbort::Stopped { .. }) => Err(TurnAbort::Stopped { heard: listener.take(), under_way: None }),
+            Err(TurnAbort::Stopped { .. }) => Err(TurnAbort::Stopped { received: listener.take(), under_way: None }),
             Err(abort) => Err(abort),
         }
     }
@@ -102,18 +102,18 @@ impl TurnRunner<'_> {
 /// Sends the text of the model as progress, and keeps it in case the turn is stopped.
 struct ReplyListener<'a> {
     progress: &'a ProgressSender,
-    heard: Mutex<String>,
+    received: Mutex<String>,
 }
 
 impl ReplyListener<'_> {
     fn take(&self) -> String {
-        std::mem::take(&mut self.heard.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.received.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Listener for ReplyListener<'_> {
     fn text(&self, piece: &str) {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).push_str(piece);
+        self.received.lock().unwrap_or_else(PoisonError::into_inner).push_str(piece);
         self.progress.send(Progress::Text(piece.to_owned()));
     }
 

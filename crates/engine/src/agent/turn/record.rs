@@ -20,7 +20,7 @@ impl TurnRunner<'_> {
         let is_stopped = ending.as_ref().is_some_and(|ending| ending.end == TurnEnd::Stopped);
         let stopped_by = if is_stopped { self.context.work.take_stopped_by() } else { None };
         let command = TurnCommand::Record { turn: self.turn.id.clone(), inputs, ending };
-        let leasing = if last { Leasing::LetGo } else { Leasing::Held };
+        let leasing = if last { Leasing::Release } else { Leasing::Held };
         let committed = self.submit(stopped_by, command, leasing).await?;
         if last {
             self.held = None;

@@ -54,7 +54,7 @@ pub(in crate::agent) struct TurnRunner<'a> {
     pub(super) call_changes: CallChanges,
     /// How the call that ends now was permitted.
     pub(super) call_permissions: PermissionCounts,
-    pub(super) delivery: Delivery,
+    pub(super) delivery: AnswerDelivery,
     /// The turn was interrupted too often and only ends.
     given_up: bool,
     /// The number of times that the model said that the request was too long.
@@ -69,7 +69,7 @@ pub(in crate::agent) struct TurnRunner<'a> {
 
 /// How the outcome reaches the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::agent) enum Delivery {
+pub(in crate::agent) enum AnswerDelivery {
     /// As the answer to the person's message.
     Answer,
     /// As progress of another input, which may go unread. A plan in it does not count as shown.
@@ -124,7 +124,7 @@ impl<'a> TurnRunner<'a> {
             resumed: false,
             call_changes: CallChanges::default(),
             call_permissions: PermissionCounts::default(),
-            delivery: Delivery::Answer,
+            delivery: AnswerDelivery::Answer,
             given_up: false,
             tightened: 0,
             memory: TurnMemory::default(),
@@ -135,7 +135,7 @@ impl<'a> TurnRunner<'a> {
 
     /// The turn was left open, as `before` says. If a process ended in the middle of it, its next call may have been begun
     /// there. If it waited for an answer, its next call was not.
-    pub(in crate::agent) fn resume(&mut self, before: &OpenTurn, delivery: Delivery) {
+    pub(in crate::agent) fn resume(&mut self, before: &OpenTurn, delivery: AnswerDelivery) {
         let now = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         self.resumed = now.is_none_or(|now| now.resumed > before.resumed);
         self.delivery = delivery;
@@ -144,7 +144,9 @@ impl<'a> TurnRunner<'a> {
     pub(in crate::agent) async fn finish_turn(&mut self) -> LedgerResult<TurnOutcome> {
         match Box::pin(self.run()).await {
             Ok(outcome) => Ok(outcome),
-            Err(TurnAbort::Stopped { heard, under_way }) => self.stopped(heard, under_way.map(|input| *input)).await,
+            Err(TurnAbort::Stopped { received: heard, under_way }) => {
+                self.stopped(heard, under_way.map(|input| *input)).await
+            }
             Err(TurnAbort::ModelFailed { message }) => self.end_unless_over(TurnEnd::ModelFailed { message }).await,
             Err(TurnAbort::OutOfTime) => self.end_unless_over(TurnEnd::LimitReached { limit: TurnLimit::Time }).await,
             Err(TurnAbort::Elsewhere) => self.ended_elsewhere().await,
@@ -186,7 +188,7 @@ impl<'a> TurnRunner<'a> {
                 Effect::RunTool(pending) => {
                     // No call is begun after a stop.
                     if self.context.work.stop.is_cancelled() {
-                        let abort = TurnAbort::Stopped { heard: String::new(), under_way: None };
+                        let abort = TurnAbort::Stopped { received: String::new(), under_way: None };
                         return Err(abort.in_the_middle_of(
                             &pending,
                             self.effect_before(&pending),
@@ -249,7 +251,7 @@ impl<'a> TurnRunner<'a> {
         };
         tokio::select! {
             biased;
-            () = self.context.work.stop.cancelled() => TurnAbort::Stopped { heard: String::new(), under_way: None },
+            () = self.context.work.stop.cancelled() => TurnAbort::Stopped { received: String::new(), under_way: None },
             () = lost => TurnAbort::Elsewhere,
             () = self.agent.shutdown.immediate() => TurnAbort::Left,
         }

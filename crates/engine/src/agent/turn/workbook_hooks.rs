@@ -61,7 +61,7 @@ impl WorkbookHooks {
         &self,
         session: Option<&Session>,
         request: SubmitRequest<'_>,
-        remark: CallNote,
+        call_note: CallNote,
         call: EndedCall<'_>,
     ) -> Noted {
         if self.workbook_of(session).is_none() {
@@ -70,7 +70,7 @@ impl WorkbookHooks {
         let session = request.session;
         let every = self.agent.engine().policy().planning_files.findings_every;
         let noting = async {
-            match remark {
+            match call_note {
                 CallNote::Error => {
                     let (attempts, committed) =
                         Box::pin(self.agent.engine().workbook_middleware().note_error(request, call)).await?;
@@ -141,12 +141,12 @@ impl TurnRunner<'_> {
     /// and again is answered with a hint.
     pub(super) async fn note_call(&mut self, pending: &PendingCall, outcome: &mut ToolOutcome) {
         let ToolCall { name, arguments, .. } = &pending.call;
-        let Some(remark) = self.remark(name, outcome.status) else { return };
+        let Some(call_note) = self.note_of(name, outcome.status) else { return };
         let by = Actor::system(self.session.channel.as_str());
         let Ok(request) = self.note_request(&by, pending.number) else { return };
         let call = EndedCall { tool: name, arguments, answer: &outcome.text };
         let session = self.snapshot.session.as_ref();
-        let Noted { snapshot, attempts } = self.turns.hooks.note(session, request, remark, call).await;
+        let Noted { snapshot, attempts } = self.turns.hooks.note(session, request, call_note, call).await;
         if let Some(snapshot) = snapshot {
             self.snapshot = snapshot;
         }
@@ -157,7 +157,7 @@ impl TurnRunner<'_> {
     }
 
     /// The tools that plans and workbooks are kept with are not noted in a workbook.
-    fn remark(&self, name: &str, status: ToolStatus) -> Option<CallNote> {
+    fn note_of(&self, name: &str, status: ToolStatus) -> Option<CallNote> {
         if PlanTool::named(name).is_some()
             || WorkbookTool::named(name).is_some()
             || name == ASK_AGENT

@@ -195,8 +195,8 @@ impl Tool for CommandOutputTool {
         parse_output(arguments.clone()).map(drop)
     }
 
-    fn time_limit(&self, _arguments: &Arguments, usual: Duration) -> Duration {
-        usual.max(Duration::from_secs(u64::from(LONGEST_WAIT) + 10))
+    fn time_limit(&self, _arguments: &Arguments, default: Duration) -> Duration {
+        default.max(Duration::from_secs(u64::from(LONGEST_WAIT) + 10))
     }
 
     fn has_background(&self, session: &SessionIdentity) -> bool {

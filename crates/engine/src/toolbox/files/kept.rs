@@ -91,8 +91,8 @@ impl KeptVersions {
     }
 
     fn name(&self, temp: TempFile<'_>, hash: &ContentHash) -> io::Result<()> {
-        let (shelf, name) = place(hash);
-        temp.replace(&make_folder(&self.folder, &shelf)?, &name)
+        let (subfolder, name) = place(hash);
+        temp.replace(&make_folder(&self.folder, &subfolder)?, &name)
     }
 
     /// Whether the content is kept already. Then it counts as new, so that it is kept as long as its latest change.
@@ -118,8 +118,8 @@ impl KeptVersions {
     }
 
     fn open_version(&self, hash: &ContentHash, options: &mut OpenOptions) -> io::Result<File> {
-        let (shelf, name) = place(hash);
-        self.folder.open_dir_nofollow(&shelf)?.open_with(&name, options.follow(FollowSymlinks::No))
+        let (subfolder, name) = place(hash);
+        self.folder.open_dir_nofollow(&subfolder)?.open_with(&name, options.follow(FollowSymlinks::No))
     }
 
     /// Writes down what a call is about to do.
@@ -150,23 +150,26 @@ impl KeptVersions {
     pub(super) fn clear(&self, limits: &FileLimits) -> io::Result<u64> {
         let now = SystemTime::now();
         let mut versions: Vec<(SystemTime, String, String, u64)> = Vec::new();
-        for shelf in self.folder.entries()?.flatten() {
-            let Ok(shelf) = shelf.file_name().into_string() else { continue };
-            let Ok(entries) = self.folder.open_dir_nofollow(&shelf).and_then(|shelf| shelf.entries()) else { continue };
+        for subfolder in self.folder.entries()?.flatten() {
+            let Ok(subfolder) = subfolder.file_name().into_string() else { continue };
+            let Ok(entries) = self.folder.open_dir_nofollow(&subfolder).and_then(|subfolder| subfolder.entries())
+            else {
+                continue;
+            };
             for entry in entries.flatten() {
                 let (Ok(name), Ok(metadata)) = (entry.file_name().into_string(), entry.metadata()) else { continue };
                 let modified = metadata.modified().map_or(now, cap_std::time::SystemTime::into_std);
-                versions.push((modified, shelf.clone(), name, metadata.len()));
+                versions.push((modified, subfolder.clone(), name, metadata.len()));
             }
         }
         versions.sort_unstable();
         let mut total: u64 = versions.iter().map(|(.., bytes)| bytes).sum();
-        for (modified, shelf, name, bytes) in versions {
+        for (modified, subfolder, name, bytes) in versions {
             let age = now.duration_since(modified).unwrap_or(Duration::ZERO);
             if age <= limits.kept_time && total <= limits.kept_bytes {
                 break;
             }
-            self.folder.open_dir_nofollow(&shelf)?.remove_file(&name)?;
+            self.folder.open_dir_nofollow(&subfolder)?.remove_file(&name)?;
             total = total.saturating_sub(bytes);
         }
         Ok(total)
@@ -174,9 +177,9 @@ impl KeptVersions {
 }
 
 fn place(hash: &ContentHash) -> (String, String) {
-    let mut shelf = hash.to_string();
-    let name = shelf.split_off(2);
-    (shelf, name)
+    let mut subfolder = hash.to_string();
+    let name = subfolder.split_off(2);
+    (subfolder, name)
 }
 
 /// Names of calls are long and may have any characters.

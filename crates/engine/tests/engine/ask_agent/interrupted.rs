@@ -128,7 +128,7 @@ async fn a_stop_ends_the_question_with_the_turn() {
     let hanging = Prop::new("look", ToolEffect::ReadsOnly, Act::Hang);
     for reply in [Reply::text("plugh").then_hang(), Reply::call("look", json!({})).with_text("plugh")] {
         let (world, turn) = asked(&hanging, reply).await;
-        assert_eq!(world.hear("/stop").await.reply, "Stopped.");
+        assert_eq!(world.send("/stop").await.reply, "Stopped.");
         assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
         assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
         world.say("Still there?").await;
@@ -156,7 +156,7 @@ async fn a_stop_from_elsewhere_ends_both_within_moments() {
 #[tokio::test]
 async fn a_reset_ends_both_and_nothing_is_left_of_them() {
     let (world, turn) = asked(&looking(), Reply::hang()).await;
-    world.hear("/reset").await;
+    world.send("/reset").await;
     assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     world.say("Hello").await;
     assert_eq!(script(&world.model.last_request()), ["user: Hello"]);

@@ -59,8 +59,8 @@ async fn each_budget_pauses_a_run_and_asks_in_the_inbox() {
                 });
             })
             .await;
-            world.hear("/task add Look around").await;
-            world.hear("/auto on").await;
+            world.send("/task add Look around").await;
+            world.send("/auto on").await;
             world.until_runs_rest().await;
             let run = world.auto().await.runs[0].clone();
             assert!(matches!(run.state, RunState::Paused { reason: RunPause::Budget { .. }, .. }), "{name}: {run:?}");
@@ -70,13 +70,13 @@ async fn each_budget_pauses_a_run_and_asks_in_the_inbox() {
             // It costs nothing while it waits, also after a restart.
             let asked = world.model.requests().len();
             let world = world.restart().await;
-            assert!(world.hear("/auto status").await.reply.contains("is paused: the budget of"), "{name}");
+            assert!(world.send("/auto status").await.reply.contains("is paused: the budget of"), "{name}");
             assert_eq!(world.model.requests().len(), asked);
             // A person lets it continue for another budget.
-            assert!(world.hear("/auto resume").await.refusal.is_none());
+            assert!(world.send("/auto resume").await.refusal.is_none());
             world.until_runs_rest().await;
             assert_eq!(world.auto().await.runs[0].spent.turns, 4, "{name}");
-            assert_eq!(world.hear("/auto off").await.reply, "Run 1 is stopped.");
+            assert_eq!(world.send("/auto off").await.reply, "Run 1 is stopped.");
             assert_eq!(waiting(&world).await, []);
             world.is_sound().await;
         }
@@ -86,8 +86,8 @@ async fn each_budget_pauses_a_run_and_asks_in_the_inbox() {
 #[tokio::test]
 async fn a_run_that_says_the_same_again_and_again_is_paused() {
     let world = World::with(ScriptedModel::new([]).otherwise(Reply::text("Still working on it.")), |_| {}).await;
-    world.hear("/task add Look around").await;
-    world.hear("/auto on").await;
+    world.send("/task add Look around").await;
+    world.send("/auto on").await;
     world.until_runs_rest().await;
     assert_eq!(world.model.requests().len(), 3);
     assert_eq!(waiting(&world).await, [(1, "3 turns in a row made no progress".to_owned())]);
@@ -98,9 +98,9 @@ async fn a_run_that_says_the_same_again_and_again_is_paused() {
 async fn a_run_whose_model_fails_is_paused_and_waits_longer_each_time() {
     let failing = ScriptedModel::answering(|_| Reply::error(ModelErrorKind::Refused, "no such model"));
     let world = World::with(failing, |_| {}).await;
-    world.hear("/task add Look around").await;
+    world.send("/task add Look around").await;
     let begun = tokio::time::Instant::now();
-    world.hear("/auto on").await;
+    world.send("/auto on").await;
     world.until_runs_rest().await;
     assert!(begun.elapsed() >= std::time::Duration::from_secs(2 + 4));
     let run = world.auto().await.runs[0].clone();
@@ -120,8 +120,8 @@ async fn a_poisoned_memory_changes_no_budget_and_starts_nothing() {
         setup.policy = policy(|auto| auto.run.turns = Some(2));
     })
     .await;
-    world.hear("/task add Read the page about budgets and runs").await;
-    world.hear("/auto on").await;
+    world.send("/task add Read the page about budgets and runs").await;
+    world.send("/auto on").await;
     world.until_runs_rest().await;
     assert_eq!(waiting(&world).await, [(1, "the budget of turns of this run is spent".to_owned())]);
     assert_eq!(world.auto().await.runs.len(), 1);
@@ -143,10 +143,10 @@ async fn what_a_stopped_turn_cost_is_counted() {
         });
     })
     .await;
-    world.hear("/task add Look around").await;
-    world.hear("/auto on").await;
+    world.send("/task add Look around").await;
+    world.send("/auto on").await;
     world.model.asked(2).await;
-    world.hear("/auto off").await;
+    world.send("/auto off").await;
     let run = world.auto().await.runs[0].clone();
     assert!(matches!(run.state, RunState::Ended { end: RunEnd::Stopped, .. }), "{run:?}");
     assert_eq!((run.spent.turns, run.spent.tokens, run.spent.micros), (1, 150, 200));
@@ -158,14 +158,14 @@ async fn stopping_wins_over_a_tick_that_is_about_to_begin() {
     // Many times, so that the stop meets the tick at every point.
     for _ in 0..20 {
         let world = World::with(looks(), |_| {}).await;
-        world.hear("/task add Look around").await;
-        world.hear("/auto on").await;
+        world.send("/task add Look around").await;
+        world.send("/auto on").await;
         world.until_run(1, |run| run.spent.turns >= 1).await;
-        world.hear("/auto off").await;
+        world.send("/auto off").await;
         let events = world.events().await.len();
         world.until_runs_rest().await;
         assert_eq!(world.events().await.len(), events, "something happened after the stop was answered");
         assert!(matches!(world.auto().await.runs[0].state, RunState::Ended { end: RunEnd::Stopped, .. }));
-        assert_eq!(world.hear("/auto resume 1").await.refusal, Some(RefusalCode::WrongStatus));
+        assert_eq!(world.send("/auto resume 1").await.refusal, Some(RefusalCode::WrongStatus));
     }
 }

@@ -47,7 +47,7 @@ async fn a_run_that_was_just_started_is_not_interrupted_by_a_look_at_the_runs() 
         setup.policy.auto.run.turns = Some(1);
     })
     .await;
-    world.hear("/task add read the news").await;
+    world.send("/task add read the news").await;
     for number in 0..40 {
         let looks = CancellationToken::new();
         let looking = tokio::spawn({
@@ -58,13 +58,13 @@ async fn a_run_that_was_just_started_is_not_interrupted_by_a_look_at_the_runs() 
                 }
             }
         });
-        world.hear("/auto on").await;
+        world.send("/auto on").await;
         looks.cancel();
         looking.await.unwrap();
         let runs = state(world.engine(), &world.session).await.runs;
         let states: Vec<_> = runs.iter().map(|run| run.state.name()).collect();
         assert!(!states.contains(&"interrupted"), "run {number}: {states:?}");
-        world.hear("/auto off").await;
+        world.send("/auto off").await;
     }
 }
 
@@ -72,7 +72,7 @@ async fn a_run_that_was_just_started_is_not_interrupted_by_a_look_at_the_runs() 
 async fn a_due_schedule_starts_a_run_and_missed_windows_are_joined() {
     let clock = TestClock::stopped();
     let world = World::with(diligent(), |setup| setup.clock = Some(clock.clone())).await;
-    world.hear("/schedule add 0 * * * * max=2 Read the news").await;
+    world.send("/schedule add 0 * * * * max=2 Read the news").await;
     let _server = Server::start(&world, &world.model, "the server").await;
     // Five windows pass while no process looks.
     clock.advance(Duration::from_secs(5 * 3_600 + 60));
@@ -105,7 +105,7 @@ async fn several_servers_start_each_due_run_once_and_serve_all() {
         place.session = one.clone();
         world
             .agent
-            .hear(&place, &person(), "/schedule add 0 * * * * max=1 Read the news", &Watcher::none())
+            .type_text(&place, &person(), "/schedule add 0 * * * * max=1 Read the news", &Watcher::none())
             .await
             .unwrap();
         sessions.push(one);

@@ -16,8 +16,8 @@ async fn arrive(world: &World) -> ChatLocation {
 }
 
 /// Types it where the person is now.
-async fn hear(world: &World, place: &ChatLocation, text: &str) -> planwright_engine::session::outcome::Answer {
-    world.agent.hear(place, &person(), text, &Watcher::none()).await.unwrap()
+async fn send_at(world: &World, place: &ChatLocation, text: &str) -> planwright_engine::session::outcome::Answer {
+    world.agent.type_text(place, &person(), text, &Watcher::none()).await.unwrap()
 }
 
 #[tokio::test]
@@ -25,11 +25,11 @@ async fn who_arrives_is_where_they_were_last() {
     let world = World::new([]).await;
     let first = arrive(&world).await;
     assert_eq!(arrive(&world).await, first, "nothing new is begun");
-    let new = hear(&world, &first, "/new").await;
+    let new = send_at(&world, &first, "/new").await;
     assert_ne!(new.session, first.session);
     assert!(new.reply.contains(&format!("/switch {}", first.session.conversation)), "{}", new.reply);
     assert_eq!(arrive(&world).await.session, new.session);
-    let back = hear(&world, &arrive(&world).await, &format!("/switch {}", first.session.conversation)).await;
+    let back = send_at(&world, &arrive(&world).await, &format!("/switch {}", first.session.conversation)).await;
     assert_eq!((back.session, arrive(&world).await), (first.session.clone(), first));
 }
 
@@ -40,7 +40,7 @@ async fn switching_to_a_missing_session_or_one_of_another_channel_is_refused() {
     let web = "web:session-web".parse().unwrap();
     world.engine().sessions().open(&web, &person()).await.unwrap();
     for key in ["session-web", "nothing-there"] {
-        let answer = hear(&world, &here, &format!("/switch {key}")).await;
+        let answer = send_at(&world, &here, &format!("/switch {key}")).await;
         assert!(answer.refused() && answer.session == here.session, "{}", answer.reply);
     }
     assert_eq!(arrive(&world).await, here);
@@ -53,7 +53,7 @@ async fn the_sessions_of_this_channel_are_listed_with_what_they_began_with() {
     world.say("My **first** words\nand more").await;
     world.engine().sessions().open(&"web:session-web".parse().unwrap(), &person()).await.unwrap();
     world.engine().sessions().open(&session("session-two"), &person()).await.unwrap();
-    let list = world.hear("/sessions").await.reply;
+    let list = world.send("/sessions").await.reply;
     assert!(list.contains(r"- `session-one` “My \*\*first\*\* words”") && list.contains("← here"), "{list}");
     assert!(list.contains("- `session-two`") && !list.contains("session-web"), "{list}");
 }
@@ -66,9 +66,9 @@ async fn a_deleted_session_takes_everything_along_and_the_person_is_where_they_w
     ])
     .await;
     let before = arrive(&world).await;
-    let new = ChatLocation { session: hear(&world, &before, "/new").await.session, ..before.clone() };
-    hear(&world, &new, "/plan on").await;
-    hear(&world, &new, "Plan it, and write it down").await;
+    let new = ChatLocation { session: send_at(&world, &before, "/new").await.session, ..before.clone() };
+    send_at(&world, &new, "/plan on").await;
+    send_at(&world, &new, "Plan it, and write it down").await;
     let plan = world.engine().plans().active(&new.session).await.unwrap().id.clone();
     let files = world.folder.path().join("users").join(new.session.folder_name());
     assert!(files.join("files/a.txt").exists());

@@ -28,7 +28,7 @@ async fn a_specialist_is_told_the_step_the_goal_the_outcomes_and_the_note() {
     let world = proposed(&TWO, |_| {}).await;
     scripted(&world, "coder", [reported("done", "The till stands.")]);
     scripted(&world, "tester", [reported("done", "It rang.")]);
-    let answer = world.hear("/plan approve -- mind the cat").await;
+    let answer = world.send("/plan approve -- mind the cat").await;
     assert!(answer.decided.unwrap().contains("Plan 1 is approved"));
     assert!(answer.reply.contains("**COMPLETED**") && answer.reply.contains("2 done"), "{}", answer.reply);
     let (coder, tester) = (&world.model.requests_of("coder")[0], &world.model.requests_of("tester")[0]);
@@ -67,7 +67,7 @@ async fn approval_and_intent_are_stored_before_a_step_and_its_outcome_with_its_r
     let evidence = json!({"status": "done", "note": "The till stands.", "evidence": "ls shows it"});
     scripted(&world, "coder", [Reply::call("plan_progress", evidence).with_text("I am done.")]);
     scripted(&world, "tester", [reported("done", "It rang.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     let events = world.events().await;
     let one_step = ["step_begun", "turn_begun", "model_replied", "step_ended", "tool_ended", "turn_ended"];
     let expected = [&["plan_approved", "execution_started"][..], &one_step, &one_step, &["execution_finished"]];
@@ -88,7 +88,7 @@ async fn approval_and_intent_are_stored_before_a_step_and_its_outcome_with_its_r
     assert_eq!(first.evidence.as_deref(), Some("ls shows it"));
     assert!(first.started_at.is_some() && first.finished_at.is_some());
     assert_eq!(plan.status, PlanStatus::Completed);
-    assert!(world.hear("/plan resume").await.refused(), "what is completed is not carried out again");
+    assert!(world.send("/plan resume").await.refused(), "what is completed is not carried out again");
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn only_reading_and_changing_tools_and_the_report_are_there_and_pass() {
     scripted(&world, "coder", [calls, write, reported("done", "ok")]);
     let before = world.plan(1).await;
     let earlier = statuses(&world.events().await).len();
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     let requests = world.model.requests_of("coder");
     let expected = [
         "plan_progress",
@@ -153,7 +153,7 @@ async fn the_conversation_and_the_steps_know_nothing_of_each_other() {
     let look = Reply::call("list_files", json!({})).with_text("plugh, says the coder");
     scripted(&world, "coder", [look, reported("done", "plugh")]);
     scripted(&world, "tester", [reported("done", "plugh")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     for request in [world.model.requests_of("coder"), world.model.requests_of("tester")].concat() {
         let sent = format!("{request:?}");
         assert!(!sent.contains("xyzzy"), "{sent}");
@@ -178,7 +178,7 @@ async fn a_partial_approval_takes_along_what_needs_the_rest() {
     let three = [step("Build", "coder", &[]), step("Try", "tester", &[1]), step("Write", "writer", &[])];
     let world = proposed(&three, |_| {}).await;
     scripted(&world, "writer", [reported("done", "Written.")]);
-    let answer = world.hear("/plan approve skip 1").await;
+    let answer = world.send("/plan approve skip 1").await;
     let decided = answer.decided.unwrap();
     assert!(decided.contains("step 1 will not be done (left out by the approval)"), "{decided}");
     assert!(decided.contains("step 2 will not be done (needs step 1, which is skipped)"), "{decided}");
@@ -193,13 +193,13 @@ async fn a_partial_approval_takes_along_what_needs_the_rest() {
 async fn a_plan_that_was_parked_is_carried_out_when_it_is_approved() {
     for restarted in [false, true] {
         let mut world = proposed(&TWO, |_| {}).await;
-        world.hear("/plan off").await;
+        world.send("/plan off").await;
         if restarted {
             world = world.restart().await;
         }
         scripted(&world, "coder", [reported("done", "1")]);
         scripted(&world, "tester", [reported("done", "2")]);
-        let answer = world.hear("/plan approve 1").await;
+        let answer = world.send("/plan approve 1").await;
         assert!(answer.reply.contains("2 done"), "restarted {restarted}: {}", answer.reply);
         assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
         world.is_sound().await;
@@ -212,7 +212,7 @@ async fn what_a_specialist_does_is_told_on_the_way() {
     scripted(&world, "coder", [reported("done", "1")]);
     scripted(&world, "tester", [reported("failed", "It is mute.")]);
     let (watcher, mut told) = crate::talk::Watcher::new();
-    world.agent.hear(&world.place(), &crate::world::person(), "/plan approve", &watcher).await.unwrap();
+    world.agent.type_text(&world.place(), &crate::world::person(), "/plan approve", &watcher).await.unwrap();
     drop(watcher);
     let mut lines = Vec::new();
     while let Ok(one) = told.try_recv() {

@@ -20,7 +20,7 @@ const TWO: &str = "# Move\n\n- [ ] pack\n- [ ] drive";
 /// A document that waits for the person.
 async fn drafted(markdown: &str, change: impl FnOnce(&mut AgentSetup)) -> World {
     let world = World::with(ScriptedModel::new([set(markdown), Reply::text("Ready.")]), change).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan the move").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
     world
@@ -34,7 +34,7 @@ fn then(world: &World, replies: impl IntoIterator<Item = Reply>) {
 async fn the_approval_begins_a_turn_that_says_what_to_do_and_with_which_note() {
     let world = drafted(TWO, |_| {}).await;
     then(&world, [report(1), report(2), Reply::text("All is done.")]);
-    let answer = world.hear("/plan approve -- mind the piano").await;
+    let answer = world.send("/plan approve -- mind the piano").await;
     assert!(answer.decided.as_ref().unwrap().contains("Plan 1 is approved"));
     assert!(answer.reply.starts_with("All is done."), "{}", answer.reply);
     assert_eq!(answer.end, Some(TurnEnd::Answered));
@@ -87,7 +87,7 @@ async fn progress_lies_over_the_text_and_never_in_it() {
         ],
     );
     let before = world.plan(1).await;
-    let answer = world.hear("/plan approve").await;
+    let answer = world.send("/plan approve").await;
     let after = world.plan(1).await;
     assert_eq!((after.markdown(), after.digest(), after.version), (before.markdown(), before.digest(), 1));
     assert_eq!(run_statuses(&world, 1).await, [Completed, Completed, Skipped, Failed]);
@@ -105,11 +105,11 @@ async fn progress_lies_over_the_text_and_never_in_it() {
 async fn a_turn_that_ends_early_leaves_the_plan_open_and_it_goes_on_when_resumed() {
     let world = drafted(TWO, |setup| setup.policy.nudges = 0).await;
     then(&world, [report(1), Reply::text("I pause.")]);
-    let answer = world.hear("/plan approve").await;
+    let answer = world.send("/plan approve").await;
     assert!(answer.reply.contains("1 of 2 steps are done"), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
     then(&world, [report(2), Reply::text("Done.")]);
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     let words = newest_words(&world.sent(5));
     assert!(words.starts_with("[Go on with plan 1.] Carry it out"), "{words}");
     let plan = world.plan(1).await;
@@ -121,10 +121,10 @@ async fn a_turn_that_ends_early_leaves_the_plan_open_and_it_goes_on_when_resumed
 async fn a_parked_document_is_worked_on_again_when_it_is_resumed() {
     let world = drafted(TWO, |_| {}).await;
     then(&world, [report(1), Reply::text("I pause.")]);
-    world.hear("/plan approve").await;
-    world.hear("/plan off").await;
+    world.send("/plan approve").await;
+    world.send("/plan off").await;
     then(&world, [report(2), Reply::text("Done.")]);
-    world.hear("/plan resume 1").await;
+    world.send("/plan resume 1").await;
     assert!(world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
     let plan = world.plan(1).await;
     assert_eq!((plan.status, plan.execution.unwrap().number), (PlanStatus::Completed, 1));
@@ -136,10 +136,10 @@ async fn what_failed_is_told_and_done_anew_when_it_is_resumed() {
     let world = drafted(TWO, |_| {}).await;
     let failed = Reply::call("plan_progress", json!({"step": 1, "status": "failed", "note": "no boxes"}));
     then(&world, [failed, report(2), Reply::text("Half of it.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
     then(&world, [report(1), Reply::text("Now all.")]);
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     let plan = world.plan(1).await;
     let execution = plan.execution.unwrap();
     assert_eq!((plan.status, execution.number), (PlanStatus::Completed, 2));
@@ -152,7 +152,7 @@ async fn rewriting_the_text_settles_the_turn_and_nothing_more_is_done() {
     let world = drafted(TWO, |_| {}).await;
     let rewrite = set("- [ ] fly").and_call("write_file", json!({"path": "late.txt", "content": "x"}));
     then(&world, [report(1), rewrite]);
-    let answer = world.hear("/plan approve").await;
+    let answer = world.send("/plan approve").await;
     let (old, new) = (world.plan(1).await, world.plan(2).await);
     assert_eq!((old.status, new.status), (PlanStatus::Superseded, PlanStatus::Ready));
     assert_eq!(answer.end, Some(TurnEnd::PlanReady { plan: new.id.clone() }));
@@ -161,9 +161,9 @@ async fn rewriting_the_text_settles_the_turn_and_nothing_more_is_done() {
     assert!(!world.files().join("late.txt").exists());
     assert_eq!(statuses(&world.events().await).last(), Some(&ToolStatus::Settled));
     assert_eq!(old.execution.unwrap().steps[0].status, Completed, "what was done stays known");
-    assert!(world.hear("/plan resume 1").await.refused());
+    assert!(world.send("/plan resume 1").await.refused());
     then(&world, [report(1), Reply::text("I flew.")]);
-    let answer = world.hear("/plan approve").await;
+    let answer = world.send("/plan approve").await;
     assert!(answer.decided.is_some(), "it was shown, so it can be approved: {}", answer.reply);
     assert_eq!(world.plan(2).await.status, PlanStatus::Completed);
     world.model.assert_finished();
@@ -173,12 +173,12 @@ async fn rewriting_the_text_settles_the_turn_and_nothing_more_is_done() {
 #[tokio::test]
 async fn a_document_whose_every_step_is_ticked_is_complete_at_once() {
     let world = drafted("- [x] one\n- [x] two", |_| {}).await;
-    let answer = world.hear("/plan approve").await;
+    let answer = world.send("/plan approve").await;
     assert!(answer.reply.contains("**COMPLETED**") && answer.reply.contains("2 done"), "{}", answer.reply);
     assert_eq!(world.model.requests().len(), 2, "the model is not asked to do anything");
     let names = names_since(&world.events().await, "plan_approved");
     assert_eq!(names, ["plan_approved", "execution_started", "execution_finished"]);
-    assert!(world.hear("/plan resume").await.refused());
+    assert!(world.send("/plan resume").await.refused());
     world.is_sound().await;
 }
 
@@ -187,16 +187,16 @@ async fn done_closes_it_by_what_was_done() {
     for (reports, status) in [(1, PlanStatus::PartiallyCompleted), (0, PlanStatus::PartiallyCompleted)] {
         let world = drafted(TWO, |_| {}).await;
         then(&world, (1..=reports).map(report).chain([Reply::text("I pause.")]));
-        world.hear("/plan approve").await;
+        world.send("/plan approve").await;
         assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
-        let answer = world.hear("/plan done").await;
+        let answer = world.send("/plan done").await;
         assert!(answer.reply.contains("Plan work is off."), "{}", answer.reply);
         let plan = world.plan(1).await;
         assert_eq!(plan.status, status);
         assert!(plan.execution.unwrap().finished_at.is_some());
         assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
         then(&world, (reports + 1..=2).map(report).chain([Reply::text("Now all.")]));
-        world.hear("/plan resume 1").await;
+        world.send("/plan resume 1").await;
         assert_eq!(world.plan(1).await.status, PlanStatus::Completed, "and it can be taken up again");
         world.is_sound().await;
     }
@@ -206,7 +206,7 @@ async fn done_closes_it_by_what_was_done() {
 async fn a_document_without_a_list_is_one_step() {
     let world = drafted("Just move.", |_| {}).await;
     then(&world, [Reply::call("plan_progress", json!({"status": "in_progress"})), Reply::text("I am at it.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(run_statuses(&world, 1).await, [InProgress]);
     then(&world, [reported("done", "moved"), Reply::text("Done.")]);
     world.say("Go on").await;
@@ -218,7 +218,7 @@ async fn a_document_without_a_list_is_one_step() {
 async fn a_report_on_a_step_that_is_not_there_is_refused_and_changes_nothing() {
     let world = drafted(TWO, |_| {}).await;
     then(&world, [report(3), report(0), Reply::text("There are only two.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     let sent = script(&world.model.last_request());
     assert!(sent.iter().filter(|line| line.contains("NOT_FOUND")).count() == 2, "{sent:?}");
     assert_eq!(run_statuses(&world, 1).await, [Pending, Pending]);

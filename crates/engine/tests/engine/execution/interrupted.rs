@@ -27,14 +27,14 @@ async fn two_calls(effect: ToolEffect) -> (World, Prop, Prop) {
 #[tokio::test]
 async fn a_stop_ends_it_at_once_and_it_can_be_resumed() {
     let (world, prop, last) = two_calls(ToolEffect::Repeatable).await;
-    let working = world.hear_in_background("/plan resume");
+    let working = world.send_in_background("/plan resume");
     prop.called(1).await;
-    world.hear("/stop").await;
+    world.send("/stop").await;
     working.await.unwrap().unwrap();
     assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
     assert_eq!(runs(&world).await, [StepStatus::Pending, StepStatus::Pending]);
     assert!(last.calls().is_empty());
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     assert_eq!((prop.calls().len(), last.calls().len()), (2, 1));
     world.is_sound().await;
@@ -43,17 +43,17 @@ async fn a_stop_ends_it_at_once_and_it_can_be_resumed() {
 #[tokio::test]
 async fn what_changes_things_and_was_stopped_in_the_middle_is_uncertain_and_waits() {
     let (world, prop, last) = two_calls(ToolEffect::Changes).await;
-    let working = world.hear_in_background("/plan resume");
+    let working = world.send_in_background("/plan resume");
     prop.called(1).await;
-    world.hear("/stop").await;
+    world.send("/stop").await;
     working.await.unwrap().unwrap();
     assert_eq!(runs(&world).await, [StepStatus::Uncertain, StepStatus::Pending]);
-    let answer = world.hear("/plan resume").await;
+    let answer = world.send("/plan resume").await;
     assert!(answer.refused() && answer.reply.contains("The result of step 1 is unknown"), "{}", answer.reply);
     assert!(answer.reply.contains("stopped in the middle"), "what is known is told: {}", answer.reply);
     assert_eq!((prop.calls().len(), last.calls().len()), (1, 0), "nothing is begun");
     assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
-    let answer = world.hear("/plan resume skip").await;
+    let answer = world.send("/plan resume skip").await;
     assert!(answer.reply.contains("1 done, 1 skipped"), "{}", answer.reply);
     assert_eq!((prop.calls().len(), last.calls().len()), (1, 1));
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
@@ -63,7 +63,7 @@ async fn what_changes_things_and_was_stopped_in_the_middle_is_uncertain_and_wait
 #[tokio::test]
 async fn a_plan_that_is_cancelled_elsewhere_stays_cancelled() {
     let (world, prop, last) = two_calls(ToolEffect::Repeatable).await;
-    let working = world.hear_in_background("/plan resume");
+    let working = world.send_in_background("/plan resume");
     prop.called(1).await;
     let other = world.another(&ScriptedModel::new([]), "another").await;
     let plan = world.plan(1).await;

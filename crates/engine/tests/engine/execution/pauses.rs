@@ -26,7 +26,7 @@ const TWO: &str = "- [ ] one\n- [ ] two";
 async fn drafted(otherwise: Reply, change: impl FnOnce(&mut AgentSetup)) -> World {
     let model = ScriptedModel::new([set(TWO), Reply::text("Ready.")]).otherwise(otherwise);
     let world = World::with(model, change).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan the move").await;
     world
 }
@@ -61,7 +61,7 @@ fn document_turns(events: &[Event]) -> usize {
 async fn a_model_that_never_reports_is_asked_once_and_reminded_as_often_as_the_setting_says() {
     for nudges in [0, 1, 3] {
         let world = drafted(Reply::text("Which colour?"), |setup| setup.policy.nudges = nudges).await;
-        let answer = world.hear("/plan approve").await;
+        let answer = world.send("/plan approve").await;
         assert_eq!(answer.end, Some(TurnEnd::Answered));
         let turns = 1 + nudges as usize;
         assert_eq!((document_turns(&world.events().await), world.model.requests().len()), (turns, 2 + turns));
@@ -82,7 +82,7 @@ async fn the_reminder_names_the_open_steps_and_progress_earns_another_one() {
     world.model.then(Reply::text("I think."));
     world.model.then(report(1));
     world.model.then(Reply::text("One is done."));
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     // Asked, reminded (and it reports), reminded because it had reported: then nothing came of it.
     assert_eq!(document_turns(&world.events().await), 3);
     let reminder = newest_words(&world.sent(4));
@@ -100,7 +100,7 @@ async fn a_turn_that_fails_or_only_calls_a_tool_is_not_begun_again() {
     for (reply, written) in [(failing, false), (calling, true)] {
         let world = drafted(Reply::error(ModelErrorKind::Refused, "400: no"), |_| {}).await;
         world.model.then(reply);
-        world.hear("/plan approve").await;
+        world.send("/plan approve").await;
         let asked = world.model.requests().len();
         assert!(is_paused(&world).await);
         let model = ScriptedModel::new([]).otherwise(Reply::text("I was not to be asked."));
@@ -117,9 +117,9 @@ async fn a_turn_that_fails_or_only_calls_a_tool_is_not_begun_again() {
 #[tokio::test]
 async fn what_was_stopped_stays_stopped_whatever_is_said_afterwards() {
     let world = drafted(Reply::hang(), |_| {}).await;
-    let approving = world.hear_in_background("/plan approve");
+    let approving = world.send_in_background("/plan approve");
     world.model.asked(3).await;
-    world.hear("/stop").await;
+    world.send("/stop").await;
     approving.await.unwrap().unwrap();
     assert!(is_paused(&world).await);
     world.model.then(Reply::text("Very well."));
@@ -160,14 +160,14 @@ async fn a_stop_between_the_approval_and_its_turn_keeps_the_turn_from_beginning(
 #[tokio::test]
 async fn a_person_who_resumes_gives_the_agent_its_turns_again() {
     let world = drafted(Reply::text("Which colour?"), |_| {}).await;
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(document_turns(&world.events().await), 2);
     let by = planwright_core::actor::Actor::system("server");
     let plan = world.plan(1).await.id;
     let refused = world.agent.carry_out(&world.session, &by, &plan, &Watcher::none()).await.unwrap_err();
     assert_eq!(refused.code(), RefusalCode::PolicyDenied, "{refused}");
     assert_eq!(document_turns(&world.events().await), 2);
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     assert_eq!(document_turns(&world.events().await), 4);
     assert!(is_paused(&world).await);
     world.is_sound().await;
@@ -194,7 +194,7 @@ async fn an_approval_that_is_sent_again_does_not_resume_what_is_paused() {
 #[tokio::test]
 async fn a_resumption_that_is_on_disk_is_owed_after_a_crash() {
     let world = drafted(Reply::text("Which colour?"), |setup| setup.policy.nudges = 0).await;
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     let plan = world.plan(1).await;
     world.engine().plans().resume(&world.session, &person(), &plan.id).await.unwrap();
     let model = ScriptedModel::new([report(1), report(2), Reply::text("Done.")]);
@@ -208,8 +208,8 @@ async fn a_resumption_that_is_on_disk_is_owed_after_a_crash() {
 async fn a_paused_execution_can_be_ended_where_it_stands() {
     let world = drafted(Reply::text("And now?"), |_| {}).await;
     world.model.then(report(1));
-    world.hear("/plan approve").await;
-    let answer = world.hear("/plan resume 1 stop").await;
+    world.send("/plan approve").await;
+    let answer = world.send("/plan resume 1 stop").await;
     assert!(!answer.refused(), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
     world.is_sound().await;

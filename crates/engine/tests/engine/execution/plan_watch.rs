@@ -60,15 +60,15 @@ async fn every_entry_about_the_plan_is_told_once_and_executions_are_told_apart()
     let plan = world.plan(1).await.id;
     let mut following = world.engine().plans().watch(&world.session, &plan).await.unwrap();
     assert!(told(&mut following).await.is_empty(), "what was before is not told");
-    let working = world.hear_in_background("/plan resume");
+    let working = world.send_in_background("/plan resume");
     bad.called(1).await;
     clock.advance(Duration::from_secs(90));
-    world.hear("/stop").await;
+    world.send("/stop").await;
     working.await.unwrap().unwrap();
     // Another conversation in the same session is none of its business.
     world.model.then(Reply::text("Hello."));
     world.say("Hello").await;
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     assert_eq!(
         told(&mut following).await,
         [
@@ -97,7 +97,7 @@ async fn a_follower_that_starts_in_the_middle_misses_nothing_and_gets_nothing_tw
     let world = approved(&calls, |setup| setup.tool(&prop)).await;
     let plan = world.plan(1).await.id;
     let mut early = world.engine().plans().watch(&world.session, &plan).await.unwrap();
-    let working = world.hear_in_background("/plan resume");
+    let working = world.send_in_background("/plan resume");
     let mut followed = 0;
     while !working.is_finished() {
         let mut following = world.engine().plans().watch(&world.session, &plan).await.unwrap();
@@ -125,7 +125,7 @@ async fn a_cancelled_plan_is_noticed_and_counted() {
     let prop = Prop::new("prop", ToolEffect::Changes, Act::Hang);
     let world = approved(&[("prop", json!({}))], |setup| setup.tool(&prop)).await;
     let plan = world.plan(1).await.id;
-    let working = world.hear_in_background("/plan resume");
+    let working = world.send_in_background("/plan resume");
     prop.called(1).await;
     let mut following = world.engine().plans().watch(&world.session, &plan).await.unwrap();
     world.engine().plans().cancel(&world.session, &person(), &plan, None).await.unwrap();
@@ -142,13 +142,13 @@ async fn the_plan_to_follow_is_the_active_one_else_the_one_under_way() {
     let world = approved(&[("prop", json!({}))], |setup| setup.tool(&prop)).await;
     let to_follow = async || world.engine().plans().default_to_watch(&world.session).await;
     assert_eq!(to_follow().await.unwrap().number, 1);
-    let working = world.hear_in_background("/plan resume");
+    let working = world.send_in_background("/plan resume");
     prop.called(1).await;
     world.engine().sessions().disable_plan_mode(&world.session, &person()).await.unwrap();
     assert_eq!(to_follow().await.unwrap().number, 1);
-    world.hear("/stop").await;
+    world.send("/stop").await;
     working.await.unwrap().unwrap();
-    world.hear("/plan cancel 1").await;
+    world.send("/plan cancel 1").await;
     let refusal = to_follow().await.unwrap_err().to_string();
     assert!(refusal.contains("none is being carried out; name one by its number"), "{refusal}");
 }
@@ -168,10 +168,10 @@ async fn how_it_stands_says_what_is_done_since_when_and_what_is_next() {
     .await;
     let before = plan_status(&world.plan(1).await, world.engine().now(), None);
     assert!(before.starts_with("Plan 1 is **APPROVED**") && !before.contains("steps"), "{before}");
-    let working = world.hear_in_background("/plan resume");
+    let working = world.send_in_background("/plan resume");
     slow.called(1).await;
     clock.advance(minutes(3));
-    let status = world.hear("/plan status").await.reply;
+    let status = world.send("/plan status").await.reply;
     for words in [
         "Plan work is **on**, style collect. Plan 1 is **EXECUTING**",
         "0 of 3 steps are done, 1 failed. Next: 3. last({})",
@@ -182,10 +182,10 @@ async fn how_it_stands_says_what_is_done_since_when_and_what_is_next() {
         assert!(status.contains(words), "{words:?} is not in {status}");
     }
     assert!(!status.contains("waits for a person"), "{status}");
-    world.hear("/stop").await;
+    world.send("/stop").await;
     working.await.unwrap().unwrap();
     clock.advance(minutes(2));
-    let status = world.hear("/plan status").await.reply;
+    let status = world.send("/plan status").await.reply;
     assert!(
         status.contains("\n- step 2 is uncertain, begun 5 minutes ago: slow({}); stopped in the middle"),
         "{status}"
@@ -209,8 +209,8 @@ async fn many_steps_and_long_notes_do_not_flood_the_answer() {
         setup.policy.on_failure = planwright_core::policy::OnFailure::GoOn;
     })
     .await;
-    world.hear("/plan resume").await;
-    let status = world.hear("/plan status").await.reply;
+    world.send("/plan resume").await;
+    let status = world.send("/plan status").await.reply;
     assert!(status.contains("12 failed") && status.contains("\n- and 7 more of them"), "{status}");
     assert!(status.len() < 4_000, "{}", status.len());
 }
@@ -218,19 +218,19 @@ async fn many_steps_and_long_notes_do_not_flood_the_answer() {
 #[tokio::test]
 async fn a_plan_that_is_carried_out_beside_the_active_one_is_told_too() {
     let world = World::with(ScriptedModel::new([]).otherwise(Reply::text("Yes.")), |_| {}).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.model.then(crate::planning::set("# First\n\n- [ ] one\n- [ ] two"));
     world.say("Plan it").await;
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     world.model.then(crate::planning::report(1));
     world.say("go on").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
-    world.hear("/plan on collect").await;
-    let status = world.hear("/plan status").await.reply;
+    world.send("/plan on collect").await;
+    let status = world.send("/plan status").await.reply;
     assert!(status.contains("style collect. Plan 2 is **COLLECTING**"), "{status}");
     assert!(status.contains("\n\nPlan 1 is **EXECUTING**: First. 1 of 2 steps are done. Next: 2. two"), "{status}");
-    world.hear("/plan off").await;
-    let status = world.hear("/plan status").await.reply;
+    world.send("/plan off").await;
+    let status = world.send("/plan status").await.reply;
     assert!(status.contains("**off**") && status.contains("Plan 1 is **EXECUTING**"), "{status}");
 }
 
@@ -238,11 +238,11 @@ async fn a_plan_that_is_carried_out_beside_the_active_one_is_told_too() {
 async fn history_keeps_every_execution_as_it_ended() {
     let bad = Prop::new("bad", ToolEffect::Repeatable, Act::HangOnce);
     let world = approved(&[("bad", json!({}))], |setup| setup.tool(&bad)).await;
-    let working = world.hear_in_background("/plan resume");
+    let working = world.send_in_background("/plan resume");
     bad.called(1).await;
-    world.hear("/stop").await;
+    world.send("/stop").await;
     working.await.unwrap().unwrap();
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     let history = world.engine().history().of_plan(&world.session, &world.plan(1).await.id).await.unwrap();
     let ends: Vec<_> = history.executions.iter().map(|one| one.end.as_ref().unwrap().status).collect();
     assert_eq!(ends, [PlanStatus::PartiallyCompleted, PlanStatus::Completed]);

@@ -29,10 +29,10 @@ async fn built(later: impl IntoIterator<Item = Reply>, prop: &Prop) -> World {
         .and_call("plan_submit", json!({"summary": "Build, then test."}));
     let model = ScriptedModel::new([proposal].into_iter().chain(later));
     let world = World::with(model, |setup| setup.tool(prop)).await;
-    world.hear("/plan on build").await;
+    world.send("/plan on build").await;
     world.say("Plan it").await;
     world.approve(1, Selection::All).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world
 }
 

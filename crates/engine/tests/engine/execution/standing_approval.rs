@@ -43,7 +43,7 @@ async fn proposes(
     let reply =
         calls.iter().fold(Reply::default(), |reply, (tool, arguments)| reply.and_call(*tool, arguments.clone()));
     let world = World::with(ScriptedModel::new([reply, finalize()]), change).await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     let outcome = world.say("Look around").await;
     (world, outcome)
 }
@@ -101,7 +101,7 @@ async fn one_call_that_changes_something_makes_it_wait() {
         assert_eq!(world.plan(1).await.status, PlanStatus::Ready, "{effect:?}");
         assert!(matches!(outcome.end, Some(TurnEnd::PlanReady { .. })) && outcome.plan.is_some());
         assert!(look.calls().is_empty() && ring.calls().is_empty());
-        let answer = world.hear("/plan approve").await;
+        let answer = world.send("/plan approve").await;
         assert!(answer.reply.contains("3 done"), "a person may approve it: {}", answer.reply);
         assert_eq!(world.plan(1).await.approval.as_ref().unwrap().by.kind, ActorKind::Person);
     }
@@ -115,7 +115,7 @@ async fn a_call_of_a_tool_that_is_not_here_makes_it_wait() {
         setup.tool(&look);
     })
     .await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     let record =
         planwright_core::command::DraftCommand::RecordStep { tool: "far_away".to_owned(), arguments: json!({}) };
     let elsewhere = Actor::agent("elsewhere", "mcp");
@@ -128,7 +128,7 @@ async fn a_call_of_a_tool_that_is_not_here_makes_it_wait() {
 #[tokio::test]
 async fn documents_and_proposals_wait_for_a_person() {
     let world = World::with(ScriptedModel::new([set("- [ ] look"), Reply::text("Ready.")]), rule).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
     let world = proposed(&[step("Look", "researcher", &[])], rule).await;
@@ -139,7 +139,7 @@ async fn documents_and_proposals_wait_for_a_person() {
 #[tokio::test]
 async fn a_plan_without_a_step_is_not_approved() {
     let world = World::with(ScriptedModel::new([finalize()]), rule).await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     let outcome = world.say("Nothing").await;
     assert!(matches!(outcome.end, Some(TurnEnd::NothingPlanned { .. })));
     assert_eq!(world.plan(1).await.status, PlanStatus::Cancelled);
@@ -154,7 +154,7 @@ async fn a_tool_that_does_not_only_read_any_more_is_not_run_on_the_word_of_a_rul
         setup.tool(&look);
     })
     .await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     let reply = Reply::call("look", json!({})).and_call("list_files", json!({}));
     let model = ScriptedModel::new([reply, finalize()]);
     let begins = |submission: &Submission| matches!(submission.command, Command::Run(RunCommand::Advance { .. }));

@@ -33,7 +33,7 @@ const THREE: &str = "- [ ] one\n- [ ] two\n- [ ] three";
 /// A document of three steps that waits for approval.
 async fn document(change: impl FnOnce(&mut AgentSetup)) -> World {
     let world = World::with(ScriptedModel::new([set(THREE), Reply::text("Ready.")]), change).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan the move").await;
     world
 }
@@ -44,7 +44,7 @@ async fn calls(props: &[&Prop], names: &[&str]) -> World {
         names.iter().zip(1..).fold(Reply::default(), |reply, (name, n)| reply.and_call(*name, json!({ "n": n })));
     let model = ScriptedModel::new([reply, Reply::call("plan_finalize", json!({}))]);
     let world = World::with(model, |setup| props.iter().for_each(|prop| setup.tool(*prop))).await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     world.say("Plan it").await;
     world
 }
@@ -77,7 +77,7 @@ async fn resume_after(world: &World, step: usize) -> Result<(), RefusalCode> {
 async fn recorded_calls_are_made_one_at_a_time_as_the_person_releases_them() {
     let prop = Prop::changing("ring");
     let world = calls(&[&prop], &["ring", "ring", "ring"]).await;
-    let answer = world.hear("/plan approve step by step").await;
+    let answer = world.send("/plan approve step by step").await;
     assert!(answer.decided.unwrap().contains("It pauses after each step"));
     assert!(
         answer.reply.contains("**paused** after step 1") && answer.reply.contains("`/plan resume 1`"),
@@ -93,13 +93,13 @@ async fn recorded_calls_are_made_one_at_a_time_as_the_person_releases_them() {
         world.engine().plans().activity(&world.session, &world.plan(1).await).await.unwrap(),
         Some(Activity::Paused)
     );
-    let status = world.hear("/plan status").await.reply;
+    let status = world.send("/plan status").await.reply;
     assert!(status.contains("**paused** after step 1") && status.contains("changes the rest"), "{status}");
     nothing_is_taken_over(&world).await;
     assert_eq!(prop.calls().len(), 1);
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     assert_eq!((prop.calls().len(), look_at(&world).await), (2, Some(2)));
-    let answer = world.hear("/plan resume").await;
+    let answer = world.send("/plan resume").await;
     assert!(answer.reply.contains("**COMPLETED**") && answer.reply.contains("3 done"), "{}", answer.reply);
     assert_eq!(prop.calls(), [json!({"n": 1}), json!({"n": 2}), json!({"n": 3})]);
     world.is_sound().await;
@@ -109,9 +109,9 @@ async fn recorded_calls_are_made_one_at_a_time_as_the_person_releases_them() {
 async fn calls_that_only_read_are_not_made_side_by_side() {
     let prop = Prop::new("look", ToolEffect::ReadsOnly, Act::Answer(json!({ "seen": true })));
     let world = calls(&[&prop], &["look", "look"]).await;
-    world.hear("/plan approve step by step").await;
+    world.send("/plan approve step by step").await;
     assert_eq!(prop.calls().len(), 1);
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     assert_eq!((prop.calls().len(), world.plan(1).await.status), (2, PlanStatus::Completed));
     world.is_sound().await;
 }
@@ -123,7 +123,7 @@ async fn a_document_ends_its_turn_after_each_step_and_the_model_is_told_why() {
     let both = Reply::call("plan_progress", json!({"step": 1, "status": "done"}))
         .and_call("plan_progress", json!({"step": 2, "status": "done"}));
     world.model.then(both);
-    let answer = world.hear("/plan approve step by step").await;
+    let answer = world.send("/plan approve step by step").await;
     assert!(
         answer.reply.contains("1 of 3 steps are done") && answer.reply.contains("**paused** after step 1"),
         "{}",
@@ -136,14 +136,14 @@ async fn a_document_ends_its_turn_after_each_step_and_the_model_is_told_why() {
     nothing_is_taken_over(&world).await;
     world.model.then(Reply::call("plan_progress", json!({"step": 2, "status": "in_progress"})));
     world.model.then(report(2));
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     assert_eq!((run_statuses(&world, 1).await, look_at(&world).await), (vec![Completed, Completed, Pending], Some(2)));
     let result = script(&world.sent(4)).into_iter().find(|line| line.contains("looks at step 1 now")).unwrap();
     assert!(result.contains("\"paused\":true"), "{result}");
     assert!(newest_words(&world.sent(4)).contains("2. two"), "{}", newest_words(&world.sent(4)));
     world.model.then(report(3));
     world.model.then(Reply::text("All is done."));
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     world.model.assert_finished();
     world.has_a_valid_history();
@@ -154,7 +154,7 @@ async fn a_document_ends_its_turn_after_each_step_and_the_model_is_told_why() {
 async fn a_message_in_between_releases_nothing() {
     let world = document(|_| {}).await;
     world.model.then(report(1));
-    world.hear("/plan approve step by step").await;
+    world.send("/plan approve step by step").await;
     // The agent answers and tries to continue.
     world.model.then(report(2));
     world.model.then(Reply::text("I wait."));
@@ -173,14 +173,14 @@ async fn each_specialist_is_asked_after_the_person_has_looked() {
     let world = proposed(&steps, |_| {}).await;
     scripted(&world, "coder", [reported("done", "The till stands.")]);
     scripted(&world, "tester", [reported("done", "It rang.")]);
-    let answer = world.hear("/plan approve step by step").await;
+    let answer = world.send("/plan approve step by step").await;
     assert!(answer.reply.contains("**paused** after step 1"), "{}", answer.reply);
     assert_eq!(world.model.requests_of("tester").len(), 0);
     let events = world.events().await;
     let expected =
         ["step_begun", "turn_begun", "model_replied", "step_ended", "execution_paused", "tool_ended", "turn_ended"];
     assert_eq!(names_since(&events, "execution_started")[1..], expected);
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     world.model.assert_finished();
     world.is_sound().await;
@@ -195,23 +195,23 @@ async fn the_rest_is_changed_or_the_execution_ends() {
         ("/plan cancel 1", PlanStatus::Cancelled),
     ] {
         let world = calls(&[&prop], &["ring", "ring"]).await;
-        world.hear("/plan approve step by step").await;
-        assert!(!world.hear(words).await.refused(), "{words}");
+        world.send("/plan approve step by step").await;
+        assert!(!world.send(words).await.refused(), "{words}");
         assert_eq!(world.plan(1).await.status, status, "{words}");
         world.is_sound().await;
     }
     let world = document(|_| {}).await;
     world.model.then(Reply::call("plan_progress", json!({"step": 1, "status": "failed", "note": "no van"})));
-    world.hear("/plan approve step by step").await;
+    world.send("/plan approve step by step").await;
     assert_eq!(run_statuses(&world, 1).await, [Failed, Pending, Pending]);
-    assert_eq!(world.hear("/stop").await.reply, "Stopped.");
+    assert_eq!(world.send("/stop").await.reply, "Stopped.");
     assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
     let world = document(|_| {}).await;
     world.model.then(report(1));
-    world.hear("/plan approve step by step").await;
+    world.send("/plan approve step by step").await;
     world.model.then(set("- [x] one\n- [ ] drive"));
     world.model.then(Reply::text("Like this?"));
-    world.hear("/plan revise leave out the third").await;
+    world.send("/plan revise leave out the third").await;
     assert_eq!((world.plan(1).await.status, world.plan(2).await.status), (PlanStatus::Superseded, PlanStatus::Ready));
     world.is_sound().await;
 }
@@ -223,7 +223,7 @@ async fn a_failure_ends_the_execution_as_it_does_otherwise() {
         Prop::changing("good"),
     );
     let world = calls(&[&bad, &good], &["bad", "good"]).await;
-    world.hear("/plan approve step by step").await;
+    world.send("/plan approve step by step").await;
     assert_eq!((world.plan(1).await.status, good.calls().len()), (PlanStatus::PartiallyCompleted, 0));
     assert_eq!(run_statuses(&world, 1).await, [Failed, Pending]);
     world.is_sound().await;
@@ -241,16 +241,16 @@ async fn one_go_releases_one_step() {
     ]);
     let tool = slow.tool();
     let world = World::with(model, |setup| setup.tool(&tool)).await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     world.say("Plan it").await;
     goes.notify_one();
-    world.hear("/plan approve step by step").await;
+    world.send("/plan approve step by step").await;
     begin.notified().await;
     assert_eq!(look_at(&world).await, Some(1));
-    let first = world.hear_in_background("/plan resume");
+    let first = world.send_in_background("/plan resume");
     begin.notified().await;
     // The second step is under way. Who says go on now has not seen how it ends.
-    let second = world.hear_in_background("/plan resume");
+    let second = world.send_in_background("/plan resume");
     let third = world.agent.submit(
         Input::ResumePlan {
             plan: world.plan(1).await.id,
@@ -345,7 +345,7 @@ async fn a_process_that_ends_after_the_outcome_of_a_call_leaves_a_plan_that_wait
     process.die().await;
     nothing_is_taken_over(&world).await;
     assert_eq!((prop.calls().len(), look_at(&world).await), (1, Some(1)));
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     assert_eq!((prop.calls().len(), world.plan(1).await.status), (2, PlanStatus::Completed));
     world.is_sound().await;
 }
@@ -398,7 +398,7 @@ async fn a_process_that_ends_between_the_report_and_the_end_of_its_turn_runs_no_
     assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none(), "the turn is over");
     assert_eq!((run_statuses(&world, 1).await, look_at(&world).await), (vec![Completed, Pending], Some(1)));
     scripted(&world, "tester", [reported("done", "It rang.")]);
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     world.is_sound().await;
 }
@@ -407,14 +407,14 @@ async fn a_process_that_ends_between_the_report_and_the_end_of_its_turn_runs_no_
 async fn another_programs_agent_waits_for_the_person_and_continues_itself() {
     let world = World::new([]).await;
     let (engine, agent) = (world.engine(), Actor::agent("elsewhere", "mcp"));
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let call = async |tool: &str, arguments: serde_json::Value| {
         let serde_json::Value::Object(arguments) = arguments else { unreachable!() };
         engine.tools().call(&world.session, &agent, tool, arguments).await
     };
     call("plan_set_content", json!({ "plan_markdown": THREE })).await.unwrap();
-    world.hear("/plan show").await;
-    world.hear("/plan approve step by step").await;
+    world.send("/plan show").await;
+    world.send("/plan approve step by step").await;
     let done = call("plan_progress", json!({"step": 1, "status": "done"})).await.unwrap();
     assert_eq!(done["paused"], json!(true), "{done}");
     for (step, status) in [(2, "in_progress"), (2, "done"), (3, "skipped")] {
@@ -424,7 +424,7 @@ async fn another_programs_agent_waits_for_the_person_and_continues_itself() {
     }
     let next = call("plan_get", json!({})).await.unwrap()["next"].as_str().unwrap().to_owned();
     assert!(next.contains("A person looks at the step that ended"), "{next}");
-    let answer = world.hear("/plan resume").await;
+    let answer = world.send("/plan resume").await;
     assert!(answer.reply.contains("carries it out"), "it is left to the agent that reported: {}", answer.reply);
     assert!(world.model.requests().is_empty());
     let done = call("plan_progress", json!({"step": 2, "status": "skipped"})).await.unwrap();
@@ -437,7 +437,7 @@ async fn another_programs_agent_waits_for_the_person_and_continues_itself() {
 async fn it_stands_in_the_inbox_with_the_step_that_ended() {
     let world = document(|_| {}).await;
     world.model.then(Reply::call("plan_progress", json!({"step": 1, "status": "done", "note": "packed"})));
-    world.hear("/plan approve step by step").await;
+    world.send("/plan approve step by step").await;
     let ledger = world.setup.ledger().await;
     let page = world.engine().inbox().list(ledger.as_ref(), None, 10).await.unwrap();
     let [waiting] = page.items.as_slice() else { panic!("{:?}", page.items) };
@@ -456,7 +456,7 @@ async fn it_stands_in_the_inbox_with_the_step_that_ended() {
 async fn a_named_go_that_is_sent_twice_releases_one_step() {
     let prop = Prop::changing("ring");
     let world = calls(&[&prop], &["ring", "ring", "ring"]).await;
-    world.hear("/plan approve step by step").await;
+    world.send("/plan approve step by step").await;
     for _ in 0..2 {
         let id = planwright_core::ids::RequestId::new("go-on-1").unwrap();
         let plan = world.plan(1).await.id;

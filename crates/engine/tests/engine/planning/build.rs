@@ -29,7 +29,7 @@ async fn a_proposal_is_built_checked_and_submitted() {
         Reply::call("plan_submit", json!({"summary": "Build, then test."})),
     ])
     .await;
-    world.hear("/plan on build").await;
+    world.send("/plan on build").await;
     let outcome = world.say("Plan the shop").await;
     let expected = [
         ToolStatus::Done,
@@ -65,7 +65,7 @@ async fn research_is_run_and_changes_are_neither_advertised_nor_run() {
         Reply::text("I may not."),
     ])
     .await;
-    world.hear("/plan on build").await;
+    world.send("/plan on build").await;
     world.say("Look around").await;
     let request = world.sent(1);
     assert!(!tool_names(&request).contains(&"write_file"));
@@ -91,7 +91,7 @@ async fn a_proposal_that_waits_is_frozen() {
         Reply::text("It is frozen."),
     ])
     .await;
-    world.hear("/plan on build").await;
+    world.send("/plan on build").await;
     world.say("Plan it").await;
     let before = world.plan(1).await;
     assert_eq!(before.status, PlanStatus::Ready);

@@ -13,7 +13,7 @@ use crate::world::{World, person};
 async fn the_card_is_the_stored_plan_whatever_the_model_claims() {
     let claim = "Plan 7 \"World peace\" is APPROVED, digest 123. I begin right away.";
     let world = World::new([set("# Move\n\n- [ ] pack").with_text("Approved by Ada!"), Reply::text(claim)]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let outcome = world.say("Plan the move").await;
     let plan = world.plan(1).await;
     assert_eq!(plan.status, PlanStatus::Ready);
@@ -30,7 +30,7 @@ async fn nothing_that_is_said_approves_a_plan() {
     let world =
         World::new([set("- [ ] one"), Reply::text("Shall I?"), Reply::text("Approved. Thank you."), Reply::text("?")])
             .await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
     world.say("yes, approved, go ahead, /plan approve 1").await;
     world.say("go on").await;
@@ -50,7 +50,7 @@ async fn a_version_is_shown_once() {
         Reply::text("Another."),
     ])
     .await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     assert_eq!(world.say("Plan it").await.plan.unwrap().version, 1);
     assert_eq!(world.say("Well?").await.plan, None);
     assert_eq!(world.say("Store it again").await.plan, None, "nothing changed");
@@ -60,7 +60,7 @@ async fn a_version_is_shown_once() {
 #[tokio::test]
 async fn a_plan_that_changed_elsewhere_is_shown_with_the_next_answer() {
     let world = World::new([set("- [ ] one"), Reply::text("Ready."), Reply::text("It changed.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
     let other = world.another(&ScriptedModel::new([]), "the other").await;
     let arguments = json!({"plan_markdown": "- [ ] two"}).as_object().unwrap().clone();
@@ -73,14 +73,14 @@ async fn a_plan_that_changed_elsewhere_is_shown_with_the_next_answer() {
 #[tokio::test]
 async fn a_turn_that_is_stopped_has_shown_nothing() {
     let world = World::new([set("- [ ] one"), Reply::hang(), Reply::text("It waits.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let turn = world.say_in_background("Plan it");
     world.model.asked(2).await;
     world.agent.stop(&world.session, &person()).await.unwrap();
     let outcome = turn.await.unwrap().unwrap();
     assert_eq!((outcome.end, outcome.plan), (Some(TurnEnd::Stopped), None));
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready, "what a tool committed stays");
-    assert!(world.hear("/plan approve").await.refused());
+    assert!(world.send("/plan approve").await.refused());
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
 }
 
@@ -88,9 +88,9 @@ async fn a_turn_that_is_stopped_has_shown_nothing() {
 async fn a_plan_that_ends_a_failed_turn_is_shown_all_the_same() {
     let failed = Reply::error(planwright_engine::model::ModelErrorKind::Unavailable, "It is away.");
     let world = World::new([set("- [ ] one"), failed]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let outcome = world.say("Plan it").await;
     assert!(matches!(outcome.end, Some(TurnEnd::ModelFailed { .. })));
     assert_eq!(outcome.plan.unwrap().version, 1);
-    assert!(!world.hear("/plan approve").await.refused());
+    assert!(!world.send("/plan approve").await.refused());
 }

@@ -12,7 +12,7 @@ use crate::world::{World, script, statuses};
 
 async fn collecting(prop: &Prop, replies: impl IntoIterator<Item = Reply>) -> World {
     let world = World::with(ScriptedModel::new(replies), |setup| setup.tool(prop)).await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     world
 }
 
@@ -120,7 +120,7 @@ async fn a_model_that_never_finalises_leaves_the_plan_collecting() {
     assert_eq!((outcome.end, outcome.plan), (Some(TurnEnd::Answered), None));
     assert_eq!(world.plan(1).await.status, PlanStatus::Collecting);
     assert!(prop.calls().is_empty());
-    let answer = world.hear("/plan off").await;
+    let answer = world.send("/plan off").await;
     assert!(answer.reply.contains("COLLECTING"), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Collecting, "a parked plan stays as it is");
 }

@@ -23,7 +23,7 @@ fn last_result(world: &World) -> Value {
 #[tokio::test]
 async fn a_plan_is_stored_by_the_call_itself() {
     let world = World::new([set("# Move\n\n- [ ] one\n- [ ] two"), Reply::text("It is ready.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let outcome = world.say("Plan the move").await;
     let plan = world.plan(1).await;
     assert_eq!((plan.status, plan.version), (PlanStatus::Ready, 1));
@@ -41,7 +41,7 @@ async fn a_plan_is_stored_by_the_call_itself() {
 async fn the_later_of_two_plans_in_one_reply_is_the_plan_and_both_are_stored() {
     let both = set("- [ ] first").and_call("plan_set_content", json!({"plan_markdown": "- [ ] second"}));
     let world = World::new([both.and_call("list_files", json!({})), Reply::text("Ready.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let outcome = world.say("Plan it").await;
     let plan = world.plan(1).await;
     assert_eq!((plan.markdown().as_str(), plan.version), ("- [ ] second", 2));
@@ -66,7 +66,7 @@ async fn the_later_of_two_plans_in_one_reply_is_the_plan_and_both_are_stored() {
 #[tokio::test]
 async fn a_ready_plan_is_written_over_and_its_digest_changes() {
     let world = World::new([set("- [ ] one"), Reply::text("A."), set("- [ ] two"), Reply::text("B.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let first = world.say("Plan it").await.plan.unwrap();
     let second = world.say("Rather two").await.plan.unwrap();
     assert_eq!((first.plan_id == second.plan_id, first.version, second.version), (true, 1, 2));
@@ -79,7 +79,7 @@ async fn a_ready_plan_is_written_over_and_its_digest_changes() {
 #[tokio::test]
 async fn a_blank_plan_is_refused_and_nothing_changes() {
     let world = World::new([set(" \n "), set("- [ ] one"), set("\t"), Reply::text("Ready.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
     assert_eq!(statuses(&world.events().await), [ToolStatus::Refused, ToolStatus::Done, ToolStatus::Refused]);
     assert!(script(&world.sent(2)).last().unwrap().contains("INVALID_ARGUMENT"));
@@ -92,7 +92,7 @@ async fn plan_get_gives_the_text_back_byte_for_byte() {
     let text = "# Über\u{200b}gang 移行\r\n\n```rust\nfn main() {}\t\n```\n- [ ] \"one\" \\ two\n\n   \n";
     let world =
         World::new([set(text), Reply::text("Ready."), Reply::call("plan_get", json!({})), Reply::text("Read.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
     world.say("Read it").await;
     let answer = last_result(&world);
@@ -106,7 +106,7 @@ async fn plan_get_gives_the_text_back_byte_for_byte() {
 #[tokio::test]
 async fn a_revision_of_an_approved_plan_is_a_new_plan_that_waits_again() {
     let world = World::new([set("- [ ] one"), Reply::text("A."), set("- [ ] two"), Reply::text("B.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
     world.approve(1, Selection::All).await;
     let outcome = world.say("Rather two").await;
@@ -121,9 +121,9 @@ async fn a_revision_of_an_approved_plan_is_a_new_plan_that_waits_again() {
 #[tokio::test]
 async fn a_revision_while_the_plan_is_carried_out_stops_its_run() {
     let world = World::new([set("- [ ] one\n- [ ] two"), Reply::text("A."), report(1), set("- [ ] three")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
-    let outcome = world.hear("/plan approve").await;
+    let outcome = world.send("/plan approve").await;
     let (old, new) = (world.plan(1).await, world.plan(2).await);
     assert_eq!((old.status, new.status), (PlanStatus::Superseded, PlanStatus::Ready));
     let expected = [ToolStatus::Done, ToolStatus::Done, ToolStatus::Settled];
@@ -145,9 +145,9 @@ async fn an_approved_plan_is_worked_through_and_ends_as_completed() {
         Reply::text("What next?"),
     ])
     .await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
-    let outcome = world.hear("/plan approve -- carefully").await;
+    let outcome = world.send("/plan approve -- carefully").await;
     let plan = world.plan(1).await;
     assert_eq!(plan.status, PlanStatus::Completed);
     assert_eq!(plan.markdown(), "- [ ] one\n- [ ] two", "ticking never edits the approved text");
@@ -165,7 +165,7 @@ async fn an_approved_plan_is_worked_through_and_ends_as_completed() {
 #[tokio::test]
 async fn the_system_prompt_is_the_same_byte_for_byte_while_nothing_changes() {
     let world = World::new([set("- [ ] one"), Reply::text("A."), Reply::text("B."), Reply::text("C.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
     world.say("Nice").await;
     world.say("Very nice").await;
@@ -180,7 +180,7 @@ async fn the_system_prompt_is_the_same_byte_for_byte_while_nothing_changes() {
 async fn a_plan_that_the_model_cannot_read_whole_is_not_read_in_part() {
     let model = ScriptedModel::new([Reply::call("plan_get", json!({})), Reply::text("It is too long.")]);
     let world = World::with(model, |setup| setup.options.context_tokens = Some(8_000)).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let text = "- [ ] a step that takes a few more words than are needed\n".repeat(450);
     let arguments = json!({ "plan_markdown": text }).as_object().cloned().unwrap();
     let agent = planwright_core::actor::Actor::agent("elsewhere", "mcp");

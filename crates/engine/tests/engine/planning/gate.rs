@@ -61,7 +61,7 @@ async fn every_style_and_status_has_its_own_tools() {
         advertised(&world, world.model.requests().len())
     };
     assert_eq!(ask().await, tools(&[&ALWAYS, WRITE]));
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let document = tools(&[&ALWAYS, WRITE, &["plan_get", "plan_set_content"]]);
     assert_eq!(ask().await, document);
     world.model.then(set("- [ ] one\n- [ ] two"));
@@ -71,11 +71,11 @@ async fn every_style_and_status_has_its_own_tools() {
     assert_eq!(ask().await, working, "approved");
     world.model.then(report(1));
     assert_eq!(ask().await, working, "while it is carried out");
-    world.hear("/plan off").await;
+    world.send("/plan off").await;
     assert_eq!(ask().await, tools(&[&ALWAYS, WRITE]));
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     assert_eq!(ask().await, tools(&[&ALWAYS, WRITE, &["plan_finalize", "plan_get"]]));
-    world.hear("/plan on build").await;
+    world.send("/plan on build").await;
     assert_eq!(ask().await, tools(&[&ALWAYS, &BUILDING]));
 }
 
@@ -85,12 +85,12 @@ async fn with_plan_tools_read_only_nothing_is_written_until_the_plan_is_approved
     let model =
         ScriptedModel::new([write(), set("- [ ] one"), write(), Reply::text("Ready."), write(), Reply::text("Done.")]);
     let world = World::with(model, |setup| setup.policy.document_tools = DocumentTools::ReadOnly).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
     assert_eq!(statuses(&world.events().await), [ToolStatus::Refused, ToolStatus::Done, ToolStatus::Refused]);
     assert_eq!(advertised(&world, 4), tools(&[&ALWAYS, &["plan_get", "plan_set_content"]]));
     assert!(!world.files().join("a.txt").exists());
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(statuses(&world.events().await).last(), Some(&ToolStatus::Done));
     assert!(advertised(&world, 5).contains(&"write_file".to_owned()));
 }
@@ -133,7 +133,7 @@ async fn a_tool_of_another_style_is_denied() {
         ("/plan on build", Reply::call("plan_finalize", json!({}))),
     ] {
         let world = World::new([wrong, Reply::text("No.")]).await;
-        world.hear(on).await;
+        world.send(on).await;
         let before = world.plan(1).await;
         world.say("Plan it").await;
         let answer = script(&world.sent(2)).pop().unwrap();
@@ -145,7 +145,7 @@ async fn a_tool_of_another_style_is_denied() {
 #[tokio::test]
 async fn a_report_is_only_taken_for_an_approved_plan() {
     let world = World::new([report(1), set("- [ ] one"), report(1), Reply::text("Ready.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
     assert_eq!(statuses(&world.events().await), [ToolStatus::Refused, ToolStatus::Done, ToolStatus::Refused]);
     assert!(world.plan(1).await.execution.is_none());
@@ -179,7 +179,7 @@ async fn plan_work_that_another_process_turns_off_between_two_calls_is_off() {
     let gate = Gate::closed();
     let model = ScriptedModel::new([set("- [ ] one"), set("- [ ] two").behind(&gate), Reply::text("It is off.")]);
     let world = World::with(model, |_| {}).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let turn = world.say_in_background("Plan it");
     world.model.asked(2).await;
     let other = world.another(&ScriptedModel::new([]), "the other").await;
@@ -200,7 +200,7 @@ async fn a_style_that_changes_in_the_middle_changes_what_a_call_comes_to() {
     let prop = Prop::changing("prop");
     let model = ScriptedModel::new([Reply::call("prop", json!({})).behind(&gate), Reply::text("Done.")]);
     let world = World::with(model, |setup| setup.tool(&prop)).await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     let turn = world.say_in_background("Ring");
     world.model.asked(1).await;
     world.engine().sessions().enable_plan_mode(&world.session, &person(), PlanStyle::Build).await.unwrap();

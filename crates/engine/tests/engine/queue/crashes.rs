@@ -117,7 +117,7 @@ async fn a_call_that_was_not_asked_for_before_the_crash_is_not_uncertain() {
 async fn dies_behind_a_plan_tool(on: &str, before: impl IntoIterator<Item = Reply>, last: Reply) -> World {
     let model = ScriptedModel::new(before).otherwise(Reply::text("Done."));
     let world = World::with(model, |_| {}).await;
-    world.hear(on).await;
+    world.send(on).await;
     world.say("Prepare").await;
     dies_behind(&world, last).await;
     world
@@ -151,9 +151,9 @@ async fn a_plan_is_set_once_even_if_its_outcome_was_not_recorded() {
 async fn an_approved_plan_is_superseded_once() {
     let set = |text: &str| Reply::call("plan_set_content", json!({ "plan_markdown": text }));
     let world = World::new([set("- [ ] one"), Reply::text("Ready."), Reply::text("Done.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Plan it").await;
-    assert!(!world.hear("/plan approve").await.refused());
+    assert!(!world.send("/plan approve").await.refused());
     dies_behind(&world, set("- [ ] two")).await;
     let outcome = resume(&world).await;
     assert_eq!((count(&world, "plan_superseded").await, count(&world, "content_set").await), (1, 2));

@@ -11,7 +11,7 @@ use crate::world::World;
 #[tokio::test]
 async fn a_plan_of_an_interrupted_turn_counts_as_shown_only_once_it_was_the_answer() {
     let world = World::new([Reply::text("First."), Reply::text("Second.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let set = Reply::call("plan_set_content", json!({"plan_markdown": "# Delete everything"}));
     let model = ScriptedModel::new([set, Reply::hang()]);
     let process = Process::start(&world, &model).await;
@@ -27,7 +27,7 @@ async fn a_plan_of_an_interrupted_turn_counts_as_shown_only_once_it_was_the_answ
     assert_eq!((first.reply.as_str(), second.reply.as_str()), ("First.", "Second."));
     assert!(first.plan.is_some());
     assert_eq!(second.plan.map(|card| card.markdown), Some("# Delete everything".to_owned()));
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert!(world.plan(1).await.approval.is_some());
     world.is_sound().await;
 }
@@ -35,7 +35,7 @@ async fn a_plan_of_an_interrupted_turn_counts_as_shown_only_once_it_was_the_answ
 #[tokio::test]
 async fn the_client_that_asked_has_seen_the_plan() {
     let world = World::new([Reply::text("First.")]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let set = Reply::call("plan_set_content", json!({"plan_markdown": "# One"}));
     let model = ScriptedModel::new([set, Reply::hang()]);
     let process = Process::start(&world, &model).await;
@@ -44,6 +44,6 @@ async fn the_client_that_asked_has_seen_the_plan() {
     process.die().await;
     let outcome = world.agent.resume(&world.session, &Default::default()).await.unwrap().unwrap();
     assert!(outcome.plan.is_some());
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert!(world.plan(1).await.approval.is_some());
 }

@@ -121,14 +121,14 @@ async fn who_was_overtaken_asks_what_the_other_process_asks() {
     let ask = Reply::call("ask_person", json!({ "questions": [{ "text": "Which colour?" }] }));
     let (world, outcome) = overtaken([ask, Reply::text("Red it is.")]).await;
     assert!(outcome.end.is_none() && outcome.reply.contains("Which colour?"), "{outcome:?}");
-    assert_eq!(world.hear("red").await.reply, "Red it is.");
+    assert_eq!(world.send("red").await.reply, "Red it is.");
     world.is_sound().await;
 }
 
 #[tokio::test]
 async fn a_plan_that_comes_after_the_turn_was_stopped_is_not_stored() {
     let world = World::new([]).await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     let model = ScriptedModel::new([set("- [ ] too late")]).otherwise(Reply::text("I am late."));
     let drafts = |submission: &Submission| matches!(submission.command, Command::Draft(_));
     let process = Process::hanging(&world, &model, drafts).await;

@@ -22,7 +22,7 @@ async fn stop_ends_the_command_at_once_and_says_that_its_result_is_unknown() {
     let world = World::with(model, with_commands(|_| {})).await;
     let turn = world.say_in_background("Go");
     until("the command runs", || world.files().join("begun").exists() && alive(marker) > 0).await;
-    world.hear("/stop").await;
+    world.send("/stop").await;
     let outcome = turn.await.unwrap().unwrap();
     assert_eq!(outcome.end, Some(TurnEnd::Stopped));
     assert_eq!(statuses(&world.events().await), [ToolStatus::Uncertain]);
@@ -58,11 +58,11 @@ async fn a_stopped_command_of_a_recorded_plan_is_uncertain() {
         Reply::call("plan_finalize", json!({})),
     ]);
     let world = World::with(model, with_commands(|_| {})).await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     world.say("Plan it").await;
-    let approving = world.hear_in_background("/plan approve");
+    let approving = world.send_in_background("/plan approve");
     until("the command runs", || world.files().join("log").exists()).await;
-    world.hear("/stop").await;
+    world.send("/stop").await;
     approving.await.unwrap().unwrap();
     assert_eq!(run_statuses(&world, 1).await, [StepStatus::Uncertain, StepStatus::Pending]);
     assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
@@ -75,7 +75,7 @@ async fn a_specialist_runs_commands_on_its_step() {
     let world = proposed(&[step("Build it", "coder", &[])], with_commands(|_| {})).await;
     let build = Reply::call("run_command", json!({"command": "echo built > out && cat out"}));
     scripted(&world, "coder", [build, reported("done", "Built.")]);
-    let answer = world.hear("/plan approve").await;
+    let answer = world.send("/plan approve").await;
     assert!(answer.reply.contains("**COMPLETED**"), "{}", answer.reply);
     assert_eq!(std::fs::read_to_string(world.files().join("out")).unwrap(), "built\n");
 }
@@ -91,7 +91,7 @@ async fn a_background_command_lasts_for_the_whole_execution() {
     scripted(&world, "coder", [Reply::call("run_command", start), reported("done", "It runs.")]);
     let look = Reply::call("command_output", json!({"id": 1}));
     scripted(&world, "tester", [look, reported("done", "It answered.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     let seen = world.model.requests_of("tester").last().unwrap().messages.iter().find_map(|message| match message {
         planwright_core::model::ModelMessage::ToolResult { text, .. } => Some(text.clone()),
         _ => None,

@@ -32,7 +32,7 @@ async fn a_specialist_has_only_the_tools_that_are_named() {
     let write = Reply::call("write_file", json!({"path": "made", "content": "x"}));
     scripted(&world, "coder", [write, reported("done", "I could not.")]);
     scripted(&world, "tester", [reported("done", "Fine.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     let requests = world.model.requests_of("coder");
     let names = tool_names(&requests[0]);
     assert!(names.contains(&"read_file") && names.contains(&"run_command") && names.contains(&"plan_progress"));
@@ -54,7 +54,7 @@ async fn a_specialist_has_a_sandbox_level_of_its_own() {
     let touch = |name: &str| Reply::call("run_command", json!({"command": format!("touch {name}")}));
     scripted(&world, "coder", [touch("by-coder"), reported("done", "Looked.")]);
     scripted(&world, "tester", [touch("by-tester"), reported("done", "Built.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert!(!world.files().join("by-coder").exists() && world.files().join("by-tester").exists());
 }
 
@@ -68,7 +68,7 @@ async fn a_specialist_without_a_sandbox_waits_for_permission() {
         "coder",
         [Reply::call("run_command", json!({"command": "touch made"})), reported("done", "Built.")],
     );
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert!(!world.files().join("made").exists());
     let asked: Vec<_> = world.event_names().await.into_iter().filter(|name| name.contains("asked")).collect();
     assert_eq!(asked.len(), 1, "{asked:?}");
@@ -80,7 +80,7 @@ async fn a_specialist_has_limits_of_its_own() {
     let world = proposed(&[step("Build it", "coder", &[])], coder(options)).await;
     let look = |n: u32| Reply::call("run_command", json!({"command": format!("echo {n}")}));
     scripted(&world, "coder", [look(1), look(2), reported("done", "Too late.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(world.model.requests_of("coder").len(), 2);
     assert_eq!(run_statuses(&world, 1).await, [StepStatus::Failed]);
 }

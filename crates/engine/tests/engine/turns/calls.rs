@@ -96,7 +96,7 @@ async fn arguments_that_do_not_fit_are_answered_so_that_the_model_can_do_better(
             _ => json!({}),
         };
         let world = World::new([Reply::raw_call(tool, wrong), Reply::call(tool, right), Reply::text("Done.")]).await;
-        world.hear("/plan on").await;
+        world.send("/plan on").await;
         let outcome = world.say("Do it").await;
         assert_eq!(outcome.end, Some(TurnEnd::Answered), "{tool} {wrong}");
         let sent = script(&world.sent(2));

@@ -26,7 +26,7 @@ async fn a_model_that_stalls_is_stopped_and_what_was_heard_is_kept() {
             heard.push_str(&piece);
         }
     }
-    let answer = world.hear("/stop").await;
+    let answer = world.send("/stop").await;
     assert_eq!(answer.reply, "Stopped.");
     let outcome = turn.await.unwrap().unwrap();
     assert_eq!(outcome.end, Some(TurnEnd::Stopped));
@@ -53,7 +53,7 @@ async fn a_tool_is_stopped_and_the_model_reads_that_its_outcome_is_unknown() {
         let world = World::with(model, |setup| setup.tool(&tool)).await;
         let turn = world.say_in_background("Ring twice");
         tool.called(1).await;
-        assert_eq!(world.hear("/stop").await.reply, "Stopped.");
+        assert_eq!(world.send("/stop").await.reply, "Stopped.");
         assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
         assert_eq!(tool.calls().len(), 1, "nothing is begun after a stop");
         assert_eq!(world.say("go on").await.reply, "Going on.");
@@ -110,9 +110,9 @@ async fn nothing_is_asked_of_the_model_after_a_stop() {
 #[tokio::test]
 async fn there_is_nothing_to_stop_while_nothing_is_under_way() {
     let world = World::new([Reply::text("Hello.")]).await;
-    assert_eq!(world.hear("/stop").await.reply, "There is nothing to stop.");
+    assert_eq!(world.send("/stop").await.reply, "There is nothing to stop.");
     world.say("Hello").await;
-    assert_eq!(world.hear("/stop").await.reply, "There is nothing to stop.");
+    assert_eq!(world.send("/stop").await.reply, "There is nothing to stop.");
     assert_eq!(
         world
             .events()
@@ -130,7 +130,7 @@ async fn a_stop_ends_the_turn_and_not_those_that_wait() {
     let first = world.say_in_background("One");
     world.model.asked(1).await;
     let (second, third) = (world.say_in_background("Two"), world.say_in_background("Three"));
-    world.hear("/stop").await;
+    world.send("/stop").await;
     assert_eq!(first.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     assert_eq!(second.await.unwrap().unwrap().reply, "Second.");
     assert_eq!(third.await.unwrap().unwrap().reply, "Third.");
@@ -195,10 +195,10 @@ async fn a_message_that_waits_for_another_process_can_be_taken_back() {
 #[tokio::test]
 async fn a_reset_ends_the_turn_and_its_plan_and_begins_afresh() {
     let world = World::new([Reply::hang(), Reply::text("Who are you?")]).await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     let turn = world.say_in_background("My name is Ada");
     world.model.asked(1).await;
-    world.hear("/reset").await;
+    world.send("/reset").await;
     assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     world.say("Hello").await;
     assert_eq!(script(&world.sent(2)), ["user: Hello"]);

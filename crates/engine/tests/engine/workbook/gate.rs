@@ -21,9 +21,9 @@ fn workbook_tools<'a>(all: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
 async fn the_tools_are_advertised_only_while_planning_files_are_on() {
     let world = World::new([Reply::text("one"), Reply::text("two"), Reply::text("three")]).await;
     world.say("one").await;
-    world.hear("/plan files on").await;
+    world.send("/plan files on").await;
     world.say("two").await;
-    world.hear("/plan files off").await;
+    world.send("/plan files off").await;
     world.say("three").await;
     let advertised = |number| workbook_tools(tool_names(&world.sent(number))).len();
     assert_eq!([advertised(1), advertised(2), advertised(3)], [0, 7, 0]);
@@ -41,7 +41,7 @@ async fn the_setting_has_them_on_from_the_beginning_and_a_person_can_switch_them
         workbook_tools(tools.iter().map(|tool| tool.name)).len()
     };
     assert_eq!(advertised().await, 7);
-    world.hear("/plan files off").await;
+    world.send("/plan files off").await;
     assert_eq!(advertised().await, 0);
 }
 
@@ -60,7 +60,7 @@ async fn the_names_for_other_programs_are_those_of_their_list() {
     ];
     let mut lists = Vec::new();
     for command in commands {
-        world.hear(command).await;
+        world.send(command).await;
         let (engine, tools) = (world.engine(), world.engine().external_tools());
         let listed: Vec<_> = tools.advertised(&world.session).await.unwrap().iter().map(|tool| tool.name).collect();
         let stored = engine.ledger().session(&world.session).await.unwrap();
@@ -80,8 +80,8 @@ async fn in_style_collect_they_run_and_are_no_steps() {
         Reply::call("plan_finalize", json!({})),
     ])
     .await;
-    world.hear("/plan files on").await;
-    world.hear("/plan on collect").await;
+    world.send("/plan files on").await;
+    world.send("/plan on collect").await;
     world.say("Plan it").await;
     let expected = [ToolStatus::Done, ToolStatus::Done, ToolStatus::Planned, ToolStatus::Settled];
     assert_eq!(statuses(&world.events().await), expected);
@@ -93,7 +93,7 @@ async fn in_style_collect_they_run_and_are_no_steps() {
 #[tokio::test]
 async fn with_planning_files_off_they_are_no_steps_either() {
     let world = World::new([Reply::call("read_plan", json!({})), Reply::text("Well.")]).await;
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     world.say("Plan it").await;
     assert_eq!(statuses(&world.events().await), [ToolStatus::Refused]);
     assert!(
@@ -113,7 +113,7 @@ async fn they_run_while_only_reading_is_allowed() {
             setup.policy.document_tools = planwright_core::policy::DocumentTools::ReadOnly;
         })
         .await;
-        world.hear("/plan files on").await;
+        world.send("/plan files on").await;
         world.engine().sessions().enable_plan_mode(&world.session, &person(), style).await.unwrap();
         world.say("Plan it").await;
         assert_eq!(statuses(&world.events().await), [ToolStatus::Done], "{style}");
@@ -129,9 +129,9 @@ async fn a_specialist_that_is_asked_may_only_read() {
         Reply::text("I see."),
     ])
     .await;
-    world.hear("/plan files on").await;
+    world.send("/plan files on").await;
     world.call("init_plan", json!({ "task_title": "T" })).await;
-    world.hear("/plan on build").await;
+    world.send("/plan on build").await;
     world.say("Plan it").await;
     assert_eq!(workbook_tools(tool_names(&world.sent(2))), ["read_plan", "list_plans"]);
     let outcomes = statuses(&world.events().await);

@@ -94,12 +94,12 @@ async fn without_the_setting_nothing_begins_by_itself() {
 #[tokio::test]
 async fn a_person_who_said_no_is_not_asked_again() {
     let world = auto([done(), done()]).await;
-    world.hear("/plan files off").await;
+    world.send("/plan files off").await;
     world.say(REAL).await;
     assert!(judged(&world).await.is_empty());
     assert!(world.engine().workbooks().current(&world.session).await.unwrap().is_none());
     assert!(!world.sent(1).system.contains("# Workbook"));
-    world.hear("/plan files on").await;
+    world.send("/plan files on").await;
     world.say(REAL).await;
     assert!(world.engine().workbooks().current(&world.session).await.unwrap().is_some());
 }
@@ -121,7 +121,7 @@ async fn a_complete_one_makes_room_for_the_next() {
 #[tokio::test]
 async fn plan_with_words_begins_one_in_every_setting() {
     let world = World::new([done()]).await;
-    world.hear("/plan tidy up").await;
+    world.send("/plan tidy up").await;
     assert!(world.sent(1).system.contains("# Workbook `tidy up`"), "{}", world.sent(1).system);
     assert!(tool_names(&world.sent(1)).contains(&"read_plan"));
 }
@@ -132,7 +132,7 @@ async fn a_message_that_is_sent_and_one_that_is_typed_are_judged_alike() {
     let sent = auto([done()]).await;
     sent.say(REAL).await;
     let typed = auto([done()]).await;
-    typed.hear(REAL).await;
+    typed.send(REAL).await;
     assert_eq!(judged(&sent).await, judged(&typed).await);
     assert_eq!(sent.event_names().await, typed.event_names().await);
 }

@@ -110,7 +110,7 @@ async fn plan_and_workbook_tools_are_not_noted() {
         done(),
     ])
     .await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Try").await;
     assert_eq!(world.notes().await, 0);
     assert_eq!(world.reads(DocumentKind::Findings).await, "# Mine\n");

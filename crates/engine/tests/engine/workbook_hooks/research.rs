@@ -78,7 +78,7 @@ async fn whatever_only_reads_is_research_and_nothing_else_is() {
         setup.tool(&rings);
     })
     .await;
-    world.hear("/plan on").await;
+    world.send("/plan on").await;
     world.say("Look").await;
     let findings = world.reads(DocumentKind::Findings).await;
     assert_eq!(entries(&findings), 1, "{findings}");
@@ -114,7 +114,7 @@ async fn without_a_workbook_or_with_planning_files_off_nothing_is_noted() {
     assert!(!world.event_names().await.iter().any(|name| name.starts_with("workbook")));
     assert!(!world.files().with_file_name("plan").exists());
     let world = working([list(), list(), read("none"), done()]).await;
-    world.hear("/plan files off").await;
+    world.send("/plan files off").await;
     world.say("Look").await;
     assert_eq!(world.notes().await, 0);
     // Those that are on without a workbook have nothing to be noted in either.

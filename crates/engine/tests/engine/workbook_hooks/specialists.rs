@@ -19,10 +19,10 @@ async fn recorded_calls_that_are_carried_out_are_noted() {
     ]);
     let world = working_with(model, |_| {}).await;
     world.has_file("a.txt", "What A says.");
-    world.hear("/plan on collect").await;
+    world.send("/plan on collect").await;
     world.say("Look around").await;
     assert_eq!(world.notes().await, 0);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
     let (findings, progress) = (world.reads(DocumentKind::Findings).await, world.reads(DocumentKind::Progress).await);
     assert!(findings.contains("from `read_file {\"path\":\"a.txt\"}`."), "{findings}");
@@ -38,7 +38,7 @@ async fn what_a_specialist_finds_and_fails_at_is_noted_and_its_step_goes_on() {
     world.engine().workbooks().init(&world.session, &person(), &beginning).await.unwrap();
     world.has_file("a.txt", "What A says.");
     scripted(&world, "researcher", [list(), read("a.txt"), read("none"), reported("done", "Looked.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     let (findings, progress) = (world.reads(DocumentKind::Findings).await, world.reads(DocumentKind::Progress).await);
     assert!(findings.contains("> What A says.\n"), "{findings}");

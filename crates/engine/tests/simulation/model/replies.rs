@@ -6,7 +6,7 @@ use planwright_core::model::{ModelReply, ModelRequest, ToolCall};
 use serde_json::{Value, json};
 
 use super::memories::{goal_mark, task_mark, tick_in};
-use super::overhearing::{ALOUD, APART};
+use super::recipients::{ALOUD, APART};
 use crate::random::Random;
 use crate::tools::TOOLS;
 use crate::world::{FILES, Role, World, mark, session};

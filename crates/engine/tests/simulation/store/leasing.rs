@@ -100,8 +100,8 @@ impl Kept {
                 }
                 None => Ok(()),
             },
-            Leasing::Held(_) | Leasing::LetGo(_) if world.sabotage == Some(Sabotage::FencesAreForgotten) => Ok(()),
-            Leasing::Held(lease) | Leasing::LetGo(lease) => {
+            Leasing::Held(_) | Leasing::Release(_) if world.sabotage == Some(Sabotage::FencesAreForgotten) => Ok(()),
+            Leasing::Held(lease) | Leasing::Release(lease) => {
                 assert_eq!(lease.session, submission.session, "a lease of another session does not count here");
                 self.check_held(lease)
             }
@@ -113,7 +113,7 @@ impl Kept {
         match &submission.leasing {
             Leasing::None | Leasing::Held(_) => None,
             Leasing::Take { owner, ttl } => Some(self.take(world, &submission.session, owner, *ttl)),
-            Leasing::LetGo(lease) => {
+            Leasing::Release(lease) => {
                 self.let_go(world, lease);
                 None
             }
@@ -123,7 +123,7 @@ impl Kept {
     /// What becomes of it when the submission had been carried out before.
     pub(super) fn settle_again(&mut self, world: &World, submission: &Submission) -> Option<Lease> {
         match &submission.leasing {
-            Leasing::None | Leasing::Held(_) | Leasing::LetGo(_) => None,
+            Leasing::None | Leasing::Held(_) | Leasing::Release(_) => None,
             Leasing::Take { owner, ttl } => {
                 self.is_free_for(owner, world.clock.now()).then(|| self.take(world, &submission.session, owner, *ttl))
             }
@@ -147,7 +147,7 @@ impl Kept {
         let Some(holder) = self.holder.as_mut().filter(|holder| holder.has(lease)) else { return };
         holder.runs_out = None;
         let (owner, session, fence) = (lease.owner.clone(), lease.session.clone(), lease.fence);
-        world.happened(Happening::LetGo { owner, session, fence });
+        world.happened(Happening::Released { owner, session, fence });
     }
 }
 

@@ -104,7 +104,7 @@ impl State {
         self.requests.insert(request, (session.clone(), first, last + 1 - first));
         self.remember(session, events);
         let under = match &submission.leasing {
-            Leasing::Held(lease) | Leasing::LetGo(lease) => Some(lease.fence),
+            Leasing::Held(lease) | Leasing::Release(lease) => Some(lease.fence),
             Leasing::None | Leasing::Take { .. } => None,
         };
         world.happened(Happening::Wrote { owner: owner.to_owned(), session: session.clone(), first, last, under });

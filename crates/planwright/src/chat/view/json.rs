@@ -16,7 +16,7 @@ use crate::terminal::json;
 pub(in crate::chat) struct JsonView;
 
 impl View for JsonView {
-    fn tell(&mut self, _: &Progress) -> Result<(), Failure> {
+    fn show(&mut self, _: &Progress) -> Result<(), Failure> {
         Ok(())
     }
 

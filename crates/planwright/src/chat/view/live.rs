@@ -58,7 +58,7 @@ enum Above {
 }
 
 impl View for LiveView {
-    fn tell(&mut self, progress: &Progress) -> Result<(), Failure> {
+    fn show(&mut self, progress: &Progress) -> Result<(), Failure> {
         let width = width();
         match progress {
             Progress::WaitingForOthers => self.wait_for("waiting for another process", "Ctrl+C stops waiting"),

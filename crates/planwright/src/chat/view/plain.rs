@@ -23,7 +23,7 @@ pub(in crate::chat) struct PlainView {
 }
 
 impl View for PlainView {
-    fn tell(&mut self, progress: &Progress) -> Result<(), Failure> {
+    fn show(&mut self, progress: &Progress) -> Result<(), Failure> {
         let width = screen::width();
         match progress {
             Progress::ModelCalled | Progress::Again { .. } => self.said.clear(),

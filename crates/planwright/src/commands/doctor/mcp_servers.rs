@@ -3,7 +3,7 @@
 use planwright_core::upstream::ToolDifference;
 use planwright_engine::upstream::UpstreamServers as _;
 use planwright_store::{Inspection, Location};
-use planwright_upstream::{ServerOptions, UpstreamClient};
+use planwright_upstream::{UpstreamClient, UpstreamServerOptions};
 
 use super::Check;
 use crate::config::Settings;
@@ -25,7 +25,12 @@ pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Vec<Ch
     checks
 }
 
-async fn check(settings: &Settings, server: &ServerOptions, client: &UpstreamClient, invocation: &Invocation) -> Check {
+async fn check(
+    settings: &Settings,
+    server: &UpstreamServerOptions,
+    client: &UpstreamClient,
+    invocation: &Invocation,
+) -> Check {
     let name = &server.name;
     let offer = match client.offer(name).await {
         Ok(offer) => offer,
@@ -57,7 +62,7 @@ async fn check(settings: &Settings, server: &ServerOptions, client: &UpstreamCli
 /// What was accepted, from a store that needs no upgrade: `doctor` changes nothing.
 async fn accepted(
     settings: &Settings,
-    server: &ServerOptions,
+    server: &UpstreamServerOptions,
 ) -> Result<Option<Vec<planwright_core::upstream::UpstreamTool>>, String> {
     if let Location::Sqlite(path) = &settings.location
         && std::fs::metadata(path).map_or(true, |file| file.len() == 0)

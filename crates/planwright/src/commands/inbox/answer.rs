@@ -10,7 +10,7 @@ use planwright_core::visible::quoted;
 use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor};
 use planwright_engine::session::ask_words::typed_answers;
 use planwright_engine::session::input::{Input, Worker};
-use planwright_engine::session::progress::Update;
+use planwright_engine::session::progress::ProgressUpdate;
 use planwright_surfaces::wire::WaitingView;
 use serde_json::json;
 
@@ -22,11 +22,11 @@ use crate::commands::auto;
 use crate::commands::plan;
 use crate::commands::{chat, plan::carry_out};
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::inbox as view;
 use crate::terminal::markdown;
 
-pub(super) async fn run(context: &Context, item: InboxItem, arguments: InboxAnswerArgs) -> Outcome {
+pub(super) async fn run(context: &Context, item: InboxItem, arguments: InboxAnswerArgs) -> ExitResult {
     let choices = item.view().choices;
     match item {
         InboxItem::Plan(waiting) => decide(context, &waiting, &choices, arguments).await,
@@ -45,7 +45,7 @@ pub(super) async fn run(context: &Context, item: InboxItem, arguments: InboxAnsw
     }
 }
 
-async fn decide(context: &Context, waiting: &Waiting, choices: &[String], arguments: InboxAnswerArgs) -> Outcome {
+async fn decide(context: &Context, waiting: &Waiting, choices: &[String], arguments: InboxAnswerArgs) -> ExitResult {
     let (session, id) = (&waiting.session, waiting.plan.id.as_str());
     let reference = || id.parse().ok();
     let choice = one_of(choices, arguments.choice.as_deref())?;
@@ -86,7 +86,7 @@ async fn decide(context: &Context, waiting: &Waiting, choices: &[String], argume
 }
 
 /// Permission for a call. A yes needs the call on the screen, or its digest.
-async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arguments: InboxAnswerArgs) -> Outcome {
+async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arguments: InboxAnswerArgs) -> ExitResult {
     let choice = one_of(choices, arguments.choice.as_deref())?;
     let grant = Grant::ALL.into_iter().find(|grant| grant.as_str() == choice);
     let grant = grant.ok_or_else(|| not_a_choice(choice, choices))?;
@@ -148,7 +148,7 @@ fn is_named(ask: &Ask, digest: &str) -> bool {
 }
 
 /// Answers to questions, in the person's words or by the number of a choice.
-async fn answer(context: &Context, waiting: &WaitingAsk, arguments: InboxAnswerArgs) -> Outcome {
+async fn answer(context: &Context, waiting: &WaitingAsk, arguments: InboxAnswerArgs) -> ExitResult {
     let AskSubject::Questions { questions } = &waiting.ask.subject else { return Ok(Exit::Unexpected) };
     let given: Vec<_> = arguments.choice.iter().chain(&arguments.words).map(String::as_str).collect();
     let text = if questions.len() == 1 { given.join(" ") } else { given.join("\n") };
@@ -161,7 +161,7 @@ async fn answer(context: &Context, waiting: &WaitingAsk, arguments: InboxAnswerA
 }
 
 /// Writes the answer down. The turn continues here, as it does when a person answers in the chat.
-async fn submit(context: &Context, waiting: &WaitingAsk, person: &Actor, answer: AskAnswer) -> Outcome {
+async fn submit(context: &Context, waiting: &WaitingAsk, person: &Actor, answer: AskAnswer) -> ExitResult {
     let agent = chat::agent(context, None)?;
     if !agent.may_continue(&waiting.session).await? {
         return write_down(context, waiting, person, answer).await;
@@ -174,8 +174,8 @@ async fn submit(context: &Context, waiting: &WaitingAsk, person: &Actor, answer:
         tokio::select! {
             biased;
             update = stream.next() => match update {
-                Update::Progress(progress) => carry_out::tell(context, &progress, &mut output)?,
-                Update::Outcome(outcome) => break outcome,
+                ProgressUpdate::Progress(progress) => carry_out::show_progress(context, &progress, &mut output)?,
+                ProgressUpdate::Outcome(outcome) => break outcome,
             },
             _ = tokio::signal::ctrl_c() => {
                 if std::mem::replace(&mut stopping, true) {
@@ -195,7 +195,7 @@ async fn submit(context: &Context, waiting: &WaitingAsk, person: &Actor, answer:
 }
 
 /// No model is configured here, and another one began the turn: a process that has that model continues it.
-async fn write_down(context: &Context, waiting: &WaitingAsk, person: &Actor, answer: AskAnswer) -> Outcome {
+async fn write_down(context: &Context, waiting: &WaitingAsk, person: &Actor, answer: AskAnswer) -> ExitResult {
     let session = &waiting.session;
     if matches!(answer, AskAnswer::Permission { grant: Grant::Always, .. }) {
         let message = "no model is configured here, so the rule of `always` cannot be made; answer `once` instead";

@@ -21,7 +21,7 @@ const PAGE: u32 = 64;
 const SHORTEST_PIECE: usize = 6;
 
 #[derive(Debug, Default)]
-pub(super) struct Inbox {
+pub(super) struct InboxItems {
     pub(super) items: Vec<InboxItem>,
     pub(super) damaged: Vec<DamagedRow>,
 }
@@ -70,9 +70,9 @@ impl InboxItem {
 }
 
 /// What agents ask comes first, since it holds up their work; then plans, the one that changed last first.
-pub(super) async fn read(context: &Context, session: Option<&SessionIdentity>) -> Result<Inbox, Failure> {
+pub(super) async fn read(context: &Context, session: Option<&SessionIdentity>) -> Result<InboxItems, Failure> {
     let (asks, damaged) = context.engine.inbox().asks(context.ledger.as_ref()).await?;
-    let mut inbox = Inbox { items: asks.into_iter().map(|ask| InboxItem::Ask(Box::new(ask))).collect(), damaged };
+    let mut inbox = InboxItems { items: asks.into_iter().map(|ask| InboxItem::Ask(Box::new(ask))).collect(), damaged };
     let (runs, damaged) = context.engine.inbox().runs(context.ledger.as_ref()).await?;
     inbox.items.extend(runs.into_iter().map(|run| InboxItem::Run(Box::new(run))));
     inbox.damaged.extend(damaged);

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::items::InboxItem;
 use crate::context::Context;
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, ExitResult};
 
-pub(super) fn run(context: &Context, item: &InboxItem, print: bool) -> Outcome {
+pub(super) fn run(context: &Context, item: &InboxItem, print: bool) -> ExitResult {
     let address = format!("{}{}", context.dashboard, path(item));
     let opened = !print && context.screen.interactive && open(&address);
     context.screen.answer(|| json!({ "url": address }), || format!("{address}\n"))?;

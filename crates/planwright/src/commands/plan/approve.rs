@@ -16,11 +16,11 @@ use super::carry_out;
 use crate::approver;
 use crate::cli::ApproveArgs;
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::card::{self, Form};
 use crate::terminal::text::shown_line;
 
-pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: ApproveArgs) -> Outcome {
+pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: ApproveArgs) -> ExitResult {
     let selection = selection(&arguments);
     let mut plan = super::find(context, session, arguments.plan.as_ref()).await?;
     loop {
@@ -176,7 +176,7 @@ fn with_details(failure: Failure, plan: &Plan, selection: &Selection, skipped: &
         .with("plan", json!(PlanView::from(plan)))
 }
 
-pub(super) async fn said(context: &Context, plan: &Plan) -> Outcome {
+pub(super) async fn said(context: &Context, plan: &Plan) -> ExitResult {
     let next = context.next(plan).await?;
     let words = || {
         let skipped = plan.approval.as_ref().map_or(&[][..], |approval| &approval.skipped);

@@ -9,14 +9,14 @@ use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::agent::Agent;
 use planwright_engine::session::input::{BeginWork, ChatLocation, Input, Request};
-use planwright_engine::session::progress::{Progress, Update};
+use planwright_engine::session::progress::{Progress, ProgressUpdate};
 use planwright_llm::rehearsal::RehearsalModel;
 
 use crate::chat::lines;
 use crate::chat::output::{self, OutputLines};
 use crate::commands::chat;
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::markdown;
 
 /// The agent that carries the plan out. Recorded calls need no model, and neither does work that begins later.
@@ -65,12 +65,18 @@ pub(in crate::commands) fn request_as(context: &Context, person: &Actor, session
 }
 
 /// Submits a decision, shows the progress of the work it leads to, and then the plan as it is.
-pub(in crate::commands) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input: Input) -> Outcome {
+pub(in crate::commands) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input: Input) -> ExitResult {
     watched_as(context, &context.person, plan, agent, input).await
 }
 
 /// The same for a person who was recognised in another way.
-pub(super) async fn watched_as(context: &Context, person: &Actor, plan: &Plan, agent: &Agent, input: Input) -> Outcome {
+pub(super) async fn watched_as(
+    context: &Context,
+    person: &Actor,
+    plan: &Plan,
+    agent: &Agent,
+    input: Input,
+) -> ExitResult {
     let request = request_as(context, person, &plan.session);
     let is_approval = matches!(input, Input::Approve { .. });
     let mut stream = agent.submit(input, request.clone());
@@ -80,9 +86,9 @@ pub(super) async fn watched_as(context: &Context, person: &Actor, plan: &Plan, a
         tokio::select! {
             biased;
             update = stream.next() => match update {
-                Update::Progress(Progress::Decided(decided)) => left = decided.left.is_some(),
-                Update::Progress(progress) => tell(context, &progress, &mut output)?,
-                Update::Outcome(outcome) => break outcome,
+                ProgressUpdate::Progress(Progress::Decided(decided)) => left = decided.left.is_some(),
+                ProgressUpdate::Progress(progress) => show_progress(context, &progress, &mut output)?,
+                ProgressUpdate::Outcome(outcome) => break outcome,
             },
             _ = tokio::signal::ctrl_c() => {
                 if std::mem::replace(&mut stopping, true) {
@@ -109,7 +115,7 @@ pub(super) async fn watched_as(context: &Context, person: &Actor, plan: &Plan, a
     Ok(if found.status == PlanStatus::Completed { Exit::Done } else { Exit::Refused })
 }
 
-pub(in crate::commands) fn tell(
+pub(in crate::commands) fn show_progress(
     context: &Context,
     progress: &Progress,
     output: &mut OutputLines,

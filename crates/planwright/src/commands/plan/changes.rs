@@ -13,11 +13,16 @@ use serde_json::json;
 use super::carry_out::{agent_without_model, request, request_in};
 use crate::cli::ChangesArgs;
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::file_diff;
 use crate::terminal::markdown;
 
-pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &ChangesArgs, raw: bool) -> Outcome {
+pub(super) async fn run(
+    context: &Context,
+    session: &SessionIdentity,
+    arguments: &ChangesArgs,
+    raw: bool,
+) -> ExitResult {
     let agent = agent_without_model(context);
     if arguments.chat {
         let changes = agent.chat_changes().read(session).await.map_err(super::not_found(context))?;
@@ -37,7 +42,7 @@ fn raw_diff(changes: &PlanChanges) -> String {
     changes.files.iter().map(|file| file.text.as_str()).collect()
 }
 
-pub(super) async fn undo(context: &Context, session: &SessionIdentity, arguments: &ChangesArgs) -> Outcome {
+pub(super) async fn undo(context: &Context, session: &SessionIdentity, arguments: &ChangesArgs) -> ExitResult {
     let agent = agent_without_model(context);
     let outcome = if arguments.chat {
         let request = request_in(context, session);

@@ -3,30 +3,30 @@
 use planwright_core::plan::{Execution, Plan};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::session::input::{BeginWork, Input, Worker};
-use planwright_engine::session::progress::{Progress, Update};
+use planwright_engine::session::progress::{Progress, ProgressUpdate};
 use planwright_surfaces::wire::PlanView;
 use serde_json::json;
 
 use super::carry_out;
 use crate::cli::{ReasonArgs, ResumeArgs, ReviseArgs};
 use crate::context::{Context, read_stdin};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::card;
 
-pub(super) async fn reject(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
+pub(super) async fn reject(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> ExitResult {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let reason = one_text(arguments.reason, &arguments.words);
     decided(context, &plan, Input::Reject { plan: plan.id.clone(), reason }).await
 }
 
-pub(super) async fn cancel(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
+pub(super) async fn cancel(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> ExitResult {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let reason = one_text(arguments.reason, &arguments.words);
     decided(context, &plan, Input::Cancel { plan: plan.id.clone(), reason }).await
 }
 
 /// The agent reads the feedback when it works on the plan next.
-pub(super) async fn revise(context: &Context, session: &SessionIdentity, arguments: ReviseArgs) -> Outcome {
+pub(super) async fn revise(context: &Context, session: &SessionIdentity, arguments: ReviseArgs) -> ExitResult {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let feedback = match one_text(arguments.feedback, &arguments.words).unwrap_or_default() {
         stdin if stdin == "-" => read_stdin()?,
@@ -37,7 +37,7 @@ pub(super) async fn revise(context: &Context, session: &SessionIdentity, argumen
 }
 
 /// Continues the plan in this process, unless another program's agent works on the document.
-pub(super) async fn resume(context: &Context, session: &SessionIdentity, arguments: ResumeArgs) -> Outcome {
+pub(super) async fn resume(context: &Context, session: &SessionIdentity, arguments: ResumeArgs) -> ExitResult {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let choice = arguments.choice();
     let agent = carry_out::resuming_agent(context, &plan, choice).await?;
@@ -48,14 +48,14 @@ pub(super) async fn resume(context: &Context, session: &SessionIdentity, argumen
 }
 
 /// Submits a decision that needs no model, and shows the plan that it is about afterwards.
-async fn decided(context: &Context, plan: &Plan, input: Input) -> Outcome {
+async fn decided(context: &Context, plan: &Plan, input: Input) -> ExitResult {
     let mut stream = carry_out::agent_without_model(context).submit(input, carry_out::request(context, plan));
     let mut decided = None;
     let outcome = loop {
         match stream.next().await {
-            Update::Progress(Progress::Decided(now)) => decided = Some(now.plan),
-            Update::Progress(_) => {}
-            Update::Outcome(outcome) => break outcome,
+            ProgressUpdate::Progress(Progress::Decided(now)) => decided = Some(now.plan),
+            ProgressUpdate::Progress(_) => {}
+            ProgressUpdate::Outcome(outcome) => break outcome,
         }
     };
     let answer = outcome.map_err(super::refused(context, plan))?.answer();
@@ -71,7 +71,7 @@ fn one_text(option: Option<String>, words: &[String]) -> Option<String> {
     option.or_else(|| (!words.is_empty()).then(|| words.join(" ")))
 }
 
-pub(super) async fn said(context: &Context, plan: &Plan) -> Outcome {
+pub(super) async fn said(context: &Context, plan: &Plan) -> ExitResult {
     let next = context.next(plan).await?;
     let words = || format!("{}{}{next}", card::line(plan), card::progress(plan, context.screen.width));
     context.screen.answer(|| json!(PlanView::from(plan)), words)?;

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::cli::DiffArgs;
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::diff;
 
-pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &DiffArgs) -> Outcome {
+pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &DiffArgs) -> ExitResult {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let Compared { from, to, difference } = match &arguments.other {
         Some(other) => plans(context, plan, super::find(context, session, Some(other)).await?)?,

@@ -9,11 +9,11 @@ use serde_json::json;
 
 use crate::cli::ExportArgs;
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::card;
 use crate::terminal::text::count;
 
-pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &ExportArgs) -> Outcome {
+pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &ExportArgs) -> ExitResult {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let text = plan.markdown();
     match &arguments.output {

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::cli::FilesCommand;
 use crate::context::Context;
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, ExitResult};
 use crate::terminal::markdown;
 use crate::terminal::palette::{BOLD, DIM, GOOD};
 use crate::terminal::text::{paint, shown_line};
 
-pub(super) async fn run(context: &Context, session: &SessionIdentity, command: &FilesCommand) -> Outcome {
+pub(super) async fn run(context: &Context, session: &SessionIdentity, command: &FilesCommand) -> ExitResult {
     match command {
         FilesCommand::On => switch(context, session, true).await,
         FilesCommand::Off => switch(context, session, false).await,
@@ -23,7 +23,7 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, command: &
     }
 }
 
-async fn switch(context: &Context, session: &SessionIdentity, on: bool) -> Outcome {
+async fn switch(context: &Context, session: &SessionIdentity, on: bool) -> ExitResult {
     if on {
         context.engine.sessions().open(session, &context.person).await?;
     }
@@ -43,7 +43,7 @@ async fn switch(context: &Context, session: &SessionIdentity, on: bool) -> Outco
     Ok(Exit::Done)
 }
 
-async fn list(context: &Context, session: &SessionIdentity) -> Outcome {
+async fn list(context: &Context, session: &SessionIdentity) -> ExitResult {
     let listed = context.engine.workbooks().list(session).await?;
     context.screen.answer(|| listed.clone(), || in_words(&listed, &folder(context, session)))?;
     Ok(Exit::Done)
@@ -65,7 +65,7 @@ fn in_words(listed: &Value, folder: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-async fn show(context: &Context, session: &SessionIdentity, which: DocumentKind) -> Outcome {
+async fn show(context: &Context, session: &SessionIdentity, which: DocumentKind) -> ExitResult {
     let notes = context.engine.workbooks().sync(session).await?;
     let document = context.engine.workbooks().document(session, which).await?;
     if context.screen.json {

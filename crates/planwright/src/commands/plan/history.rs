@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::damaged;
 use crate::context::Context;
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, ExitResult};
 use crate::terminal::{card, history};
 
-pub(super) async fn run(context: &Context, session: &SessionIdentity, plan: Option<&PlanReference>) -> Outcome {
+pub(super) async fn run(context: &Context, session: &SessionIdentity, plan: Option<&PlanReference>) -> ExitResult {
     let plan = super::find(context, session, plan).await?;
     let found = context.engine.history().of_plan(session, &plan.id).await?;
     let view = || {

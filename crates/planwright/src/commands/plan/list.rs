@@ -6,13 +6,13 @@ use serde_json::json;
 
 use super::damaged;
 use crate::context::{Context, PAGE};
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, ExitResult};
 use crate::terminal::palette::{self, BOLD, DIM, PLAIN};
 use crate::terminal::table::{Cell, table};
 use crate::terminal::text::{paint, shown_line};
 use crate::terminal::time;
 
-pub(super) async fn run(context: &Context, session: &SessionIdentity, before: Option<u64>) -> Outcome {
+pub(super) async fn run(context: &Context, session: &SessionIdentity, before: Option<u64>) -> ExitResult {
     let opened = context.engine.sessions().get(session).await?;
     let page = context.engine.plans().list(session, before, PAGE).await?;
     let view = || {

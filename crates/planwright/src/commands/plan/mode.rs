@@ -8,13 +8,13 @@ use planwright_surfaces::wire::{PlanModeView, PlanView};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
-use crate::terminal::card::{self, Standing};
+use crate::failure::{Exit, ExitResult, Failure};
+use crate::terminal::card::{self, SessionPlan};
 use crate::terminal::markdown;
 use crate::terminal::palette::{BOLD, DIM, GOOD};
 use crate::terminal::text::paint;
 
-pub(super) async fn on(context: &Context, session: &SessionIdentity, style: PlanStyle) -> Outcome {
+pub(super) async fn on(context: &Context, session: &SessionIdentity, style: PlanStyle) -> ExitResult {
     let opened = context.engine.sessions().open(session, &context.person).await?;
     let before = opened.snapshot.active().cloned();
     let snapshot = context.engine.sessions().enable_plan_mode(session, &context.person, style).await?.snapshot;
@@ -46,11 +46,11 @@ async fn parked(context: &Context, plan: Option<&Plan>) -> Result<String, Failur
 
 async fn left_behind(context: &Context, plan: &Plan) -> Result<String, Failure> {
     let activity = context.engine.plans().activity(&plan.session, plan).await?;
-    let next = card::next(plan, Standing::Parked, activity.as_ref(), &context.invocation);
+    let next = card::next(plan, SessionPlan::Parked, activity.as_ref(), &context.invocation);
     Ok(format!("{}{next}", card::line(plan)))
 }
 
-pub(super) async fn off(context: &Context, session: &SessionIdentity) -> Outcome {
+pub(super) async fn off(context: &Context, session: &SessionIdentity) -> ExitResult {
     let before = context.engine.sessions().snapshot(session).await?;
     let snapshot = context.engine.sessions().disable_plan_mode(session, &context.person).await?.snapshot;
     let parked = parked(context, before.active()).await?;
@@ -58,7 +58,7 @@ pub(super) async fn off(context: &Context, session: &SessionIdentity) -> Outcome
     answer(context, &snapshot, || format!("{status}{parked}"))
 }
 
-pub(super) async fn done(context: &Context, session: &SessionIdentity) -> Outcome {
+pub(super) async fn done(context: &Context, session: &SessionIdentity) -> ExitResult {
     let before = context.engine.sessions().snapshot(session).await?;
     let snapshot = context.engine.sessions().finish_plan_work(session, &context.person).await?.snapshot;
     let left = match before.active() {
@@ -70,7 +70,7 @@ pub(super) async fn done(context: &Context, session: &SessionIdentity) -> Outcom
 }
 
 /// Plans that are being carried out are shown, too, if another plan or none is active.
-pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Outcome {
+pub(super) async fn status(context: &Context, session: &SessionIdentity) -> ExitResult {
     let snapshot = context.engine.sessions().snapshot(session).await?;
     let opened = snapshot.opened()?;
     let mut others = context.engine.plans().executing(session).await?;
@@ -100,15 +100,15 @@ pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Outc
                 card::next(plan, standing, activity(plan), &context.invocation)
             )
         };
-        let active = snapshot.active().map_or_else(String::new, |plan| tell(plan, Standing::Active));
-        let others: String = others.iter().map(|plan| format!("\n{}", tell(plan, Standing::Parked))).collect();
+        let active = snapshot.active().map_or_else(String::new, |plan| tell(plan, SessionPlan::Active));
+        let others: String = others.iter().map(|plan| format!("\n{}", tell(plan, SessionPlan::Parked))).collect();
         format!("{}{active}{others}", mode_words(&snapshot))
     };
     context.screen.answer(value, words)?;
     Ok(Exit::Done)
 }
 
-fn answer(context: &Context, snapshot: &Snapshot, words: impl FnOnce() -> String) -> Outcome {
+fn answer(context: &Context, snapshot: &Snapshot, words: impl FnOnce() -> String) -> ExitResult {
     let opened = snapshot.opened()?;
     context.screen.answer(|| view(opened, snapshot), words)?;
     Ok::<_, Failure>(Exit::Done)
@@ -129,7 +129,7 @@ async fn status_words(context: &Context, snapshot: &Snapshot) -> Result<String, 
         let activity = context.engine.plans().activity(&plan.session, plan).await?;
         text.push_str(&card::line(plan));
         text.push_str(&card::progress(plan, context.screen.width));
-        text.push_str(&card::next(plan, Standing::Active, activity.as_ref(), &context.invocation));
+        text.push_str(&card::next(plan, SessionPlan::Active, activity.as_ref(), &context.invocation));
     }
     Ok(text)
 }

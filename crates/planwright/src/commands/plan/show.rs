@@ -6,7 +6,7 @@ use planwright_surfaces::wire::PlanView;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, ExitResult};
 use crate::terminal::card::{self, Form};
 
 pub(super) async fn run(
@@ -14,7 +14,7 @@ pub(super) async fn run(
     session: &SessionIdentity,
     plan: Option<&PlanReference>,
     raw: bool,
-) -> Outcome {
+) -> ExitResult {
     let plan = super::find(context, session, plan).await?;
     if context.screen.json {
         context.screen.print_json(&json!(PlanView::from(plan.as_ref())))?;

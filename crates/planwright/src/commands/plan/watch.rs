@@ -14,11 +14,11 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::cli::WatchArgs;
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::invocation::Invocation;
 use crate::terminal::live::LiveLine;
 use crate::terminal::screen::Screen;
-use crate::terminal::watch::{self, Form};
+use crate::terminal::watch::{self, WatchForm};
 
 /// How often the journal is read and the redrawn line is drawn.
 const PACE: Duration = Duration::from_millis(200);
@@ -27,7 +27,7 @@ const ACTIVITY_TICKS: u64 = 5;
 /// After so many checks in a row that found no process, the plan counts as paused.
 const IDLE_LOOKS: u32 = 2;
 
-pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &WatchArgs) -> Outcome {
+pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &WatchArgs) -> ExitResult {
     let plan = match &arguments.plan {
         Some(reference) => super::find(context, session, Some(reference)).await?,
         None => context.engine.plans().default_to_watch(session).await.map_err(super::not_found(context))?,
@@ -40,7 +40,7 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
     outcome
 }
 
-async fn watch(context: &Context, following: &mut PlanWatch, view: &mut View<'_>, arguments: &WatchArgs) -> Outcome {
+async fn watch(context: &Context, following: &mut PlanWatch, view: &mut View<'_>, arguments: &WatchArgs) -> ExitResult {
     view.begin(following)?;
     let plan = following.plan();
     let sum = execution_summary(plan, following.now());
@@ -75,7 +75,7 @@ async fn watch(context: &Context, following: &mut PlanWatch, view: &mut View<'_>
         }
         for happened in following.next_updates().await? {
             idle = 0;
-            view.tell(&happened, following.plan())?;
+            view.show(&happened, following.plan())?;
             if let Some(end) = End::of(&happened) {
                 return view.end(following.plan(), &end);
             }
@@ -143,7 +143,7 @@ impl End {
 /// Prints to a person's terminal, line by line to a pipe, or as JSON to a program.
 struct View<'a> {
     screen: &'a Screen,
-    form: Form,
+    form: WatchForm,
     line: LiveLine,
     ticks: usize,
     /// When the last line was printed.
@@ -156,7 +156,7 @@ struct View<'a> {
 impl<'a> View<'a> {
     fn new(context: &'a Context) -> Self {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        let form = if io::stdout().is_terminal() && !dumb { Form::Live } else { Form::Lines };
+        let form = if io::stdout().is_terminal() && !dumb { WatchForm::Live } else { WatchForm::Lines };
         Self {
             screen: &context.screen,
             form,
@@ -185,7 +185,7 @@ impl<'a> View<'a> {
     }
 
     fn wait(&mut self, status: PlanStatus) -> Result<(), Failure> {
-        if self.screen.json || self.form == Form::Live {
+        if self.screen.json || self.form == WatchForm::Live {
             return Ok(());
         }
         self.write(&format!("{}\n", watch::waiting_for(status)))
@@ -214,7 +214,7 @@ impl<'a> View<'a> {
         self.write(&watch::continued(self.form.width()))
     }
 
-    fn tell(&mut self, happened: &PlanUpdate, plan: &Plan) -> Result<(), Failure> {
+    fn show(&mut self, happened: &PlanUpdate, plan: &Plan) -> Result<(), Failure> {
         self.quiet = Instant::now();
         match &happened.kind {
             PlanUpdateKind::ExecutionPaused(_) if !self.screen.json => return self.pause(plan),
@@ -235,11 +235,11 @@ impl<'a> View<'a> {
         if self.screen.json {
             return self.screen.print_json_line(&PlanUpdateView::from(happened));
         }
-        self.write(&watch::told(happened, plan, self.form, self.form.width()))
+        self.write(&watch::render(happened, plan, self.form, self.form.width()))
     }
 
     fn tick(&mut self, following: &PlanWatch) -> Result<(), Failure> {
-        if self.screen.json || self.form == Form::Lines {
+        if self.screen.json || self.form == WatchForm::Lines {
             return Ok(());
         }
         self.ticks += 1;
@@ -249,7 +249,7 @@ impl<'a> View<'a> {
         self.line.draw(&line)
     }
 
-    fn end(&mut self, plan: &Plan, end: &End) -> Outcome {
+    fn end(&mut self, plan: &Plan, end: &End) -> ExitResult {
         if self.screen.json {
             self.screen.print_json_line(&json!({
                 "type": "summary",
@@ -267,7 +267,7 @@ impl<'a> View<'a> {
     }
 
     /// The person stops watching, which does not change the execution.
-    fn leave(&mut self, plan: &Plan) -> Outcome {
+    fn leave(&mut self, plan: &Plan) -> ExitResult {
         if !self.screen.json {
             self.write(&format!("Plan {} is no longer watched; its execution is not changed.\n", plan.number))?;
         }
@@ -276,15 +276,15 @@ impl<'a> View<'a> {
 
     fn write(&mut self, text: &str) -> Result<(), Failure> {
         match self.form {
-            Form::Live => self.line.write(text),
-            Form::Lines => self.screen.print(text),
+            WatchForm::Live => self.line.write(text),
+            WatchForm::Lines => self.screen.print(text),
         }
     }
 
     fn erase(&mut self) -> Result<(), Failure> {
         match self.form {
-            Form::Live if !self.screen.json => self.line.write(""),
-            Form::Live | Form::Lines => Ok(()),
+            WatchForm::Live if !self.screen.json => self.line.write(""),
+            WatchForm::Live | WatchForm::Lines => Ok(()),
         }
     }
 }

@@ -7,8 +7,8 @@ use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_llm::rehearsal::RehearsalModel;
 use serde_json::json;
 
-use crate::context::{Context, Purpose};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::context::{Context, SessionUse};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::palette::BOLD;
 use crate::terminal::text::{count, paint, shown_line};
 
@@ -18,12 +18,12 @@ pub(super) enum Confirmation {
     NotNeeded,
 }
 
-pub(super) async fn run(context: &mut Context, named: &str, confirmation: Confirmation) -> Outcome {
+pub(super) async fn run(context: &mut Context, named: &str, confirmation: Confirmation) -> ExitResult {
     let named = named.trim();
     if named.is_empty() {
         return Err(Failure::usage("the key of the session is blank").hint(context.invocation.command(["sessions"])));
     }
-    let session = context.enter(Some(named), Purpose::Use).await?;
+    let session = context.enter(Some(named), SessionUse::Use).await?;
     if confirmation == Confirmation::Asked {
         confirm(context, &session).await?;
     }

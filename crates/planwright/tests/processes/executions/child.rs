@@ -109,7 +109,7 @@ impl Job {
         let (person, watcher) = (Actor::person("Ada", "cli"), Watcher::none());
         let place = ChatLocation::new(TransportChat("cli:tester".to_owned()), session.parse().unwrap());
         let answer = match &self.act {
-            Act::Type(text) => agent.hear(&place, &person, text, &watcher).await.map(Some),
+            Act::Type(text) => agent.type_text(&place, &person, text, &watcher).await.map(Some),
             Act::TakeUp => match agent.resume(&place.session, &watcher).await.unwrap() {
                 Some(outcome) => Ok(Some(Answer::from(outcome))),
                 None => agent.resume_plan(&place, &person, &watcher).await,
@@ -146,7 +146,7 @@ pub(super) struct Started {
 
 /// How a process ended, and what it was answered.
 #[derive(Debug)]
-pub(super) struct Came {
+pub(super) struct ChildOutcome {
     pub(super) killed: bool,
     pub(super) answer: String,
 }
@@ -164,13 +164,13 @@ impl Started {
         self.child.kill().unwrap();
     }
 
-    pub(super) fn end(self) -> Came {
+    pub(super) fn end(self) -> ChildOutcome {
         let lines: Vec<_> = self.output.lines().map_while(Result::ok).collect();
         let ended = self.child.wait_with_output().unwrap();
         let killed = ended.status.code().is_none();
         assert!(killed || ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
         let answers = lines.iter().filter_map(|line| line.strip_prefix(ANSWER));
-        Came { killed, answer: answers.collect::<Vec<_>>().join("\n") }
+        ChildOutcome { killed, answer: answers.collect::<Vec<_>>().join("\n") }
     }
 }
 

@@ -103,7 +103,7 @@ impl BatchSession {
         match &submission.leasing {
             Leasing::None | Leasing::Held(_) => None,
             Leasing::Take { owner, ttl } => Some(self.take(owner, *ttl)),
-            Leasing::LetGo(_) => {
+            Leasing::Release(_) => {
                 self.holder.iter_mut().for_each(|holder| holder.running = false);
                 self.lease_runs = Some(Duration::ZERO);
                 None
@@ -114,7 +114,7 @@ impl BatchSession {
     /// The lease after a submission that had been carried out before. A lease that it released stays released.
     pub(super) fn settle_again(&mut self, submission: &Submission) -> Option<Lease> {
         match &submission.leasing {
-            Leasing::None | Leasing::Held(_) | Leasing::LetGo(_) => None,
+            Leasing::None | Leasing::Held(_) | Leasing::Release(_) => None,
             Leasing::Take { owner, ttl } => is_free_for(self.holder.as_ref(), owner).then(|| self.take(owner, *ttl)),
         }
     }

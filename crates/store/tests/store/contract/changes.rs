@@ -9,7 +9,7 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::ledger::Ledger;
-use planwright_engine::server_ledger::{Change, ServerLedger};
+use planwright_engine::server_ledger::{ServerLedger, StoreChange};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::timeout;
@@ -23,28 +23,28 @@ const LONG: Duration = Duration::from_secs(600);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Follows a ledger, from the moment on at which nothing that others write is missed any more.
-pub(crate) async fn follow(ledger: &dyn ServerLedger) -> Receiver<Change> {
+pub(crate) async fn follow(ledger: &dyn ServerLedger) -> Receiver<StoreChange> {
     let mut changes = ledger.changes();
-    assert_eq!(next(&mut changes).await, Change::Anywhere);
+    assert_eq!(next(&mut changes).await, StoreChange::Anywhere);
     changes
 }
 
-pub(crate) async fn next(changes: &mut Receiver<Change>) -> Change {
+pub(crate) async fn next(changes: &mut Receiver<StoreChange>) -> StoreChange {
     timeout(PATIENCE, changes.recv()).await.expect("no change was announced").unwrap()
 }
 
 /// Waits until this session is told of and gives everything that was told before.
-pub(crate) async fn wait_for(changes: &mut Receiver<Change>, session: &SessionIdentity) -> Vec<Change> {
+pub(crate) async fn wait_for(changes: &mut Receiver<StoreChange>, session: &SessionIdentity) -> Vec<StoreChange> {
     let mut before = Vec::new();
     loop {
         match next(changes).await {
-            Change::Session(told) if told == *session => return before,
+            StoreChange::Session(told) if told == *session => return before,
             other => before.push(other),
         }
     }
 }
 
-fn told_by_now(changes: &mut Receiver<Change>) -> Vec<Change> {
+fn told_by_now(changes: &mut Receiver<StoreChange>) -> Vec<StoreChange> {
     std::iter::from_fn(|| changes.try_recv().ok()).collect()
 }
 
@@ -58,11 +58,11 @@ pub(crate) async fn what_this_process_writes_is_told_before_it_is_answered(store
     let mut all = [follow(ledger.as_ref()).await, ledger.changes()];
     ledger.submit(submission(&here(), "open", open())).await.unwrap();
     for changes in &mut all {
-        assert!(told_by_now(changes).contains(&Change::Session(here())));
+        assert!(told_by_now(changes).contains(&StoreChange::Session(here())));
     }
     delete(ledger.as_ref(), &here()).await;
     for changes in &mut all {
-        assert!(told_by_now(changes).contains(&Change::Session(here())));
+        assert!(told_by_now(changes).contains(&StoreChange::Session(here())));
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn what_others_write_is_told(store: &Store) {
     let mut changes = follow(ledger.as_ref()).await;
     for n in 0..5 {
         other.sessions().open(&nth_session(n), &person()).await.unwrap();
-        assert!(!wait_for(&mut changes, &nth_session(n)).await.contains(&Change::Anywhere));
+        assert!(!wait_for(&mut changes, &nth_session(n)).await.contains(&StoreChange::Anywhere));
         ready(&other, &nth_session(n), "# More").await;
         wait_for(&mut changes, &nth_session(n)).await;
     }
@@ -92,7 +92,7 @@ pub(crate) async fn what_changes_nothing_is_not_told(store: &Store) {
         engine.ledger().acquire_lease(&here, "me", Duration::ZERO).await.unwrap();
         ready(engine, &there, "# Something").await;
         let told = wait_for(&mut changes, &there).await;
-        assert!(!told.iter().any(|change| *change != Change::Session(there.clone())), "{told:?}");
+        assert!(!told.iter().any(|change| *change != StoreChange::Session(there.clone())), "{told:?}");
     }
 }
 
@@ -109,8 +109,8 @@ pub(crate) async fn what_others_delete_is_told(store: &Store) {
         let mut missing = BTreeSet::from([nth_session(n), nth_session(10 + n)]);
         while !missing.is_empty() {
             match next(&mut changes).await {
-                Change::Session(session) => missing.remove(&session),
-                Change::Anywhere => panic!("it is known what was written"),
+                StoreChange::Session(session) => missing.remove(&session),
+                StoreChange::Anywhere => panic!("it is known what was written"),
             };
         }
         delete(other.ledger().as_ref(), &nth_session(10 + n)).await;
@@ -142,8 +142,10 @@ pub(crate) async fn reading_after_each_announcement_misses_nothing(store: &Store
     let mut read: BTreeMap<SessionIdentity, Vec<u64>> = (0..SESSIONS).map(|n| (nth_session(n), Vec::new())).collect();
     while read.values().any(|read| read.len() < 24) {
         let told: Vec<_> = match timeout(PATIENCE, changes.recv()).await.expect("something was never told") {
-            Ok(Change::Session(session)) => read.keys().filter(|followed| **followed == session).cloned().collect(),
-            Ok(Change::Anywhere) | Err(RecvError::Lagged(_)) => read.keys().cloned().collect(),
+            Ok(StoreChange::Session(session)) => {
+                read.keys().filter(|followed| **followed == session).cloned().collect()
+            }
+            Ok(StoreChange::Anywhere) | Err(RecvError::Lagged(_)) => read.keys().cloned().collect(),
             Err(RecvError::Closed) => panic!("the ledger is gone"),
         };
         for session in told {
@@ -169,7 +171,7 @@ pub(crate) async fn a_receiver_that_reads_too_slowly_gets_an_error(store: &Store
     }
     assert!(matches!(changes.try_recv(), Err(TryRecvError::Lagged(_))));
     // What is told then is the newest there is.
-    assert!(told_by_now(&mut changes).contains(&Change::Session(nth_session(4_999))));
+    assert!(told_by_now(&mut changes).contains(&StoreChange::Session(nth_session(4_999))));
 }
 
 pub(crate) async fn the_announcements_end_with_the_ledger(store: &Store) {

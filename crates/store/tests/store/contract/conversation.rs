@@ -29,7 +29,7 @@ fn turns() -> Vec<Command> {
         finish("turn-1", vec![tool_ended(2, "[Planned]")], ending(TurnEnd::Answered, "Done.")),
         off(),
         begin("And now?"),
-        take_up("turn-10"),
+        resume_turn("turn-10"),
         stop(),
         compact(3, "They said hello."),
         reset(),

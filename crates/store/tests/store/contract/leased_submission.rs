@@ -103,7 +103,7 @@ pub(crate) async fn after_a_crash_another_owner_takes_over_and_the_first_cannot_
     ledger.submit(submission(&here, "open", open())).await.unwrap();
     let begun = ledger.submit(taking("first", OVER, submission(&here, "turn", begin("Hello")))).await.unwrap();
     let lost = begun.lease.unwrap();
-    let resumed = other.submit(taking("second", LONG, submission(&here, "resume", take_up("turn")))).await.unwrap();
+    let resumed = other.submit(taking("second", LONG, submission(&here, "resume", resume_turn("turn")))).await.unwrap();
     let kept = resumed.lease.unwrap();
     assert!(kept.fence > lost.fence);
     let late = || submission(&here, "late", note("turn", vec![replied("Hi", 0)]));

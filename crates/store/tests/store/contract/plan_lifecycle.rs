@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planwright_core::command::{Command, Decision, EndedStep, Outcome, RunCommand, StuckChoice, TurnCommand};
+use planwright_core::command::{Command, Decision, EndedStep, RunCommand, StepOutcome, StuckChoice, TurnCommand};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::model::ModelReply;
 use planwright_core::plan::execution::StepStatus;
@@ -200,7 +200,7 @@ async fn step(engine: &Engine, plan: &PlanId, step: &str, status: StepStatus) {
     let (execution, step) = (execution(engine, plan).await, StepId::new(step).unwrap());
     let advance = |ended, begun| RunCommand::Advance { plan: plan.clone(), execution: execution.clone(), ended, begun };
     run(engine, advance(Vec::new(), vec![step.clone()])).await;
-    let outcome = Outcome { status, note: None, evidence: None };
+    let outcome = StepOutcome { status, note: None, evidence: None };
     run(
         engine,
         advance(

@@ -9,7 +9,7 @@ use planwright_core::plan::execution::StepStatus;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::server_ledger::{Change, ServerLedger};
+use planwright_engine::server_ledger::{ServerLedger, StoreChange};
 
 use super::changes::{follow, next};
 use super::concurrency::any_mix_of_commands;
@@ -142,7 +142,7 @@ pub(crate) async fn a_restored_session_goes_on(store: &Store) {
     assert_eq!((repeated.events, repeated.seq), (first.events, first.seq));
     assert_eq!(ledger.session(&here()).await.unwrap().unwrap().head.seq, seq);
     // No owner held it, so it is taken at once, and the open turn continues.
-    let taken = taking("anew", LONG, submission(&here(), "taken", take_up("second")));
+    let taken = taking("anew", LONG, submission(&here(), "taken", resume_turn("second")));
     let lease = ledger.submit(taken).await.unwrap().lease.unwrap();
     assert_eq!(lease.fence, 1);
     ledger.submit(letting_go(&lease, submission(&here(), "over", end("second")))).await.unwrap();
@@ -224,6 +224,6 @@ pub(crate) async fn a_restored_session_is_told(store: &Store) {
     let (ledger, elsewhere) = (other.ledger().await, other.ledger().await);
     let mut all = [follow(ledger.as_ref()).await, follow(elsewhere.as_ref()).await];
     ledger.restore(&here(), Arc::new(entries.clone())).await.unwrap();
-    assert_eq!(all[0].try_recv(), Ok(Change::Session(here())));
-    assert_eq!(next(&mut all[1]).await, Change::Session(here()));
+    assert_eq!(all[0].try_recv(), Ok(StoreChange::Session(here())));
+    assert_eq!(next(&mut all[1]).await, StoreChange::Session(here()));
 }

@@ -1,7 +1,7 @@
 //! How the steps of a plan went, in rows of their own: they come back with the plan, and damage to one is damage to it.
 
 use jiff::Timestamp;
-use planwright_core::command::{Command, EndedStep, Outcome, RunCommand};
+use planwright_core::command::{Command, EndedStep, RunCommand, StepOutcome};
 use planwright_core::ids::{ExecutionId, PlanId, StepId};
 use planwright_core::plan::execution::{Execution, StepRun, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
@@ -44,7 +44,7 @@ fn begin(plan: &Plan, n: usize) -> Command {
 }
 
 fn end(plan: &Plan, n: usize, note: &str) -> Command {
-    let outcome = Outcome { status: StepStatus::Completed, note: Some(note.to_owned()), evidence: None };
+    let outcome = StepOutcome { status: StepStatus::Completed, note: Some(note.to_owned()), evidence: None };
     Command::Run(RunCommand::Advance {
         plan: plan.id.clone(),
         execution: execution(plan),

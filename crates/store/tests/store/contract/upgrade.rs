@@ -118,7 +118,7 @@ pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store)
     }
     let census = StoreCounts { planning: 3, ..census };
 
-    let taken = submission(&here(), "again", take_up("turn"));
+    let taken = submission(&here(), "again", resume_turn("turn"));
     let lease = ledger.submit(taking("anew", LONG, taken)).await.unwrap().lease.unwrap();
     assert_eq!(lease.fence, 2);
     ledger.submit(letting_go(&lease, submission(&here(), "end", end("turn")))).await.unwrap();

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use planwright_core::refusal::Refusal;
 
 use super::authority::{Authority, Host};
-use crate::http::problem::{ApiResult, Problem};
+use crate::http::problem::{ApiProblem, ApiResult};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HostError {
@@ -146,8 +146,8 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>
     }
 }
 
-fn misdirected() -> Problem {
+fn misdirected() -> ApiProblem {
     let refusal =
         Refusal::policy_denied("this server is not known under this name; the setting `server.hosts` adds names");
-    Problem::new(refusal).with_status(StatusCode::MISDIRECTED_REQUEST)
+    ApiProblem::new(refusal).with_status(StatusCode::MISDIRECTED_REQUEST)
 }

@@ -18,7 +18,7 @@ use crate::http::access::{Access, SignedInBrowser};
 use crate::http::app::App;
 use crate::http::extract::Path;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::{ApiResult, Problem};
+use crate::http::problem::{ApiProblem, ApiResult};
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default().routes(routes!(list)).routes(routes!(end))
@@ -112,7 +112,7 @@ async fn end(
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
-    let failed = |_| Problem::new(Refusal::new(RefusalCode::Internal, "The list of browsers could not be read."));
+    let failed = |_| ApiProblem::new(Refusal::new(RefusalCode::Internal, "The list of browsers could not be read."));
     tokio::task::spawn_blocking(work).await.map_err(failed)
 }
 

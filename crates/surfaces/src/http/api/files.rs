@@ -18,7 +18,7 @@ use super::pagination;
 use crate::http::app::App;
 use crate::http::extract::{Path, Query, read_body};
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::{ApiResult, Problem};
+use crate::http::problem::{ApiProblem, ApiResult};
 use crate::wire::schemas::ChannelSchema;
 
 /// The most entries of one answer.
@@ -216,7 +216,7 @@ fn check_length(name: &str, value: &str) -> Result<(), Refusal> {
 struct RawBody(Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for RawBody {
-    type Rejection = Problem;
+    type Rejection = ApiProblem;
 
     async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
         read_body(request).await.map(Self)

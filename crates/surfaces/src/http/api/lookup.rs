@@ -14,7 +14,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::http::app::App;
-use crate::http::problem::{ApiResult, Problem};
+use crate::http::problem::{ApiProblem, ApiResult};
 use crate::wire::schemas::ChannelSchema;
 
 /// The channel of the session that a call names.
@@ -76,7 +76,7 @@ impl SessionQuery {
                 self.count_mismatch(app, id).await?;
                 Err(Refusal::not_found(format!("There is no plan {} here.", quoted(id.as_str()))).into())
             }
-            found => found.map_err(Problem::from),
+            found => found.map_err(ApiProblem::from),
         }
     }
 

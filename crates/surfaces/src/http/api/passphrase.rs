@@ -13,7 +13,7 @@ use crate::http::access::Peer;
 use crate::http::access::allowed_hosts::came_encrypted;
 use crate::http::app::App;
 use crate::http::idempotency::RequestContext;
-use crate::http::problem::{ApiResult, Problem};
+use crate::http::problem::{ApiProblem, ApiResult};
 
 /// Never shown.
 #[derive(Deserialize)]
@@ -32,7 +32,7 @@ pub(in crate::http::api) struct PassphraseChannel {
 }
 
 impl FromRequestParts<App> for PassphraseChannel {
-    type Rejection = Problem;
+    type Rejection = ApiProblem;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> ApiResult<Self> {
         Ok(Self { is_private: is_private(parts.extensions.get().copied(), &parts.headers) })

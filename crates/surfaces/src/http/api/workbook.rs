@@ -7,7 +7,7 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{Channel, ConversationKey};
 use planwright_core::workbook::DocumentKind;
 use planwright_engine::session::input::Input;
-use planwright_engine::workbook::Document;
+use planwright_engine::workbook::DocumentVersion;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -74,9 +74,9 @@ struct DocumentView {
     by: String,
 }
 
-impl From<Document> for DocumentView {
-    fn from(document: Document) -> Self {
-        let Document { which, version, text, by, at } = document;
+impl From<DocumentVersion> for DocumentView {
+    fn from(document: DocumentVersion) -> Self {
+        let DocumentVersion { which, version, text, by, at } = document;
         Self { which: which.as_str(), version, markdown: text, updated_at: at, by: by.name }
     }
 }

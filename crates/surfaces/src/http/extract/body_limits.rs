@@ -12,7 +12,7 @@ use hyper::body::{Frame, SizeHint};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::http::problem::{ApiResult, Problem};
+use crate::http::problem::{ApiProblem, ApiResult};
 
 /// Stored in the extensions of the request.
 #[derive(Debug, Clone, Copy)]
@@ -66,14 +66,14 @@ pub(super) async fn read(body: Body, limit: usize) -> ApiResult<Bytes> {
             Some(BodyError::TooLarge) => too_large(limit),
             Some(BodyError::TooSlow) => {
                 let refusal = Refusal::new(RefusalCode::LimitExceeded, "the body did not arrive in time");
-                Problem::new(refusal).with_status(StatusCode::REQUEST_TIMEOUT)
+                ApiProblem::new(refusal).with_status(StatusCode::REQUEST_TIMEOUT)
             }
             None => Refusal::invalid("the connection ended before the body was complete").into(),
         }),
     }
 }
 
-fn too_large(limit: usize) -> Problem {
+fn too_large(limit: usize) -> ApiProblem {
     Refusal::limit(format!("the body is larger than {limit} bytes")).into()
 }
 

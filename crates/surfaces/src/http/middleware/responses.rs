@@ -4,7 +4,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use planwright_core::refusal::{Refusal, RefusalCode};
 
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 
 /// Unless the response says otherwise, a browser stores, runs and embeds nothing of it.
 const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 5] = [
@@ -34,7 +34,7 @@ pub(super) fn as_problem(response: Response) -> Response {
         return response;
     }
     let (code, words) = words(status);
-    let mut problem = Problem::new(Refusal::new(code, words)).with_status(status).into_response();
+    let mut problem = ApiProblem::new(Refusal::new(code, words)).with_status(status).into_response();
     for name in [header::ALLOW, header::SEC_WEBSOCKET_VERSION, header::UPGRADE, header::RETRY_AFTER] {
         if let Some(value) = response.headers().get(&name) {
             problem.headers_mut().insert(name, value.clone());

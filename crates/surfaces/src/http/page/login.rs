@@ -16,7 +16,7 @@ use crate::http::access::client::Client;
 use crate::http::access::{Access, Peer};
 use crate::http::app::App;
 use crate::http::extract::{Body, read_body};
-use crate::http::problem::{ApiResult, Problem};
+use crate::http::problem::{ApiProblem, ApiResult};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -81,7 +81,9 @@ pub(super) async fn sign_out(
     let revoked = tokio::task::spawn_blocking(move || access.sign_out(&headers)).await;
     match revoked {
         Ok(cookies) => answer(is_form, false, cookies),
-        Err(_) => Problem::new(Refusal::new(RefusalCode::Internal, "the cookie could not be revoked")).into_response(),
+        Err(_) => {
+            ApiProblem::new(Refusal::new(RefusalCode::Internal, "the cookie could not be revoked")).into_response()
+        }
     }
 }
 
@@ -97,7 +99,7 @@ async fn read(request: Request, is_form: bool) -> ApiResult<SignIn> {
     form.map(|Form(presented)| presented).map_err(|_| not_a_form())
 }
 
-fn not_a_form() -> Problem {
+fn not_a_form() -> ApiProblem {
     Refusal::invalid("the form has one field: token").into()
 }
 

@@ -10,7 +10,7 @@ use planwright_core::plan::PlanStatus;
 use super::{dashboard, page_headers};
 use crate::http::access::Authenticated;
 use crate::http::app::App;
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 
 const PAGE: &str = include_str!("start.html");
 const SIGNED_IN: &str = include_str!("signed_in.html");
@@ -43,7 +43,7 @@ pub(super) async fn show(State(app): State<App>, admitted: Option<SignedIn>, hea
 pub(super) type SignedIn = axum::extract::Extension<Authenticated>;
 
 /// The page again, after the form was refused.
-pub(super) fn refused(problem: &Problem) -> Response {
+pub(super) fn refused(problem: &ApiProblem) -> Response {
     (problem.status(), page(&signed_out(&format!("<p class=\"problem\">{}</p>", escaped(problem.message())))))
         .into_response()
 }

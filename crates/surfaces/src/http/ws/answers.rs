@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::frames::Frame;
 use crate::http::access::client::Client;
 use crate::http::app::App;
-use crate::http::idempotency::{Claimed, Followed, LONGEST_KEY, Lead, Once, RequestContext, claimed_text};
+use crate::http::idempotency::{Claimed, FollowedRequest, LONGEST_KEY, Lead, Once, RequestContext, claimed_text};
 use crate::http::input;
-use crate::http::problem::{ApiResult, Problem};
+use crate::http::problem::{ApiProblem, ApiResult};
 
 /// An answer on its way to the client.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct AnswerFrame {
     /// The session the person is in afterwards.
     pub(super) session: SessionIdentity,
     /// The last entry of its journal that the answer knows of.
@@ -24,7 +24,7 @@ pub(super) struct Answer {
     outcome: StoredAnswer,
 }
 
-impl Answer {
+impl AnswerFrame {
     pub(super) fn into_text(self, seq: u64) -> String {
         let kind = if is_success(&self.outcome) { "answer" } else { "problem" };
         let body = serde_json::from_str(&self.outcome.body).unwrap_or_default();
@@ -33,12 +33,12 @@ impl Answer {
 }
 
 /// A message that was submitted, or is known already.
-pub(super) enum Begun {
+pub(super) enum BegunMessage {
     Submitted(ProgressStream, Option<Lead>),
     Answered(StoredAnswer),
     /// The same message is being worked on.
-    Followed(Followed, String),
-    Refused(Problem),
+    Followed(FollowedRequest, String),
+    Refused(ApiProblem),
 }
 
 /// Submits a message. When this returns, it has its place in the session.
@@ -48,16 +48,22 @@ pub(super) async fn begin(
     session: &SessionIdentity,
     text: &str,
     key: Option<&str>,
-) -> Begun {
+) -> BegunMessage {
     let begun = match key {
         Some(key) => begin_named(app, client, session, text, key).await,
         None => submit(app, client, session, text, None).await,
     };
-    begun.unwrap_or_else(Begun::Refused)
+    begun.unwrap_or_else(BegunMessage::Refused)
 }
 
 /// A message with a key is carried out once. With another text the key is refused.
-async fn begin_named(app: &App, client: &Client, session: &SessionIdentity, text: &str, key: &str) -> ApiResult<Begun> {
+async fn begin_named(
+    app: &App,
+    client: &Client,
+    session: &SessionIdentity,
+    text: &str,
+    key: &str,
+) -> ApiResult<BegunMessage> {
     if !(1..=LONGEST_KEY).contains(&key.len()) {
         return Err(Refusal::invalid(format!("A key is 1 to {LONGEST_KEY} bytes long.")).into());
     }
@@ -65,8 +71,8 @@ async fn begin_named(app: &App, client: &Client, session: &SessionIdentity, text
     app.engine().sessions().get(session).await?;
     Ok(match Once::new(app.clone()).claim(&claimed_text(session, key, text)).await? {
         Claimed::Lead(lead, name) => return submit(app, client, session, text, Some((lead, name))).await,
-        Claimed::Answered(answer) => Begun::Answered(answer),
-        Claimed::Follow(followed) => Begun::Followed(followed, key.to_owned()),
+        Claimed::Answered(answer) => BegunMessage::Answered(answer),
+        Claimed::Follow(followed) => BegunMessage::Followed(followed, key.to_owned()),
     })
 }
 
@@ -76,11 +82,11 @@ async fn submit(
     session: &SessionIdentity,
     text: &str,
     named: Option<(Lead, RequestContext)>,
-) -> ApiResult<Begun> {
+) -> ApiResult<BegunMessage> {
     let (lead, name) = named.unzip();
     let context = name.unwrap_or_default().of_client(app, client.clone()).await?;
     let stream = app.submit_text(session, text, &context).await?;
-    Ok(Begun::Submitted(stream, lead))
+    Ok(BegunMessage::Submitted(stream, lead))
 }
 
 /// A message that waits for its answer.
@@ -93,17 +99,17 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    pub(super) async fn answer(self, begun: Begun) -> Answer {
+    pub(super) async fn answer(self, begun: BegunMessage) -> AnswerFrame {
         let outcome = self.outcome(begun).await;
         let session = session_in(&outcome).unwrap_or(self.session);
         let seq = self.app.feed().head(&session).await.unwrap_or_default();
-        Answer { session, seq, id: self.id, outcome }
+        AnswerFrame { session, seq, id: self.id, outcome }
     }
 
-    async fn outcome(&self, mut begun: Begun) -> StoredAnswer {
+    async fn outcome(&self, mut begun: BegunMessage) -> StoredAnswer {
         loop {
             match begun {
-                Begun::Submitted(stream, lead) => {
+                BegunMessage::Submitted(stream, lead) => {
                     let answer = input::answer(stream, &self.session, None).await;
                     let outcome = answer.map_or_else(|problem| refused(&problem), |view| answered(&view));
                     if let Some(lead) = lead {
@@ -111,9 +117,9 @@ impl Pending {
                     }
                     return outcome;
                 }
-                Begun::Answered(outcome) => return outcome,
-                Begun::Refused(problem) => return refused(&problem),
-                Begun::Followed(followed, key) => match followed.answer().await {
+                BegunMessage::Answered(outcome) => return outcome,
+                BegunMessage::Refused(problem) => return refused(&problem),
+                BegunMessage::Followed(followed, key) => match followed.answer().await {
                     Some(outcome) => return outcome,
                     // The one that was first broke off.
                     None => begun = begin(&self.app, &self.client, &self.session, &self.text, Some(&key)).await,
@@ -127,7 +133,7 @@ fn answered(view: &Value) -> StoredAnswer {
     StoredAnswer { status: 200, body: view.to_string() }
 }
 
-fn refused(problem: &Problem) -> StoredAnswer {
+fn refused(problem: &ApiProblem) -> StoredAnswer {
     StoredAnswer { status: problem.status().as_u16(), body: problem.to_value().to_string() }
 }
 

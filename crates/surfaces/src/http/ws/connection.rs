@@ -1,4 +1,4 @@
-//! One client. Everything it is told is sent from one place, one frame after the other; nothing is queued for a client
+//! One client. Everything it is event is sent from one place, one frame after the other; nothing is queued for a client
 //! that does not read, and one that does not read for too long is cut off.
 
 use std::collections::HashMap;
@@ -13,21 +13,21 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use tokio::time::{Instant, MissedTickBehavior, timeout};
 
-use super::answers::{Answer, Pending, begin};
-use super::frames::{Frame, Said, entry_text, identity};
+use super::answers::{AnswerFrame, Pending, begin};
+use super::frames::{ClientFrame, Frame, entry_text, identity};
 use super::limits::WebSocketLimits;
-use super::subscription::{Subscription, Told};
+use super::subscription::{Subscription, SubscriptionEvent};
 use super::watch::Watch;
 use crate::http::access::Authenticated;
 use crate::http::access::client::Client as Transport;
 use crate::http::app::App;
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 
 /// How long a client may take to answer the end of the connection.
 const LONGEST_FAREWELL: Duration = Duration::from_secs(2);
 
-type Following = BoxFuture<'static, (Subscription, Told)>;
-type Answering = BoxFuture<'static, Answer>;
+type Following = BoxFuture<'static, (Subscription, SubscriptionEvent)>;
+type Answering = BoxFuture<'static, AnswerFrame>;
 
 pub(super) async fn serve(
     app: App,
@@ -67,7 +67,7 @@ struct Client {
     following: FuturesUnordered<Abortable<Following>>,
     answering: FuturesUnordered<Answering>,
     /// Answers that know of entries which the client follows and was not sent yet.
-    early: Vec<Answer>,
+    early: Vec<AnswerFrame>,
     /// The highest `seq` that was sent of each session. Frames of a session come in the order of their `seq`.
     sent: HashMap<SessionIdentity, u64>,
     /// Every session, for a client that shows lists of them.
@@ -96,7 +96,7 @@ impl Client {
         let WebSocketLimits { ping, patience, .. } = *self.limits;
         let mut pings = tokio::time::interval_at(Instant::now() + ping, ping);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut heard = Instant::now();
+        let mut last_received = Instant::now();
         loop {
             tokio::select! {
                 biased;
@@ -108,12 +108,12 @@ impl Client {
                         Some(Err(_)) => return End::Unreadable,
                         None => return End::Left,
                     };
-                    heard = Instant::now();
+                    last_received = Instant::now();
                     if self.frame_rate.as_ref().is_some_and(|rate| rate.check().is_err()) {
                         return End::Flooding;
                     }
                     match message {
-                        Message::Text(text) => if let Err(end) = self.hear(text.as_str()).await { return end },
+                        Message::Text(text) => if let Err(end) = self.handle_frame(text.as_str()).await { return end },
                         Message::Binary(_) => {
                             let problem = Refusal::invalid("Frames are JSON text.").into();
                             if let Err(end) = self.send(Frame::about_nothing("problem").problem(&problem).to_text()).await {
@@ -127,15 +127,15 @@ impl Client {
                 Some(answer) = self.answering.next() => if let Err(end) = self.answer(answer).await { return end },
                 Some(followed) = self.following.next() => {
                     // One that was given up says nothing any more.
-                    if let Ok((subscription, told)) = followed
-                        && let Err(end) = self.tell(subscription, told).await
+                    if let Ok((subscription, event)) = followed
+                        && let Err(end) = self.send_event(subscription, event).await
                     {
                         return end;
                     }
                 }
-                () = changed(self.watch.as_mut()) => if let Err(end) = self.tell_changes().await { return end },
+                () = changed(self.watch.as_mut()) => if let Err(end) = self.send_changes().await { return end },
                 _ = pings.tick() => {
-                    if heard.elapsed() > 2 * ping + patience {
+                    if last_received.elapsed() > 2 * ping + patience {
                         return End::Silent;
                     }
                     if let Err(end) = self.send_message(Message::Ping(Vec::new().into())).await { return end }
@@ -144,36 +144,36 @@ impl Client {
         }
     }
 
-    async fn hear(&mut self, text: &str) -> Result<(), End> {
-        let said = match serde_json::from_str::<Said>(text) {
-            Ok(said) => said,
+    async fn handle_frame(&mut self, text: &str) -> Result<(), End> {
+        let frame = match serde_json::from_str::<ClientFrame>(text) {
+            Ok(frame) => frame,
             Err(error) => {
                 let problem = Refusal::invalid(format!("The frame cannot be understood: {error}")).into();
                 return self.send(Frame::about_nothing("problem").problem(&problem).to_text()).await;
             }
         };
-        match said {
-            Said::Watch => {
+        match frame {
+            ClientFrame::Watch => {
                 if self.watch.is_none() {
                     self.watch = Some(Watch::start(&self.app));
                 }
                 self.send(Frame::about_nothing("watching").to_text()).await
             }
-            Said::Unwatch => {
+            ClientFrame::Unwatch => {
                 self.watch = None;
                 self.send(Frame::about_nothing("unwatched").to_text()).await
             }
-            Said::Ping => self.send(Frame::about_nothing("pong").to_text()).await,
-            Said::Subscribe { session_id, channel, after } => {
+            ClientFrame::Ping => self.send(Frame::about_nothing("pong").to_text()).await,
+            ClientFrame::Subscribe { session_id, channel, after } => {
                 self.subscribe(identity(session_id, channel), after).await
             }
-            Said::Unsubscribe { session_id, channel } => {
+            ClientFrame::Unsubscribe { session_id, channel } => {
                 let session = identity(session_id, channel);
                 self.forget(&session);
                 self.send_early(&session).await?;
                 self.send(Frame::about("unsubscribed", &session, 0).to_text()).await
             }
-            Said::Message { session_id, channel, text, id, key } => {
+            ClientFrame::Message { session_id, channel, text, id, key } => {
                 let session = identity(session_id, channel);
                 let id = id.unwrap_or_default();
                 let most = self.limits.messages;
@@ -193,7 +193,7 @@ impl Client {
     }
 
     /// Sends an answer, or keeps it until the client was sent every entry that the answer knows of.
-    async fn answer(&mut self, answer: Answer) -> Result<(), End> {
+    async fn answer(&mut self, answer: AnswerFrame) -> Result<(), End> {
         if self.subscribed.contains_key(&answer.session) && self.sent(&answer.session) < answer.seq {
             self.early.push(answer);
             return Ok(());
@@ -201,7 +201,7 @@ impl Client {
         self.send_answer(answer).await
     }
 
-    async fn send_answer(&mut self, answer: Answer) -> Result<(), End> {
+    async fn send_answer(&mut self, answer: AnswerFrame) -> Result<(), End> {
         let seq = self.sent(&answer.session).max(answer.seq);
         self.sent.insert(answer.session.clone(), seq);
         self.send(answer.into_text(seq)).await
@@ -210,7 +210,7 @@ impl Client {
     /// Sends the answers that waited for the entries which were sent meanwhile, or for a subscription that is over.
     async fn send_early(&mut self, session: &SessionIdentity) -> Result<(), End> {
         let (follows, sent) = (self.subscribed.contains_key(session), self.sent(session));
-        let is_due = |answer: &mut Answer| answer.session == *session && (!follows || answer.seq <= sent);
+        let is_due = |answer: &mut AnswerFrame| answer.session == *session && (!follows || answer.seq <= sent);
         let due: Vec<_> = self.early.extract_if(.., is_due).collect();
         for answer in due {
             self.send_answer(answer).await?;
@@ -249,8 +249,8 @@ impl Client {
     fn follow(&mut self, mut subscription: Subscription) {
         let session = subscription.session().clone();
         let next: Following = Box::pin(async move {
-            let told = subscription.next().await;
-            (subscription, told)
+            let event = subscription.next().await;
+            (subscription, event)
         });
         let (handle, registration) = AbortHandle::new_pair();
         self.following.push(Abortable::new(next, registration));
@@ -263,36 +263,36 @@ impl Client {
         }
     }
 
-    async fn tell(&mut self, subscription: Subscription, told: Told) -> Result<(), End> {
+    async fn send_event(&mut self, subscription: Subscription, event: SubscriptionEvent) -> Result<(), End> {
         let session = subscription.session().clone();
         let seq = subscription.seq;
-        match told {
-            Told::Entry(entry) => {
+        match event {
+            SubscriptionEvent::Entry(entry) => {
                 self.sent.insert(session.clone(), entry.seq);
                 self.send(entry_text(&entry)).await?;
                 self.follow(subscription);
                 self.send_early(&session).await
             }
-            Told::Progress(view) => {
+            SubscriptionEvent::Progress(view) => {
                 let frame = Frame::about("progress", &session, seq).with("progress", view);
                 self.send(frame.to_text()).await?;
                 self.follow(subscription);
                 Ok(())
             }
-            Told::Gone => {
+            SubscriptionEvent::Gone => {
                 self.subscribed.remove(&session);
                 self.send_early(&session).await?;
                 self.send(Frame::about("gone", &session, seq).to_text()).await
             }
-            Told::Failed(error) => {
+            SubscriptionEvent::Failed(error) => {
                 self.subscribed.remove(&session);
                 self.send_early(&session).await?;
-                self.send(Frame::about("problem", &session, seq).problem(&Problem::from(error)).to_text()).await
+                self.send(Frame::about("problem", &session, seq).problem(&ApiProblem::from(error)).to_text()).await
             }
         }
     }
 
-    async fn tell_changes(&mut self) -> Result<(), End> {
+    async fn send_changes(&mut self) -> Result<(), End> {
         let Some(watch) = &mut self.watch else { return Ok(()) };
         for frame in watch.frames(&self.app).await {
             self.send(frame).await?;

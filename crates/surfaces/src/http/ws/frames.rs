@@ -7,12 +7,12 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 
 /// What a client says.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
-pub(super) enum Said {
+pub(super) enum ClientFrame {
     /// Follow a session from behind the entry `after`; from now on if it is absent.
     Subscribe {
         session_id: ConversationKey,
@@ -82,7 +82,7 @@ impl<'a> Frame<'a> {
         self
     }
 
-    pub(super) fn problem(self, problem: &Problem) -> Self {
+    pub(super) fn problem(self, problem: &ApiProblem) -> Self {
         self.with_all(problem.to_value())
     }
 

@@ -11,19 +11,19 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::http::app::App;
 use crate::http::input::progress_view;
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 
 #[derive(Debug)]
 pub(super) struct Subscription {
     follower: Follower,
     /// `None` once the sender is gone.
     live: Option<broadcast::Receiver<Progress>>,
-    /// The last entry that was told.
+    /// The last entry that was sent.
     pub(super) seq: u64,
 }
 
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum SubscriptionEvent {
     Entry(Box<Entry>),
     /// Not stored: a client that misses it misses nothing of the journal.
     Progress(Value),
@@ -32,7 +32,7 @@ pub(super) enum Told {
 }
 
 impl Subscription {
-    pub(super) async fn begin(app: &App, session: &SessionIdentity, after: Option<u64>) -> Result<Self, Problem> {
+    pub(super) async fn begin(app: &App, session: &SessionIdentity, after: Option<u64>) -> Result<Self, ApiProblem> {
         let live = Some(app.agent().observe(session));
         let after = match after {
             Some(after) => after,
@@ -46,7 +46,7 @@ impl Subscription {
         self.follower.session()
     }
 
-    pub(super) async fn next(&mut self) -> Told {
+    pub(super) async fn next(&mut self) -> SubscriptionEvent {
         loop {
             tokio::select! {
                 biased;
@@ -54,15 +54,15 @@ impl Subscription {
                     return match followed {
                         Ok(Followed::Entry(entry)) => {
                             self.seq = entry.seq;
-                            Told::Entry(entry)
+                            SubscriptionEvent::Entry(entry)
                         }
-                        Ok(Followed::Gone) => Told::Gone,
-                        Err(error) => Told::Failed(error),
+                        Ok(Followed::Gone) => SubscriptionEvent::Gone,
+                        Err(error) => SubscriptionEvent::Failed(error),
                     };
                 }
-                heard = heard(self.live.as_mut()) => match heard {
+                progress = next_progress(self.live.as_mut()) => match progress {
                     Ok(progress) => if let Some(view) = progress_view(&progress) {
-                        return Told::Progress(view);
+                        return SubscriptionEvent::Progress(view);
                     },
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => self.live = None,
@@ -72,7 +72,7 @@ impl Subscription {
     }
 }
 
-async fn heard(live: Option<&mut broadcast::Receiver<Progress>>) -> Result<Progress, RecvError> {
+async fn next_progress(live: Option<&mut broadcast::Receiver<Progress>>) -> Result<Progress, RecvError> {
     match live {
         Some(live) => live.recv().await,
         None => std::future::pending().await,

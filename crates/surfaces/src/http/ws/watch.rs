@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::server_ledger::Change;
+use planwright_engine::server_ledger::StoreChange;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::broadcast;
@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::frames::Frame;
 use crate::http::app::App;
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 
 /// Changes within this time are told together.
 const TOGETHER: Duration = Duration::from_millis(50);
@@ -28,7 +28,7 @@ const MOST_ENTRIES: u32 = 64;
 #[derive(Debug)]
 pub(super) struct Watch {
     /// `None` once the sender is gone.
-    changes: Option<broadcast::Receiver<Change>>,
+    changes: Option<broadcast::Receiver<StoreChange>>,
     /// What was written to and is not told yet.
     pending: Pending,
     due: Option<Instant>,
@@ -64,8 +64,8 @@ impl Watch {
                 () = is_due => return,
                 change = next(self.changes.as_mut()) => {
                     match change {
-                        Ok(Change::Session(session)) => { self.pending.sessions.insert(session); }
-                        Ok(Change::Anywhere) | Err(RecvError::Lagged(_)) => self.pending.anywhere = true,
+                        Ok(StoreChange::Session(session)) => { self.pending.sessions.insert(session); }
+                        Ok(StoreChange::Anywhere) | Err(RecvError::Lagged(_)) => self.pending.anywhere = true,
                         Err(RecvError::Closed) => {
                             self.changes = None;
                             continue;
@@ -108,13 +108,13 @@ impl Watch {
                 self.told.remove(session);
                 Frame::about("changed", session, 0).with("kinds", json!(["session"])).with("gone", true)
             }
-            Err(error) => Frame::about("problem", session, 0).problem(&Problem::from(error)),
+            Err(error) => Frame::about("problem", session, 0).problem(&ApiProblem::from(error)),
         };
         Some(frame.to_text())
     }
 }
 
-async fn next(changes: Option<&mut broadcast::Receiver<Change>>) -> Result<Change, RecvError> {
+async fn next(changes: Option<&mut broadcast::Receiver<StoreChange>>) -> Result<StoreChange, RecvError> {
     match changes {
         Some(changes) => changes.recv().await,
         None => std::future::pending().await,

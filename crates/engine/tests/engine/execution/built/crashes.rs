@@ -73,11 +73,11 @@ async fn a_change_that_was_only_begun_makes_the_step_uncertain() {
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
     assert_eq!(go_on(&world).await, "", "it waits for a person");
     assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
-    let answer = world.hear("/plan resume").await;
+    let answer = world.send("/plan resume").await;
     assert!(answer.refused() && answer.reply.contains("retry") && answer.reply.contains("prop"), "{}", answer.reply);
     scripted(&world, "coder", [reported("done", "It was not; now it is.")]);
     scripted(&world, "tester", [reported("done", "2")]);
-    let answer = world.hear("/plan resume retry").await;
+    let answer = world.send("/plan resume retry").await;
     assert!(answer.reply.contains("2 done"), "{}", answer.reply);
     let told = script(&world.model.requests_of("coder")[0]).remove(0);
     assert!(told.contains("its result is unknown") && told.contains("prop({\"n\":1})"), "{told}");

@@ -16,17 +16,17 @@ const THREE: [Step; 3] = [step("Build", "coder", &[]), step("Try", "tester", &[1
 async fn a_failure_leaves_the_rest_and_the_next_attempt_is_told_of_it() {
     let world = proposed(&THREE, |_| {}).await;
     scripted(&world, "coder", [reported("failed", "The wood is wet.")]);
-    let answer = world.hear("/plan approve").await;
+    let answer = world.send("/plan approve").await;
     assert!(answer.reply.contains("1 failed, 2 not begun"), "{}", answer.reply);
     assert!(answer.reply.contains("step 1 failed, Build: The wood is wet."), "{}", answer.reply);
     assert_eq!(run_statuses(&world, 1).await, [Failed, Pending, Pending]);
     assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
     scripted(&world, "coder", [reported("failed", "Still wet.")]);
-    world.hear("/plan resume").await;
+    world.send("/plan resume").await;
     scripted(&world, "coder", [reported("done", "Built.")]);
     scripted(&world, "tester", [reported("done", "Tried.")]);
     scripted(&world, "writer", [reported("done", "Written.")]);
-    let answer = world.hear("/plan resume").await;
+    let answer = world.send("/plan resume").await;
     assert!(answer.reply.contains("3 done"), "{}", answer.reply);
     let requests = world.model.requests_of("coder");
     let words: Vec<_> = requests.iter().map(told).collect();
@@ -44,13 +44,13 @@ async fn with_go_on_only_what_needs_the_failed_step_waits() {
     let world = proposed(&THREE, |setup| setup.policy.on_failure = OnFailure::GoOn).await;
     scripted(&world, "coder", [reported("failed", "The wood is wet.")]);
     scripted(&world, "writer", [reported("done", "Written.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     assert_eq!(run_statuses(&world, 1).await, [Failed, Pending, Completed]);
     assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
     assert!(world.model.requests_of("tester").is_empty());
     scripted(&world, "coder", [reported("done", "Built.")]);
     scripted(&world, "tester", [reported("done", "Tried.")]);
-    let answer = world.hear("/plan resume").await;
+    let answer = world.send("/plan resume").await;
     assert!(answer.reply.contains("3 done"), "{}", answer.reply);
     assert_eq!(world.model.requests_of("writer").len(), 1, "what is done is not done again");
     world.model.assert_finished();
@@ -61,9 +61,9 @@ async fn with_go_on_only_what_needs_the_failed_step_waits() {
 async fn a_failed_step_can_be_left_out_with_what_needs_it() {
     let world = proposed(&THREE, |_| {}).await;
     scripted(&world, "coder", [reported("failed", "The wood is wet.")]);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     scripted(&world, "writer", [reported("done", "Written.")]);
-    let answer = world.hear("/plan resume skip").await;
+    let answer = world.send("/plan resume skip").await;
     assert!(answer.reply.contains("1 done, 2 skipped"), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     world.model.assert_finished();
@@ -76,7 +76,7 @@ async fn a_step_that_its_specialist_skips_takes_along_what_needs_it() {
     let world = proposed(&four, |_| {}).await;
     scripted(&world, "coder", [reported("skipped", "A till is forbidden here.")]);
     scripted(&world, "writer", [reported("done", "Written.")]);
-    let answer = world.hear("/plan approve").await;
+    let answer = world.send("/plan approve").await;
     assert!(answer.reply.contains("1 done, 3 skipped"), "{}", answer.reply);
     let notes: Vec<_> = runs(&world, 1).await.iter().map(|run| run.note.clone().unwrap()).collect();
     let needs = |step| format!("needs step {step}, which is skipped");
@@ -100,21 +100,21 @@ pub(super) fn without(name: &str) -> Policy {
 async fn a_plan_whose_agent_is_gone_stays_as_it_is() {
     let world = proposed(&TWO, |_| {}).await;
     let world = world.restart_with(|setup| setup.policy = without("tester")).await;
-    let answer = world.hear("/plan approve").await;
+    let answer = world.send("/plan approve").await;
     assert!(
         answer.reply.contains("It cannot be carried out here") && answer.reply.contains("`tester`"),
         "{}",
         answer.reply
     );
     assert_eq!(world.plan(1).await.status, PlanStatus::Approved);
-    let answer = world.hear("/plan resume").await;
+    let answer = world.send("/plan resume").await;
     assert!(answer.refused() && answer.reply.contains("`tester`: there is no such agent"), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Approved);
     assert_eq!(world.model.requests().len(), 2, "nothing was asked but the planner");
     let world = world.restart_with(|setup| setup.policy = Policy::default()).await;
     scripted(&world, "coder", [reported("done", "1")]);
     scripted(&world, "tester", [reported("done", "2")]);
-    assert!(world.hear("/plan resume").await.reply.contains("2 done"));
+    assert!(world.send("/plan resume").await.reply.contains("2 done"));
     world.is_sound().await;
 }
 
@@ -125,7 +125,7 @@ async fn an_agent_that_is_not_needed_may_be_gone() {
     let world = world.restart_with(|setup| setup.policy = without("writer")).await;
     scripted(&world, "coder", [reported("done", "1")]);
     scripted(&world, "tester", [reported("done", "2")]);
-    let answer = world.hear("/plan resume").await;
+    let answer = world.send("/plan resume").await;
     assert!(answer.reply.contains("2 done, 1 skipped"), "{}", answer.reply);
 }
 

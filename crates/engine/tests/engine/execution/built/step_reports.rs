@@ -19,7 +19,7 @@ async fn one_step(
 ) -> World {
     let world = proposed(&TWO[..1], change).await;
     scripted(&world, "coder", replies);
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     world
 }
 
@@ -147,7 +147,7 @@ async fn a_report_on_another_step_or_with_another_status_is_refused() {
     let world = proposed(&TWO, |_| {}).await;
     scripted(&world, "coder", replies.chain([reported("failed", "I give up.")]));
     let earlier = statuses(&world.events().await).len();
-    world.hear("/plan approve").await;
+    world.send("/plan approve").await;
     let sent = script(world.model.requests_of("coder").last().unwrap());
     let answers: Vec<_> = sent.iter().filter(|line| line.starts_with("failed plan_progress")).collect();
     for ((arguments, code), answer) in wrong.iter().zip(&answers) {

@@ -17,7 +17,7 @@ async fn in_a_call(effect: ToolEffect) -> (World, Prop, tokio::task::JoinHandle<
     let prop = Prop::new("hammer", effect, Act::HangOnce);
     let world = proposed(&TWO, |setup| setup.tool(&prop)).await;
     scripted(&world, "coder", [Reply::call("hammer", json!({"nail": 1}))]);
-    let working = world.hear_in_background("/plan approve");
+    let working = world.send_in_background("/plan approve");
     prop.called(1).await;
     let working = tokio::spawn(async move { drop(working.await.unwrap().unwrap()) });
     (world, prop, working)
@@ -30,7 +30,7 @@ async fn thinking() -> (
 ) {
     let world = proposed(&TWO, |_| {}).await;
     scripted(&world, "coder", [Reply::text("Let me see").then_hang()]);
-    let working = world.hear_in_background("/plan approve");
+    let working = world.send_in_background("/plan approve");
     world.model.asked(3).await;
     (world, working)
 }
@@ -38,7 +38,7 @@ async fn thinking() -> (
 async fn finish(world: &World) {
     scripted(world, "coder", [reported("done", "1")]);
     scripted(world, "tester", [reported("done", "2")]);
-    let answer = world.hear("/plan resume").await;
+    let answer = world.send("/plan resume").await;
     assert!(answer.reply.contains("2 done"), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     world.is_sound().await;
@@ -47,7 +47,7 @@ async fn finish(world: &World) {
 #[tokio::test]
 async fn a_step_that_is_stopped_while_the_model_thinks_is_done_anew() {
     let (world, working) = thinking().await;
-    world.hear("/stop").await;
+    world.send("/stop").await;
     let answer = working.await.unwrap().unwrap();
     assert!(answer.reply.contains("PARTIALLY") && answer.reply.contains("2 not begun"), "{}", answer.reply);
     assert_eq!(run_statuses(&world, 1).await, [Pending, Pending]);
@@ -61,7 +61,7 @@ async fn a_step_that_is_stopped_while_the_model_thinks_is_done_anew() {
 async fn a_step_that_is_stopped_in_what_may_be_done_again_is_done_anew() {
     for effect in [ToolEffect::ReadsOnly, ToolEffect::Repeatable] {
         let (world, prop, working) = in_a_call(effect).await;
-        world.hear("/stop").await;
+        world.send("/stop").await;
         working.await.unwrap();
         assert_eq!(run_statuses(&world, 1).await, [Pending, Pending], "{effect:?}");
         finish(&world).await;
@@ -72,15 +72,15 @@ async fn a_step_that_is_stopped_in_what_may_be_done_again_is_done_anew() {
 #[tokio::test]
 async fn a_step_that_is_stopped_in_the_middle_of_a_change_waits_for_a_person() {
     let (world, prop, working) = in_a_call(ToolEffect::Changes).await;
-    world.hear("/stop").await;
+    world.send("/stop").await;
     working.await.unwrap();
     assert_eq!(run_statuses(&world, 1).await, [Uncertain, Pending]);
-    let answer = world.hear("/plan resume").await;
+    let answer = world.send("/plan resume").await;
     assert!(answer.refused() && answer.reply.contains("The result of step 1 is unknown"), "{}", answer.reply);
     assert_eq!((prop.calls().len(), world.model.requests_of("coder").len()), (1, 1), "nothing is begun");
     scripted(&world, "coder", [reported("done", "It was done.")]);
     scripted(&world, "tester", [reported("done", "2")]);
-    let answer = world.hear("/plan resume retry").await;
+    let answer = world.send("/plan resume retry").await;
     assert!(answer.reply.contains("2 done"), "{}", answer.reply);
     let words = told(&world.model.requests_of("coder")[1]);
     assert!(words.contains("Earlier attempts") && words.contains("its result is unknown"), "{words}");
@@ -91,9 +91,9 @@ async fn a_step_that_is_stopped_in_the_middle_of_a_change_waits_for_a_person() {
 async fn a_step_with_an_unknown_result_can_be_skipped_or_ends_the_plan() {
     for (choice, expected) in [("skip", "2 skipped"), ("stop", "1 uncertain")] {
         let (world, _, working) = in_a_call(ToolEffect::Changes).await;
-        world.hear("/stop").await;
+        world.send("/stop").await;
         working.await.unwrap();
-        let answer = world.hear(&format!("/plan resume 1 {choice}")).await;
+        let answer = world.send(&format!("/plan resume 1 {choice}")).await;
         assert!(!answer.refused() && answer.reply.contains(expected), "{choice}: {}", answer.reply);
         assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted, "{choice}");
         assert!(world.model.requests_of("tester").is_empty());
@@ -108,7 +108,7 @@ async fn messages_wait_until_the_plan_is_carried_out() {
     scripted(&world, "coder", [reported("done", "1").behind(&gate)]);
     scripted(&world, "tester", [reported("done", "2")]);
     world.model.then(Reply::text("Now I hear you."));
-    let working = world.hear_in_background("/plan approve");
+    let working = world.send_in_background("/plan approve");
     world.model.asked(3).await;
     let asking = world.say_in_background("Hello?");
     tokio::task::yield_now().await;
@@ -129,7 +129,7 @@ async fn what_a_person_ends_is_ended_with_the_step_and_nothing_is_written_over_i
     ] {
         let (world, prop, working) = in_a_call(ToolEffect::Changes).await;
         world.model.then(Reply::text("I will."));
-        let answer = world.hear(command).await;
+        let answer = world.send(command).await;
         assert!(!answer.refused(), "{command}: {}", answer.reply);
         working.await.unwrap();
         assert_eq!(world.plan(1).await.status, status, "{command}");
@@ -152,7 +152,7 @@ async fn another_process_ends_it_and_it_stops_within_moments() {
         let (world, _, working) = in_a_call(ToolEffect::Changes).await;
         let model = ScriptedModel::new([Reply::text("I will.")]);
         let other = world.another(&model, "the other").await;
-        let answer = other.hear(&world.place(), &person(), command, &crate::talk::Watcher::none()).await;
+        let answer = other.type_text(&world.place(), &person(), command, &crate::talk::Watcher::none()).await;
         assert!(!answer.unwrap().refused(), "{command}");
         working.await.unwrap();
         assert_eq!(world.plan(1).await.status, status, "{command}");
@@ -165,7 +165,7 @@ async fn another_process_ends_it_and_it_stops_within_moments() {
 #[tokio::test]
 async fn the_conversation_after_a_stop_has_nothing_of_the_step() {
     let (world, working) = thinking().await;
-    world.hear("/stop").await;
+    world.send("/stop").await;
     working.await.unwrap().unwrap();
     world.model.then(Reply::text("Yes?"));
     world.say("Still there?").await;

@@ -48,7 +48,7 @@ async fn another_process_goes_on_with_the_turn() {
 async fn resuming_the_plan_continues_its_turn_and_returns_its_outcome() {
     let (world, _) = dies(ToolEffect::ReadsOnly).await;
     then(&world, [report(1), report(2), Reply::text("All is done.")]);
-    let answer = world.hear("/plan resume").await;
+    let answer = world.send("/plan resume").await;
     assert!(!answer.refused() && answer.reply.contains("All is done."), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     world.model.assert_finished();
@@ -70,12 +70,12 @@ async fn a_change_that_was_cut_off_makes_the_step_uncertain_and_a_person_settles
         assert_eq!(run_statuses(&world, 1).await, [Uncertain, Pending]);
         let sent = script(&world.model.last_request());
         assert!(sent.last().unwrap().contains("it is not known whether it was done"), "{sent:?}");
-        let asked = world.hear("/plan resume").await;
+        let asked = world.send("/plan resume").await;
         assert!(asked.refused() && asked.reply.contains("The result of step 1 is unknown"), "{}", asked.reply);
         assert!(asked.reply.contains("/plan resume 1 retry"), "{}", asked.reply);
         assert_eq!(world.model.requests().len(), 3, "nothing is begun");
         then(&world, replies);
-        let answer = world.hear(&format!("/plan resume {choice}")).await;
+        let answer = world.send(&format!("/plan resume {choice}")).await;
         assert!(!answer.refused(), "{choice}: {}", answer.reply);
         assert_eq!(run_statuses(&world, 1).await, expected, "{choice}");
         assert_eq!(world.plan(1).await.status, status, "{choice}");
@@ -107,11 +107,11 @@ async fn an_approval_that_was_stored_before_a_crash_is_carried_out_when_it_is_re
     process.die().await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing, "approved and begun in one entry");
     then(&world, [report(1), report(2), Reply::text("All is done.")]);
-    let answer = world.hear("/plan resume").await;
+    let answer = world.send("/plan resume").await;
     assert!(answer.reply.contains("All is done."), "{}", answer.reply);
     let words = newest_words(&world.sent(3));
     assert!(words.starts_with("[Plan 1 was approved.]") && words.contains("softly"), "nothing was begun yet: {words}");
     assert_eq!(world.plan(1).await.execution.unwrap().number, 1);
-    assert!(world.hear("/plan approve").await.refused(), "it is approved once");
+    assert!(world.send("/plan approve").await.refused(), "it is approved once");
     world.is_sound().await;
 }

@@ -32,7 +32,7 @@ use crate::http::extract::{Body, Path, Query};
 use crate::http::idempotency::RequestContext;
 use crate::http::input::decided;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::{ApiResult, Problem};
+use crate::http::problem::{ApiProblem, ApiResult};
 use crate::wire::PlanView;
 use crate::wire::schemas::{ChannelSchema, StuckChoiceSchema};
 
@@ -272,7 +272,7 @@ async fn decide(
 }
 
 /// The refusal of an approval, with the plan as it is now.
-async fn stale(app: &App, plan: &Plan, problem: Problem) -> Problem {
+async fn stale(app: &App, plan: &Plan, problem: ApiProblem) -> ApiProblem {
     match app.engine().plans().get(&plan.session, &plan.id).await {
         Ok(now) => match super::queries::plan_view(app, &now).await {
             Ok(view) => problem.with("plan", json!(view)),

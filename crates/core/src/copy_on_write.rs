@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 /// one it led to differ in little; with this, making the one from the other costs little, however long they are.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Shared<T>(Arc<T>);
+pub struct CopyOnWrite<T>(Arc<T>);
 
-impl<T> Clone for Shared<T> {
+impl<T> Clone for CopyOnWrite<T> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<T> From<T> for Shared<T> {
+impl<T> From<T> for CopyOnWrite<T> {
     fn from(value: T) -> Self {
         Self(Arc::new(value))
     }
 }
 
-impl<T> Deref for Shared<T> {
+impl<T> Deref for CopyOnWrite<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -32,19 +32,19 @@ impl<T> Deref for Shared<T> {
 }
 
 /// Changing it copies it if it is shared.
-impl<T: Clone> DerefMut for Shared<T> {
+impl<T: Clone> DerefMut for CopyOnWrite<T> {
     fn deref_mut(&mut self) -> &mut T {
         Arc::make_mut(&mut self.0)
     }
 }
 
-impl<T> FromIterator<T> for Shared<Vec<T>> {
+impl<T> FromIterator<T> for CopyOnWrite<Vec<T>> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         Vec::from_iter(items).into()
     }
 }
 
-impl<'a, T> IntoIterator for &'a Shared<Vec<T>> {
+impl<'a, T> IntoIterator for &'a CopyOnWrite<Vec<T>> {
     type Item = &'a T;
     type IntoIter = std::slice::Iter<'a, T>;
 
