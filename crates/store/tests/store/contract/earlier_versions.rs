@@ -70,6 +70,10 @@ async fn assert_sessions_and_plans(engine: &Engine, ledger: &dyn ServerLedger, v
         for listed in listed.items {
             let plan = engine.plans().get(&session(name), &listed.id).await.unwrap();
             assert_eq!((plan.status, plan.display_title()), (listed.status, listed.title));
+            for number in 1..=plan.version {
+                let entry = engine.ledger().version_entry(&session(name), &plan.id, number).await.unwrap();
+                assert!(entry.is_some(), "version {number} of the plan of {name}");
+            }
             statuses.push((name.as_str(), plan.status));
         }
     }
