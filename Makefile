@@ -22,7 +22,7 @@ PROPERTY_SEED ?= 20261115
 test: toolchain dashboard check ## Run every test; installs PostgreSQL, schemathesis, systemd-analyze, Chromium and MCP servers from npm if they are missing
 	@scripts/ensure-test-tools
 	@scripts/ensure-mcp-servers >/dev/null
-	PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-failures-last scripts/with-schemathesis scripts/with-postgres scripts/with-time-limit $(CARGO) test --workspace --no-fail-fast
+	PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-failures-last scripts/with-skips-reported scripts/with-schemathesis scripts/with-postgres scripts/with-time-limit $(CARGO) test --workspace --no-fail-fast
 	$(CARGO) build --quiet -p planwright
 	scripts/test-dashboard
 

@@ -4,6 +4,7 @@
 //! - [`stores`]: a fresh store for each test, on SQLite or PostgreSQL
 //! - [`forwarding`]: ledgers that change a few methods of another ledger
 //! - [`killed_ledger`]: a process that is killed between two calls to the store
+//! - [`prerequisites`]: tests that need the sandbox or root
 //! - [`bot_api`]: a server that speaks the Bot API of Telegram
 //! - [`clock`]: the time and the ids of a test
 
@@ -14,5 +15,6 @@ pub mod bot_api;
 pub mod clock;
 pub mod forwarding;
 pub mod killed_ledger;
+pub mod prerequisites;
 pub mod stores;
 pub mod talk;

@@ -95,27 +95,49 @@ impl Store {
         }
     }
 
-    /// Fills it as an earlier version of the program did, with the schema of that version: the first one; the second one,
-    /// with the outcomes of steps in the plans' own rows; the third one, whose sessions tell in one text only what is under
-    /// way.
+    /// Makes a store as a program of schema `version` left it: its schema, and rows in every table and column it had.
+    ///
+    /// The rows of versions 1, 2 and 3 each stand alone. A later version has those of version 3, and what every version since
+    /// then added.
     pub async fn make_version(&self, version: usize) {
-        let earlier = &EARLIER[version - 1];
+        assert!((1..=LATEST_EARLIER).contains(&version), "there is no content of schema {version} in {}", file!());
+        let mut scripts = Vec::new();
+        for (number, migration) in (1..=version).zip(self.migrations()) {
+            scripts.push(migration);
+            if number == version.min(STANDALONE) || number > STANDALONE {
+                scripts.push(self.content(number));
+            }
+        }
         match self {
             Self::Sqlite { .. } => {
                 let connection = raw(&self.file());
                 connection.pragma_update(None, "journal_mode", "WAL").unwrap();
-                for migration in &SQLITE_MIGRATIONS[..version] {
-                    connection.execute_batch(migration).unwrap();
+                for script in scripts {
+                    connection.execute_batch(script).unwrap();
                 }
-                connection.execute_batch(earlier.sqlite).unwrap();
             }
             Self::Postgres { direct, .. } => {
                 let client = client(direct).await;
-                for migration in &POSTGRES_MIGRATIONS[..version] {
-                    client.batch_execute(migration).await.unwrap();
+                for script in scripts {
+                    client.batch_execute(script).await.unwrap();
                 }
-                client.batch_execute(earlier.postgres).await.unwrap();
             }
+        }
+        self.set_schema_version(u32::try_from(version).unwrap()).await;
+    }
+
+    fn migrations(&self) -> [&'static str; LATEST_EARLIER] {
+        match self {
+            Self::Sqlite { .. } => SQLITE_MIGRATIONS,
+            Self::Postgres { .. } => POSTGRES_MIGRATIONS,
+        }
+    }
+
+    /// What programs of this schema wrote.
+    fn content(&self, version: usize) -> &'static str {
+        match self {
+            Self::Sqlite { .. } => SQLITE_CONTENT[version - 1],
+            Self::Postgres { .. } => POSTGRES_CONTENT[version - 1],
         }
     }
 
@@ -152,37 +174,76 @@ impl Store {
     }
 }
 
-/// What an earlier version of the program wrote.
-struct EarlierContent {
-    sqlite: &'static str,
-    postgres: &'static str,
-}
+/// The last schema before today's. A new migration needs the content of the version before it here.
+const LATEST_EARLIER: usize = 13;
 
-const EARLIER: [EarlierContent; 3] = [
-    EarlierContent {
-        sqlite: include_str!("stores/version_1_sqlite.sql"),
-        postgres: include_str!("stores/version_1_postgres.sql"),
-    },
-    EarlierContent {
-        sqlite: include_str!("stores/version_2_sqlite.sql"),
-        postgres: include_str!("stores/version_2_postgres.sql"),
-    },
-    EarlierContent {
-        sqlite: include_str!("stores/version_3_sqlite.sql"),
-        postgres: include_str!("stores/version_3_postgres.sql"),
-    },
+/// Up to this version each content is that of a whole store; later ones add to it.
+const STANDALONE: usize = 3;
+
+const SQLITE_CONTENT: [&str; LATEST_EARLIER] = [
+    include_str!("stores/version_1_sqlite.sql"),
+    include_str!("stores/version_2_sqlite.sql"),
+    include_str!("stores/version_3_sqlite.sql"),
+    include_str!("stores/version_4_sqlite.sql"),
+    include_str!("stores/version_5_sqlite.sql"),
+    include_str!("stores/version_6_sqlite.sql"),
+    // It changed an index and nothing else.
+    "",
+    include_str!("stores/version_8_sqlite.sql"),
+    include_str!("stores/version_9_sqlite.sql"),
+    include_str!("stores/version_10_sqlite.sql"),
+    include_str!("stores/version_11_sqlite.sql"),
+    include_str!("stores/version_12_sqlite.sql"),
+    include_str!("stores/version_13_sqlite.sql"),
 ];
 
-const SQLITE_MIGRATIONS: [&str; 3] = [
+const POSTGRES_CONTENT: [&str; LATEST_EARLIER] = [
+    include_str!("stores/version_1_postgres.sql"),
+    include_str!("stores/version_2_postgres.sql"),
+    include_str!("stores/version_3_postgres.sql"),
+    include_str!("stores/version_4_postgres.sql"),
+    include_str!("stores/version_5_postgres.sql"),
+    include_str!("stores/version_6_postgres.sql"),
+    // It changed an index and nothing else.
+    "",
+    include_str!("stores/version_8_postgres.sql"),
+    include_str!("stores/version_9_postgres.sql"),
+    include_str!("stores/version_10_postgres.sql"),
+    include_str!("stores/version_11_postgres.sql"),
+    include_str!("stores/version_12_postgres.sql"),
+    include_str!("stores/version_13_postgres.sql"),
+];
+
+const SQLITE_MIGRATIONS: [&str; LATEST_EARLIER] = [
     include_str!("../../store/src/sqlite/migrations/001.sql"),
     include_str!("../../store/src/sqlite/migrations/002.sql"),
     include_str!("../../store/src/sqlite/migrations/003.sql"),
+    include_str!("../../store/src/sqlite/migrations/004.sql"),
+    include_str!("../../store/src/sqlite/migrations/005.sql"),
+    include_str!("../../store/src/sqlite/migrations/006.sql"),
+    include_str!("../../store/src/sqlite/migrations/007.sql"),
+    include_str!("../../store/src/sqlite/migrations/008.sql"),
+    include_str!("../../store/src/sqlite/migrations/009.sql"),
+    include_str!("../../store/src/sqlite/migrations/010.sql"),
+    include_str!("../../store/src/sqlite/migrations/011.sql"),
+    include_str!("../../store/src/sqlite/migrations/012.sql"),
+    include_str!("../../store/src/sqlite/migrations/013.sql"),
 ];
 
-const POSTGRES_MIGRATIONS: [&str; 3] = [
+const POSTGRES_MIGRATIONS: [&str; LATEST_EARLIER] = [
     include_str!("../../store/src/postgres/migrations/001.sql"),
     include_str!("../../store/src/postgres/migrations/002.sql"),
     include_str!("../../store/src/postgres/migrations/003.sql"),
+    include_str!("../../store/src/postgres/migrations/004.sql"),
+    include_str!("../../store/src/postgres/migrations/005.sql"),
+    include_str!("../../store/src/postgres/migrations/006.sql"),
+    include_str!("../../store/src/postgres/migrations/007.sql"),
+    include_str!("../../store/src/postgres/migrations/008.sql"),
+    include_str!("../../store/src/postgres/migrations/009.sql"),
+    include_str!("../../store/src/postgres/migrations/010.sql"),
+    include_str!("../../store/src/postgres/migrations/011.sql"),
+    include_str!("../../store/src/postgres/migrations/012.sql"),
+    include_str!("../../store/src/postgres/migrations/013.sql"),
 ];
 
 /// The server that the tests may use.

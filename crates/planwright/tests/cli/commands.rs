@@ -36,23 +36,10 @@ fn files(world: &World) -> PathBuf {
     world.path("users").join(session.folder_name()).join("files")
 }
 
-/// Whether this system enforces the default level; the program says so itself.
-fn enforced(world: &World) -> bool {
-    let looked = world.json("doctor");
-    let checks = looked["checks"].as_array().unwrap();
-    let sandbox = checks.iter().find(|check| check["name"] == "sandbox").unwrap();
-    let words = sandbox["words"].as_str().unwrap();
-    let enforced = words.starts_with("level workspace, enforced");
-    if !enforced {
-        eprintln!("skipped: {words}");
-    }
-    enforced
-}
-
 #[test]
 fn a_command_runs_is_shown_and_no_secret_reaches_it() {
     let world = World::new();
-    if !enforced(&world) {
+    if !world.has_sandbox() {
         return;
     }
     world.write("token", "the-token-of-the-server");
@@ -77,7 +64,7 @@ fn a_command_runs_is_shown_and_no_secret_reaches_it() {
 #[test]
 fn a_time_limit_and_an_amount_of_output_are_settings() {
     let world = World::new();
-    if !enforced(&world) {
+    if !world.has_sandbox() {
         return;
     }
     let provider = Provider::start(&[
@@ -98,7 +85,7 @@ fn a_time_limit_and_an_amount_of_output_are_settings() {
 #[test]
 fn read_only_changes_nothing_and_open_is_told_at_the_start() {
     let world = World::new();
-    if enforced(&world) {
+    if world.has_sandbox() {
         let provider = Provider::start(&[call("touch made"), Reply::Text("No.".to_owned())]);
         chat(&world, &provider, &[("PLANWRIGHT_SANDBOX_LEVEL", "read_only")], &["go"]).done();
         provider.asked();
@@ -187,7 +174,7 @@ fn endless(marker: &str) -> String {
 #[test]
 fn a_kill_ends_the_command_and_the_next_start_does_not_know_its_result() {
     let world = World::new();
-    if !enforced(&world) {
+    if !world.has_sandbox() {
         return;
     }
     let marker = "86351.25";
@@ -206,7 +193,7 @@ fn a_kill_ends_the_command_and_the_next_start_does_not_know_its_result() {
 fn a_kill_in_the_middle_of_a_plan_leaves_its_command_uncertain() {
     for (style, marker) in [("collect", "86351.5"), ("build", "86351.625"), ("document", "86351.75")] {
         let world = World::new();
-        if !enforced(&world) {
+        if !world.has_sandbox() {
             return;
         }
         let line = endless(marker);

@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use planwright_test_support::prerequisites::{Prerequisite, skip};
 use serde_json::{Value, json};
 
 const SERVICE: u32 = 64_201;
@@ -127,7 +128,7 @@ fn is_root() -> bool {
 #[test]
 fn an_agent_of_another_user_cannot_approve_and_the_service_user_can() {
     if !is_root() {
-        eprintln!("skipped: other users take root");
+        skip(Prerequisite::Root, "it acts as two users");
         return;
     }
     let mut installed = Installed::new();

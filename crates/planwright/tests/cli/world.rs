@@ -12,6 +12,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_store::Location;
+use planwright_test_support::prerequisites::{Prerequisite, skip};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -34,6 +35,19 @@ pub(crate) struct Ran {
 impl World {
     pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Whether this system enforces the default level; the program says so itself. Where it does not, the test is skipped.
+    pub(crate) fn has_sandbox(&self) -> bool {
+        let doctor = self.json("doctor");
+        let checks = doctor["checks"].as_array().unwrap();
+        let sandbox = checks.iter().find(|check| check["name"] == "sandbox").unwrap();
+        let words = sandbox["words"].as_str().unwrap();
+        let enforced = words.starts_with("level workspace, enforced");
+        if !enforced {
+            skip(Prerequisite::Sandbox, words);
+        }
+        enforced
     }
 
     /// With one session and a document that waits for a decision.

@@ -9,8 +9,11 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::AgentOptions;
 use planwright_engine::feed::{Feed, Followed, Follower};
+use planwright_engine::ledger::LedgerResult;
 use planwright_engine::session::input::ChatLocation;
+use planwright_engine::session::outcome::Answer;
 use serde_json::Value;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::conversation::{place, transport};
@@ -25,6 +28,8 @@ const LONG: Duration = Duration::from_secs(20);
 pub(crate) struct Clients {
     feed: Option<Feed>,
     following: BTreeMap<String, Vec<Follower>>,
+    /// The message of the first client that is not answered yet. It waits in a task, as in a connection.
+    waiting: Option<JoinHandle<LedgerResult<Answer>>>,
 }
 
 #[given(expr = "the person is in {string}")]
@@ -107,10 +112,33 @@ async fn follow(world: &mut World, client: &str, sessions: [String; 2]) {
     }
 }
 
+#[when(expr = "the first client sends {string} and the model is thinking about reply {int}")]
+async fn sends(world: &mut World, text: String, number: usize) {
+    let wanted = world.talk.model.requests().len() + number;
+    let (agent, place) = (world.talk.agent(&world.engine), place(world));
+    let hear = async move { agent.hear(&place, &person(), &text, &Watcher::none()).await };
+    world.clients.waiting = Some(tokio::spawn(hear));
+    timeout(LONG, world.talk.model.asked(wanted)).await.expect("it is asked");
+}
+
+/// Everything that waits for the client is dropped: what it follows and, if it asked something, the answer.
 #[when("the first client disconnects")]
 async fn disconnects(world: &mut World) {
     let gone = world.clients.following.remove("first").expect("it was connected");
     assert_eq!(gone.len(), 2);
+    if let Some(waiting) = world.clients.waiting.take() {
+        waiting.abort();
+        assert!(waiting.await.expect_err("it waited for its answer").is_cancelled());
+    }
+}
+
+#[then(expr = "the model's answer {string} is stored in {string}")]
+async fn is_stored(world: &mut World, text: String, session: String) {
+    let session = session.parse().expect("a session");
+    let entries = world.engine.ledger().conversation(&session, 0, 100).await.expect("readable");
+    let events: Vec<_> = entries.iter().map(|entry| serde_json::to_value(&entry.event).expect("JSON")).collect();
+    assert!(events.iter().any(|event| event["reply"]["text"] == *text), "{events:#?}");
+    assert_eq!(events.last().expect("events")["end"]["kind"], "answered", "{events:#?}");
 }
 
 #[then(expr = "the other client is told of {string} in {string}")]

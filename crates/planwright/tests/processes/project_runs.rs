@@ -18,6 +18,7 @@ use planwright_engine::toolbox::command::{CommandOptions, CommandTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_test_support::agent::AgentSetup;
+use planwright_test_support::prerequisites::{Prerequisite, skip};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -92,7 +93,7 @@ impl World {
             ..SandboxOptions::default()
         });
         if let Some(reason) = sandbox.support().refusal(SandboxLevel::Workspace) {
-            eprintln!("skipped: {reason}");
+            skip(Prerequisite::Sandbox, &reason);
             return None;
         }
         let mut setup = AgentSetup::new(&data);

@@ -9,6 +9,7 @@ pub(crate) mod conversation;
 pub(crate) mod damage;
 pub(crate) mod deletion;
 pub(crate) mod derived_rows;
+pub(crate) mod earlier_versions;
 pub(crate) mod health;
 pub(crate) mod lease_renewal;
 pub(crate) mod leased_submission;

@@ -303,6 +303,9 @@ contract! {
         a_store_that_is_well_says_what_it_is,
         many_can_check_while_others_write,
     }
+    earlier_versions {
+        a_store_of_every_earlier_version_opens,
+    }
     upgrade {
         a_store_of_the_first_version_goes_on,
         many_can_bring_a_store_up_to_date_at_once,

@@ -4,7 +4,7 @@ use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::world::{OTHER, SESSION, World};
+use crate::world::{OTHER, SESSION, World, write};
 
 async fn say(client: &mut Client, key: &str, text: &str, more: Value) {
     let mut frame = json!({ "type": "message", "sessionId": key, "text": text });
@@ -122,6 +122,41 @@ async fn a_message_goes_on_when_its_sender_hangs_up() {
     gate.open();
     let ended = watching.next_of("turn_ended").await;
     assert_eq!(ended["sessionId"], SESSION);
+}
+
+#[tokio::test]
+async fn the_turn_of_a_client_that_follows_several_sessions_goes_on_when_it_hangs_up() {
+    let gate = Gate::closed();
+    let world = World::answering(ScriptedModel::new([Reply::text("Hello back.").behind(&gate)])).await;
+    write(&world.engine, OTHER, 1).await;
+    let other = world.journal(OTHER).await;
+    let mut client = world.follower(SESSION, None).await;
+    client.subscribe(OTHER, None).await;
+    say(&mut client, SESSION, "hello", json!({})).await;
+    let seen = client.next_of("turn_begun").await["seq"].as_u64().unwrap();
+    world.model.asked(1).await;
+    drop(client);
+    world.until_connected(0).await;
+    // Another connection continues where the first one was cut off.
+    let mut second = world.follower(SESSION, seen).await;
+    second.subscribe(OTHER, None).await;
+    gate.open();
+    let mut rest = Vec::new();
+    while rest.last().is_none_or(|(_, event): &(u64, Value)| event["type"] != "turn_ended") {
+        rest.push(second.entry().await);
+    }
+    assert_eq!(rest, world.journal(SESSION).await.split_off(seen as usize), "what it is told is what is stored");
+    assert_eq!((&rest[0].1["type"], &rest[0].1["reply"]["text"]), (&json!("model_replied"), &json!("Hello back.")));
+    assert_eq!(world.journal(OTHER).await, other);
+    second.nothing_more(&world).await;
+    // Both sessions take the next message.
+    for key in [SESSION, OTHER] {
+        world.model.then(Reply::text("Still here."));
+        say(&mut second, key, "and now?", json!({})).await;
+        let answer = second.next_of("answer").await;
+        assert_eq!((&answer["sessionId"], &answer["reply"]), (&json!(key), &json!("Still here.")), "{answer}");
+    }
+    world.model.assert_finished();
 }
 
 #[tokio::test]

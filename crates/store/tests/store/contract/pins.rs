@@ -8,11 +8,11 @@ use serde_json::json;
 use crate::commands::at;
 use crate::stores::Store;
 
-fn name() -> ServerName {
+pub(crate) fn name() -> ServerName {
     "files".parse().unwrap()
 }
 
-fn offer(description: &str, second: i64) -> OfferedTools {
+pub(crate) fn offer(description: &str, second: i64) -> OfferedTools {
     let tool = UpstreamTool {
         name: "read".to_owned(),
         title: Some("żółć 漢字".to_owned()),

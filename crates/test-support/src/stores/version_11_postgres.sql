@@ -1,0 +1,4 @@
+-- What a store of schema 11 has besides that of the schema before: a server whose tools a person accepted.
+-- The program of schema 14 wrote these rows; they have the columns that schema 11 had.
+INSERT INTO upstream_server (name, revision, offered_tools, offered_digest, offered_at, accepted_tools, accepted_by, accepted_at) VALUES
+    ('files', 2, '[{"name":"read","title":"żółć 漢字","description":"Reads.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}},"annotations":{"read_only":true}}]', '933e2e32480663ff8573f94d79d9f1ffe6408871516e6535dd183e255b62757e', 1800000001000000, '[{"name":"read","title":"żółć 漢字","description":"Reads.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}},"annotations":{"read_only":true}}]', '{"kind":"person","name":"ada","through":"cli"}', 1800000002000000);

@@ -1,0 +1,5 @@
+-- What a store of schema 9 has besides that of the schema before: the approval policy and an approver, whose passphrase is "correct horse".
+-- The program of schema 14 wrote these rows; they have the columns that schema 9 had.
+INSERT INTO approval_record (seq, body, hash) VALUES
+    (1, '{"seq":1,"at":"2026-11-17T02:13:18.226583485Z","by":{"kind":"person","name":"ada","through":"cli"},"event":{"type":"policy_set","policy":{"require":"any"}}}', X'C1C71C0F81136A40A892EEBDCDE3194481B301ACDF0DD3B47B62ED029449E1F4'),
+    (2, '{"seq":2,"at":"2026-11-17T02:13:18.70420899Z","by":{"kind":"person","name":"ada","through":"cli"},"event":{"type":"approver_added","approver":{"name":"ada","key":"0d897fa3baccd7c764d982753b902f50a535ccefcd517c0317654698e3417eb6","sealed":{"memory_kib":65536,"iterations":3,"salt":"2deb5f9769f9a204a4d4f05119d4e347","nonce":"ad0c3085332cbda69c4900b7124b9d3832566343549ea70b","ciphertext":"b21e59f136bb905e928a19ac2efef6a4ba8040790ad29a124566af0bbf7164668d123b48230d3bc7c1c4136a9ab9e6bf"},"enrolled_at":"2026-11-17T02:13:18.703903371Z"}}}', X'DCC8F41031C2D9C66CEC44572CC0C7553E25F18AA5BD31EBDBE0BCF50364A471');
