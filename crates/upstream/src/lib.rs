@@ -8,7 +8,7 @@
 //! - `watched_transport`: takes notifications out of the stream of messages, and ends a connection that floods
 //! - `tool_list`, `call_result`: what a server sends, read with care
 //! - `passed_on`: resources and prompts, which are passed on as they are
-//! - [`ServerOptions`]: how a server is reached
+//! - [`UpstreamServerOptions`]: how a server is reached
 //!
 //! A server that dies, hangs, floods or sends nonsense fails its own calls. Each failure has its own words.
 

@@ -116,8 +116,8 @@ async fn follow(world: &mut World, client: &str, sessions: [String; 2]) {
 async fn sends(world: &mut World, text: String, number: usize) {
     let wanted = world.talk.model.requests().len() + number;
     let (agent, place) = (world.talk.agent(&world.engine), place(world));
-    let hear = async move { agent.hear(&place, &person(), &text, &Watcher::none()).await };
-    world.clients.waiting = Some(tokio::spawn(hear));
+    let typing = async move { agent.type_text(&place, &person(), &text, &Watcher::none()).await };
+    world.clients.waiting = Some(tokio::spawn(typing));
     timeout(LONG, world.talk.model.asked(wanted)).await.expect("it is asked");
 }
 
