@@ -44,9 +44,9 @@ fn where_nothing_is_yet_everything_is_fine_and_nothing_is_made() {
     let world = World::new();
     let data = world.path("not/yet");
     let looked = doctor(&world, &[("PLANWRIGHT_DATA", data.to_str().unwrap())]).done();
-    says(&looked, "data folder", "fine", "not there yet");
+    says(&looked, "data folder", "fine", "does not exist yet");
     says(&looked, "store", "fine", "does not exist yet");
-    says(&looked, "token", "fine", "not there yet");
+    says(&looked, "token", "fine", "does not exist yet");
     says(&looked, "model", "notice", "rehearsal");
     says(&looked, "server", "fine", "nothing listens at 127.0.0.1:1");
     says(&looked, "configuration", "fine", "the defaults are used");

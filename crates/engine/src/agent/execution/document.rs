@@ -86,7 +86,13 @@ impl<'a> DocumentWork<'a> {
         let mut request = context.part(self.engine(), &turn_part(turns)).submitter().next_request();
         loop {
             let text = match &found.execution {
-                Some(execution) if execution.number == 1 && !execution.is_touched() && execution.idle_turns() == 0 => {
+                // A person's own turn between two of these resets the count of idle ones.
+                Some(execution)
+                    if turns == 1
+                        && execution.number == 1
+                        && !execution.is_touched()
+                        && execution.idle_turns() == 0 =>
+                {
                     specialist::approved_document(&found)
                 }
                 Some(_) | None => specialist::open_document(&found),
