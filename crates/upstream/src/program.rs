@@ -7,9 +7,12 @@ use planwright_sandbox::{CommandEnd, PipedProgram, ProgramHandle, ProgramPipes};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 /// How long a program may take to end after its input was closed, and again after it was told to end.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long its standard error may stay open after its end. A process that it started may hold it for ever.
+const LAST_WORDS_TIME: Duration = Duration::from_millis(500);
 /// The last bytes of its standard error that are kept.
 const LAST_WORDS: usize = 4 * 1024;
 
@@ -17,6 +20,8 @@ const LAST_WORDS: usize = 4 * 1024;
 pub(crate) struct ServerProgram {
     handle: ProgramHandle,
     last_words: Arc<Mutex<Vec<u8>>>,
+    /// Cancelled when its standard error is closed.
+    words_end: CancellationToken,
 }
 
 impl ServerProgram {
@@ -31,9 +36,14 @@ impl ServerProgram {
         made.map_err(|error| error.to_string())?.map_err(|error| format!("its folder cannot be made: {error}"))?;
         let started = sandbox.start_program(program).await;
         let (ProgramPipes { stdin, stdout, stderr }, handle) = started.map_err(|error| error.to_string())?;
-        let last_words = Arc::default();
-        tokio::spawn(keep_end(stderr, Arc::clone(&last_words)));
-        Ok((Self { handle, last_words }, stdin, stdout))
+        let (last_words, words_end) = (Arc::default(), CancellationToken::new());
+        let closed = words_end.clone().drop_guard();
+        let keeping = keep_end(stderr, Arc::clone(&last_words));
+        tokio::spawn(async move {
+            keeping.await;
+            drop(closed);
+        });
+        Ok((Self { handle, last_words, words_end }, stdin, stdout))
     }
 
     pub(crate) fn kill(&self) {
@@ -52,6 +62,9 @@ impl ServerProgram {
     /// Why it ended, with its last words. It may still be ending.
     pub(crate) async fn end_words(&self) -> String {
         let end = timeout(PATIENCE, self.handle.wait()).await;
+        if end.is_ok() {
+            let _ = timeout(LAST_WORDS_TIME, self.words_end.cancelled()).await;
+        }
         let words = match end {
             Err(_) => "it closed its output".to_owned(),
             Ok(CommandEnd::Exited { code }) => format!("it ended with exit code {code}"),
