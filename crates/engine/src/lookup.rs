@@ -6,6 +6,7 @@ use planwright_core::ids::PlanId;
 use planwright_core::plan::Plan;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Session, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
 
 use crate::ledger::{Ledger, LedgerResult, StoredSession};
 
@@ -19,8 +20,12 @@ pub(crate) async fn stored_session(ledger: &dyn Ledger, session: &SessionIdentit
 }
 
 pub(crate) async fn plan(ledger: &dyn Ledger, session: &SessionIdentity, id: &PlanId) -> LedgerResult<Arc<Plan>> {
-    let snapshot = ledger.snapshot(session, Some(id)).await?;
-    snapshot.plans.get(id).cloned().ok_or_else(|| no_plan(session, id).into())
+    named(&ledger.snapshot(session, Some(id)).await?, id)
+}
+
+/// A plan of a snapshot that was read with it.
+pub(crate) fn named(snapshot: &Snapshot, id: &PlanId) -> LedgerResult<Arc<Plan>> {
+    snapshot.plans.get(id).cloned().ok_or_else(|| no_plan(&snapshot.identity, id).into())
 }
 
 pub(crate) fn no_plan(session: &SessionIdentity, id: &PlanId) -> Refusal {

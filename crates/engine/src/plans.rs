@@ -160,7 +160,7 @@ impl Plans {
         let Some(execution) = &plan.execution else { return Err(no_plan(session, &plan.id).into()) };
         let finish = RunCommand::Finish { plan: plan.id.clone(), execution: execution.id.clone() };
         let committed = self.submitter.submit(session, by, Command::Run(finish)).await?;
-        committed.snapshot.plans.get(&plan.id).cloned().ok_or_else(|| no_plan(session, &plan.id).into())
+        lookup::named(&committed.snapshot, &plan.id)
     }
 
     pub async fn get(&self, session: &SessionIdentity, id: &PlanId) -> LedgerResult<Arc<Plan>> {
@@ -259,7 +259,7 @@ impl Plans {
     async fn decide(&self, session: &SessionIdentity, by: &Actor, decision: Decision) -> LedgerResult<Arc<Plan>> {
         let id = decision.plan().clone();
         let committed = self.submitter.submit(session, by, Command::Decide(decision)).await?;
-        committed.snapshot.plans.get(&id).cloned().ok_or_else(|| no_plan(session, &id).into())
+        lookup::named(&committed.snapshot, &id)
     }
 
     fn ledger(&self) -> &dyn Ledger {

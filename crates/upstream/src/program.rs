@@ -7,7 +7,7 @@ use planwright_sandbox::{CommandEnd, PipedProgram, ProgramHandle, ProgramPipes};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// How long a program may take to end after its input was closed, and again after it was told to end.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -37,12 +37,7 @@ impl ServerProgram {
         let started = sandbox.start_program(program).await;
         let (ProgramPipes { stdin, stdout, stderr }, handle) = started.map_err(|error| error.to_string())?;
         let (last_words, words_end) = (Arc::default(), CancellationToken::new());
-        let closed = words_end.clone().drop_guard();
-        let keeping = keep_end(stderr, Arc::clone(&last_words));
-        tokio::spawn(async move {
-            keeping.await;
-            drop(closed);
-        });
+        tokio::spawn(keep_end(stderr, Arc::clone(&last_words), words_end.clone().drop_guard()));
         Ok((Self { handle, last_words, words_end }, stdin, stdout))
     }
 
@@ -86,7 +81,7 @@ impl ServerProgram {
     }
 }
 
-async fn keep_end(mut stderr: pipe::Receiver, kept: Arc<Mutex<Vec<u8>>>) {
+async fn keep_end(mut stderr: pipe::Receiver, kept: Arc<Mutex<Vec<u8>>>, _closed: DropGuard) {
     let mut buffer = vec![0; 8 * 1024];
     while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);

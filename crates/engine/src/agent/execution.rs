@@ -42,7 +42,7 @@ use super::agent_context::AgentContext;
 use super::leases::{Leases, is_over_or_taken};
 use super::turn::{AnswerDelivery, BeginAttempt, Begun, PreparedTurn, Turns};
 use crate::ledger::{LedgerError, LedgerResult};
-use crate::lookup::no_plan;
+use crate::lookup::named;
 use crate::session::ask_words::ask_words;
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
@@ -78,10 +78,12 @@ impl Executions {
         let mut found = named(&snapshot, plan)?;
         self.check_author(&found).await?;
         self.check_approved(&snapshot, &found).await?;
-        let style = found.style();
-        if style == PlanStyle::Document {
-            return Box::pin(DocumentWork::new(self, plan, context).run()).await;
-        }
+        let may_ask = match found.style() {
+            PlanStyle::Document => return Box::pin(DocumentWork::new(self, plan, context).run()).await,
+            PlanStyle::Build => true,
+            // Recorded calls have no turn in which an agent could ask.
+            PlanStyle::Collect => false,
+        };
         // An interrupted turn may belong to this execution, which is resumed below.
         if snapshot.open_turn().is_some_and(|open| open.purpose.plan() != Some(plan)) {
             Box::pin(self.finish_first(context)).await?;
@@ -89,8 +91,7 @@ impl Executions {
         }
         let plan = Box::pin(self.execute(context.by(), found, context)).await?;
         let answer = Answer::words(session, summary(&plan));
-        // Recorded calls have no turn in which an agent could ask.
-        let open = if style == PlanStyle::Build { self.turns.open_turn(session).await? } else { None };
+        let open = if may_ask { self.turns.open_turn(session).await? } else { None };
         Ok(match open.and_then(|open| open.waiting_ask().cloned()) {
             Some(ask) => answer.with_ask(ask),
             None => answer,
@@ -308,10 +309,6 @@ fn beginning(plan: &Plan) -> Command {
         }),
         None => Command::Decide(Decision::Resume { plan: plan.id.clone(), after_step: None }),
     }
-}
-
-fn named(snapshot: &Snapshot, id: &PlanId) -> LedgerResult<Arc<Plan>> {
-    snapshot.plans.get(id).cloned().ok_or_else(|| no_plan(&snapshot.identity, id).into())
 }
 
 fn uncertain(steps: &[StepRun]) -> Option<&StepRun> {

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 pub(crate) struct HangingLedger {
     inner: Arc<dyn Ledger>,
     when: Box<dyn Fn(&Submission) -> bool + Send + Sync>,
+    after: Box<dyn Fn(&Committed) -> bool + Send + Sync>,
     state: watch::Sender<State>,
 }
 
@@ -29,7 +30,17 @@ impl HangingLedger {
         inner: Arc<dyn Ledger>,
         when: impl Fn(&Submission) -> bool + Send + Sync + 'static,
     ) -> Arc<Forwarding<Self>> {
-        Arc::new(Forwarding(Self { inner, when: Box::new(when), state: watch::Sender::new(State::Awake) }))
+        let state = watch::Sender::new(State::Awake);
+        Arc::new(Forwarding(Self { inner, when: Box::new(when), after: Box::new(|_| false), state }))
+    }
+
+    /// Hangs after a commit, before its caller is answered.
+    pub(crate) fn after(
+        inner: Arc<dyn Ledger>,
+        after: impl Fn(&Committed) -> bool + Send + Sync + 'static,
+    ) -> Arc<Forwarding<Self>> {
+        let state = watch::Sender::new(State::Awake);
+        Arc::new(Forwarding(Self { inner, when: Box::new(|_| false), after: Box::new(after), state }))
     }
 
     pub(crate) async fn hangs(&self) {
@@ -63,7 +74,12 @@ impl ForwardingLedger for HangingLedger {
             self.state.send_replace(State::Hanging);
         }
         self.reaches(|state| state != State::Hanging).await;
-        self.inner.submit(submission).await
+        let committed = self.inner.submit(submission).await?;
+        if *self.state.borrow() == State::Awake && (self.after)(&committed) {
+            self.state.send_replace(State::Hanging);
+        }
+        self.reaches(|state| state != State::Hanging).await;
+        Ok(committed)
     }
 
     async fn acquire_lease(

@@ -12,9 +12,10 @@ use planwright_core::turn::{OpenTurn, Purpose, Turn, TurnEnd};
 use tokio::time::Instant;
 
 use super::runner::{ExecutionAbort, ExecutionRunner};
-use super::{named, uncertain};
+use super::uncertain;
 use crate::agent::turn::{AnswerDelivery, TurnRunner};
 use crate::ledger::{Committed, Leasing, LedgerResult};
+use crate::lookup::named;
 use crate::session::progress::Progress;
 use crate::submitter::SubmitRequest;
 

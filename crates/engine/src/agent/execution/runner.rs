@@ -11,10 +11,11 @@ use planwright_core::policy::OnFailure;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::workspace::Workspace;
 
-use super::{Executions, named, uncertain};
+use super::{Executions, uncertain};
 use crate::agent::agent_context::AgentContext;
 use crate::agent::leases::is_over_or_taken;
 use crate::ledger::{Lease, Leasing, LedgerError, LedgerResult};
+use crate::lookup::named;
 use crate::session::lease::LeaseGuard;
 use crate::session::shutdown::shutting_down;
 use crate::session::task::InputContext;

@@ -3,7 +3,7 @@
 mod crashes;
 mod stops;
 
-use planwright_core::event::{Event, TurnEvent};
+use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus::{Completed, Failed, InProgress, Pending, Skipped};
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd};
@@ -11,9 +11,11 @@ use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::agent::AgentSetup;
 use serde_json::json;
 
+use crate::ledger::HangingLedger;
 use crate::planning::{report, set};
 use crate::specialist_scripts::{names_since, reported, run_statuses, runs};
-use crate::world::{World, newest_words, script, statuses, tool_names};
+use crate::talk::{Talk as _, Watcher};
+use crate::world::{World, newest_words, person, script, statuses, tool_names};
 
 const TWO: &str = "# Move\n\n- [ ] pack\n- [ ] drive";
 
@@ -222,4 +224,29 @@ async fn a_report_on_a_step_that_is_not_there_is_refused_and_changes_nothing() {
     let sent = script(&world.model.last_request());
     assert!(sent.iter().filter(|line| line.contains("NOT_FOUND")).count() == 2, "{sent:?}");
     assert_eq!(run_statuses(&world, 1).await, [Pending, Pending]);
+}
+
+/// The person's turn resets the count of idle turns, and the reminder is nevertheless not the approval once more.
+#[tokio::test]
+async fn a_reminder_after_a_persons_own_turn_does_not_repeat_the_approval() {
+    let mut world = drafted(TWO, |setup| setup.policy.nudges = 1).await;
+    let is_pause = |event: &Event| matches!(event.plan_event(), Some(PlanEvent::ExecutionPaused { .. }));
+    let ledger = HangingLedger::after(world.ledger().await, move |committed| committed.events.iter().any(is_pause));
+    world.agent = world.setup.agent(ledger.clone(), world.model.clone());
+    then(&world, [Reply::text("Which colour?"), report(1), report(2), Reply::text("Done.")]);
+    let approving = world.send_in_background("/plan approve");
+    ledger.0.hangs().await;
+    let other = world.another(&ScriptedModel::new([Reply::text("Good.")]), "other").await;
+    other.send(&world.session, &person(), "Blue", &Watcher::none()).await.unwrap();
+    ledger.0.wake();
+    assert!(approving.await.unwrap().unwrap().reply.contains("Done."));
+    let events = world.events().await;
+    let begun = events.iter().filter_map(|event| match event {
+        Event::Turn { event: TurnEvent::Begun { text, .. }, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    let begun: Vec<_> = begun.skip(1).map(|text| text.split(']').next().unwrap()).collect();
+    assert_eq!(begun, ["[Plan 1 was approved.", "Blue", "[Go on with plan 1."]);
+    assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
+    world.is_sound().await;
 }
