@@ -50,9 +50,8 @@ async fn rate(folder: &TempDir, steps: usize, effect: ToolEffect) -> anyhow::Res
     let session = SessionIdentity::new(Channel::Cli, ConversationKey::new("bench-steps")?);
     let person = Actor::person("bench", "bench");
     engine.sessions().open(&session, &person).await?;
-    let start = Instant::now();
     let (mut done, mut working) = (0, Duration::ZERO);
-    while start.elapsed() < TIME {
+    while working < TIME {
         engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Collect).await?;
         for n in 0..steps {
             let arguments = json!({ "n": n }).as_object().cloned().unwrap_or_default();

@@ -27,7 +27,11 @@ const MOST_SETTLED_OFFERS: usize = 256;
 impl Snapshot {
     /// `seq` is the sequence number of the event's entry in the journal.
     pub fn apply(&mut self, event: &Event, context: &CommandContext, seq: u64) {
-        if let Some(tick) = self.session.as_mut().and_then(|session| session.turn.as_mut()?.tick.as_mut()) {
+        // Only a session with a tick is copied for it.
+        let ticks = self.open_turn().is_some_and(|turn| turn.tick.is_some());
+        if let Some(tick) =
+            self.session.as_mut().filter(|_| ticks).and_then(|session| session.turn.as_mut()?.tick.as_mut())
+        {
             tick.changed |= is_progress(event);
             // A turn may be ended by a person, who has no price.
             if matches!(event, Event::Turn { event: TurnEvent::ModelReplied { .. }, .. }) {
@@ -71,7 +75,7 @@ impl Snapshot {
     fn apply_session(&mut self, event: &SessionEvent, context: &CommandContext) {
         let identity = || self.identity.clone();
         match event {
-            SessionEvent::Opened => self.session = Some(Session::opened(identity(), context.at)),
+            SessionEvent::Opened => self.session = Some(Session::opened(identity(), context.at).into()),
             SessionEvent::PlanCreated { creation } => self.add_plan(Plan::created(creation, identity(), context.at)),
             SessionEvent::PlanImported { number, plan } => self.add_plan(Plan::imported(plan, identity(), *number)),
             SessionEvent::ConversationReset { .. }

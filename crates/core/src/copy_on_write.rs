@@ -1,12 +1,12 @@
-//! What copies of a plan have in common.
+//! What copies of a session or a plan have in common.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// A part of a plan that copies of it share until one of them changes it. The plan a command was decided about and the
-/// one it led to differ in little; with this, making the one from the other costs little, however long they are.
+/// A value that copies share until one of them changes it. What a command was decided about and what it led to differ in
+/// little; with this, making the one from the other costs little, however large they are.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CopyOnWrite<T>(Arc<T>);

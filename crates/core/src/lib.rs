@@ -19,7 +19,7 @@
 //! - [`front_matter`]: the keys at the beginning of a Markdown file
 //! - [`legacy`]: what the older `plans.json` says
 //! - [`visible`]: text without hidden characters
-//! - [`copy_on_write`]: what copies of a plan have in common
+//! - [`copy_on_write`]: what copies of a session or a plan have in common
 
 pub mod actor;
 pub mod agents;

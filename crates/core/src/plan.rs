@@ -198,6 +198,11 @@ impl Plan {
             .unwrap_or_else(|| "Untitled plan".to_owned())
     }
 
+    /// Whether its execution waits for a person.
+    pub fn is_paused(&self) -> bool {
+        self.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some())
+    }
+
     /// Whether the next open step is a recorded call that the agent of another program makes itself.
     pub fn waits_for_client(&self) -> bool {
         let open = |run: &&execution::StepRun| {

@@ -24,7 +24,7 @@ impl SessionReplay {
     pub fn take_in(&mut self, entry: &Entry) {
         // The entry that opened the session may be damaged; everything after it still counts.
         if self.snapshot.session.is_none() {
-            self.snapshot.session = Some(Session::opened(self.snapshot.identity.clone(), entry.at));
+            self.snapshot.session = Some(Session::opened(self.snapshot.identity.clone(), entry.at).into());
         }
         self.snapshot.apply(&entry.event, &entry.context(), entry.seq);
         // The texts of memories are of no use here, and there may be many.

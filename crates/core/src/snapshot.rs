@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
+use crate::copy_on_write::CopyOnWrite;
 use crate::ids::{MemoryId, PlanId, RequestId};
 use crate::memory::MemoryRecord;
 use crate::plan::Plan;
@@ -18,7 +19,7 @@ use crate::turn::OpenTurn;
 pub struct Snapshot {
     pub identity: SessionIdentity,
     /// `None` until the session is opened.
-    pub session: Option<Session>,
+    pub session: Option<CopyOnWrite<Session>>,
     /// The plans that were loaded; the session may have more.
     pub plans: BTreeMap<PlanId, Arc<Plan>>,
     /// The memories that were loaded or changed; the session may have more.
@@ -40,7 +41,7 @@ impl Snapshot {
     }
 
     pub fn opened(&self) -> Result<&Session, Refusal> {
-        self.session.as_ref().ok_or_else(|| Refusal::not_found(format!("There is no session {}.", self.identity)))
+        self.session.as_deref().ok_or_else(|| Refusal::not_found(format!("There is no session {}.", self.identity)))
     }
 
     pub fn plan(&self, id: &PlanId) -> Option<&Plan> {

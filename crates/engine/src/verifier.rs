@@ -191,7 +191,7 @@ impl Verifier {
         // A broken chain cannot be replayed to its end, so there is nothing sound to compare with.
         if damage.is_none() {
             let stored = self.ledger.session(session).await?.map(|stored| stored.session);
-            if stored != walk.snapshot.session {
+            if stored.as_ref() != walk.snapshot.session.as_deref() {
                 disagreements.push(disagreement(format!("session {session}")));
             }
             disagreements.extend(compare(&walk.snapshot.plans, &plans, &disagreements, session));

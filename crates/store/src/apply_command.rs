@@ -61,7 +61,7 @@ pub(crate) fn apply_command(
         }
     }
     let changes_auto = events.iter().any(|event| event.auto_event().is_some());
-    let auto = snapshot.session.as_ref().filter(|_| changes_auto).map(RunsRow::of);
+    let auto = snapshot.session.as_deref().filter(|_| changes_auto).map(RunsRow::of);
     Ok(AppliedCommand { events, entries, versions, plans, memories, auto })
 }
 

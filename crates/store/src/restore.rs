@@ -113,7 +113,7 @@ impl<'a> JournalReplay<'a> {
     fn finish(self) -> LedgerResult<RestoredSession> {
         let what = self.what();
         let Self { session, head, snapshot, last_active, last_about, memory_order, .. } = self;
-        match (snapshot.session.clone(), last_active) {
+        match (snapshot.session.as_deref().cloned(), last_active) {
             (Some(opened), Some(last_active)) => {
                 let identity = session.clone();
                 Ok(RestoredSession { identity, session: opened, snapshot, head, last_active, last_about, memory_order })

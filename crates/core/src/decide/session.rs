@@ -131,7 +131,7 @@ impl Decider<'_> {
             ));
         }
         let running = |plan: &&Plan| {
-            let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+            let paused = plan.is_paused();
             plan.status == PlanStatus::Executing && !paused
         };
         if let Some(plan) = self.snapshot.active().filter(running) {

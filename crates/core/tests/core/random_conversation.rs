@@ -223,7 +223,7 @@ impl Talk {
     pub(crate) fn new(measure: Measure) -> Self {
         let mut snapshot = Snapshot::new(SESSION.parse().unwrap());
         snapshot.apply(&Event::Session(SessionEvent::Opened), &stamp(0), 1);
-        let session = snapshot.session.clone().unwrap();
+        let session = snapshot.opened().unwrap().clone();
         let entries = vec![(1, Event::Session(SessionEvent::Opened))];
         Self { session, entries, conversation: Conversation::default(), snapshot, measure, requests: 0 }
     }
@@ -306,7 +306,7 @@ impl Talk {
             self.conversation.take_in(seq, &event);
             self.entries.push((seq, event));
         }
-        self.session = self.snapshot.session.clone().unwrap();
+        self.session = self.snapshot.opened().unwrap().clone();
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{Command, Decision, RunCommand};
 use planwright_core::gate::ToolEffect;
-use planwright_core::ids::{PlanId, StepId};
+use planwright_core::ids::{PlanId, RequestId, StepId};
 use planwright_core::plan::approval::SkippedStep;
 use planwright_core::plan::content::{CallRunner, PlanContent, RecordedCall};
 use planwright_core::plan::execution::{StepRun, StepStatus};
@@ -39,11 +39,12 @@ use planwright_core::turn::{OpenTurn, Purpose};
 use planwright_core::visible::quoted;
 
 use super::agent_context::AgentContext;
-use super::leases::{Leases, is_over_or_taken};
+use super::leases::{Leases, Taken, is_over_or_taken};
 use super::turn::{AnswerDelivery, BeginAttempt, Begun, PreparedTurn, Turns};
-use crate::ledger::{LedgerError, LedgerResult};
+use crate::ledger::{Committed, LedgerError, LedgerResult};
 use crate::lookup::named;
 use crate::session::ask_words::ask_words;
+use crate::session::lease::LeaseGuard;
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
 use crate::session::task::{InputContext, Running};
@@ -78,19 +79,69 @@ impl Executions {
         let mut found = named(&snapshot, plan)?;
         self.check_author(&found).await?;
         self.check_approved(&snapshot, &found).await?;
-        let may_ask = match found.style() {
-            PlanStyle::Document => return Box::pin(DocumentWork::new(self, plan, context).run()).await,
-            PlanStyle::Build => true,
-            // Recorded calls have no turn in which an agent could ask.
-            PlanStyle::Collect => false,
-        };
+        if found.style() == PlanStyle::Document {
+            return Box::pin(DocumentWork::new(self, plan, context).run()).await;
+        }
         // An interrupted turn may belong to this execution, which is resumed below.
         if snapshot.open_turn().is_some_and(|open| open.purpose.plan() != Some(plan)) {
             Box::pin(self.finish_first(context)).await?;
             found = self.agent.engine().plans().get(session, plan).await?;
         }
         let plan = Box::pin(self.execute(context.by(), found, context)).await?;
-        let answer = Answer::words(session, summary(&plan));
+        self.answer(&plan, context).await
+    }
+
+    /// Resumes a recorded or built plan with the commit that takes the lease, and carries it out. `None` if the lease cannot
+    /// be taken at once or the plan cannot be resumed; nothing is written then.
+    pub(super) async fn resume_and_carry_out(
+        &self,
+        plan: &Plan,
+        after_step: Option<usize>,
+        request: RequestId,
+        context: &InputContext,
+    ) -> LedgerResult<Option<Answer>> {
+        let resume = Command::Decide(Decision::Resume { plan: plan.id.clone(), after_step });
+        let taken = match self.leases.take_at_once(request, context.by(), &resume, context).await {
+            Ok(taken) => taken,
+            Err(LedgerError::Refused(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let Some(Taken::Now(committed, held)) = taken else { return Ok(None) };
+        let plan = named(&committed.snapshot, &plan.id)?;
+        context.progress.send(Progress::decided(&plan));
+        // The request was sent before, and the execution has ended since.
+        if plan.status != PlanStatus::Executing {
+            self.leases.release(&held).await;
+            return Ok(Some(Answer::words(context.session(), summary(&plan))));
+        }
+        if let Err(error) = self.check_ready(&committed.snapshot, &plan).await {
+            self.leases.release(&held).await;
+            return Err(error);
+        }
+        // An interrupted turn is finished first, under a lease of its own.
+        if committed.snapshot.open_turn().is_some_and(|open| open.purpose.plan() != Some(&plan.id)) {
+            self.leases.release(&held).await;
+            return self.carry_out(&plan.id, context).await.map(Some);
+        }
+        let plan = Box::pin(self.run(context.by(), &plan.id, committed, held, context)).await?;
+        self.answer(&plan, context).await.map(Some)
+    }
+
+    async fn check_ready(&self, snapshot: &Snapshot, plan: &Plan) -> LedgerResult<()> {
+        self.check_author(plan).await?;
+        self.check_approved(snapshot, plan).await?;
+        Ok(self.check_able(plan)?)
+    }
+
+    /// What became of the plan, and what its turn asks.
+    async fn answer(&self, plan: &Plan, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
+        let answer = Answer::words(session, summary(plan));
+        let may_ask = match plan.style() {
+            PlanStyle::Document | PlanStyle::Build => true,
+            // Recorded calls have no turn in which an agent could ask.
+            PlanStyle::Collect => false,
+        };
         let open = if may_ask { self.turns.open_turn(session).await? } else { None };
         Ok(match open.and_then(|open| open.waiting_ask().cloned()) {
             Some(ask) => answer.with_ask(ask),
@@ -232,7 +283,20 @@ impl Executions {
                 return Err(error);
             }
         };
-        let plan = named(&committed.snapshot, &plan.id)?;
+        self.run(by, &plan.id, committed, held, context).await
+    }
+
+    /// Runs the execution of which this process has the lease.
+    async fn run(
+        &self,
+        by: &Actor,
+        plan: &PlanId,
+        committed: Committed,
+        held: LeaseGuard,
+        context: &InputContext,
+    ) -> LedgerResult<Arc<Plan>> {
+        let session = context.session();
+        let plan = named(&committed.snapshot, plan)?;
         let id = plan.execution.as_ref().map(|execution| execution.id.clone());
         let id = id.ok_or_else(|| LedgerError::Internal(format!("plan {} is not carried out", plan.number)))?;
         self.leases.fence_files(session, &held).await?;

@@ -201,16 +201,13 @@ impl Gateway {
         arguments: &Arguments,
     ) -> Result<GatewayDecision, Refusal> {
         let context = ToolContext::without_lease(session);
-        let decided = self.agent.context.decide_permission(tool, context, arguments, None).await?;
+        let object = Value::Object(arguments.clone());
+        let permission = self.agent.context.decide_permission(tool, context, arguments, &object, None).await?;
         let mode = snapshot.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
         let target = crate::toolbox::ToolTarget::None;
-        let call = permission_call(tool, &decided.arguments, &target);
-        let call = GatewayCall {
-            tool: call.tool,
-            arguments: call.arguments,
-            effect: call.effect,
-            permission: &decided.outcome,
-        };
+        let call = permission_call(tool, &object, &target);
+        let call =
+            GatewayCall { tool: call.tool, arguments: call.arguments, effect: call.effect, permission: &permission };
         let plan = mode.and_then(|_| snapshot.active());
         Ok(decide_gateway(self.writes, mode.map(|mode| mode.style), plan, &call))
     }
@@ -251,7 +248,7 @@ impl Gateway {
         arguments: &Arguments,
         answer: &Result<ToolAnswer, Refusal>,
     ) {
-        let session = snapshot.session.as_ref();
+        let session = snapshot.session.as_deref();
         if self.hooks.workbook_of(session).is_none() {
             return;
         }

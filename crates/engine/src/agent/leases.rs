@@ -65,7 +65,6 @@ impl Leases {
         command: &Command,
         context: &InputContext,
     ) -> LedgerResult<Taken> {
-        let ttl = self.agent.options.lease;
         let mut wait = FIRST_WAIT;
         loop {
             if self.agent.shutdown.is_requested() {
@@ -85,13 +84,35 @@ impl Leases {
                 }
                 Err(LedgerError::Leased(_)) => wait_for_others(&mut wait, context).await?,
                 Err(error) => return Err(error),
-                Ok(mut committed) => {
-                    let Some(lease) = committed.lease.take() else { return Ok(Taken::Before(committed)) };
-                    let purpose = LeasePurpose::begun_by(&committed, command);
-                    return Ok(Taken::Now(committed, context.work.leases.keep(lease, purpose, asked, ttl)));
-                }
+                Ok(committed) => return Ok(self.taken(committed, command, asked, context)),
             }
         }
+    }
+
+    /// Submits the command once and takes the lease with it. `None` if another process holds the session or this one shuts
+    /// down; nothing is written then.
+    pub(super) async fn take_at_once(
+        &self,
+        request: RequestId,
+        by: &Actor,
+        command: &Command,
+        context: &InputContext,
+    ) -> LedgerResult<Option<Taken>> {
+        if self.agent.shutdown.is_requested() {
+            return Ok(None);
+        }
+        let asked = Instant::now();
+        match self.try_take(request, context.session(), by, command).await {
+            Ok(committed) => Ok(Some(self.taken(committed, command, asked, context))),
+            Err(LedgerError::Leased(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn taken(&self, mut committed: Committed, command: &Command, asked: Instant, context: &InputContext) -> Taken {
+        let Some(lease) = committed.lease.take() else { return Taken::Before(committed) };
+        let purpose = LeasePurpose::begun_by(&committed, command);
+        Taken::Now(committed, context.work.leases.keep(lease, purpose, asked, self.agent.options.lease))
     }
 
     async fn try_take(

@@ -1,5 +1,8 @@
 //! Whether a call that passed the gate is permitted: by a rule, by the approved plan, by a default, or by a person.
 
+use std::borrow::Cow;
+use std::slice;
+
 use planwright_core::ids::StepId;
 use planwright_core::permission::{
     CallTarget, DeniedPaths, Permission, PermissionCall, PermissionOutcome, PlanCover, WorkspaceKind, decide_permission,
@@ -19,17 +22,18 @@ use crate::tools::Arguments;
 
 /// What an approved plan permits while it is carried out.
 #[derive(Debug, Default)]
-pub(super) struct ApprovedCalls {
+pub(super) struct ApprovedCalls<'a> {
     commands: Vec<String>,
-    calls: Vec<RecordedCall>,
+    calls: Cow<'a, [RecordedCall]>,
 }
 
-impl ApprovedCalls {
+impl<'a> ApprovedCalls<'a> {
     /// The recorded call of one step, if the person approved that step. The calls of other steps are not looked at, so a
     /// step costs the same in a plan of any length.
-    pub(super) fn of_step(plan: &Plan, call: &RecordedCall) -> Self {
+    pub(super) fn of_step(plan: &Plan, call: &'a RecordedCall) -> Self {
         let is_ours = call.runner == CallRunner::Planwright && is_approved(plan, &call.id);
-        Self { commands: Vec::new(), calls: if is_ours { vec![call.clone()] } else { Vec::new() } }
+        let calls = if is_ours { slice::from_ref(call) } else { &[] };
+        Self { commands: Vec::new(), calls: Cow::Borrowed(calls) }
     }
 
     /// The commands and calls of the steps that the person approved.
@@ -43,7 +47,7 @@ impl ApprovedCalls {
             }
             PlanContent::Document(_) | PlanContent::Build(_) => Vec::new(),
         };
-        Self { commands: plan.content.commands(approved), calls }
+        Self { commands: plan.content.commands(approved), calls: Cow::Owned(calls) }
     }
 }
 
@@ -52,29 +56,23 @@ fn is_approved(plan: &Plan, step: &StepId) -> bool {
     skipped.iter().all(|skip| skip.step != *step)
 }
 
-/// The decision about a call, with the arguments as a person is shown them.
-pub(super) struct DecidedCall {
-    pub(super) outcome: PermissionOutcome,
-    pub(super) arguments: Value,
-}
-
 impl AgentContext {
-    /// Decides about a call. `plan` is what the plan permits that the call is made for.
+    /// Decides about a call. `object` is the same arguments as a value, and `plan` what the plan permits that the call is
+    /// made for.
     pub(super) async fn decide_permission(
         &self,
         tool: &dyn Tool,
         context: ToolContext<'_>,
         arguments: &Arguments,
-        plan: Option<&ApprovedCalls>,
-    ) -> Result<DecidedCall, Refusal> {
+        object: &Value,
+        plan: Option<&ApprovedCalls<'_>>,
+    ) -> Result<PermissionOutcome, Refusal> {
         let target = tool.target(context, arguments).await?;
-        let arguments = Value::Object(arguments.clone());
-        let call = permission_call(tool, &arguments, &target);
+        let call = permission_call(tool, object, &target);
         let cover = plan.map(|plan| PlanCover { commands: &plan.commands, calls: &plan.calls });
         let rules = self.options.permissions.rules()?;
         let workspace = self.workspace_kind(context, &call.target);
-        let outcome = decide_permission(&rules, &call, workspace, cover.as_ref());
-        Ok(DecidedCall { outcome, arguments })
+        Ok(decide_permission(&rules, &call, workspace, cover.as_ref()))
     }
 
     /// The paths that a call of this tool passes by.

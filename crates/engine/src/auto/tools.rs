@@ -143,7 +143,7 @@ impl AutoTools {
     ) -> LedgerResult<(Value, Option<Committed>)> {
         let snapshot = self.submitter.ledger().snapshot(request.session, None).await?;
         authorize_auto_tool(&GateContext::of(&snapshot, self.submitter.policy(), caller), tool)?;
-        let state = snapshot.session.and_then(|session| session.auto).map(|state| *state).unwrap_or_default();
+        let state = snapshot.session.and_then(|session| session.auto.clone()).map(|state| *state).unwrap_or_default();
         let command = match tool {
             AutoTool::GoalList => {
                 let all = parse::<List>(tool.name(), arguments)?.all;

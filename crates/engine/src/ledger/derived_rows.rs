@@ -90,7 +90,7 @@ impl DerivedRows {
         if self.scopes != scopes && found.is_empty() {
             found.push(format!("the counts of the memories of {session}"));
         }
-        let runs = replayed.session.as_ref().map(RunsRow::of).unwrap_or_default();
+        let runs = replayed.session.as_deref().map(RunsRow::of).unwrap_or_default();
         if self.runs != runs {
             found.push(format!("the row of the schedules and runs of {session}"));
         }

@@ -49,7 +49,7 @@ impl Activity {
         }
         let turn = lookup::session(ledger, session).await?.turn;
         let worked_on = turn.is_some_and(|turn| turn.purpose.plan() == Some(&plan.id));
-        let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+        let paused = plan.is_paused();
         Ok(Some(if live && (worked_on || !paused) { Self::Running } else { Self::Paused }))
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{CallRunner, Command, ExternalCommand, ProgressReport, StepOutcome};
+use planwright_core::copy_on_write::CopyOnWrite;
 use planwright_core::gate::{self, Caller, GateContext, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
@@ -46,7 +47,7 @@ pub struct CallEffects {
     /// The plan whose text the client knows from the answer, or wrote itself.
     pub shown: Option<Arc<Plan>>,
     /// The session after the last commit of the call, and the number of its journal's last entry.
-    pub committed: Option<(Session, u64)>,
+    pub committed: Option<(CopyOnWrite<Session>, u64)>,
 }
 
 impl CallEffects {
@@ -87,7 +88,11 @@ impl ExternalTools {
     }
 
     /// The names of these tools, for a session that was read already; `None` if there is no such session.
-    pub fn advertised_names(&self, identity: &SessionIdentity, session: Option<Session>) -> Vec<&'static str> {
+    pub fn advertised_names(
+        &self,
+        identity: &SessionIdentity,
+        session: Option<CopyOnWrite<Session>>,
+    ) -> Vec<&'static str> {
         let snapshot = Snapshot { session, ..Snapshot::new(identity.clone()) };
         let situation = GateContext::of(&snapshot, self.tools.policy(), Caller::ExternalAgent);
         let plan_tools = gate::advertised_plan_tools(&situation).map(PlanTool::name);

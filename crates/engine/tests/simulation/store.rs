@@ -100,7 +100,7 @@ impl State {
         for (id, plan) in plans.into_iter().filter_map(|id| kept.plans.get_key_value(id)).chain(at_hand) {
             snapshot.plans.insert(id.clone(), Arc::clone(plan));
         }
-        snapshot.session = Some(kept.session.clone());
+        snapshot.session = Some(kept.session.clone().into());
         snapshot
     }
 }

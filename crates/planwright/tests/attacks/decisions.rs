@@ -35,7 +35,7 @@ fn ask_permission(stage: &Stage) {
         let (person, agent) = (Actor::person("ada", "cli"), Actor::agent("rehearsal", "cli"));
         let begin = TurnCommand::Begin { text: "Do it".to_owned(), tokens: 2, purpose: Purpose::Answer };
         let committed = engine.submit(&session, &person, Command::Turn(begin)).await.unwrap();
-        let turn = committed.snapshot.session.unwrap().turn.unwrap().id;
+        let turn = committed.snapshot.open_turn().unwrap().id.clone();
         let arguments = json!({ "path": "a.txt", "content": "mine" });
         let call = ToolCall { name: "write_file".to_owned(), arguments: arguments.to_string(), signatures: Vec::new() };
         let reply = ModelReply { text: String::new(), calls: vec![call], usage: Usage::default(), cut_off: false };

@@ -57,7 +57,7 @@ fn asked_by(model: &str, subject: AskSubject, tool: &str, arguments: &Value) -> 
         engine.sessions().disable_plan_mode(&session, &person).await.unwrap();
         let begin = TurnCommand::Begin { text: "Do it".to_owned(), tokens: 2, purpose: Purpose::Answer };
         let committed = engine.submit(&session, &person, Command::Turn(begin)).await.unwrap();
-        let turn = committed.snapshot.session.unwrap().turn.unwrap().id;
+        let turn = committed.snapshot.open_turn().unwrap().id.clone();
         let call = ToolCall { name: tool.to_owned(), arguments: arguments.to_string(), signatures: Vec::new() };
         let reply = ModelReply { text: String::new(), calls: vec![call], usage: Usage::default(), cut_off: false };
         let inputs = vec![TurnInput::Replied { reply, tokens: 1 }];

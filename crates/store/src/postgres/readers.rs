@@ -436,7 +436,7 @@ async fn read_snapshot(
     if let Some(row) = found.first() {
         let opened = rows::stored_session(row)??.session;
         let at_hand = [opened.plan_mode.active_plan.clone(), opened.worked_on().cloned()];
-        snapshot.session = Some(opened);
+        snapshot.session = Some(opened.into());
         let wanted: Vec<_> = at_hand.iter().flatten().chain(plan).map(PlanId::as_str).collect();
         for row in moment.query_as(mode, find_plans, &[&row.try_get::<_, i64>("id")?, &wanted]).await? {
             let needed = plan.is_none_or(|plan| row.try_get("id").is_ok_and(|id: &str| id == plan.as_str()));

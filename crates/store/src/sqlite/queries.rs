@@ -100,7 +100,7 @@ pub(super) fn snapshot(
 ) -> Result<Snapshot, TransactionError> {
     let mut snapshot = Snapshot::new(session.clone());
     if let Some(row) = find_session_without_plan(connection, session)? {
-        snapshot.session = Some(row.session);
+        snapshot.session = Some(row.session.into());
         let last = load(connection, &mut snapshot, row.id, plan, plan.is_none())?;
         check_not_cut_off(session, last, &row.head)?;
     }

@@ -94,14 +94,14 @@ impl WriterState {
             None => {
                 let Some(row) = find_session(&self.connection, &submission.session)? else { return Ok(None) };
                 let mut snapshot = Snapshot::new(submission.session.clone());
-                snapshot.session = Some(row.session);
+                snapshot.session = Some(row.session.into());
                 CachedSession { session_id: row.id, head: row.head, snapshot, bytes: None }
             }
         };
         let needs_active = needs_active_plan(&submission.command);
         let subject = submission.command.subject();
         let last = load(&self.connection, &mut kept.snapshot, kept.session_id, subject, needs_active)?;
-        let named = submission.command.memory_subject(kept.snapshot.session.as_ref()).cloned();
+        let named = submission.command.memory_subject(kept.snapshot.session.as_deref()).cloned();
         if let Some(named) = named {
             memory::load(&self.connection, &mut kept.snapshot, kept.session_id, &named)?;
         }
@@ -153,7 +153,7 @@ impl WriterState {
         let active = snapshot.session.as_ref().and_then(|session| session.plan_mode.active_plan.as_ref());
         let elsewhere = applied.plans.keys().any(|plan| Some(plan) != active);
         let changed = elsewhere || applied.events.iter().any(Event::changes_session);
-        let state = snapshot.session.as_ref().filter(|_| changed).map(SessionState::of).transpose()?;
+        let state = snapshot.session.as_deref().filter(|_| changed).map(SessionState::of).transpose()?;
         let plans = applied
             .plans
             .iter()

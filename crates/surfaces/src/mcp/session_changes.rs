@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_core::copy_on_write::CopyOnWrite;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerResult;
@@ -53,7 +54,7 @@ impl SessionChanges {
     }
 
     /// A commit of this client led to this session, which need not be read again.
-    pub(super) fn see(&self, session: Session, seq: u64) {
+    pub(super) fn see(&self, session: CopyOnWrite<Session>, seq: u64) {
         match self.shared.names.try_lock() {
             Ok(mut names) if names.is_some() && seq > *self.shared.seq.borrow() => {
                 self.update(&mut names, Some(session), seq);
@@ -94,13 +95,13 @@ impl SessionChanges {
         let stored = self.shared.engine.ledger().session(&self.shared.session).await?;
         let seq = stored.as_ref().map_or(0, |stored| stored.head.seq);
         if names.is_none() || seq != *self.shared.seq.borrow() {
-            self.update(&mut names, stored.map(|stored| stored.session), seq);
+            self.update(&mut names, stored.map(|stored| stored.session.into()), seq);
         }
         Ok(())
     }
 
     /// The list of tools depends on the style of plan work and on the planning files.
-    fn update(&self, names: &mut Option<Vec<&'static str>>, session: Option<Session>, seq: u64) {
+    fn update(&self, names: &mut Option<Vec<&'static str>>, session: Option<CopyOnWrite<Session>>, seq: u64) {
         let now = self.shared.engine.external_tools().advertised_names(&self.shared.session, session);
         if names.as_ref().is_some_and(|before| *before != now) {
             self.tools_changed();

@@ -169,7 +169,7 @@ fn a_question_is_not_the_topic_and_goes_with_the_turn_that_asks() {
     let mut world = World::talking();
     let asker = world.turn();
     world.agent(begin(question(&asker))).unwrap();
-    let session = |world: &World| world.snapshot.session.clone().unwrap();
+    let session = |world: &World| world.snapshot.opened().unwrap().clone();
     let asked = session(&world).turn.unwrap().question.unwrap().id;
     assert_ne!(asked, asker);
     assert_eq!(session(&world).topic.as_deref(), Some("hello"));

@@ -177,7 +177,7 @@ fn the_journal_gives_everything_back() {
     assert_eq!(snapshot, world.snapshot);
     let written = serde_json::to_string(snapshot.session.as_ref().unwrap()).unwrap();
     let read: planwright_core::session::Session = serde_json::from_str(&written).unwrap();
-    assert_eq!(Some(read), world.snapshot.session);
+    assert_eq!(Some(&read), world.snapshot.session.as_deref());
 }
 
 #[test]

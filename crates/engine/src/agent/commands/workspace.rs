@@ -179,7 +179,7 @@ impl WorkspaceCommands {
     /// A plan that is carried out would continue with files that it does not expect.
     async fn check_idle(&self, plan: &Plan) -> LedgerResult<()> {
         let session = self.agent.engine().sessions().get(&plan.session).await?;
-        let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+        let paused = plan.is_paused();
         let runs = plan.status == PlanStatus::Executing && !paused;
         if runs || session.worked_on() == Some(&plan.id) {
             let words = format!("Plan {} is being carried out; stop it before its changes are undone.", plan.number);

@@ -83,8 +83,10 @@ impl ExecutionRunner<'_> {
     /// Calls that a process began before it ended are repeated if they may be. The result of the others is unknown.
     async fn doubt_what_was_begun(&mut self) -> Result<(), ExecutionAbort> {
         let mut doubtful = Vec::new();
-        let begun = |run: &StepRun| run.status == StepStatus::InProgress && !self.is_client_call(run);
-        for (index, run) in self.runs().iter().enumerate().filter(|(_, run)| begun(run)) {
+        let begun = |(index, run): &(usize, &StepRun)| {
+            run.status == StepStatus::InProgress && !self.is_client_call(*index, run)
+        };
+        for (index, run) in self.runs().iter().enumerate().filter(begun) {
             let due = self.look_up(index + 1, run)?;
             if due.tool.effect() == ToolEffect::Changes {
                 let (outcome, changes) = self.known_outcome(&due).await;
@@ -123,7 +125,7 @@ impl ExecutionRunner<'_> {
         let most = if self.is_step_by_step() { 1 } else { SIDE_BY_SIDE };
         let mut due: Vec<ReadyStep> = Vec::new();
         for (index, run) in open {
-            if self.is_client_call(run) {
+            if self.is_client_call(index, run) {
                 break;
             }
             let next = self.look_up(index + 1, run)?;
@@ -141,15 +143,19 @@ impl ExecutionRunner<'_> {
     }
 
     /// Whether the agent of another program makes the call of this step itself.
-    fn is_client_call(&self, run: &StepRun) -> bool {
-        let call = calls_of(&self.plan).iter().find(|call| call.id == run.step);
-        call.is_some_and(|call| call.runner == CallRunner::Client)
+    fn is_client_call(&self, index: usize, run: &StepRun) -> bool {
+        self.call_of(index, run).is_some_and(|call| call.runner == CallRunner::Client)
+    }
+
+    /// The recorded call of a step. The steps of an execution stand in the order of the calls.
+    fn call_of(&self, index: usize, run: &StepRun) -> Option<&RecordedCall> {
+        let (calls, is_its) = (calls_of(&self.plan), |call: &&RecordedCall| call.id == run.step);
+        calls.get(index).filter(is_its).or_else(|| calls.iter().find(is_its))
     }
 
     fn look_up(&self, position: usize, run: &StepRun) -> Result<ReadyStep, ExecutionAbort> {
         let gone = |what: &str| ExecutionAbort::Ledger(Refusal::not_found(format!("Step {position}: {what}")).into());
-        let call = calls_of(&self.plan).iter().find(|call| call.id == run.step);
-        let call = call.ok_or_else(|| gone("there is no such call."))?;
+        let call = self.call_of(position - 1, run).ok_or_else(|| gone("there is no such call."))?;
         let tool = self.agent.toolbox.get(&call.tool).ok_or_else(|| gone("its tool is not here."))?;
         Ok(ReadyStep { position, run: run.clone(), call: call.clone(), tool })
     }
@@ -181,7 +187,8 @@ impl ExecutionRunner<'_> {
                 return failed(&Refusal::policy_denied(format!("{} is not run here.", quoted(name))), uncounted);
             }
         }
-        let Value::Object(arguments) = due.call.arguments.clone() else {
+        let object = &due.call.arguments;
+        let Value::Object(arguments) = object.clone() else {
             return failed(&Refusal::invalid("The arguments are not an object."), uncounted);
         };
         match catch_panic(name, async { due.tool.check(&arguments) }).await {
@@ -199,12 +206,13 @@ impl ExecutionRunner<'_> {
             Err(refusal) => return failed(&refusal, uncounted),
         };
         let context = self.tool_context(&call_id).without_paths(&denied_paths);
-        let decided = self.agent.decide_permission(due.tool.as_ref(), context, &arguments, Some(&approved)).await;
+        let tool = due.tool.as_ref();
+        let decided = self.agent.decide_permission(tool, context, &arguments, object, Some(&approved)).await;
         let permissions = match decided {
             Err(refusal) => return failed(&refusal, uncounted),
             Ok(decided) => {
-                let permissions = counted(&decided.outcome);
-                if let Some(refusal) = denied(name, &decided.outcome) {
+                let permissions = counted(&decided);
+                if let Some(refusal) = denied(name, &decided) {
                     return failed(&refusal, permissions);
                 }
                 permissions
@@ -274,7 +282,7 @@ impl ExecutionRunner<'_> {
     /// Writes the results into the workbook, as a conversation does.
     async fn note_calls(&self, results: &[StepResult]) {
         // Most sessions have no workbook. For those nothing is counted.
-        let (hooks, session) = (&self.executions.turns.hooks, self.session_state.as_ref());
+        let (hooks, session) = (&self.executions.turns.hooks, self.session_state.as_deref());
         if hooks.workbook_of(session).is_none() {
             return;
         }

@@ -74,7 +74,7 @@ impl<'a> DocumentWork<'a> {
         let Self { plan, context, .. } = *self;
         let session = context.session();
         let mut found = self.start().await?;
-        if is_paused(&found) {
+        if found.is_paused() {
             // Another process carried out this request, and its turn left steps open. Only a person resumes that.
             return match self.answer_before().await? {
                 Some(answer) => Ok(answer),
@@ -132,7 +132,7 @@ impl<'a> DocumentWork<'a> {
     /// The answer says how far the document is if its execution is paused now, and how it continues.
     async fn with_pause(&self, mut answer: Answer) -> LedgerResult<Answer> {
         let Some(open) = self.active().await? else { return Ok(answer) };
-        if is_paused(&open) {
+        if open.is_paused() {
             let far = short_status(&open);
             if !answer.reply.contains(&far) {
                 let gap = if answer.reply.is_empty() { "" } else { "\n\n" };
@@ -201,10 +201,6 @@ pub(super) async fn turn_before(executions: &Executions, context: &InputContext)
     });
     let Some(turn) = turn else { return Ok(None) };
     executions.turns.outcome_of(turn, committed.seq, context).await.map(Some)
-}
-
-fn is_paused(plan: &Plan) -> bool {
-    plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some())
 }
 
 /// Whether a person asked for the work and no turn has begun it yet. One whose turn ended is paused.

@@ -26,7 +26,7 @@ pub(super) async fn resume(executions: &Executions, context: &InputContext) -> L
             PlanStyle::Document => active.as_ref() == Some(&plan.id) && document::is_to_begin(&plan),
             PlanStyle::Collect | PlanStyle::Build => {
                 let waits = plan.execution.as_ref().is_some_and(|execution| uncertain(&execution.steps).is_some());
-                let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+                let paused = plan.is_paused();
                 // The turn of a step that was reported still has to end.
                 let ends = turn.as_ref().is_some_and(|open| open.purpose.plan() == Some(&plan.id));
                 !waits && !plan.waits_for_client() && (!paused || ends) && executions.check_able(&plan).is_ok()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{Command, Decision, EndedStep, RunCommand, StuckChoice};
+use planwright_core::copy_on_write::CopyOnWrite;
 use planwright_core::ids::{ExecutionId, StepId};
 use planwright_core::plan::execution::{StepPause, StepRun, StepStatus};
 use planwright_core::plan::{Execution, Plan, PlanStatus, PlanStyle};
@@ -34,7 +35,7 @@ pub(super) struct ExecutionRunner<'a> {
     /// The plan after the last entry that was written.
     pub(super) plan: Arc<Plan>,
     /// The session after the last entry that this runner wrote.
-    pub(super) session_state: Option<Session>,
+    pub(super) session_state: Option<CopyOnWrite<Session>>,
     pub(super) held: Arc<LeaseGuard>,
     /// The folder that recorded calls work in.
     pub(super) workspace: Workspace,
@@ -81,7 +82,7 @@ impl ExecutionRunner<'_> {
             Err(abort) => Err(abort),
         };
         // The entry that ends or pauses it released the session.
-        let paused = self.plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+        let paused = self.plan.is_paused();
         if self.plan.status == PlanStatus::Executing && !paused {
             self.executions.leases.release(&self.held).await;
         }

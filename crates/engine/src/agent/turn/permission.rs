@@ -37,27 +37,24 @@ impl TurnRunner<'_> {
         let approved = self.executing_plan().map(ApprovedCalls::of);
         let call_id = RequestId::of_call(&self.turn.id, pending.number);
         let context = self.tool_context(&call_id)?;
-        let decided = self.agent.decide_permission(tool, context, arguments, approved.as_ref()).await;
+        let object = Value::Object(arguments.clone());
+        let decided = self.agent.decide_permission(tool, context, arguments, &object, approved.as_ref()).await;
         let decided = match decided {
             Ok(decided) => decided,
             Err(refusal) => return Ok(Some(refused(&refusal))),
         };
-        self.call_permissions = counted(&decided.outcome);
-        if let Some(refusal) = denied(&pending.call.name, &decided.outcome) {
+        self.call_permissions = counted(&decided);
+        if let Some(refusal) = denied(&pending.call.name, &decided) {
             return Ok(Some(refused(&refusal)));
         }
-        let permitted = match (decided.outcome.permission, &answer) {
+        let permitted = match (decided.permission, &answer) {
             (Permission::Allow, _) | (Permission::Ask, Some(AskAnswer::Permission { .. })) => true,
-            (Permission::Ask | Permission::Deny, _) => self.was_granted(&pending.call.name, &decided.arguments),
+            (Permission::Ask | Permission::Deny, _) => self.was_granted(&pending.call.name, &object),
         };
         if permitted {
             return Ok(None);
         }
-        let asked = CallToPermit {
-            tool: pending.call.name.clone(),
-            arguments: decided.arguments,
-            reason: decided.outcome.reason.words(),
-        };
+        let asked = CallToPermit { tool: pending.call.name.clone(), arguments: object, reason: decided.reason.words() };
         self.wait_for(pending, AskSubject::Permission(asked)).await.map(Some)
     }
 

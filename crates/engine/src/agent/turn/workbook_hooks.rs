@@ -145,7 +145,7 @@ impl TurnRunner<'_> {
         let by = Actor::system(self.session.channel.as_str());
         let Ok(request) = self.note_request(&by, pending.number) else { return };
         let call = EndedCall { tool: name, arguments, answer: &outcome.text };
-        let session = self.snapshot.session.as_ref();
+        let session = self.snapshot.session.as_deref();
         let Noted { snapshot, attempts } = self.turns.hooks.note(session, request, call_note, call).await;
         if let Some(snapshot) = snapshot {
             self.snapshot = snapshot;

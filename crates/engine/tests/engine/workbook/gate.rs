@@ -64,7 +64,11 @@ async fn the_names_for_other_programs_are_those_of_their_list() {
         let (engine, tools) = (world.engine(), world.engine().external_tools());
         let listed: Vec<_> = tools.advertised(&world.session).await.unwrap().iter().map(|tool| tool.name).collect();
         let stored = engine.ledger().session(&world.session).await.unwrap();
-        assert_eq!(tools.advertised_names(&world.session, stored.map(|stored| stored.session)), listed, "{command}");
+        assert_eq!(
+            tools.advertised_names(&world.session, stored.map(|stored| stored.session.into())),
+            listed,
+            "{command}"
+        );
         lists.push(listed);
     }
     lists.dedup();

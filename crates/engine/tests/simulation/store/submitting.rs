@@ -25,7 +25,7 @@ impl State {
             kept.admit(world, submission)?;
         }
         let mut snapshot = self.snapshot(&submission.session, submission.command.subject());
-        if let Some(memory) = submission.command.memory_subject(snapshot.session.as_ref()).cloned() {
+        if let Some(memory) = submission.command.memory_subject(snapshot.session.as_deref()).cloned() {
             self.load_memory(&mut snapshot, &memory);
         }
         let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
@@ -71,7 +71,7 @@ impl State {
         if events.is_empty() {
             return Ok(self.sessions.get(session).map_or(0, |kept| kept.head.seq));
         }
-        let Some(state) = snapshot.session.clone() else {
+        let Some(state) = snapshot.session.as_deref().cloned() else {
             return Err(LedgerError::Internal(format!("session {session} was written to and is not there")));
         };
         self.written += 1;
@@ -124,8 +124,8 @@ impl State {
         }
         let replayed =
             Snapshot { memories: std::mem::take(&mut snapshot.memories), ..Snapshot::new(submission.session.clone()) };
-        if let Some(session) = snapshot.session {
-            (kept.session, kept.plans, kept.head) = (session, snapshot.plans, head);
+        if let Some(session) = snapshot.session.as_deref() {
+            (kept.session, kept.plans, kept.head) = (session.clone(), snapshot.plans, head);
         }
         self.forget_lost(&replayed);
     }

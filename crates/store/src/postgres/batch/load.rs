@@ -102,7 +102,7 @@ impl<'a> Batch<'a> {
             let end = ends.get(&id).unwrap_or(&JournalEnd::NOWHERE);
             match encode::set_damage_aside(rows::session(row, end, &identity)?)? {
                 Ok((opened, head)) => {
-                    session.snapshot.session = Some(opened);
+                    session.snapshot.session = Some(opened.into());
                     session.head = head;
                 }
                 Err(damage) => session.damage = Some(damage),
@@ -163,7 +163,7 @@ impl<'a> Batch<'a> {
     fn wanted_memories(&self, submissions: &[&'a Submission]) -> Vec<String> {
         let mut wanted = BTreeSet::new();
         for submission in submissions {
-            let opened = self.sessions.get(&submission.session).and_then(|session| session.snapshot.session.as_ref());
+            let opened = self.sessions.get(&submission.session).and_then(|session| session.snapshot.session.as_deref());
             wanted.extend(submission.command.memory_subject(opened));
             if matches!(submission.command, Command::Memory(MemoryCommand::Undo)) {
                 wanted.extend(opened.iter().flat_map(|session| &session.memory_changes).map(MemoryChange::memory));

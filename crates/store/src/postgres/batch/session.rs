@@ -150,7 +150,7 @@ impl BatchSession {
     ) -> Snapshot {
         let mut snapshot =
             Snapshot { session: self.snapshot.session.clone(), ..Snapshot::new(self.snapshot.identity.clone()) };
-        let worked_on = self.snapshot.session.as_ref().and_then(Session::worked_on);
+        let worked_on = self.snapshot.session.as_deref().and_then(Session::worked_on);
         let named = self.active().into_iter().chain(active_before).chain(worked_on).chain(submission.command.subject());
         let shown = named.chain(events.iter().filter_map(Event::plan));
         for id in shown {

@@ -207,7 +207,7 @@ async fn any_command(engine: &Engine, here: &SessionIdentity, dice: &mut Dice, n
         (8, Some(plan)) => revise(&plan.id),
         (9, Some(plan)) => cancel(&plan.id),
         (10, Some(plan)) => resume(&plan.id),
-        (_, Some(_)) => match engine.sessions().snapshot(here).await.unwrap().session.unwrap().plan_mode {
+        (_, Some(_)) => match engine.sessions().snapshot(here).await.unwrap().session.unwrap().plan_mode.clone() {
             mode if !mode.enabled => on(PlanStyle::ALL[dice.roll(3)]),
             mode => match (mode.style, dice.roll(4)) {
                 (PlanStyle::Document, 0) => report(StepStatus::InProgress),

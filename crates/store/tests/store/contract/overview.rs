@@ -218,7 +218,7 @@ pub(crate) async fn a_turn_that_asks_a_person_is_found_and_not_unfinished(store:
     for session in &sessions {
         engine.sessions().open(session, &person()).await.unwrap();
         let begun = engine.submit(session, &person(), begin("Hello")).await.unwrap();
-        let turn = begun.snapshot.session.unwrap().turn.unwrap().id;
+        let turn = begun.snapshot.open_turn().unwrap().id.clone();
         ask_for_permission(&engine, session, turn.as_str()).await;
         expected.push(session.clone());
     }

@@ -67,7 +67,7 @@ pub(crate) async fn a_parked_draft_that_is_revised_is_worked_on_again(store: &St
         let revised = decide(&engine, ask(&plan.id, "look at the tests, too")).await;
         assert_eq!((revised.number, revised.status), (1, PlanStatus::Collecting));
         assert_eq!(revised.feedback.as_ref().unwrap().text, "look at the tests, too");
-        let mode = engine.sessions().snapshot(&here()).await.unwrap().session.unwrap().plan_mode;
+        let mode = engine.sessions().snapshot(&here()).await.unwrap().session.unwrap().plan_mode.clone();
         assert_eq!((mode.enabled, mode.style, mode.active_plan), (true, style, Some(plan.id.clone())));
         assert_eq!(engine.plans().list(&here(), None, 10).await.unwrap().items.len(), 1);
         assert_whole(&engine).await;
@@ -176,7 +176,7 @@ pub(crate) async fn a_turn_for_a_step_of_a_parked_plan_has_the_plan_at_hand(stor
     let begin = TurnCommand::Begin { text: "Do it".to_owned(), tokens: 2, purpose };
     let begun = engine.submit(&here(), &agent(), Command::Turn(begin)).await.unwrap();
     assert!(begun.snapshot.plan(&plan.id).is_some());
-    let turn = begun.snapshot.session.unwrap().turn.unwrap().id;
+    let turn = begun.snapshot.open_turn().unwrap().id.clone();
     let reply = ModelReply { text: "Hm.".to_owned(), ..ModelReply::default() };
     let (inputs, ending) = (vec![TurnInput::Replied { reply, tokens: 1 }], None);
     let record = TurnCommand::Record { turn, inputs, ending };

@@ -221,7 +221,7 @@ pub(crate) async fn a_session_is_replayed_to_each_of_its_entries(store: &Store) 
     let elsewhere = store.engine().await;
     for (seq, session, plans) in known {
         let past = elsewhere.history().state_at(&here, Some(seq)).await.unwrap();
-        assert_eq!((past.seq, past.snapshot.session, past.damaged), (seq, Some(session), Vec::new()));
+        assert_eq!((past.seq, past.snapshot.session, past.damaged), (seq, Some(session.into()), Vec::new()));
         let replayed: Vec<_> = past.snapshot.plans.values().map(AsRef::as_ref).collect();
         assert_eq!(replayed, plans.values().collect::<Vec<_>>());
     }

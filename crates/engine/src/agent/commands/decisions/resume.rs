@@ -63,6 +63,9 @@ impl Decisions {
             }
             Settled::Continues(plan) => plan,
         };
+        if let Some(answer) = self.begin_again_here(&plan, resuming.after_step, context).await? {
+            return Ok(answer);
+        }
         let plan = self.begin_again(plan, resuming.after_step, context).await?;
         context.progress.send(Progress::decided(&plan));
         if plan.status == PlanStatus::Executing {
@@ -121,6 +124,32 @@ impl Decisions {
         Ok(Some(Answer::words(session, words)))
     }
 
+    /// Begins a recorded or built plan again and carries it out. `None` if it is under way, or if this process cannot begin
+    /// it now.
+    async fn begin_again_here(
+        &self,
+        plan: &Plan,
+        after_step: Option<usize>,
+        context: &InputContext,
+    ) -> LedgerResult<Option<Answer>> {
+        let is_to_begin = match plan.status {
+            PlanStatus::Approved | PlanStatus::PartiallyCompleted => true,
+            PlanStatus::Executing => plan.is_paused() || after_step.is_some(),
+            PlanStatus::Collecting
+            | PlanStatus::Ready
+            | PlanStatus::Completed
+            | PlanStatus::Rejected
+            | PlanStatus::Cancelled
+            | PlanStatus::Superseded => false,
+        };
+        if !is_to_begin || plan.style() == PlanStyle::Document {
+            return Ok(None);
+        }
+        let request = context.request.part(RESUME);
+        let request = request.unwrap_or_else(|| self.agent.engine().submitter().next_request());
+        Box::pin(self.executions.resume_and_carry_out(plan, after_step, request, context)).await
+    }
+
     /// The plan as it is carried out. One that is not under way, or a document that is parked, is begun again now.
     async fn begin_again(
         &self,
@@ -133,8 +162,7 @@ impl Decisions {
             let active = self.agent.engine().sessions().get(session).await?.plan_mode.active_plan;
             active.as_ref() != Some(&plan.id)
         };
-        let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
-        if plan.status == PlanStatus::Executing && !parked && !paused && after_step.is_none() {
+        if plan.status == PlanStatus::Executing && !parked && !plan.is_paused() && after_step.is_none() {
             return Ok(plan);
         }
         let engine = context.part(self.agent.engine(), RESUME);
