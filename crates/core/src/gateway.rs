@@ -7,7 +7,7 @@ use crate::gate::ToolEffect;
 use crate::ids::StepId;
 use crate::permission::{Permission, PermissionOutcome, PermissionReason};
 use crate::plan::content::{CallRunner, PlanContent};
-use crate::plan::digest::canonical;
+use crate::plan::digest::is_same;
 use crate::plan::execution::StepStatus;
 use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::refusal::Refusal;
@@ -121,10 +121,9 @@ const fn is_in_force(status: PlanStatus) -> bool {
 /// With an approved plan exactly its calls are made, once, and by Planwright.
 fn firewall(writes: GatewayWrites, plan: &Plan, call: &GatewayCall<'_>) -> GatewayDecision {
     let PlanContent::Collect(collected) = &plan.content else { return outside(writes, plan, call) };
-    let arguments = canonical(call.arguments);
     let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
     let same = collected.steps.iter().filter(|step| {
-        step.runner == CallRunner::Planwright && step.tool == call.tool && canonical(&step.arguments) == arguments
+        step.runner == CallRunner::Planwright && step.tool == call.tool && is_same(&step.arguments, call.arguments)
     });
     let mut approved = same.filter(|step| skipped.iter().all(|skip| skip.step != step.id)).peekable();
     if approved.peek().is_none() {

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::gate::ToolEffect;
 use crate::plan::content::RecordedCall;
+use crate::plan::digest::is_same;
 
 pub use rule::{DeniedPaths, PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};
 pub use shell::ShellLine;
@@ -209,7 +210,6 @@ impl PlanCover<'_> {
     }
 
     fn records(&self, call: &PermissionCall<'_>) -> bool {
-        // Objects are equal whatever the order of their keys.
-        self.calls.iter().any(|recorded| recorded.tool == call.tool && recorded.arguments == *call.arguments)
+        self.calls.iter().any(|recorded| recorded.tool == call.tool && is_same(&recorded.arguments, call.arguments))
     }
 }

@@ -61,6 +61,24 @@ pub fn canonical(value: &Value) -> String {
     sorted(value).to_string()
 }
 
+/// Whether two values have the same canonical form: the same arguments, whatever the order of their keys.
+pub fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        // Zero equals minus zero and is written differently.
+        (Value::Number(one), Value::Number(other)) => {
+            one == other && one.as_f64().map(f64::to_bits) == other.as_f64().map(f64::to_bits)
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let has = |(key, value): (&String, &Value)| other.get(key).is_some_and(|other| is_same(value, other));
+            one.len() == other.len() && one.iter().all(has)
+        }
+        (one, other) => one == other,
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hex::encode(self.0))

@@ -9,6 +9,7 @@ use planwright_core::permission::{
     WorkspaceKind, decide_permission,
 };
 use planwright_core::plan::content::{CallRunner, RecordedCall};
+use planwright_core::plan::digest::{canonical, is_same};
 use serde_json::{Value, json};
 
 use Permission::{Allow, Ask, Deny};
@@ -302,4 +303,33 @@ fn a_rule_made_from_a_call_allows_this_call_only() {
     for call in [command("make && rm -r build"), writing(&["a".to_owned(), "b".to_owned()])] {
         assert!(PermissionRule::allowing(&call).is_err(), "{call:?}");
     }
+}
+
+/// A person approved these arguments and no others. The two definitions of sameness agree.
+#[test]
+fn arguments_are_the_same_if_their_canonical_form_is() {
+    let values = [
+        json!({ "a": 1, "b": [1, { "x": null, "y": true }] }),
+        json!({ "b": [1, { "y": true, "x": null }], "a": 1 }),
+        json!({ "a": 1, "b": [{ "x": null, "y": true }, 1] }),
+        json!({ "a": 1 }),
+        json!({ "a": 1, "c": null }),
+        json!({ "a": 1.0 }),
+        json!({ "a": "1" }),
+        json!({ "a": 0.0 }),
+        json!({ "a": -0.0 }),
+        json!({ "a": 0 }),
+        json!({ "a": u64::MAX }),
+        json!({ "a": u64::MAX - 1 }),
+        json!({ "a": [] }),
+        json!({ "a": {} }),
+        json!([]),
+        json!(null),
+    ];
+    for one in &values {
+        for other in &values {
+            assert_eq!(is_same(one, other), canonical(one) == canonical(other), "{one} and {other}");
+        }
+    }
+    assert!(is_same(&values[0], &values[1]) && !is_same(&values[7], &values[8]));
 }

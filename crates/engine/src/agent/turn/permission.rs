@@ -3,7 +3,7 @@
 use planwright_core::ask::{AskAnswer, AskSubject, CallToPermit};
 use planwright_core::ids::RequestId;
 use planwright_core::permission::Permission;
-use planwright_core::plan::digest::canonical;
+use planwright_core::plan::digest::is_same;
 use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::refusal::Refusal;
@@ -72,9 +72,8 @@ impl TurnRunner<'_> {
     fn was_granted(&self, tool: &str, arguments: &Value) -> bool {
         let Some(session) = &self.snapshot.session else { return false };
         let execution = self.executing_plan().and_then(|plan| plan.execution.as_ref()).map(|execution| &execution.id);
-        let arguments = canonical(arguments);
         session.granted.iter().any(|granted| {
-            Some(&granted.execution) == execution && granted.tool == tool && canonical(&granted.arguments) == arguments
+            Some(&granted.execution) == execution && granted.tool == tool && is_same(&granted.arguments, arguments)
         })
     }
 }

@@ -1,15 +1,22 @@
 //! Stopped, cancelled, taken over, killed: nothing is begun afterwards, and nothing that may have been done is done again.
 
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
 use crate::talk::{Talk as _, Watcher};
-use planwright_core::command::{Command, RunCommand};
+use planwright_core::command::{Command, Decision, RunCommand};
 use planwright_core::gate::ToolEffect;
+use planwright_core::ids::RequestId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
-use planwright_engine::ledger::Submission;
+use planwright_core::refusal::Refusal;
+use planwright_engine::ledger::{Leasing, Submission};
+use planwright_engine::session::input::{Input, Request, Worker};
 use planwright_llm::scripted::ScriptedModel;
 use serde_json::json;
 
 use super::{approved, runs};
+use crate::ledger::HangingLedger;
 use crate::process::Process;
 use crate::test_tools::{Act, Prop};
 use crate::world::{World, person};
@@ -148,4 +155,45 @@ async fn every_point_of_a_crash_leaves_each_call_made_once_or_again_because_it_m
         }
         world.is_sound().await;
     }
+}
+
+/// The lease comes with the resumption, in one transaction, and no other entry takes it.
+#[tokio::test]
+async fn a_resumption_takes_the_lease_with_its_own_entry() {
+    let last = Prop::changing("last");
+    let mut world = approved(&[("last", json!({}))], |setup| setup.tool(&last)).await;
+    let taken_with = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&taken_with);
+    let ledger = HangingLedger::new(world.ledger().await, move |submission| {
+        if matches!(submission.leasing, Leasing::Take { .. }) {
+            seen.lock().unwrap().push(matches!(submission.command, Command::Decide(Decision::Resume { .. })));
+        }
+        false
+    });
+    world.agent = world.setup.agent(ledger, world.model.clone());
+    world.send("/plan resume").await;
+    assert_eq!(*taken_with.lock().unwrap(), [true]);
+    assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn a_resumption_that_is_sent_again_begins_nothing_and_keeps_no_lease() {
+    let failing = Prop::new("failing", ToolEffect::Changes, Act::Refuse(Refusal::invalid("No.")));
+    let world = approved(&[("failing", json!({}))], |setup| setup.tool(&failing)).await;
+    let plan = world.plan(1).await.id.clone();
+    let resume = async || {
+        let input =
+            Input::ResumePlan { plan: plan.clone(), choice: None, after_step: None, worker: Worker::ThisProcess };
+        let request = Request::new(world.place(), person()).named(Some(RequestId::new("once").unwrap()));
+        world.agent.submit(input, request).outcome().await.unwrap()
+    };
+    resume().await;
+    let first = world.plan(1).await;
+    assert_eq!((first.status, failing.calls().len()), (PlanStatus::PartiallyCompleted, 1));
+    resume().await;
+    assert_eq!(failing.calls().len(), 1);
+    assert_eq!(world.plan(1).await.execution, first.execution);
+    let free = world.ledger().await.acquire_lease(&world.session, "another", Duration::from_secs(1)).await.unwrap();
+    assert!(free.is_some());
 }
