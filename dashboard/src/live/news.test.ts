@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { QueryClient, QueryObserver } from "@tanstack/react-query";
+import { expect, test, vi } from "vitest";
 
 import type { EntryFrame } from "./frames";
-import { staleAfter, staleAfterChange } from "./news";
+import { Invalidator, staleAfter, staleAfterChange } from "./news";
 
 function entry(type: string, planId: string | null = null): EntryFrame {
   return { type, sessionId: "aaaaaaaa", channel: "web", seq: 1, at: "", by: { kind: "person", name: "p", through: "web" }, planId, event: { type } };
@@ -26,4 +27,30 @@ test("a change somewhere makes lists old, and of sessions only the state of its 
   // Replies and results of a running turn change no list.
   expect(staleAfterChange({ session: "cli:main", kinds: [] })).toEqual([]);
   expect(staleAfterChange({ session: undefined, kinds: [] })).toEqual([["sessions"], ["inbox"], ["plan-control-state"], ["plan"]]);
+});
+
+test.each([
+  ["an entry of its session", (to: Invalidator) => to.take("aaaaaaaa", { kind: "entry", entry: entry("plan_submitted", "p1") })],
+  ["a change of some session", (to: Invalidator) => to.takeChange({ session: "aaaaaaaa", kinds: ["plan"] })],
+])("a plan that changes while it is loaded for the first time is asked for once more, after %s", async (_, arrive) => {
+  const client = new QueryClient();
+  const answers: ((plan: object) => void)[] = [];
+  const observer = new QueryObserver(client, { queryKey: ["plan", "p1"], queryFn: () => new Promise<object>((resolve) => answers.push(resolve)) });
+  const leave = observer.subscribe(() => undefined);
+  const invalidator = new Invalidator(client, 0);
+  const plan = (status: string) => ({ sessionId: "aaaaaaaa", channel: "web", status });
+
+  expect(answers).toHaveLength(1);
+  // Several events lead to one more request.
+  for (let n = 0; n < 3; n += 1) {
+    arrive(invalidator);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  answers[0]?.(plan("COLLECTING"));
+  await vi.waitFor(() => expect(answers).toHaveLength(2));
+  answers[1]?.(plan("READY"));
+  await vi.waitFor(() => expect(observer.getCurrentResult().data).toEqual(plan("READY")));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(answers).toHaveLength(2);
+  leave();
 });

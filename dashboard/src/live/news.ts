@@ -51,10 +51,10 @@ export function staleAfterChange({ session, kinds }: SessionChange): QueryKey[] 
   return keys;
 }
 
-/** The cached plans of a session. */
+/** The cached plans of a session, and those whose first answer is still to come: it will say which session they are of. */
 export function plansOf(client: QueryClient, session: SessionId): QueryKey[] {
   const plans = client.getQueryCache().findAll({ queryKey: ["plan"], predicate: ({ queryKey }) => queryKey.length === 2 });
-  return plans.filter(({ state }) => isOf(state.data, session)).map(({ queryKey }) => queryKey);
+  return plans.filter(({ state }) => state.data === undefined || isOf(state.data, session)).map(({ queryKey }) => queryKey);
 }
 
 function isOf(data: unknown, session: SessionId): boolean {
@@ -101,7 +101,17 @@ export class Invalidator {
       this.#timer = undefined;
       const keys = [...this.#keys.values()];
       this.#keys.clear();
-      for (const queryKey of keys) void this.client.invalidateQueries({ queryKey });
+      for (const queryKey of keys) this.#invalidate(queryKey);
     }, this.wait);
+  }
+
+  /** A query's first request is not sent again while it is under way. Its answer may be older than the event, so it is asked for once more. */
+  #invalidate(queryKey: QueryKey): void {
+    const loading = this.client.getQueryCache().findAll({ queryKey, fetchStatus: "fetching", predicate: ({ state }) => state.data === undefined });
+    void this.client.invalidateQueries({ queryKey });
+    for (const query of loading) {
+      const again = () => this.client.invalidateQueries({ queryKey: query.queryKey, exact: true }, { cancelRefetch: false });
+      void query.promise?.then(again, () => undefined);
+    }
   }
 }

@@ -89,6 +89,32 @@ describe("a document", () => {
     expect((await planOf("blog-move")).status).toBe("READY");
     visitor.complaints.length = 0;
   });
+
+  test("that changes while its page loads it is shown as it is now", async () => {
+    await session("blog-move", "/plan on", "move the blog to a new host");
+    const { id } = await planOf("blog-move");
+    visitor = await visit(browser, stack);
+    const { page } = visitor;
+    // The first answer is of before the change, and arrives after the page was told of it.
+    const frames: string[] = [];
+    page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => void frames.push(String(payload))));
+    const frame = (type: string) => until(async () => frames.filter((text) => text.includes(`"type":"${type}"`)), (found) => found.length > 0);
+    let isFirst = true;
+    await page.route(`**/api/plans/${id}`, async (route) => {
+      if (!isFirst) return route.continue();
+      isFirst = false;
+      const answer = await route.fetch();
+      await frame("watching");
+      await stack.api("POST", "/api/sessions/blog-move/messages", { text: "make it shorter" });
+      await frame("changed");
+      // The page gathers what changed for 150 milliseconds.
+      await page.waitForTimeout(500);
+      await route.fulfill({ response: answer });
+    });
+    await visitor.go(`/p/${id}`);
+    await page.getByText("Announce a maintenance window").first().waitFor();
+    await page.getByText("Version 2", { exact: true }).first().waitFor();
+  });
 });
 
 describe("a plan with steps", () => {
