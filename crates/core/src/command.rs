@@ -261,10 +261,11 @@ pub enum RunCommand {
         ended: Vec<EndedStep>,
         begun: Vec<StepId>,
     },
-    /// Ends the execution by what was done.
+    /// Ends the execution by what was done, with the outcome of its last steps if that is not written yet.
     Finish {
         plan: PlanId,
         execution: ExecutionId,
+        ended: Vec<EndedStep>,
     },
     /// The execution waits for a person; this process does not work on it any more.
     Pause {

@@ -178,7 +178,8 @@ impl RequestId {
         let hash: [u8; 32] = Sha256::new().chain_update(whole).chain_update(" ").chain_update(part).finalize().into();
         // The beginning of a time-ordered id keeps what belongs together together in the store.
         let head = whole.get(..HEAD).unwrap_or(whole);
-        Self(format!("{head}-{}", hex::encode(&hash[..8])))
+        let [a, b, c, d, e, f, g, h, ..] = hash;
+        Self(format!("{head}-{:016x}", u64::from_be_bytes([a, b, c, d, e, f, g, h])))
     }
 }
 

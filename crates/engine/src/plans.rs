@@ -158,7 +158,7 @@ impl Plans {
         plan: &Plan,
     ) -> LedgerResult<Arc<Plan>> {
         let Some(execution) = &plan.execution else { return Err(no_plan(session, &plan.id).into()) };
-        let finish = RunCommand::Finish { plan: plan.id.clone(), execution: execution.id.clone() };
+        let finish = RunCommand::Finish { plan: plan.id.clone(), execution: execution.id.clone(), ended: Vec::new() };
         let committed = self.submitter.submit(session, by, Command::Run(finish)).await?;
         lookup::named(&committed.snapshot, &plan.id)
     }

@@ -25,7 +25,7 @@ impl Decider<'_> {
                 self.start_execution(plan)
             }
             RunCommand::Advance { plan, execution, ended, begun } => self.advance(plan, execution, ended, begun),
-            RunCommand::Finish { plan, execution } => self.finish(plan, execution),
+            RunCommand::Finish { plan, execution, ended } => self.finish(plan, execution, ended),
             RunCommand::Pause { plan, execution } => {
                 let (plan, running) = self.running(plan, execution)?;
                 Ok(if running.paused_since().is_some() { Vec::new() } else { vec![paused(plan, running, 0, None)] })
@@ -148,9 +148,15 @@ impl Decider<'_> {
         Ok(Event::of_plan(&plan.id, PlanEvent::StepEnded { execution, step, outcome, permissions }))
     }
 
-    fn finish(&self, plan: &PlanId, execution: &ExecutionId) -> Result<Vec<Event>, Refusal> {
+    fn finish(&self, plan: &PlanId, execution: &ExecutionId, ended: &[EndedStep]) -> Result<Vec<Event>, Refusal> {
+        let mut events = self.advance(plan, execution, ended, &[])?;
         let (plan, running) = self.running(plan, execution)?;
-        Ok(vec![finished(plan, running)])
+        let mut after = running.clone();
+        for EndedStep { step, outcome, .. } in ended {
+            after.steps.iter_mut().filter(|run| run.step == *step).for_each(|run| run.status = outcome.status);
+        }
+        events.push(finished(plan, &after));
+        Ok(events)
     }
 
     /// A specialist says how far it is with the step it was given, and with no other.

@@ -12,7 +12,11 @@ impl Plan {
         let mut risks = match &self.content {
             // A document is carried out by an agent that chooses its calls itself.
             PlanContent::Document(_) | PlanContent::Build(_) => BTreeSet::from([Risk::ChangesFiles]),
-            PlanContent::Collect(collected) => collected.steps.iter().flat_map(|call| tool_risks(&call.tool)).collect(),
+            PlanContent::Collect(collected) => {
+                let mut risks = BTreeSet::new();
+                collected.steps.iter().for_each(|call| risks.extend(risks_of(&call.tool)));
+                risks
+            }
         };
         if !self.content.commands(|_| true).is_empty() {
             risks.insert(Risk::Commands);
@@ -34,12 +38,16 @@ impl Plan {
 
 /// What a call of a tool may do. A tool that Planwright does not know may do anything.
 pub fn tool_risks(tool: &str) -> BTreeSet<Risk> {
+    risks_of(tool).iter().copied().collect()
+}
+
+fn risks_of(tool: &str) -> &'static [Risk] {
     match tool {
         "list_files" | "glob_files" | "grep_files" | "read_file" | "plan_get" | "plan_list" | "memory_search"
-        | "command_output" | "read_plan" | "list_plans" => BTreeSet::from([Risk::ReadsOnly]),
-        "write_file" | "edit_file" | "delete_file" | "move_file" => BTreeSet::from([Risk::ChangesFiles]),
-        "run_command" | "stop_command" => BTreeSet::from([Risk::Commands]),
-        upstream if upstream.contains("__") => BTreeSet::from([Risk::Upstream]),
-        _ => BTreeSet::from([Risk::ChangesFiles, Risk::Commands, Risk::Network]),
+        | "command_output" | "read_plan" | "list_plans" => &[Risk::ReadsOnly],
+        "write_file" | "edit_file" | "delete_file" | "move_file" => &[Risk::ChangesFiles],
+        "run_command" | "stop_command" => &[Risk::Commands],
+        upstream if upstream.contains("__") => &[Risk::Upstream],
+        _ => &[Risk::ChangesFiles, Risk::Commands, Risk::Network],
     }
 }

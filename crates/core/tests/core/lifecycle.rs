@@ -179,7 +179,7 @@ fn attempts(world: &World, id: &PlanId, action: Action) -> Vec<(Actor, Command)>
         Action::Revise => vec![(person(), revise(id, "by train"))],
         Action::Execute if plan.status == PlanStatus::Executing => {
             let execution = world.execution();
-            vec![(system(), Command::Run(RunCommand::Finish { plan: id.clone(), execution }))]
+            vec![(system(), Command::Run(RunCommand::Finish { plan: id.clone(), execution, ended: Vec::new() }))]
         }
         Action::Execute => {
             vec![(system(), Command::Run(RunCommand::Start { plan: id.clone() })), (person(), resume(id))]
@@ -298,7 +298,7 @@ fn an_execution_that_is_over_takes_no_outcome() {
         let late = [
             run(begin_step(plan.clone(), execution.clone(), "s1")),
             run(end_step(plan.clone(), execution.clone(), "s1", StepStatus::Completed)),
-            run(RunCommand::Finish { plan, execution }),
+            run(RunCommand::Finish { plan, execution, ended: Vec::new() }),
         ];
         for command in late {
             let before = world.snapshot.clone();
@@ -312,7 +312,7 @@ fn an_execution_that_is_over_takes_no_outcome() {
 fn another_execution_is_not_this_one() {
     let (world, id) = reach(PlanStyle::Collect, PlanStatus::Executing);
     let other = ExecutionId::new("another").unwrap();
-    let command = Command::Run(RunCommand::Finish { plan: id, execution: other });
+    let command = Command::Run(RunCommand::Finish { plan: id, execution: other, ended: Vec::new() });
     let decided = decide(&world.snapshot, &command, &world.stamp(Actor::system("executor")), &world.policy);
     refused(decided, RefusalCode::WrongStatus, "this execution is over");
 }

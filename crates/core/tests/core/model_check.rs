@@ -129,7 +129,7 @@ impl Intent {
             Self::Cancel(plan) => Command::Decide(Decision::Cancel { plan, reason: None }),
             Self::Revise(plan) => Command::Decide(Decision::Revise { plan, feedback: "shorter".to_owned() }),
             Self::Start(plan) => Command::Run(RunCommand::Start { plan }),
-            Self::Finish(plan, execution) => Command::Run(RunCommand::Finish { plan, execution }),
+            Self::Finish(plan, execution) => Command::Run(RunCommand::Finish { plan, execution, ended: Vec::new() }),
         }
     }
 

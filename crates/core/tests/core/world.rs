@@ -148,7 +148,7 @@ impl World {
 
     pub(crate) fn finish(&mut self) -> Decided {
         let (plan, execution) = (self.active().id.clone(), self.execution());
-        self.send(Actor::system("executor"), Command::Run(RunCommand::Finish { plan, execution }))
+        self.send(Actor::system("executor"), Command::Run(RunCommand::Finish { plan, execution, ended: Vec::new() }))
     }
 
     pub(crate) fn run_step(&mut self, id: &str) {

@@ -169,7 +169,11 @@ impl InputDispatcher {
             }
             Input::ResumePlan { plan, choice, worker, after_step } => {
                 let resuming = Resuming { choice, worker, after_step };
-                Box::pin(self.commands.decisions.resume_or_settle(&plan, resuming, context)).await?.into()
+                let found = match snapshot.plans.get(&plan) {
+                    Some(found) => Arc::clone(found),
+                    None => self.agent.engine().plans().get(session, &plan).await?,
+                };
+                Box::pin(self.commands.decisions.resume_or_settle(found, resuming, context)).await?.into()
             }
             Input::Undo { plan, step } => {
                 let plan = self.agent.engine().plans().get(session, &plan).await?;

@@ -79,7 +79,7 @@ impl<'a> Carrier<'a> {
     }
 
     pub(crate) fn finishes(&self) {
-        self.does(|plan, execution| RunCommand::Finish { plan, execution });
+        self.does(|plan, execution| RunCommand::Finish { plan, execution, ended: Vec::new() });
     }
 }
 

@@ -23,19 +23,48 @@ pub(super) fn running_steps() -> World {
     world
 }
 
-fn advance(world: &mut World, ended: &[(&str, StepStatus)], begun: &[&str]) -> Decided {
-    let ended = ended
-        .iter()
-        .map(|(id, status)| EndedStep {
-            step: step(id),
-            outcome: outcome(*status),
-            changes: CallChanges::default(),
-            permissions: PermissionCounts::default(),
-        })
-        .collect();
+fn ended(steps: &[(&str, StepStatus)]) -> Vec<EndedStep> {
+    let ended = |(id, status): &(&str, StepStatus)| EndedStep {
+        step: step(id),
+        outcome: outcome(*status),
+        changes: CallChanges::default(),
+        permissions: PermissionCounts::default(),
+    };
+    steps.iter().map(ended).collect()
+}
+
+fn finish(world: &mut World, steps: &[(&str, StepStatus)]) -> Decided {
+    let (plan, execution, ended) = (world.active().id.clone(), world.execution(), ended(steps));
+    world.send(Actor::system("executor"), Command::Run(RunCommand::Finish { plan, execution, ended }))
+}
+
+fn advance(world: &mut World, steps: &[(&str, StepStatus)], begun: &[&str]) -> Decided {
+    let ended = ended(steps);
     let begun = begun.iter().map(|id| step(id)).collect();
     let (plan, execution) = (world.active().id.clone(), world.execution());
     world.send(Actor::system("executor"), Command::Run(RunCommand::Advance { plan, execution, ended, begun }))
+}
+
+#[test]
+fn the_outcome_of_the_last_steps_counts_for_the_end_that_is_written_with_it() {
+    for (status, end) in [(Completed, PlanStatus::Completed), (Failed, PlanStatus::PartiallyCompleted)] {
+        let mut world = super::running_calls(2);
+        advance(&mut world, &[], &["s1"]).unwrap();
+        advance(&mut world, &[("s1", Completed)], &["s2"]).unwrap();
+        let events = finish(&mut world, &[("s2", status)]).unwrap();
+        assert_eq!(events.iter().map(|event| event.name()).collect::<Vec<_>>(), ["step_ended", "execution_finished"]);
+        assert_eq!(world.active().status, end);
+        assert_eq!(steps(&world), [Completed, status]);
+    }
+}
+
+#[test]
+fn an_end_with_an_outcome_that_does_not_fit_ends_nothing() {
+    let mut world = super::running_calls(2);
+    advance(&mut world, &[], &["s1"]).unwrap();
+    assert_eq!(finish(&mut world, &[("s2", Completed)]).unwrap_err().code, RefusalCode::WrongStatus);
+    assert_eq!(world.active().status, PlanStatus::Executing);
+    assert_eq!(steps(&world), [InProgress, Pending]);
 }
 
 #[test]

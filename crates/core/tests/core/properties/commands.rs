@@ -160,8 +160,8 @@ impl Running {
             Self::Start => RunCommand::Start { plan },
             Self::Begin(n) => begin_step(plan, execution, nth(*n).as_str()),
             Self::End(n, status) => end_step(plan, execution, nth(*n).as_str(), *status),
-            Self::Finish => RunCommand::Finish { plan, execution },
-            Self::FinishAnother => RunCommand::Finish { plan, execution: another },
+            Self::Finish => RunCommand::Finish { plan, execution, ended: Vec::new() },
+            Self::FinishAnother => RunCommand::Finish { plan, execution: another, ended: Vec::new() },
             Self::Pause => RunCommand::Pause { plan, execution },
         }
     }

@@ -97,7 +97,7 @@ impl PlanCommands {
             PlanCommand::Resume { plan, choice } => {
                 let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
                 let resuming = Resuming { choice, worker: Worker::ThisProcess, after_step: None };
-                Box::pin(self.decisions.resume_or_settle(&plan.id, resuming, context)).await
+                Box::pin(self.decisions.resume_or_settle(plan, resuming, context)).await
             }
         }
     }

@@ -53,8 +53,8 @@ struct StepResult {
 }
 
 impl ExecutionRunner<'_> {
-    /// Makes the calls until none is left, one fails, the result of one is unknown, or a person looks first. The outcome of a step and the intent
-    /// of the next one are written together.
+    /// Makes the calls until none is left, one fails, the result of one is unknown, or a person looks first. The outcome of a
+    /// step and the intent of the next one are written together, and that of the last one with the end of the execution.
     pub(super) async fn recorded_calls(&mut self) -> Result<(), ExecutionAbort> {
         self.doubt_what_was_begun().await?;
         let mut results = Vec::new();
@@ -66,9 +66,13 @@ impl ExecutionRunner<'_> {
             let abort = abort.or_else(|| self.is_to_end());
             let over = stops || doubtful || self.waits_for_look(&ended) || abort.is_some();
             let due = if over { Vec::new() } else { self.due(&ended)? };
-            let begun = due.iter().filter(|due| due.run.status == StepStatus::Pending).map(|due| due.run.step.clone());
-            self.advance(ended, begun.collect()).await?;
-            self.note_calls(&results).await;
+            if !over && self.ends_with(&ended) {
+                self.finish(ended).await?;
+            } else {
+                let pending = due.iter().filter(|due| due.run.status == StepStatus::Pending);
+                self.advance(ended, pending.map(|due| due.run.step.clone()).collect()).await?;
+                self.note_calls(&results).await;
+            }
             results.drain(..).for_each(|result: StepResult| self.send_ended(result));
             if let Some(abort) = abort {
                 return Err(abort);
@@ -78,6 +82,16 @@ impl ExecutionRunner<'_> {
             }
             results = self.make(due).await;
         }
+    }
+
+    /// Whether the execution ends with these outcomes. The session is given up with the end, so it does not if they are noted
+    /// in a workbook afterwards.
+    fn ends_with(&self, ended: &[EndedStep]) -> bool {
+        let is_settled = |run: &StepRun| match ended.iter().find(|ended| ended.step == run.step) {
+            Some(ended) => ended.outcome.status.is_settled(),
+            None => run.status.is_settled(),
+        };
+        !ended.is_empty() && self.runs().iter().all(is_settled) && !self.has_workbook()
     }
 
     /// Calls that a process began before it ended are repeated if they may be. The result of the others is unknown.
@@ -165,12 +179,16 @@ impl ExecutionRunner<'_> {
         for due in &due {
             self.send_step_started(due.position, &due.run);
         }
-        join_all(due.into_iter().map(|due| async {
-            let began = Instant::now();
-            let (outcome, abort, changes, permissions) = self.call(&due).await;
-            StepResult { due, outcome, changes, permissions, began, abort }
-        }))
-        .await
+        match <[ReadyStep; 1]>::try_from(due) {
+            Ok([due]) => vec![self.make_one(due).await],
+            Err(due) => join_all(due.into_iter().map(|due| self.make_one(due))).await,
+        }
+    }
+
+    async fn make_one(&self, due: ReadyStep) -> StepResult {
+        let began = Instant::now();
+        let (outcome, abort, changes, permissions) = self.call(&due).await;
+        StepResult { due, outcome, changes, permissions, began, abort }
     }
 
     async fn call(&self, due: &ReadyStep) -> (StepOutcome, Option<ExecutionAbort>, CallChanges, PermissionCounts) {
@@ -282,10 +300,10 @@ impl ExecutionRunner<'_> {
     /// Writes the results into the workbook, as a conversation does.
     async fn note_calls(&self, results: &[StepResult]) {
         // Most sessions have no workbook. For those nothing is counted.
-        let (hooks, session) = (&self.executions.turns.hooks, self.session_state.as_deref());
-        if hooks.workbook_of(session).is_none() {
+        if !self.has_workbook() {
             return;
         }
+        let (hooks, session) = (&self.executions.turns.hooks, self.session_state.as_deref());
         for result in results {
             let Some(call_note) = self.note_of(result) else { continue };
             let call = &result.due.call;
@@ -301,6 +319,10 @@ impl ExecutionRunner<'_> {
             let ended = EndedCall { tool: &call.tool, arguments: &arguments, answer };
             hooks.note(session, request, call_note, ended).await;
         }
+    }
+
+    fn has_workbook(&self) -> bool {
+        self.executions.turns.hooks.workbook_of(self.session_state.as_deref()).is_some()
     }
 
     fn note_of(&self, result: &StepResult) -> Option<CallNote> {

@@ -90,7 +90,9 @@ async fn stop_executions(engine: &Engine, session: &SessionIdentity, by: &Actor)
             // Its text is worked on in the conversation, and a later message may continue it. While a person looks at a
             // step, there is no work that a message continues, and the stop ends the execution.
             PlanStyle::Document if running.step_pause().is_none() => RunCommand::Pause { plan: id, execution },
-            PlanStyle::Document | PlanStyle::Collect | PlanStyle::Build => RunCommand::Finish { plan: id, execution },
+            PlanStyle::Document | PlanStyle::Collect | PlanStyle::Build => {
+                RunCommand::Finish { plan: id, execution, ended: Vec::new() }
+            }
         };
         match engine.submit(session, by, Command::Run(command)).await {
             Ok(committed) => stopped |= !committed.events.is_empty(),

@@ -65,6 +65,8 @@ impl From<LedgerError> for ExecutionAbort {
 impl ExecutionRunner<'_> {
     pub(super) async fn run(&mut self) -> LedgerResult<Arc<Plan>> {
         let outcome = match self.steps().await {
+            // The entry with the outcome of the last step ended it.
+            Ok(()) if self.plan.status != PlanStatus::Executing => Ok(()),
             // The entry with the outcome of the step paused it. After a failure that ends the execution there is nothing
             // to release.
             Ok(()) if self.step_pause().is_some() && !self.ends_at_a_failure() => {
@@ -78,7 +80,7 @@ impl ExecutionRunner<'_> {
             }
             // A step whose result is unknown waits for a person; the execution stays open.
             Ok(()) if uncertain(self.runs()).is_some() => self.pause().await,
-            Ok(()) | Err(ExecutionAbort::Stopped) => self.finish().await,
+            Ok(()) | Err(ExecutionAbort::Stopped) => self.finish(Vec::new()).await,
             Err(abort) => Err(abort),
         };
         // The entry that ends or pauses it released the session.
@@ -122,8 +124,9 @@ impl ExecutionRunner<'_> {
         Ok(())
     }
 
-    async fn finish(&mut self) -> Result<(), ExecutionAbort> {
-        let finish = RunCommand::Finish { plan: self.plan.id.clone(), execution: self.id.clone() };
+    /// Ends the execution, with the outcome of its last steps if that is not written yet.
+    pub(super) async fn finish(&mut self, ended: Vec<EndedStep>) -> Result<(), ExecutionAbort> {
+        let finish = RunCommand::Finish { plan: self.plan.id.clone(), execution: self.id.clone(), ended };
         self.held.stop_renewing();
         self.submit_under(Leasing::Release, &self.actor.clone(), Command::Run(finish)).await
     }

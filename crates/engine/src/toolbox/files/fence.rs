@@ -58,12 +58,12 @@ impl Fence {
         claim().map_err(|error| unusable(&error))
     }
 
-    /// The same where a claim stands already. A process that takes a session over does this, whether it writes or not.
-    pub(super) fn take_over(&self, folder: &SessionFolder) -> Result<(), Refusal> {
-        let Some(own) = folder.open_whole()? else { return Ok(()) };
+    /// Whether a lease was ever named for this folder.
+    pub(super) fn is_claimed(folder: &SessionFolder) -> Result<bool, Refusal> {
+        let Some(own) = folder.open_whole()? else { return Ok(false) };
         match own.symlink_metadata(LEASE) {
-            Ok(_) => self.claim(folder).map(drop),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(unusable(&error)),
         }
     }
@@ -127,12 +127,13 @@ mod tests {
         let session: SessionIdentity = "cli:k3yk3y8x".parse().unwrap();
         let folder = SessionFolder::new(root.path().to_owned(), &session);
         let (first, second) = (fence("one 1"), fence("two 2"));
-        second.take_over(&folder).unwrap();
+        assert!(!Fence::is_claimed(&folder).unwrap());
         assert!(folder.open_whole().unwrap().is_none(), "nothing is made for a session without files");
         assert!(first.claim(&folder).unwrap());
         assert!(!first.claim(&folder).unwrap(), "its claim stands");
         first.pass(&folder).unwrap();
-        second.take_over(&folder).unwrap();
+        assert!(Fence::is_claimed(&folder).unwrap());
+        assert!(second.claim(&folder).unwrap());
         assert_eq!(first.pass(&folder).unwrap_err().code, RefusalCode::Conflict);
         second.pass(&folder).unwrap();
         folder.remove().unwrap();

@@ -133,8 +133,8 @@ async fn a_call_that_failed_before_a_crash_still_ends_it() {
 
 #[tokio::test]
 async fn every_point_of_a_crash_leaves_each_call_made_once_or_again_because_it_may() {
-    // After its start, an execution of two calls submits: begin, end and begin, end, finish.
-    for point in 1..=4 {
+    // After its start, an execution of two calls submits: begin, end and begin, end and finish.
+    for point in 1..=3 {
         let prop = Prop::new("prop", ToolEffect::Repeatable, Act::Answer(json!({})));
         let world = approved(&[("prop", json!({"n": 1})), ("prop", json!({"n": 2}))], |setup| setup.tool(&prop)).await;
         let seen = std::sync::atomic::AtomicUsize::new(0);
@@ -155,6 +155,32 @@ async fn every_point_of_a_crash_leaves_each_call_made_once_or_again_because_it_m
         }
         world.is_sound().await;
     }
+}
+
+/// The entry with the outcome of the last call ends the execution, too.
+#[tokio::test]
+async fn the_last_outcome_and_the_end_are_written_together() {
+    let prop = Prop::changing("prop");
+    let mut world = approved(&[("prop", json!({"n": 1})), ("prop", json!({"n": 2}))], |setup| setup.tool(&prop)).await;
+    let submitted = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&submitted);
+    let ledger = HangingLedger::new(world.ledger().await, move |submission| {
+        match &submission.command {
+            Command::Run(RunCommand::Advance { ended, begun, .. }) => {
+                seen.lock().unwrap().push(("advance", ended.len(), begun.len()));
+            }
+            Command::Run(RunCommand::Finish { ended, .. }) => seen.lock().unwrap().push(("finish", ended.len(), 0)),
+            _ => {}
+        }
+        false
+    });
+    world.agent = world.setup.agent(ledger, world.model.clone());
+    world.send("/plan resume").await;
+    assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
+    assert_eq!(*submitted.lock().unwrap(), [("advance", 0, 1), ("advance", 1, 1), ("finish", 1, 0)]);
+    let free = world.ledger().await.acquire_lease(&world.session, "another", Duration::from_secs(1)).await.unwrap();
+    assert!(free.is_some(), "the end gives the session up");
+    world.is_sound().await;
 }
 
 /// The lease comes with the resumption, in one transaction, and no other entry takes it.

@@ -31,6 +31,22 @@ async fn recorded_calls_that_are_carried_out_are_noted() {
     world.is_sound().await;
 }
 
+/// The end of the execution gives the session up, and a note needs it.
+#[tokio::test]
+async fn the_last_recorded_call_is_noted_too() {
+    let calls = Reply::call("list_files", json!({})).and_call("read_file", json!({"path": "a.txt"}));
+    let model = ScriptedModel::new([calls, Reply::call("plan_finalize", json!({}))]);
+    let world = working_with(model, |_| {}).await;
+    world.has_file("a.txt", "What A says.");
+    world.send("/plan on collect").await;
+    world.say("Look around").await;
+    world.send("/plan approve").await;
+    assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
+    let findings = world.reads(DocumentKind::Findings).await;
+    assert!(findings.contains("from `read_file {\"path\":\"a.txt\"}`."), "{findings}");
+    world.is_sound().await;
+}
+
 #[tokio::test]
 async fn what_a_specialist_finds_and_fails_at_is_noted_and_its_step_goes_on() {
     let world = proposed(&[step("Look", "researcher", &[])], |_| {}).await;

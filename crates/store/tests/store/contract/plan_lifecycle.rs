@@ -145,7 +145,7 @@ pub(crate) async fn a_step_a_person_skipped_stays_skipped(store: &Store) {
         let (skipped, choice) = (StepId::new("s2").unwrap(), StuckChoice::Skip);
         decide(&engine, Command::Decide(Decision::Settle { plan: plan.id.clone(), step: skipped, choice })).await;
         let execution = execution(&engine, &plan.id).await;
-        run(&engine, RunCommand::Finish { plan: plan.id.clone(), execution }).await;
+        run(&engine, RunCommand::Finish { plan: plan.id.clone(), execution, ended: Vec::new() }).await;
 
         let resumed = decide(&engine, resume(&plan.id)).await;
         let execution = resumed.execution.as_ref().unwrap();

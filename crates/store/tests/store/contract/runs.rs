@@ -123,7 +123,7 @@ pub(crate) async fn a_plan_of_many_steps_is_carried_out(store: &Store) {
         plan = carry_out(&engine, &plan, n, &format!("outcome {n}")).await;
     }
     let (id, execution) = (plan.id.clone(), execution(&plan));
-    let finish = Command::Run(RunCommand::Finish { plan: id, execution });
+    let finish = Command::Run(RunCommand::Finish { plan: id, execution, ended: Vec::new() });
     let finished = engine.submit(&here(), &agent(), finish).await.unwrap();
     assert_eq!(active(&finished).status, PlanStatus::Completed);
     let read = store.engine().await.plans().get(&here(), &plan.id).await.unwrap();

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use planwright_core::command::StuckChoice;
-use planwright_core::ids::PlanId;
 use planwright_core::plan::execution::{Execution, Pause, StepRun, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -33,12 +32,11 @@ impl Decisions {
     /// Continues a plan, after settling the step that it stopped at.
     pub(in crate::agent) async fn resume_or_settle(
         &self,
-        plan: &PlanId,
+        found: Arc<Plan>,
         resuming: Resuming,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
-        let session = context.session();
-        let found = self.agent.engine().plans().get(session, plan).await?;
+        let (session, plan) = (context.session(), &found.id.clone());
         if resuming.choice != Some(StuckChoice::Stop) {
             self.check_step_was_seen(&found, context).await?;
         }

@@ -122,7 +122,7 @@ fn a_lease_that_was_taken_over_changes_nothing_in_a_project() {
         first.claim(&context.own).unwrap();
         let target = ChangePlace::new(&context, &path).unwrap();
         let found = target.find().unwrap();
-        second.take_over(&context.own).unwrap();
+        second.claim(&context.own).unwrap();
         let Err(ChangeError::Refused(refusal)) = change(&target, found.as_ref()) else { panic!("it was changed") };
         assert!(refusal.message.contains("took this session over"), "{refusal}");
         assert_eq!(fs::read_dir(project.path("")).unwrap().count(), 1);
