@@ -30,7 +30,7 @@ test("a change somewhere makes lists old, and of sessions only the state of its 
 });
 
 test.each([
-  ["an entry of its session", (to: Invalidator) => to.take("aaaaaaaa", { kind: "entry", entry: entry("plan_submitted", "p1") })],
+  ["an entry of its session", (to: Invalidator) => to.take("aaaaaaaa", { kind: "entry", entry: entry("plan_finalized", "p1") })],
   ["a change of some session", (to: Invalidator) => to.takeChange({ session: "aaaaaaaa", kinds: ["plan"] })],
 ])("a plan that changes while it is loaded for the first time is asked for once more, after %s", async (_, arrive) => {
   const client = new QueryClient();

@@ -151,11 +151,7 @@ impl Decider<'_> {
     fn finish(&self, plan: &PlanId, execution: &ExecutionId, ended: &[EndedStep]) -> Result<Vec<Event>, Refusal> {
         let mut events = self.advance(plan, execution, ended, &[])?;
         let (plan, running) = self.running(plan, execution)?;
-        let mut after = running.clone();
-        for EndedStep { step, outcome, .. } in ended {
-            after.steps.iter_mut().filter(|run| run.step == *step).for_each(|run| run.status = outcome.status);
-        }
-        events.push(finished(plan, &after));
+        events.push(finished(plan, &with_outcomes(running, &events)));
         Ok(events)
     }
 
@@ -318,6 +314,16 @@ pub(super) fn finished(plan: &Plan, execution: &Execution) -> Event {
         &plan.id,
         PlanEvent::ExecutionFinished { execution: execution.id.clone(), status: execution.result() },
     )
+}
+
+/// The execution with the outcomes of its steps that these events say.
+pub(super) fn with_outcomes(execution: &Execution, events: &[Event]) -> Execution {
+    let mut after = execution.clone();
+    for event in events {
+        let Event::Plan { event: PlanEvent::StepEnded { step, outcome, .. }, .. } = event else { continue };
+        after.steps.iter_mut().filter(|run| run.step == *step).for_each(|run| run.status = outcome.status);
+    }
+    after
 }
 
 pub(super) fn step_ended(plan: &Plan, execution: &Execution, step: &StepId, outcome: StepOutcome) -> Event {

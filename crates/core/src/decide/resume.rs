@@ -3,7 +3,7 @@
 use crate::approval::Require;
 use crate::command::{StepOutcome, StuckChoice};
 use crate::decide::Decider;
-use crate::decide::execution::{finished, step_ended};
+use crate::decide::execution::{finished, step_ended, with_outcomes};
 use crate::event::{Event, PlanEvent};
 use crate::ids::StepId;
 use crate::plan::content::PlanStep;
@@ -172,11 +172,7 @@ fn settle_running(plan: &Plan, execution: &Execution, step: &StepId, choice: Stu
         StuckChoice::Retry => vec![step_ended(plan, execution, step, said(StepStatus::Pending, RETRIED.to_owned()))],
         StuckChoice::Skip => {
             let mut events = skipped(plan, execution, step, said(StepStatus::Skipped, SKIPPED.to_owned()));
-            let mut after = execution.clone();
-            for event in &events {
-                let Event::Plan { event: PlanEvent::StepEnded { step, outcome, .. }, .. } = event else { continue };
-                after.steps.iter_mut().filter(|run| run.step == *step).for_each(|run| run.status = outcome.status);
-            }
+            let after = with_outcomes(execution, &events);
             // No step is left to report on, so nothing else would end the execution.
             events.extend(after.is_settled().then(|| finished(plan, &after)));
             events

@@ -210,11 +210,10 @@ impl LeaseKeeper {
             let held = changes.borrow_and_update().clone();
             let keeping = async {
                 let Some(held) = held else { return std::future::pending().await };
-                // The shorter wait comes first: a timer that ends before all others wakes a thread when it is set.
                 tokio::select! {
                     biased;
-                    () = ended_elsewhere(ledger, &held.lease.session, &held.purpose) => {}
                     () = held.keep_renewing(ledger) => {}
+                    () = ended_elsewhere(ledger, &held.lease.session, &held.purpose) => {}
                 }
                 held.lost.cancel();
                 std::future::pending::<()>().await;
