@@ -22,6 +22,7 @@ mod runner;
 mod standing_approval;
 mod summary;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use planwright_core::actor::{Actor, ActorKind};
@@ -50,7 +51,7 @@ use crate::session::progress::Progress;
 use crate::session::task::{InputContext, Running};
 
 use document::DocumentWork;
-use runner::ExecutionRunner;
+use runner::{ExecutionRunner, ExecutionState};
 
 pub(super) use summary::summary;
 
@@ -296,28 +297,26 @@ impl Executions {
         context: &InputContext,
     ) -> LedgerResult<Arc<Plan>> {
         let session = context.session();
-        let plan = named(&committed.snapshot, plan)?;
-        let id = plan.execution.as_ref().map(|execution| execution.id.clone());
-        let id = id.ok_or_else(|| LedgerError::Internal(format!("plan {} is not carried out", plan.number)))?;
+        let state = ExecutionState::of(plan, committed.snapshot)?;
+        let id = state.plan.execution.as_ref().map(|execution| execution.id.clone());
+        let id = id.ok_or_else(|| LedgerError::Internal(format!("plan {} is not carried out", state.plan.number)))?;
         self.leases.fence_files(session, &held).await?;
-        context.work.carries_out(Some(&plan.id));
+        context.work.carries_out(Some(plan));
         context.work.holds_lease.cancel();
-        let stored = committed.snapshot.session.as_ref();
-        let workspace = stored.map(|session| session.workspace.clone()).unwrap_or_default();
-        let mut runner = ExecutionRunner {
+        let workspace = state.session.as_ref().map(|session| session.workspace.clone()).unwrap_or_default();
+        let runner = ExecutionRunner {
             agent: &self.agent,
             executions: self,
             actor: Actor::system(session.channel.as_str()),
             session: session.clone(),
             by: by.clone(),
+            plan: plan.clone(),
             id,
-            plan,
-            session_state: committed.snapshot.session,
             held: Arc::new(held),
             workspace,
             context,
         };
-        Box::pin(runner.run()).await
+        Box::pin(runner.run(state)).await
     }
 
     /// Whether a step can be done again without harm.
@@ -335,11 +334,10 @@ impl Executions {
 
     /// The same without the steps that are left out.
     pub(super) fn check_able_without(&self, plan: &Plan, left_out: &[SkippedStep]) -> Result<(), Refusal> {
-        let run = |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.run(step));
-        let over = |step: &StepId| {
-            run(step).is_some_and(|run| matches!(run.status, StepStatus::Completed | StepStatus::Skipped))
-        };
-        let approved = |step: &StepId| left_out.iter().all(|skip| skip.step != *step) && !over(step);
+        let is_over = |run: &&StepRun| matches!(run.status, StepStatus::Completed | StepStatus::Skipped);
+        let runs = plan.execution.iter().flat_map(|execution| &execution.steps);
+        let over: BTreeSet<_> = runs.filter(is_over).map(|run| &run.step).collect();
+        let approved = |step: &StepId| left_out.iter().all(|skip| skip.step != *step) && !over.contains(step);
         match &plan.content {
             PlanContent::Document(_) => Ok(()),
             PlanContent::Collect(collected) => {

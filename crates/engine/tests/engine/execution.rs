@@ -2,6 +2,7 @@
 
 mod built;
 mod documents;
+mod held_plan;
 mod interrupted;
 pub(crate) mod pauses;
 mod plan_watch;

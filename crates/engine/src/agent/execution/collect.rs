@@ -7,6 +7,7 @@ use planwright_core::actor::ActorKind;
 use planwright_core::command::{EndedStep, StepOutcome};
 use planwright_core::gate::{Caller, GateContext, GateDecision, ToolEffect, decide_other_tool};
 use planwright_core::ids::RequestId;
+use planwright_core::plan::Plan;
 use planwright_core::plan::content::{CallRunner, RecordedCall};
 use planwright_core::plan::execution::{PermissionCounts, StepRun, StepStatus};
 use planwright_core::policy::OnFailure;
@@ -16,7 +17,7 @@ use planwright_core::workspace::CallChanges;
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
-use super::runner::{ExecutionAbort, ExecutionRunner};
+use super::runner::{ExecutionAbort, ExecutionRunner, ExecutionState};
 use super::{calls_of, uncertain};
 use crate::agent::change_tracker::{ChangeTracker, done_before};
 use crate::agent::permission::{ApprovedCalls, counted, denied};
@@ -55,8 +56,8 @@ struct StepResult {
 impl ExecutionRunner<'_> {
     /// Makes the calls until none is left, one fails, the result of one is unknown, or a person looks first. The outcome of a
     /// step and the intent of the next one are written together, and that of the last one with the end of the execution.
-    pub(super) async fn recorded_calls(&mut self) -> Result<(), ExecutionAbort> {
-        self.doubt_what_was_begun().await?;
+    pub(super) async fn recorded_calls(&self, state: ExecutionState) -> Result<ExecutionState, ExecutionAbort> {
+        let mut state = self.doubt_what_was_begun(state).await?;
         let mut results = Vec::new();
         loop {
             let (ended, abort) = ended(&results);
@@ -64,44 +65,46 @@ impl ExecutionRunner<'_> {
             let stops = failed && self.agent.engine().policy().on_failure == OnFailure::Stop;
             let doubtful = ended.iter().any(|ended| ended.outcome.status == StepStatus::Uncertain);
             let abort = abort.or_else(|| self.is_to_end());
-            let over = stops || doubtful || self.waits_for_look(&ended) || abort.is_some();
-            let due = if over { Vec::new() } else { self.due(&ended)? };
-            if !over && self.ends_with(&ended) {
-                self.finish(ended).await?;
+            let over = stops || doubtful || state.waits_for_look(&ended) || abort.is_some();
+            let due = if over { Vec::new() } else { self.due(&state, &ended)? };
+            if !over && self.ends_with(&state, &ended) {
+                drop(state);
+                state = self.finish(ended).await?;
             } else {
                 let pending = due.iter().filter(|due| due.run.status == StepStatus::Pending);
-                self.advance(ended, pending.map(|due| due.run.step.clone()).collect()).await?;
-                self.note_calls(&results).await;
+                let begun = pending.map(|due| due.run.step.clone()).collect();
+                state = self.advance(state, ended, begun).await?;
+                self.note_calls(&state, &results).await;
             }
-            results.drain(..).for_each(|result: StepResult| self.send_ended(result));
+            results.drain(..).for_each(|result: StepResult| self.send_ended(&state, result));
             if let Some(abort) = abort {
                 return Err(abort);
             }
             if due.is_empty() {
-                return Ok(());
+                return Ok(state);
             }
-            results = self.make(due).await;
+            results = self.make(&state, due).await;
         }
     }
 
     /// Whether the execution ends with these outcomes. The session is given up with the end, so it does not if they are noted
     /// in a workbook afterwards.
-    fn ends_with(&self, ended: &[EndedStep]) -> bool {
+    fn ends_with(&self, state: &ExecutionState, ended: &[EndedStep]) -> bool {
         let is_settled = |run: &StepRun| match ended.iter().find(|ended| ended.step == run.step) {
             Some(ended) => ended.outcome.status.is_settled(),
             None => run.status.is_settled(),
         };
-        !ended.is_empty() && self.runs().iter().all(is_settled) && !self.has_workbook()
+        !ended.is_empty() && state.runs().iter().all(is_settled) && !self.has_workbook(state)
     }
 
     /// Calls that a process began before it ended are repeated if they may be. The result of the others is unknown.
-    async fn doubt_what_was_begun(&mut self) -> Result<(), ExecutionAbort> {
+    async fn doubt_what_was_begun(&self, state: ExecutionState) -> Result<ExecutionState, ExecutionAbort> {
         let mut doubtful = Vec::new();
         let begun = |(index, run): &(usize, &StepRun)| {
-            run.status == StepStatus::InProgress && !self.is_client_call(*index, run)
+            run.status == StepStatus::InProgress && !is_client_call(&state.plan, *index, run)
         };
-        for (index, run) in self.runs().iter().enumerate().filter(begun) {
-            let due = self.look_up(index + 1, run)?;
+        for (index, run) in state.runs().iter().enumerate().filter(begun) {
+            let due = self.look_up(&state.plan, index + 1, run)?;
             if due.tool.effect() == ToolEffect::Changes {
                 let (outcome, changes) = self.known_outcome(&due).await;
                 let permissions = PermissionCounts::default();
@@ -109,9 +112,9 @@ impl ExecutionRunner<'_> {
             }
         }
         let (ended, _) = ended(&doubtful);
-        self.advance(ended, Vec::new()).await?;
-        doubtful.into_iter().for_each(|result| self.send_ended(result));
-        Ok(())
+        let state = self.advance(state, ended, Vec::new()).await?;
+        doubtful.into_iter().for_each(|result| self.send_ended(&state, result));
+        Ok(state)
     }
 
     /// The outcome of a call that a process began before it ended, if the call left a trace.
@@ -127,22 +130,22 @@ impl ExecutionRunner<'_> {
     }
 
     /// The next step that is open once these have ended, with those behind it that may be done beside it.
-    fn due(&self, ended: &[EndedStep]) -> Result<Vec<ReadyStep>, ExecutionAbort> {
+    fn due(&self, state: &ExecutionState, ended: &[EndedStep]) -> Result<Vec<ReadyStep>, ExecutionAbort> {
         // Steps after one whose result is unknown wait with it.
-        if uncertain(self.runs()).is_some() || self.ends_at_a_failure() {
+        if uncertain(state.runs()).is_some() || self.ends_at_a_failure(state) {
             return Ok(Vec::new());
         }
-        let open = self.runs().iter().enumerate().filter(|(_, run)| {
+        let open = state.runs().iter().enumerate().filter(|(_, run)| {
             let open = matches!(run.status, StepStatus::Pending | StepStatus::InProgress);
             open && ended.iter().all(|ended| ended.step != run.step)
         });
-        let most = if self.is_step_by_step() { 1 } else { SIDE_BY_SIDE };
+        let most = if state.is_step_by_step() { 1 } else { SIDE_BY_SIDE };
         let mut due: Vec<ReadyStep> = Vec::new();
         for (index, run) in open {
-            if self.is_client_call(index, run) {
+            if is_client_call(&state.plan, index, run) {
                 break;
             }
-            let next = self.look_up(index + 1, run)?;
+            let next = self.look_up(&state.plan, index + 1, run)?;
             let reads = next.tool.effect() == ToolEffect::ReadsOnly;
             let beside = reads && due.last().is_none_or(|last| last.position + 1 == next.position);
             if !due.is_empty() && !beside {
@@ -156,49 +159,42 @@ impl ExecutionRunner<'_> {
         Ok(due)
     }
 
-    /// Whether the agent of another program makes the call of this step itself.
-    fn is_client_call(&self, index: usize, run: &StepRun) -> bool {
-        self.call_of(index, run).is_some_and(|call| call.runner == CallRunner::Client)
-    }
-
-    /// The recorded call of a step. The steps of an execution stand in the order of the calls.
-    fn call_of(&self, index: usize, run: &StepRun) -> Option<&RecordedCall> {
-        let (calls, is_its) = (calls_of(&self.plan), |call: &&RecordedCall| call.id == run.step);
-        calls.get(index).filter(is_its).or_else(|| calls.iter().find(is_its))
-    }
-
-    fn look_up(&self, position: usize, run: &StepRun) -> Result<ReadyStep, ExecutionAbort> {
+    fn look_up(&self, plan: &Plan, position: usize, run: &StepRun) -> Result<ReadyStep, ExecutionAbort> {
         let gone = |what: &str| ExecutionAbort::Ledger(Refusal::not_found(format!("Step {position}: {what}")).into());
-        let call = self.call_of(position - 1, run).ok_or_else(|| gone("there is no such call."))?;
+        let call = call_of(plan, position - 1, run).ok_or_else(|| gone("there is no such call."))?;
         let tool = self.agent.toolbox.get(&call.tool).ok_or_else(|| gone("its tool is not here."))?;
         Ok(ReadyStep { position, run: run.clone(), call: call.clone(), tool })
     }
 
     /// Makes the calls. One that is cut off also has an outcome, and the reason.
-    async fn make(&self, due: Vec<ReadyStep>) -> Vec<StepResult> {
+    async fn make(&self, state: &ExecutionState, due: Vec<ReadyStep>) -> Vec<StepResult> {
         for due in &due {
-            self.send_step_started(due.position, &due.run);
+            self.send_step_started(state, due.position, &due.run);
         }
         match <[ReadyStep; 1]>::try_from(due) {
-            Ok([due]) => vec![self.make_one(due).await],
-            Err(due) => join_all(due.into_iter().map(|due| self.make_one(due))).await,
+            Ok([due]) => vec![self.make_one(&state.plan, due).await],
+            Err(due) => join_all(due.into_iter().map(|due| self.make_one(&state.plan, due))).await,
         }
     }
 
-    async fn make_one(&self, due: ReadyStep) -> StepResult {
+    async fn make_one(&self, plan: &Plan, due: ReadyStep) -> StepResult {
         let began = Instant::now();
-        let (outcome, abort, changes, permissions) = self.call(&due).await;
+        let (outcome, abort, changes, permissions) = self.call(plan, &due).await;
         StepResult { due, outcome, changes, permissions, began, abort }
     }
 
-    async fn call(&self, due: &ReadyStep) -> (StepOutcome, Option<ExecutionAbort>, CallChanges, PermissionCounts) {
+    async fn call(
+        &self,
+        plan: &Plan,
+        due: &ReadyStep,
+    ) -> (StepOutcome, Option<ExecutionAbort>, CallChanges, PermissionCounts) {
         let name = due.call.tool.as_str();
         let nothing = CallChanges::default;
         let uncounted = PermissionCounts::default();
         let failed = |refusal: &Refusal, permissions: PermissionCounts| {
             (outcome(StepStatus::Failed, &refusal.message), None, nothing(), permissions)
         };
-        match self.judge(due) {
+        match self.judge(plan, due) {
             GateDecision::Run => {}
             GateDecision::Deny(refusal) => return failed(&refusal, uncounted),
             GateDecision::Record => {
@@ -217,7 +213,7 @@ impl ExecutionRunner<'_> {
                 return (outcome(StepStatus::Failed, note), None, nothing(), uncounted);
             }
         }
-        let approved = ApprovedCalls::of_step(&self.plan, &due.call);
+        let approved = ApprovedCalls::of_step(plan, &due.call);
         let call_id = self.call_id(due);
         let denied_paths = match self.agent.denied_paths(due.tool.as_ref()) {
             Ok(denied) => denied,
@@ -280,15 +276,15 @@ impl ExecutionRunner<'_> {
     }
 
     /// The same gate as everywhere. What a rule approved because it only reads does nothing but read.
-    fn judge(&self, due: &ReadyStep) -> GateDecision {
-        let by_rule = self.plan.approval.as_ref().is_some_and(|approval| approval.by.kind == ActorKind::Policy);
+    fn judge(&self, plan: &Plan, due: &ReadyStep) -> GateDecision {
+        let by_rule = plan.approval.as_ref().is_some_and(|approval| approval.by.kind == ActorKind::Policy);
         if by_rule && due.tool.effect() != ToolEffect::ReadsOnly {
             let message = format!("{} changes things, and only a rule approved it.", quoted(&due.call.tool));
             return GateDecision::Deny(Refusal::policy_denied(message));
         }
         let situation = GateContext {
-            style: Some(self.plan.style()),
-            status: Some(self.plan.status),
+            style: Some(plan.style()),
+            status: Some(plan.status),
             caller: Caller::Execution,
             document_tools: self.agent.engine().policy().document_tools,
             workbook: false,
@@ -298,14 +294,14 @@ impl ExecutionRunner<'_> {
     }
 
     /// Writes the results into the workbook, as a conversation does.
-    async fn note_calls(&self, results: &[StepResult]) {
+    async fn note_calls(&self, state: &ExecutionState, results: &[StepResult]) {
         // Most sessions have no workbook. For those nothing is counted.
-        if !self.has_workbook() {
+        if !self.has_workbook(state) {
             return;
         }
-        let (hooks, session) = (&self.executions.turns.hooks, self.session_state.as_deref());
+        let (hooks, session) = (&self.executions.turns.hooks, state.session.as_deref());
         for result in results {
-            let Some(call_note) = self.note_of(result) else { continue };
+            let Some(call_note) = self.note_of(state, result) else { continue };
             let call = &result.due.call;
             let request = SubmitRequest {
                 session: &self.session,
@@ -321,19 +317,19 @@ impl ExecutionRunner<'_> {
         }
     }
 
-    fn has_workbook(&self) -> bool {
-        self.executions.turns.hooks.workbook_of(self.session_state.as_deref()).is_some()
+    fn has_workbook(&self, state: &ExecutionState) -> bool {
+        self.executions.turns.hooks.workbook_of(state.session.as_deref()).is_some()
     }
 
-    fn note_of(&self, result: &StepResult) -> Option<CallNote> {
+    fn note_of(&self, state: &ExecutionState, result: &StepResult) -> Option<CallNote> {
         let looked_up = |run: &StepRun| {
-            let tool = calls_of(&self.plan).iter().find(|call| call.id == run.step).map(|call| call.tool.as_str());
+            let tool = calls_of(&state.plan).iter().find(|call| call.id == run.step).map(|call| call.tool.as_str());
             run.status == StepStatus::Completed
                 && tool.is_some_and(|tool| self.executions.turns.hooks.is_research(tool))
         };
         match result.outcome.status {
             StepStatus::Completed if result.due.tool.effect() == ToolEffect::ReadsOnly => {
-                let before = self.runs().iter().take(result.due.position).filter(|run| looked_up(run)).count();
+                let before = state.runs().iter().take(result.due.position).filter(|run| looked_up(run)).count();
                 Some(CallNote::Research(u32::try_from(before).unwrap_or(u32::MAX)))
             }
             StepStatus::Failed | StepStatus::Uncertain => Some(CallNote::Error),
@@ -341,10 +337,22 @@ impl ExecutionRunner<'_> {
         }
     }
 
-    fn send_ended(&self, result: StepResult) {
+    fn send_ended(&self, state: &ExecutionState, result: StepResult) {
         let StepResult { due, outcome, began, .. } = result;
-        self.send_step_ended(due.position, &due.run.description, outcome.status, outcome.note.as_deref(), began);
+        let (status, note) = (outcome.status, outcome.note.as_deref());
+        self.send_step_ended(state, due.position, &due.run.description, status, note, began);
     }
+}
+
+/// Whether the agent of another program makes the call of this step itself.
+fn is_client_call(plan: &Plan, index: usize, run: &StepRun) -> bool {
+    call_of(plan, index, run).is_some_and(|call| call.runner == CallRunner::Client)
+}
+
+/// The recorded call of a step. The steps of an execution stand in the order of the calls.
+fn call_of<'a>(plan: &'a Plan, index: usize, run: &StepRun) -> Option<&'a RecordedCall> {
+    let (calls, is_its) = (calls_of(plan), |call: &&RecordedCall| call.id == run.step);
+    calls.get(index).filter(is_its).or_else(|| calls.iter().find(is_its))
 }
 
 fn ended(results: &[StepResult]) -> (Vec<EndedStep>, Option<ExecutionAbort>) {

@@ -4,17 +4,18 @@ use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::visible::visible;
 use tokio::time::Instant;
 
-use super::runner::ExecutionRunner;
+use super::runner::{ExecutionRunner, ExecutionState};
 use crate::session::progress::Progress;
 
 impl ExecutionRunner<'_> {
-    pub(super) fn send_step_started(&self, position: usize, run: &StepRun) {
+    pub(super) fn send_step_started(&self, state: &ExecutionState, position: usize, run: &StepRun) {
         let about = visible(&run.description).into_owned();
-        self.context.progress.send(Progress::StepStarted { position, total: self.runs().len(), about });
+        self.context.progress.send(Progress::StepStarted { position, total: state.runs().len(), about });
     }
 
     pub(super) fn send_step_ended(
         &self,
+        state: &ExecutionState,
         position: usize,
         description: &str,
         status: StepStatus,
@@ -24,7 +25,7 @@ impl ExecutionRunner<'_> {
         let note = note.filter(|_| status != StepStatus::Completed);
         self.context.progress.send(Progress::StepEnded {
             position,
-            total: self.runs().len(),
+            total: state.runs().len(),
             about: visible(description).into_owned(),
             status,
             note: note.map(|note| visible(note).into_owned()),
