@@ -56,7 +56,8 @@ fn check_not_restored(session: &Session, plan: &Plan) -> Result<(), Refusal> {
 /// journal says.
 async fn check_stored(executions: &Executions, plan: &Plan) -> LedgerResult<Result<(), Refusal>> {
     let engine = executions.agent.engine();
-    let whole = engine.verifier().verify_one(&plan.session).await?;
+    // In a box, because it is large and few plans need it.
+    let whole = Box::pin(engine.verifier().verify_one(&plan.session)).await?;
     let found = match whole {
         Some(report) if report.is_whole() => return Ok(Ok(())),
         Some(report) => report.damage.unwrap_or_else(|| "what is stored is not what the journal says".to_owned()),
