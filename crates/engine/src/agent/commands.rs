@@ -51,7 +51,7 @@ use overview::Overview;
 use workspace::WorkspaceCommands;
 
 pub(super) use decisions::{Decisions, REVISION, Resuming};
-pub(super) use plans::{Leave, PlanCommands, PlanModeChange};
+pub(super) use plans::{Leave, PlanCommands};
 pub(super) use workbook::write as write_document;
 
 #[derive(Debug, Clone)]
@@ -93,17 +93,6 @@ impl Commands {
         let session = context.session();
         tracing::debug!(session_identity = %session, event = "command", command = command.name());
         refusal_as_answer(session, self.carry_out(command, context).await)
-    }
-
-    /// The same for a command whose future is small.
-    pub(super) async fn change_plan_mode(
-        &self,
-        change: PlanModeChange,
-        context: &InputContext,
-    ) -> LedgerResult<Answer> {
-        let session = context.session();
-        tracing::debug!(session_identity = %session, event = "command", command = "plan");
-        refusal_as_answer(session, self.plans.change_plan_mode(change, context).await)
     }
 
     async fn carry_out(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {

@@ -11,7 +11,7 @@ use planwright_core::slash::{AutoSubcommand, PlanCommand, SlashCommand};
 use planwright_core::snapshot::Snapshot;
 
 use super::agent_context::AgentContext;
-use super::commands::{self, Commands, Leave, PlanModeChange, REVISION, Resuming, refusal_as_answer};
+use super::commands::{self, Commands, Leave, REVISION, Resuming, refusal_as_answer};
 use super::execution::Executions;
 use super::leases::Leases;
 use super::replies::Replies;
@@ -36,19 +36,7 @@ pub(super) struct InputDispatcher {
 impl InputHandler for InputDispatcher {
     async fn handle(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
         let is_tick = matches!(input, Input::Tick { .. });
-        let outcome = match input {
-            Input::Command(SlashCommand::Plan(PlanCommand::On { style })) => {
-                self.change_plan_mode(PlanModeChange::On { style }, context).await
-            }
-            Input::Command(SlashCommand::Plan(PlanCommand::Off)) => {
-                self.change_plan_mode(PlanModeChange::Leave(Leave::Off), context).await
-            }
-            Input::Command(SlashCommand::Plan(PlanCommand::Done)) => {
-                self.change_plan_mode(PlanModeChange::Leave(Leave::Done), context).await
-            }
-            // In a box, because this future is as large as the largest of all inputs.
-            input => Box::pin(self.carry_out(input, context)).await,
-        };
+        let outcome = Box::pin(self.carry_out(input, context)).await;
         // A run that waits for a person may continue after what the person did.
         if !is_tick {
             self.agent.runs.wake(context.session());
@@ -132,14 +120,16 @@ impl InputDispatcher {
         Self { agent: Arc::clone(agent), executions, replies, auto_runs, commands }
     }
 
-    /// These use nothing of the project, and their commit finds out whether the session exists.
-    async fn change_plan_mode(&self, change: PlanModeChange, context: &InputContext) -> LedgerResult<Outcome> {
-        self.agent.engine().submitter().read_plan_file(context.session()).await?;
-        Ok(self.commands.change_plan_mode(change, context).await?.into())
-    }
-
     async fn carry_out(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
         let (session, submitter) = (context.session(), self.agent.engine().submitter());
+        if let Input::Command(SlashCommand::Plan(
+            command @ (PlanCommand::On { .. } | PlanCommand::Off | PlanCommand::Done),
+        )) = input
+        {
+            // These use nothing of the project, and their commit finds out whether the session exists.
+            submitter.read_plan_file(session).await?;
+            return Ok(Box::pin(self.commands.run(SlashCommand::Plan(command), context)).await?.into());
+        }
         let snapshot = submitter.read_project(session).await?;
         if context.request.needs_session {
             snapshot.opened()?;
@@ -191,7 +181,8 @@ impl InputDispatcher {
             }
             Input::UndoLastTurn => self.commands.workspace.undo_last_turn(context).await?.into(),
             Input::WriteDocument { which, base_version, content } => {
-                commands::write_document(self.agent.engine(), which, base_version, content, context).await?.into()
+                let writing = commands::write_document(self.agent.engine(), which, base_version, content, context);
+                Box::pin(writing).await?.into()
             }
             Input::ResumeTurn => Box::pin(self.replies.resume_turn(context)).await?.map(Answer::from).into(),
             Input::ResumeExecution => Box::pin(self.executions.resume(context)).await?.into(),

@@ -45,9 +45,15 @@ impl PlanCommands {
     pub(super) async fn run(&self, command: PlanCommand, context: &InputContext) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
         match command {
-            PlanCommand::On { style } => self.change_plan_mode(PlanModeChange::On { style }, context).await,
-            PlanCommand::Off => self.change_plan_mode(PlanModeChange::Leave(Leave::Off), context).await,
-            PlanCommand::Done => self.change_plan_mode(PlanModeChange::Leave(Leave::Done), context).await,
+            PlanCommand::On { style } => {
+                let style = style.unwrap_or(PlanStyle::Document);
+                let snapshot =
+                    context.engine(self.agent.engine()).sessions().enable_plan_mode(session, by, style).await?.snapshot;
+                Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style)))
+                    .with_plan_mode(&snapshot))
+            }
+            PlanCommand::Off => self.leave_plan_mode(Leave::Off, context, &Running::NOTHING).await,
+            PlanCommand::Done => self.leave_plan_mode(Leave::Done, context, &Running::NOTHING).await,
             PlanCommand::Status => self.status(session).await,
             PlanCommand::Show { plan } => {
                 let card = PlanCard::from(self.agent.engine().plans().find(session, plan.as_ref()).await?.as_ref());
@@ -63,7 +69,8 @@ impl PlanCommands {
                 let snapshot = self.agent.engine().sessions().snapshot(session).await?;
                 self.requests.check_room(&snapshot, &text).await?;
                 context.part(self.agent.engine(), "plan-mode").sessions().ensure_plan_mode(session, by, None).await?;
-                workbook::begin(self.agent.engine(), &text, context).await?;
+                // In a box, because it is larger than all other commands.
+                Box::pin(workbook::begin(self.agent.engine(), &text, context)).await?;
                 let request = context.engine(self.agent.engine()).submitter().next_request();
                 Ok(Box::pin(self.replies.answer_message(request, &text, context)).await?.into())
             }
@@ -94,22 +101,6 @@ impl PlanCommands {
                 Box::pin(self.decisions.resume_or_settle(plan, resuming, context)).await
             }
         }
-    }
-
-    pub(in crate::agent) async fn change_plan_mode(
-        &self,
-        change: PlanModeChange,
-        context: &InputContext,
-    ) -> LedgerResult<Answer> {
-        let (session, by) = (context.session(), context.by());
-        let style = match change {
-            PlanModeChange::On { style } => style.unwrap_or(PlanStyle::Document),
-            PlanModeChange::Leave(how) => return self.leave_plan_mode(how, context, &Running::NOTHING).await,
-        };
-        let engine = context.engine(self.agent.engine());
-        let snapshot = engine.sessions().enable_plan_mode(session, by, style).await?.snapshot;
-        let words = format!("{}\n\n{}", plan_work(&snapshot), begin(style));
-        Ok(Answer::words(session, words).with_plan_mode(&snapshot))
     }
 
     /// Leaves plan mode. `/plan done` also stops the work on the active plan.
@@ -214,13 +205,6 @@ impl PlanCommands {
 fn left_words(left: Option<&Plan>) -> String {
     let left = left.filter(|plan| !plan.is_empty()).map_or_else(String::new, |plan| format!(" {}", plan_line(plan)));
     format!("Plan work is off.{left}")
-}
-
-/// `/plan on`, `off` and `done`.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::agent) enum PlanModeChange {
-    On { style: Option<PlanStyle> },
-    Leave(Leave),
 }
 
 /// How plan mode is left.
