@@ -15,10 +15,12 @@
 //! `planwright-bench hook PLANWRIGHT [FOLDER]`     the hook of a client before a call, beside `true`
 //! `planwright-bench cold-start PLANWRIGHT [FOLDER]`  from the start of `planwright mcp` to its list of tools
 //! `planwright-bench serve PLANWRIGHT [FOLDER]`  the server: requests a second, and a thousand followers
+//! `planwright-bench compare OLD NEW MEASUREMENT [ROUNDS [FOLDER]]`  commits, turns or steps of two builds of this program
 
 mod bare;
 mod client;
 mod commits;
+mod compare;
 mod ledger;
 mod mcp;
 mod memory;
@@ -73,11 +75,19 @@ fn main() -> anyhow::Result<()> {
             let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
             runtime.block_on(serve::run(&program, &scratch(arguments.next())?))
         }
+        "compare" => {
+            const USAGE: &str = "say which builds: compare OLD NEW commits|turns|steps [ROUNDS [FOLDER]]";
+            let (old, new) = (folder.context(USAGE)?, arguments.next().context(USAGE)?);
+            let measurement = arguments.next().context(USAGE)?;
+            let rounds = arguments.next().map_or(Ok(3), |rounds| rounds.parse()).context(USAGE)?;
+            let (old, new) = (PathBuf::from(old), PathBuf::from(new));
+            runtime.block_on(compare::run(&old, &new, &measurement, rounds, &scratch(arguments.next())?))
+        }
         _ => anyhow::bail!(
             "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], search [FOLDER], \
              sandbox [FOLDER], upstream [FOLDER], telegram [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER [SIZE…]], \
-             mcp PLANWRIGHT, gateway PLANWRIGHT [FOLDER], hook PLANWRIGHT [FOLDER], cold-start PLANWRIGHT [FOLDER] or \
-             serve PLANWRIGHT [FOLDER]"
+             mcp PLANWRIGHT, gateway PLANWRIGHT [FOLDER], hook PLANWRIGHT [FOLDER], cold-start PLANWRIGHT [FOLDER], \
+             serve PLANWRIGHT [FOLDER] or compare OLD NEW MEASUREMENT [ROUNDS [FOLDER]]"
         ),
     }
 }
