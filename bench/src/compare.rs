@@ -1,8 +1,8 @@
 //! Two builds of this program at once on one processor. A shared machine is faster or slower by a third from one second to
 //! the next, so runs one after another say little about a difference of a tenth. Here both have half of the same processor.
 //!
-//! Only for measurements in one process: `commits`, `turns`, `steps`. With a server beside it the halves are not equal. And
-//! only for rates: a short time is twice as long if the other build works meanwhile, and not if it prepares its next table.
+//! Only the rates count: a short time is twice as long if the other build works meanwhile, and not if it prepares its next
+//! table.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,6 +13,9 @@ use anyhow::{Context as _, ensure};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
+
+/// Those in one process. With a server beside it the halves are not equal.
+const MEASUREMENTS: [&str; 3] = ["commits", "turns", "steps"];
 
 /// A line of a table, and when it was printed.
 struct Row {
@@ -35,6 +38,7 @@ pub(crate) async fn run(
     rounds: usize,
     folder: &TempDir,
 ) -> anyhow::Result<()> {
+    ensure!(MEASUREMENTS.contains(&measurement), "{measurement} cannot be compared: {} can", MEASUREMENTS.join(", "));
     ensure!(rounds > 0, "at least one round is needed");
     let processors = std::thread::available_parallelism()?.get();
     let mut all = BTreeMap::new();
@@ -110,4 +114,23 @@ fn row(line: &str) -> Option<Row> {
         label = format!("{} {label}", figures.remove(0)).trim().to_owned();
     }
     (!figures.is_empty()).then_some(Row { label, figures, at: Instant::now() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Option<(String, Vec<f64>)> {
+        row(line).map(|row| (row.label, row.figures))
+    }
+
+    #[test]
+    fn a_line_is_known_by_its_words_and_its_first_number() {
+        assert_eq!(
+            read("   10 changes things    2775    0.38"),
+            Some(("10 changes things".to_owned(), vec![2775.0, 0.38]))
+        );
+        assert_eq!(read("bare commits: 7337/s"), Some(("bare commits".to_owned(), vec![7337.0])));
+        assert_eq!(read(" steps  the tool   steps/s"), None);
+    }
 }
