@@ -159,6 +159,11 @@ impl Agent {
         ScheduleLoop::new(self.clone()).run(ledger, stop).await;
     }
 
+    /// Lets the runs of the session look again that wait for a person, after something that a person did besides an input.
+    pub fn wake_runs(&self, session: &SessionIdentity) {
+        self.context.runs.wake(session);
+    }
+
     /// Whether this process makes the ticks of a run of the session.
     pub fn drives(&self, session: &SessionIdentity) -> bool {
         self.context.runs.drives_any(session)

@@ -1,4 +1,5 @@
-//! One task per active session. Everything that happens in a session goes through its task, in the order of arrival.
+//! One task per active session. What happens in a session goes through its task, in the order of arrival, except for inputs
+//! that wait for nothing.
 //!
 //! - [`input`]: what a surface may submit, and the request it comes with
 //! - `registry`: the task of each active session

@@ -3,12 +3,14 @@
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, SessionCommand};
 use planwright_core::ids::PlanId;
+use planwright_core::mode::PlanModeState;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::presence::AgentClient;
 use planwright_core::session::{Channel, ConversationKey, Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_core::workspace::Workspace;
 
+use crate::history::History;
 use crate::ledger::{Committed, LedgerError, LedgerResult, Page, StoredSession};
 use crate::lookup;
 use crate::submitter::Submitter;
@@ -46,6 +48,7 @@ impl Sessions {
         by: &Actor,
         style: PlanStyle,
     ) -> LedgerResult<Committed> {
+        self.submitter.read_plan_file(session).await?;
         self.submit_with_draft(session, by, |parked| SessionCommand::EnablePlanMode { style, parked }).await
     }
 
@@ -59,7 +62,17 @@ impl Sessions {
     }
 
     pub async fn disable_plan_mode(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
+        self.submitter.read_plan_file(session).await?;
         self.submit(session, by, SessionCommand::DisablePlanMode).await
+    }
+
+    /// The plan mode right after a command that switched it, also if that was carried out earlier.
+    pub async fn plan_mode_after(&self, session: &SessionIdentity, switched: Committed) -> LedgerResult<PlanModeState> {
+        let after = match switched.plan_mode_before {
+            Some(_) => switched.snapshot,
+            None => History::new(self.submitter.clone()).session_around(session, &switched).await?.1,
+        };
+        Ok(after.opened()?.plan_mode.clone())
     }
 
     pub async fn finish_plan_work(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {

@@ -98,7 +98,7 @@ impl Submitter {
         }
     }
 
-    /// Reads what a person changed in the file of the active plan.
+    /// Reads what a person changed in the file of the active plan, which may not be the active one after the next command.
     pub(crate) async fn read_plan_file(&self, session: &SessionIdentity) -> LedgerResult<()> {
         if let Some(export) = &self.export {
             export.take_edit(self, &self.ledger.snapshot(session, None).await?).await?;

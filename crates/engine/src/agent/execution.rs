@@ -301,8 +301,7 @@ impl Executions {
         let id = state.plan.execution.as_ref().map(|execution| execution.id.clone());
         let id = id.ok_or_else(|| LedgerError::Internal(format!("plan {} is not carried out", state.plan.number)))?;
         self.leases.fence_files(session, &held).await?;
-        context.work.carries_out(Some(plan));
-        context.work.holds_lease.cancel();
+        context.work.holds_lease_for(Some(plan));
         let workspace = state.session.as_ref().map(|session| session.workspace.clone()).unwrap_or_default();
         let runner = ExecutionRunner {
             agent: &self.agent,

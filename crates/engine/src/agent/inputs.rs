@@ -121,16 +121,7 @@ impl InputDispatcher {
     }
 
     async fn carry_out(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
-        let (session, submitter) = (context.session(), self.agent.engine().submitter());
-        if let Input::Command(SlashCommand::Plan(
-            command @ (PlanCommand::On { .. } | PlanCommand::Off | PlanCommand::Done),
-        )) = input
-        {
-            // These use nothing of the project, and their commit finds out whether the session exists.
-            submitter.read_plan_file(session).await?;
-            return Ok(Box::pin(self.commands.run(SlashCommand::Plan(command), context)).await?.into());
-        }
-        let snapshot = submitter.read_project(session).await?;
+        let snapshot = self.agent.engine().submitter().read_project(context.session()).await?;
         if context.request.needs_session {
             snapshot.opened()?;
         }

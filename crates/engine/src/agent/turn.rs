@@ -243,10 +243,9 @@ impl Turns {
         held: LeaseGuard,
         context: &'a InputContext,
     ) -> LedgerResult<TurnRunner<'a>> {
-        context.work.holds_lease.cancel();
-        let (conversation, turn) = self.conversations.load(&committed, &id).await?;
         let executing = committed.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing);
-        context.work.carries_out(executing.map(|plan| &plan.id));
+        context.work.holds_lease_for(executing.map(|plan| &plan.id));
+        let (conversation, turn) = self.conversations.load(&committed, &id).await?;
         let limits = self.agent.engine().policy().turn.clone();
         Ok(self.run_turn(turn, conversation, committed, Arc::new(held), limits, context))
     }

@@ -5,14 +5,14 @@
 //! before the store has confirmed the lease.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use planwright_core::command::Command;
 use planwright_core::ids::{ExecutionId, PlanId, TurnId};
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -164,15 +164,14 @@ impl HeldLease {
 }
 
 /// Renews the lease that the work of a session holds; part of the session's task. Clones share it.
-#[derive(Debug, Clone)]
-pub(crate) struct LeaseKeeper {
-    held: Arc<watch::Sender<Option<Arc<HeldLease>>>>,
-}
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LeaseKeeper(Arc<KeptLease>);
 
-impl Default for LeaseKeeper {
-    fn default() -> Self {
-        Self { held: Arc::new(watch::Sender::new(None)) }
-    }
+#[derive(Debug, Default)]
+struct KeptLease {
+    held: Mutex<Option<Arc<HeldLease>>>,
+    /// Wakes the task that renews.
+    changed: Notify,
 }
 
 impl LeaseKeeper {
@@ -189,25 +188,27 @@ impl LeaseKeeper {
             released: CancellationToken::new(),
             valid_until,
         });
-        self.held.send_replace(Some(Arc::clone(&held)));
+        *self.held() = Some(Arc::clone(&held));
+        self.0.changed.notify_one();
         LeaseGuard { held, keeper: self.clone() }
     }
 
     fn forget(&self, held: &Arc<HeldLease>) {
-        self.held.send_if_modified(|kept| {
-            let is_it = kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, held));
-            if is_it {
-                *kept = None;
-            }
-            is_it
-        });
+        let mut kept = self.held();
+        if kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, held)) {
+            *kept = None;
+            self.0.changed.notify_one();
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Arc<HeldLease>>> {
+        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Renews whichever lease is held. Never ends.
     pub(super) async fn run(&self, ledger: &dyn Ledger) {
-        let mut changes = self.held.subscribe();
         loop {
-            let held = changes.borrow_and_update().clone();
+            let held = self.held().clone();
             let keeping = async {
                 let Some(held) = held else { return std::future::pending().await };
                 tokio::select! {
@@ -220,7 +221,7 @@ impl LeaseKeeper {
             };
             tokio::select! {
                 biased;
-                _ = changes.changed() => {}
+                () = self.0.changed.notified() => {}
                 () = keeping => {}
             }
         }

@@ -97,7 +97,7 @@ pub struct Answer {
     pub undone: Option<Box<Undo>>,
     /// The run that was started or continues.
     pub run: Option<RunId>,
-    /// The session's plan mode after a command that changed it.
+    /// The session's plan mode after a command that left it.
     pub plan_mode: Option<Box<PlanModeState>>,
 }
 

@@ -7,9 +7,9 @@ use planwright_core::session::SessionIdentity;
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::task::TaskTracker;
 
-use super::input::{Input, Request};
+use super::input::{Input, Priority, Request};
 use super::progress::{Observers, Progress, ProgressSender, ProgressStream};
-use super::task::{InputHandler, InputReceiver, InputSender, QueuedInput, SessionTask, TaskOptions};
+use super::task::{self, InputHandler, InputReceiver, InputSender, QueuedInput, SessionTask, TaskOptions};
 
 /// A cheap handle; clones share everything.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +20,8 @@ pub(crate) struct SessionRegistry {
 }
 
 impl SessionRegistry {
-    /// Puts the input into the queue of its session. When this returns, the input has its place in the order.
+    /// Puts the input into the queue of its session, or carries it out at once if it waits for nothing. When this returns, the
+    /// input has its place in the order.
     pub(crate) fn submit(
         &self,
         input: Input,
@@ -30,7 +31,15 @@ impl SessionRegistry {
     ) -> ProgressStream {
         let session = request.session().clone();
         let (progress, stream) = ProgressSender::new(session.clone(), self.observers.clone());
-        let queued = Box::new(QueuedInput { input, request, progress });
+        let queued = QueuedInput { input, request, progress };
+        match queued.input.priority() {
+            Priority::Reads | Priority::Beside => {
+                self.tasks.spawn(task::carry_out_beside(queued, Arc::clone(handler)));
+                return stream;
+            }
+            Priority::Waits | Priority::Stops | Priority::MayStop => {}
+        }
+        let queued = Box::new(queued);
         let mut queues = self.queues();
         let sent = match queues.get(&session) {
             Some(queue) => queue.send(queued),

@@ -1,9 +1,11 @@
 //! The task of one session: a queue of inputs, the work at its head, and the lease that the work holds.
 //!
-//! Inputs take effect in the order of arrival. Three kinds do not wait: those that only read, those that stop what runs,
-//! and those that need no turn and are checked by the ledger alone. Everything runs inside this one task, so nothing outlives it.
+//! Inputs take effect in the order of arrival. Those that stop what runs act at once, beside it. All of them run inside this
+//! one task, so nothing outlives it. Inputs that only read, and those that need no turn and are checked by the ledger alone,
+//! wait for nothing and have tasks of their own.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -59,7 +61,7 @@ pub(super) type InputReceiver = mpsc::UnboundedReceiver<Box<QueuedInput>>;
 pub(crate) struct InputContext {
     pub(crate) request: Request,
     pub(crate) progress: ProgressSender,
-    pub(crate) work: Work,
+    pub(crate) work: Arc<Work>,
 }
 
 impl InputContext {
@@ -97,25 +99,24 @@ impl InputContext {
 }
 
 /// One input at work in a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default)]
 pub(crate) struct Work {
     /// Cancelled to stop it.
     pub(crate) stop: CancellationToken,
     /// The request that stops it, if that has a name. The entry with which the work ends is written under it.
-    stopped_by: Arc<Mutex<Option<RequestId>>>,
-    /// Cancelled when it holds the lease of the session and does not only wait for it.
-    pub(crate) holds_lease: CancellationToken,
+    stopped_by: Mutex<Option<RequestId>>,
+    /// Whether it holds the lease of the session and does not only wait for it.
+    holds_lease: AtomicBool,
     /// Cancelled when it is over.
     over: CancellationToken,
     /// The plan that it carries out.
-    plan: Arc<Mutex<Option<PlanId>>>,
+    plan: Mutex<Option<PlanId>>,
     pub(crate) leases: LeaseKeeper,
 }
 
 impl Work {
     fn new(leases: LeaseKeeper) -> Self {
-        let (stop, stopped_by, holds_lease, over, plan) = Default::default();
-        Self { stop, stopped_by, holds_lease, over, plan, leases }
+        Self { leases, ..Self::default() }
     }
 
     /// The name of the request that stopped it, for the first entry that is written because of that.
@@ -123,14 +124,16 @@ impl Work {
         self.stopped_by.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    pub(crate) fn carries_out(&self, plan: Option<&PlanId>) {
+    /// It has the lease of the session, to carry out this plan.
+    pub(crate) fn holds_lease_for(&self, plan: Option<&PlanId>) {
         *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = plan.cloned();
+        self.holds_lease.store(true, Ordering::Release);
     }
 }
 
 /// The work that runs in a session while an input arrives that may stop it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Running(Option<Work>);
+pub(crate) struct Running(Option<Arc<Work>>);
 
 impl Running {
     pub(crate) const NOTHING: Self = Self(None);
@@ -140,11 +143,11 @@ impl Running {
     }
 
     pub(crate) fn holds_lease(&self) -> bool {
-        self.0.as_ref().is_some_and(|work| work.holds_lease.is_cancelled())
+        self.0.as_ref().is_some_and(|work| work.holds_lease.load(Ordering::Acquire))
     }
 
     pub(crate) fn carries_out(&self, plan: &PlanId) -> bool {
-        let is_it = |work: &Work| work.plan.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(plan);
+        let is_it = |work: &Arc<Work>| work.plan.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(plan);
         self.0.as_ref().is_some_and(is_it)
     }
 
@@ -186,9 +189,9 @@ pub(super) struct SessionTask {
     leases: LeaseKeeper,
     queue: VecDeque<Queued>,
     /// The input that is carried out now.
-    current: Option<(Work, BoxFuture<'static, ()>)>,
-    /// Inputs that do not wait.
-    beside: FuturesUnordered<BoxFuture<'static, Beside>>,
+    current: Option<(Arc<Work>, BoxFuture<'static, ()>)>,
+    /// Inputs that act on it at once.
+    interrupting: FuturesUnordered<BoxFuture<'static, Settled>>,
     arrivals: u64,
 }
 
@@ -199,9 +202,9 @@ struct Queued {
     input: Option<QueuedInput>,
 }
 
-/// An input that did not wait is over, or takes its place in the queue.
-struct Beside {
-    arrival: Option<u64>,
+/// An input that acted at once is over, or takes its place in the queue.
+struct Settled {
+    arrival: u64,
     rest: Option<QueuedInput>,
 }
 
@@ -213,8 +216,8 @@ impl SessionTask {
         handler: Arc<dyn InputHandler>,
         options: TaskOptions,
     ) -> Self {
-        let (leases, queue, beside) = Default::default();
-        Self { session, inputs, registry, handler, options, leases, queue, current: None, beside, arrivals: 0 }
+        let (leases, queue, interrupting) = Default::default();
+        Self { session, inputs, registry, handler, options, leases, queue, current: None, interrupting, arrivals: 0 }
     }
 
     /// Runs until the session is idle.
@@ -223,7 +226,7 @@ impl SessionTask {
         let mut renewing = std::pin::pin!(leases.run(options.ledger.as_ref()));
         loop {
             self.begin_next();
-            if self.current.is_none() && self.beside.is_empty() {
+            if self.current.is_none() && self.interrupting.is_empty() {
                 match self.registry.deregister(&self.session, &mut self.inputs) {
                     Some(arrived) => self.accept(*arrived),
                     None => return,
@@ -234,7 +237,7 @@ impl SessionTask {
                 biased;
                 Some(arrived) = self.inputs.recv() => self.accept(*arrived),
                 () = finished(&mut self.current) => self.current = None,
-                Some(beside) = self.beside.next() => self.settle(beside),
+                Some(settled) = self.interrupting.next() => self.settle(settled),
                 () = &mut renewing => {}
             }
         }
@@ -245,13 +248,15 @@ impl SessionTask {
         let arrival = self.arrivals;
         let is_idle = self.current.is_none() && self.queue.is_empty();
         match arrived.input.priority() {
-            Priority::Reads | Priority::Beside => self.beside.push(self.carry_out_beside(arrived)),
             Priority::MayStop if is_idle => self.queue.push_back(Queued { arrival, input: Some(arrived) }),
             Priority::Stops | Priority::MayStop => {
                 self.queue.push_back(Queued { arrival, input: None });
-                self.beside.push(self.interrupt(arrival, arrived));
+                self.interrupting.push(self.interrupt(arrival, arrived));
             }
-            Priority::Waits => self.queue.push_back(Queued { arrival, input: Some(arrived) }),
+            // The registry begins inputs that wait for nothing before they come here.
+            Priority::Waits | Priority::Reads | Priority::Beside => {
+                self.queue.push_back(Queued { arrival, input: Some(arrived) });
+            }
         }
     }
 
@@ -264,8 +269,8 @@ impl SessionTask {
         else {
             return;
         };
-        let work = Work::new(self.leases.clone());
-        let context = InputContext { request, progress, work: work.clone() };
+        let work = Arc::new(Work::new(self.leases.clone()));
+        let context = InputContext { request, progress, work: Arc::clone(&work) };
         let (handler, over) = (Arc::clone(&self.handler), work.over.clone().drop_guard());
         let carried_out = Box::pin(async move {
             let outcome = catch_panic("an input", handler.handle(input, &context)).await;
@@ -275,21 +280,11 @@ impl SessionTask {
         self.current = Some((work, carried_out));
     }
 
-    fn carry_out_beside(&self, arrived: QueuedInput) -> BoxFuture<'static, Beside> {
+    fn interrupt(&self, arrival: u64, arrived: QueuedInput) -> BoxFuture<'static, Settled> {
         let QueuedInput { input, request, progress } = arrived;
-        let context = InputContext { request, progress, work: Work::new(self.leases.clone()) };
-        let handler = Arc::clone(&self.handler);
-        Box::pin(async move {
-            let outcome = catch_panic("an input", handler.handle(input, &context)).await;
-            context.progress.finish(outcome.unwrap_or_else(|| Err(panicked())));
-            Beside { arrival: None, rest: None }
-        })
-    }
-
-    fn interrupt(&self, arrival: u64, arrived: QueuedInput) -> BoxFuture<'static, Beside> {
-        let QueuedInput { input, request, progress } = arrived;
-        let context = InputContext { request, progress, work: Work::new(self.leases.clone()) };
-        let running = Running(self.current.as_ref().map(|(work, _)| work.clone()));
+        let work = Arc::new(Work::new(self.leases.clone()));
+        let context = InputContext { request, progress, work };
+        let running = Running(self.current.as_ref().map(|(work, _)| Arc::clone(work)));
         let handler = Arc::clone(&self.handler);
         Box::pin(async move {
             let interruption = catch_panic("an input", handler.interrupt(input, &context, &running)).await;
@@ -307,21 +302,29 @@ impl SessionTask {
                     None
                 }
             };
-            Beside { arrival: Some(arrival), rest }
+            Settled { arrival, rest }
         })
     }
 
     /// An input that acted at once leaves the queue, or keeps its position with the rest of its work.
-    fn settle(&mut self, beside: Beside) {
-        let Some(place) = self.queue.iter().position(|queued| Some(queued.arrival) == beside.arrival) else { return };
-        match beside.rest {
+    fn settle(&mut self, settled: Settled) {
+        let Some(place) = self.queue.iter().position(|queued| queued.arrival == settled.arrival) else { return };
+        match settled.rest {
             Some(rest) => self.queue[place].input = Some(rest),
             None => drop(self.queue.remove(place)),
         }
     }
 }
 
-async fn finished(current: &mut Option<(Work, BoxFuture<'static, ()>)>) {
+/// Carries out an input that waits for nothing and takes no lease.
+pub(super) async fn carry_out_beside(arrived: QueuedInput, handler: Arc<dyn InputHandler>) {
+    let QueuedInput { input, request, progress } = arrived;
+    let context = InputContext { request, progress, work: Arc::default() };
+    let outcome = catch_panic("an input", handler.handle(input, &context)).await;
+    context.progress.finish(outcome.unwrap_or_else(|| Err(panicked())));
+}
+
+async fn finished(current: &mut Option<(Arc<Work>, BoxFuture<'static, ()>)>) {
     match current {
         Some((_, work)) => work.await,
         None => std::future::pending().await,

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
-use planwright_core::plan::PlanStatus;
 use planwright_core::plan::export::ExportedPlan;
+use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
@@ -118,6 +118,29 @@ async fn each_version_decision_and_outcome_is_in_the_file() {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert!(!ExportedPlan::parse(&text).unwrap().edited);
+}
+
+/// As a surface does that switches plan mode without the agent, such as `planwright plan off`.
+#[tokio::test]
+async fn an_edit_is_read_before_the_plan_is_no_longer_the_active_one() {
+    let exported = Exported::drafted([]).await;
+    let (sessions, session) = (exported.world.engine().sessions(), exported.world.session.clone());
+    edit(&exported.only_file(), "- [ ] Knead", "- [ ] Knead for ten minutes");
+    sessions.disable_plan_mode(&session, &person()).await.unwrap();
+    let plan = exported.world.plan(1).await;
+    assert!(plan.markdown().contains("Knead for ten minutes"), "{}", plan.markdown());
+    assert!(!sessions.get(&session).await.unwrap().plan_mode.enabled);
+}
+
+#[tokio::test]
+async fn an_edit_is_read_before_another_plan_is_begun() {
+    let exported = Exported::drafted([]).await;
+    let sessions = exported.world.engine().sessions();
+    edit(&exported.only_file(), "- [ ] Knead", "- [ ] Knead for ten minutes");
+    sessions.enable_plan_mode(&exported.world.session, &person(), PlanStyle::Collect).await.unwrap();
+    let plan = exported.world.plan(1).await;
+    assert!(plan.markdown().contains("Knead for ten minutes"), "{}", plan.markdown());
+    assert_eq!(exported.world.plan(2).await.style(), PlanStyle::Collect);
 }
 
 #[tokio::test]

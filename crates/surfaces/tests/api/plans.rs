@@ -4,10 +4,10 @@ use axum::body::Body;
 use axum::http::Request;
 use planwright_core::actor::Actor;
 use planwright_core::approval::{ApprovalPolicy, Require};
-use planwright_llm::scripted::Reply;
+use planwright_llm::scripted::{Gate, Reply};
 use serde_json::{Value, json};
 
-use crate::world::{MARKDOWN, SESSION, World, came, sent};
+use crate::world::{MARKDOWN, PATIENCE, SESSION, World, came, sent};
 
 #[tokio::test]
 async fn plan_work_is_turned_on_and_off() {
@@ -32,6 +32,34 @@ async fn plan_work_is_turned_on_and_off() {
         .post("/api/plans/enable", json!({ "sessionId": SESSION, "style": "haiku" }))
         .await
         .refused(400, "INVALID_ARGUMENT");
+}
+
+/// A button is answered at once, however long the agent takes. What a person types waits for its turn.
+#[tokio::test]
+async fn plan_work_is_turned_on_and_off_beside_an_open_turn() {
+    let gate = Gate::closed();
+    let world = World::new([Reply::text("At last.").behind(&gate)]).await;
+    let here = json!({ "sessionId": SESSION });
+    let requests = async {
+        world.model.asked(1).await;
+        let promptly = async |path: &str| {
+            let sent = tokio::time::timeout(PATIENCE, world.post(path, here.clone())).await;
+            sent.unwrap_or_else(|_| panic!("{path} waits for the open turn")).with(200)["planMode"]["enabled"].clone()
+        };
+        assert_eq!(promptly("/api/plans/enable").await, true);
+        assert_eq!(promptly("/api/plans/disable").await, false);
+        gate.open();
+    };
+    let typed = async {
+        world.model.asked(1).await;
+        world.say("/plan on").await
+    };
+    let (said, (), typed) = tokio::join!(world.say("take your time"), requests, typed);
+    assert_eq!(said.with(200)["reply"], "At last.");
+    typed.with(200);
+    let names = world.event_names(SESSION).await;
+    let switches: Vec<_> = names.iter().filter(|name| name.starts_with("plan_mode") || *name == "turn_ended").collect();
+    assert_eq!(switches, ["plan_mode_enabled", "plan_mode_disabled", "turn_ended", "plan_mode_enabled"], "{names:?}");
 }
 
 #[tokio::test]

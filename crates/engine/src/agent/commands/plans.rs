@@ -49,8 +49,7 @@ impl PlanCommands {
                 let style = style.unwrap_or(PlanStyle::Document);
                 let snapshot =
                     context.engine(self.agent.engine()).sessions().enable_plan_mode(session, by, style).await?.snapshot;
-                Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style)))
-                    .with_plan_mode(&snapshot))
+                Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style))))
             }
             PlanCommand::Off => self.leave_plan_mode(Leave::Off, context, &Running::NOTHING).await,
             PlanCommand::Done => self.leave_plan_mode(Leave::Done, context, &Running::NOTHING).await,

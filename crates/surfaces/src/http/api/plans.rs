@@ -14,9 +14,11 @@ mod reviews;
 
 use axum::Json;
 use axum::extract::State;
+use planwright_core::mode::PlanModeState;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::slash::{PlanCommand, SlashCommand};
+use planwright_engine::ledger::Committed;
 use planwright_engine::session::input::Input;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -146,7 +148,8 @@ async fn enable(
 ) -> ApiResult<Json<PlanWork>> {
     let session = lookup::session(body.session_id, body.channel);
     let style = body.style.unwrap_or(PlanStyle::Document);
-    plan_mode(&app, &session, PlanCommand::On { style: Some(style) }, &name).await
+    let committed = name.engine(&app).sessions().enable_plan_mode(&session, &name.person(&app), style).await?;
+    switched(&app, &session, committed).await
 }
 
 /// Leave plan work
@@ -161,7 +164,8 @@ async fn disable(
     Body(body): Body<DisableBody>,
 ) -> ApiResult<Json<PlanWork>> {
     let session = lookup::session(body.session_id, body.channel);
-    plan_mode(&app, &session, PlanCommand::Off, &name).await
+    let committed = name.engine(&app).sessions().disable_plan_mode(&session, &name.person(&app)).await?;
+    switched(&app, &session, committed).await
 }
 
 /// End plan work
@@ -176,22 +180,25 @@ async fn done(
     Body(body): Body<DisableBody>,
 ) -> ApiResult<Json<PlanWork>> {
     let session = lookup::session(body.session_id, body.channel);
-    plan_mode(&app, &session, PlanCommand::Done, &name).await
+    // It may stop the work on the plan, so it is an input and not only a command for the ledger.
+    let stream = app.submit_to_existing(&session, Input::Command(SlashCommand::Plan(PlanCommand::Done)), &name);
+    Ok(match input::accepted(stream).await?.plan_mode {
+        Some(plan_mode) => PlanWork::json(&session, &plan_mode),
+        None => PlanWork::json(&session, &app.engine().sessions().get(&session).await?.plan_mode),
+    })
 }
 
-async fn plan_mode(
-    app: &App,
-    session: &SessionIdentity,
-    command: PlanCommand,
-    name: &RequestContext,
-) -> ApiResult<Json<PlanWork>> {
-    let stream = app.submit_to_existing(session, Input::Command(SlashCommand::Plan(command)), name);
-    let plan_mode = match input::accepted(stream).await?.plan_mode {
-        Some(plan_mode) => plan_mode.as_ref().into(),
-        None => (&app.engine().sessions().get(session).await?.plan_mode).into(),
-    };
-    let (session_id, channel) = (session.conversation.to_string(), session.channel);
-    Ok(Json(PlanWork { session_id, channel, plan_mode }))
+/// The answer after plan mode was switched. It does not wait for the running work.
+async fn switched(app: &App, session: &SessionIdentity, committed: Committed) -> ApiResult<Json<PlanWork>> {
+    app.agent().wake_runs(session);
+    Ok(PlanWork::json(session, &app.engine().sessions().plan_mode_after(session, committed).await?))
+}
+
+impl PlanWork {
+    fn json(session: &SessionIdentity, plan_mode: &PlanModeState) -> Json<Self> {
+        let (session_id, channel) = (session.conversation.to_string(), session.channel);
+        Json(Self { session_id, channel, plan_mode: plan_mode.into() })
+    }
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -86,6 +86,22 @@ async fn what_was_written_before_is_not_written_again() {
     assert_eq!(before.snapshot.session.unwrap().plans_made, 1);
 }
 
+/// The process ended between the commit and the answer, and the client sends the request again.
+#[tokio::test]
+async fn a_switch_that_was_written_before_is_answered_as_it_was_then() {
+    let world = World::new(ScriptedModel::new([])).await;
+    let (body, person) = (json!({ "sessionId": "session-one" }), world.app.person());
+    let style = planwright_core::plan::PlanStyle::Document;
+    world.app.engine().sessions().enable_plan_mode(&world.session, &person, style).await.unwrap();
+    let name = world.claimed_before("/api/plans/disable", &body).await;
+    name.engine(&world.app).sessions().disable_plan_mode(&world.session, &person).await.unwrap();
+    world.app.engine().sessions().enable_plan_mode(&world.session, &person, style).await.unwrap();
+    let seq = world.seq().await;
+    let (status, _, answer) = world.post("/api/plans/disable", &body).await;
+    assert_eq!((status, &answer["planMode"]["enabled"]), (StatusCode::OK, &json!(false)));
+    assert_eq!(world.seq().await, seq);
+}
+
 #[tokio::test]
 async fn what_was_not_written_before_is_written_now() {
     let world = World::new(ScriptedModel::new([])).await;
