@@ -13,7 +13,7 @@ use planwright_core::workspace::Workspace;
 use crate::history::History;
 use crate::ledger::{Committed, LedgerError, LedgerResult, Page, StoredSession};
 use crate::lookup;
-use crate::submitter::Submitter;
+use crate::submitter::{SubmitRequest, Submitter};
 
 /// How many pages one search reads.
 const MOST_PAGES: usize = 100;
@@ -48,8 +48,10 @@ impl Sessions {
         by: &Actor,
         style: PlanStyle,
     ) -> LedgerResult<Committed> {
+        // Before the edit is read, because the first command gets the name of the request.
+        let request = self.submitter.request(session, by);
         self.submitter.read_plan_file(session).await?;
-        self.submit_with_draft(session, by, |parked| SessionCommand::EnablePlanMode { style, parked }).await
+        self.submit_with_draft(request, |parked| SessionCommand::EnablePlanMode { style, parked }).await
     }
 
     pub async fn ensure_plan_mode(
@@ -58,12 +60,14 @@ impl Sessions {
         by: &Actor,
         style: Option<PlanStyle>,
     ) -> LedgerResult<Committed> {
-        self.submit_with_draft(session, by, |parked| SessionCommand::EnsurePlanMode { style, parked }).await
+        let request = self.submitter.request(session, by);
+        self.submit_with_draft(request, |parked| SessionCommand::EnsurePlanMode { style, parked }).await
     }
 
     pub async fn disable_plan_mode(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
+        let request = self.submitter.request(session, by);
         self.submitter.read_plan_file(session).await?;
-        self.submit(session, by, SessionCommand::DisablePlanMode).await
+        self.submitter.submit_as(request, Command::Session(SessionCommand::DisablePlanMode)).await
     }
 
     /// The plan mode right after a command that switched it, also if that was carried out earlier.
@@ -163,13 +167,12 @@ impl Sessions {
     /// Submits the command that plan work begins with. It continues the newest plan if that one is a parked draft.
     async fn submit_with_draft(
         &self,
-        session: &SessionIdentity,
-        by: &Actor,
+        request: SubmitRequest<'_>,
         command: impl Fn(Option<PlanId>) -> SessionCommand,
     ) -> LedgerResult<Committed> {
-        let newest = self.submitter.ledger().plans(session, None, 1).await?.items.pop();
+        let newest = self.submitter.ledger().plans(request.session, None, 1).await?.items.pop();
         let parked = newest.filter(|plan| plan.status == PlanStatus::Collecting).map(|plan| plan.id);
-        let (continues, request) = (parked.is_some(), self.submitter.request(session, by));
+        let continues = parked.is_some();
         let submit = |parked| self.submitter.submit_as(request.clone(), Command::Session(command(parked)));
         match submit(parked).await {
             // A plan that cannot be read is not used again.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
+use planwright_core::ids::RequestId;
 use planwright_core::plan::export::ExportedPlan;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::RefusalCode;
@@ -130,6 +131,27 @@ async fn an_edit_is_read_before_the_plan_is_no_longer_the_active_one() {
     let plan = exported.world.plan(1).await;
     assert!(plan.markdown().contains("Knead for ten minutes"), "{}", plan.markdown());
     assert!(!sessions.get(&session).await.unwrap().plan_mode.enabled);
+}
+
+/// A request that is sent again after a crash has to find the switch under its name, and not the edit.
+#[tokio::test]
+async fn the_name_of_the_request_is_for_the_switch_and_not_for_the_edit_before_it() {
+    for (name, is_on) in [("off", false), ("on", true)] {
+        let exported = Exported::drafted([]).await;
+        edit(&exported.only_file(), "- [ ] Knead", "- [ ] Knead for ten minutes");
+        let switch = async || {
+            let sessions = exported.world.engine().as_request(RequestId::new(name).unwrap()).sessions();
+            let session = &exported.world.session;
+            match is_on {
+                true => sessions.enable_plan_mode(session, &person(), PlanStyle::Collect).await.unwrap(),
+                false => sessions.disable_plan_mode(session, &person()).await.unwrap(),
+            }
+        };
+        let first = switch().await;
+        let again = switch().await;
+        assert_eq!((&again.events, again.plan_mode_before), (&first.events, None));
+        assert_eq!(first.snapshot.session.unwrap().plan_mode.enabled, is_on);
+    }
 }
 
 #[tokio::test]
