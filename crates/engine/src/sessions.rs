@@ -48,10 +48,7 @@ impl Sessions {
         by: &Actor,
         style: PlanStyle,
     ) -> LedgerResult<Committed> {
-        // Before the edit is read, because the first command gets the name of the request.
-        let request = self.submitter.request(session, by);
-        self.submitter.read_plan_file(session).await?;
-        self.submit_with_draft(request, |parked| SessionCommand::EnablePlanMode { style, parked }).await
+        self.switch_with_draft(session, by, |parked| SessionCommand::EnablePlanMode { style, parked }).await
     }
 
     pub async fn ensure_plan_mode(
@@ -60,14 +57,11 @@ impl Sessions {
         by: &Actor,
         style: Option<PlanStyle>,
     ) -> LedgerResult<Committed> {
-        let request = self.submitter.request(session, by);
-        self.submit_with_draft(request, |parked| SessionCommand::EnsurePlanMode { style, parked }).await
+        self.switch_with_draft(session, by, |parked| SessionCommand::EnsurePlanMode { style, parked }).await
     }
 
     pub async fn disable_plan_mode(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
-        let request = self.submitter.request(session, by);
-        self.submitter.read_plan_file(session).await?;
-        self.submitter.submit_as(request, Command::Session(SessionCommand::DisablePlanMode)).await
+        self.switch(session, by, SessionCommand::DisablePlanMode).await
     }
 
     /// The plan mode right after a command that switched it, also if that was carried out earlier.
@@ -80,7 +74,7 @@ impl Sessions {
     }
 
     pub async fn finish_plan_work(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
-        self.submit(session, by, SessionCommand::FinishPlanWork).await
+        self.switch(session, by, SessionCommand::FinishPlanWork).await
     }
 
     pub async fn reset(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
@@ -165,12 +159,14 @@ impl Sessions {
     }
 
     /// Submits the command that plan work begins with. It continues the newest plan if that one is a parked draft.
-    async fn submit_with_draft(
+    async fn switch_with_draft(
         &self,
-        request: SubmitRequest<'_>,
+        session: &SessionIdentity,
+        by: &Actor,
         command: impl Fn(Option<PlanId>) -> SessionCommand,
     ) -> LedgerResult<Committed> {
-        let newest = self.submitter.ledger().plans(request.session, None, 1).await?.items.pop();
+        let request = self.request_after_edit(session, by).await?;
+        let newest = self.submitter.ledger().plans(session, None, 1).await?.items.pop();
         let parked = newest.filter(|plan| plan.status == PlanStatus::Collecting).map(|plan| plan.id);
         let continues = parked.is_some();
         let submit = |parked| self.submitter.submit_as(request.clone(), Command::Session(command(parked)));
@@ -179,6 +175,24 @@ impl Sessions {
             Err(LedgerError::Damaged { .. }) if continues => submit(None).await,
             committed => committed,
         }
+    }
+
+    /// Submits a command after which the active plan may not be the active one any more.
+    async fn switch(&self, session: &SessionIdentity, by: &Actor, command: SessionCommand) -> LedgerResult<Committed> {
+        let request = self.request_after_edit(session, by).await?;
+        self.submitter.submit_as(request, Command::Session(command)).await
+    }
+
+    /// The request for a command, after a person's edit of the plan's file was read. The command gets the name of the request,
+    /// and the edit does not.
+    async fn request_after_edit<'a>(
+        &self,
+        session: &'a SessionIdentity,
+        by: &'a Actor,
+    ) -> LedgerResult<SubmitRequest<'a>> {
+        let request = self.submitter.request(session, by);
+        self.submitter.read_plan_file(session).await?;
+        Ok(request)
     }
 
     async fn submit(&self, session: &SessionIdentity, by: &Actor, command: SessionCommand) -> LedgerResult<Committed> {

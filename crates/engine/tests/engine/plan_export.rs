@@ -8,7 +8,10 @@ use planwright_core::ids::RequestId;
 use planwright_core::plan::export::ExportedPlan;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::RefusalCode;
+use planwright_core::session::SessionIdentity;
 use planwright_engine::agent::Agent;
+use planwright_engine::engine::Engine;
+use planwright_engine::ledger::Committed;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::session::input::{Approving, BeginWork, Input, Request};
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -122,47 +125,63 @@ async fn each_version_decision_and_outcome_is_in_the_file() {
 }
 
 /// As a surface does that switches plan mode without the agent, such as `planwright plan off`.
+/// The commands that switch plan mode.
+#[derive(Debug, Clone, Copy)]
+enum Switch {
+    Enable,
+    Ensure,
+    Disable,
+    Finish,
+}
+
+impl Switch {
+    const ALL: [Self; 4] = [Self::Enable, Self::Ensure, Self::Disable, Self::Finish];
+
+    async fn submit(self, engine: &Engine, session: &SessionIdentity) -> Committed {
+        let (sessions, by) = (engine.sessions(), person());
+        match self {
+            Self::Enable => sessions.enable_plan_mode(session, &by, PlanStyle::Collect).await.unwrap(),
+            Self::Ensure => sessions.ensure_plan_mode(session, &by, Some(PlanStyle::Collect)).await.unwrap(),
+            Self::Disable => sessions.disable_plan_mode(session, &by).await.unwrap(),
+            Self::Finish => sessions.finish_plan_work(session, &by).await.unwrap(),
+        }
+    }
+
+    /// The style of the plan after the switch.
+    fn style_after(self) -> Option<PlanStyle> {
+        match self {
+            Self::Enable | Self::Ensure => Some(PlanStyle::Collect),
+            Self::Disable | Self::Finish => None,
+        }
+    }
+}
+
 #[tokio::test]
 async fn an_edit_is_read_before_the_plan_is_no_longer_the_active_one() {
-    let exported = Exported::drafted([]).await;
-    let (sessions, session) = (exported.world.engine().sessions(), exported.world.session.clone());
-    edit(&exported.only_file(), "- [ ] Knead", "- [ ] Knead for ten minutes");
-    sessions.disable_plan_mode(&session, &person()).await.unwrap();
-    let plan = exported.world.plan(1).await;
-    assert!(plan.markdown().contains("Knead for ten minutes"), "{}", plan.markdown());
-    assert!(!sessions.get(&session).await.unwrap().plan_mode.enabled);
+    for switch in Switch::ALL {
+        let exported = Exported::drafted([]).await;
+        edit(&exported.only_file(), "- [ ] Knead", "- [ ] Knead for ten minutes");
+        let switched = switch.submit(exported.world.engine(), &exported.world.session).await;
+        let plan = exported.world.plan(1).await;
+        assert!(plan.markdown().contains("Knead for ten minutes"), "{switch:?}: {}", plan.markdown());
+        let mode = &switched.snapshot.session.unwrap().plan_mode;
+        assert_eq!(mode.enabled.then_some(mode.style), switch.style_after(), "{switch:?}");
+    }
 }
 
 /// A request that is sent again after a crash has to find the switch under its name, and not the edit.
 #[tokio::test]
 async fn the_name_of_the_request_is_for_the_switch_and_not_for_the_edit_before_it() {
-    for (name, is_on) in [("off", false), ("on", true)] {
+    for switch in Switch::ALL {
         let exported = Exported::drafted([]).await;
         edit(&exported.only_file(), "- [ ] Knead", "- [ ] Knead for ten minutes");
-        let switch = async || {
-            let sessions = exported.world.engine().as_request(RequestId::new(name).unwrap()).sessions();
-            let session = &exported.world.session;
-            match is_on {
-                true => sessions.enable_plan_mode(session, &person(), PlanStyle::Collect).await.unwrap(),
-                false => sessions.disable_plan_mode(session, &person()).await.unwrap(),
-            }
-        };
-        let first = switch().await;
-        let again = switch().await;
-        assert_eq!((&again.events, again.plan_mode_before), (&first.events, None));
-        assert_eq!(first.snapshot.session.unwrap().plan_mode.enabled, is_on);
+        let engine = || exported.world.engine().as_request(RequestId::new("switch").unwrap());
+        let first = switch.submit(&engine(), &exported.world.session).await;
+        let again = switch.submit(&engine(), &exported.world.session).await;
+        assert_eq!((&again.events, again.plan_mode_before), (&first.events, None), "{switch:?}");
+        let mode = &first.snapshot.session.unwrap().plan_mode;
+        assert_eq!(mode.enabled.then_some(mode.style), switch.style_after(), "{switch:?}");
     }
-}
-
-#[tokio::test]
-async fn an_edit_is_read_before_another_plan_is_begun() {
-    let exported = Exported::drafted([]).await;
-    let sessions = exported.world.engine().sessions();
-    edit(&exported.only_file(), "- [ ] Knead", "- [ ] Knead for ten minutes");
-    sessions.enable_plan_mode(&exported.world.session, &person(), PlanStyle::Collect).await.unwrap();
-    let plan = exported.world.plan(1).await;
-    assert!(plan.markdown().contains("Knead for ten minutes"), "{}", plan.markdown());
-    assert_eq!(exported.world.plan(2).await.style(), PlanStyle::Collect);
 }
 
 #[tokio::test]
