@@ -43,38 +43,62 @@ impl SessionReplay {
     }
 }
 
+/// The state of one turn after some entries of the journal, which go in one after another.
+#[derive(Debug, Clone)]
+pub struct TurnReplay {
+    id: TurnId,
+    open: Option<Turn>,
+}
+
+impl TurnReplay {
+    pub const fn new(id: TurnId) -> Self {
+        Self { id, open: None }
+    }
+
+    pub fn take_in(&mut self, event: &Event) {
+        match event {
+            Event::Turn { id, event } if *id == self.id => match event {
+                TurnEvent::Begun { purpose, .. } => {
+                    self.open.get_or_insert_with(|| Turn::new(id.clone(), purpose.clone()));
+                }
+                TurnEvent::Ended { .. } => self.open = None,
+                TurnEvent::Resumed
+                | TurnEvent::PermissionAsked { .. }
+                | TurnEvent::PermissionAnswered { .. }
+                | TurnEvent::QuestionsAsked { .. }
+                | TurnEvent::QuestionsAnswered { .. } => {}
+                TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => {
+                    if let Some(open) = &mut self.open
+                        && let Some(input) = event.input()
+                    {
+                        open.take_in(&input);
+                    }
+                }
+            },
+            // Another turn that is recorded before this one ends is a question that this one waits for.
+            Event::Turn { event, .. } => {
+                if let Some(open) = &mut self.open
+                    && let Some(input) = event.input()
+                {
+                    open.note_asked(&input);
+                }
+            }
+            Event::Session(SessionEvent::ConversationReset { .. }) => self.open = None,
+            Event::Session(_) | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) | Event::Plan { .. } => {}
+        }
+    }
+
+    /// The turn; `None` if it has not begun or has ended.
+    pub fn into_open(self) -> Option<Turn> {
+        self.open
+    }
+}
+
 impl Turn {
     /// The state of the turn with this id after these events; `None` if it has not begun or has ended.
     pub fn replay<'a>(id: &TurnId, events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
-        let mut open: Option<Self> = None;
-        for event in events {
-            match event {
-                Event::Turn { id: of, event } if of == id => match event {
-                    TurnEvent::Begun { purpose, .. } => {
-                        open.get_or_insert_with(|| Self::new(id.clone(), purpose.clone()));
-                    }
-                    TurnEvent::Ended { .. } => open = None,
-                    TurnEvent::Resumed
-                    | TurnEvent::PermissionAsked { .. }
-                    | TurnEvent::PermissionAnswered { .. }
-                    | TurnEvent::QuestionsAsked { .. }
-                    | TurnEvent::QuestionsAnswered { .. } => {}
-                    TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => {
-                        if let (Some(open), Some(input)) = (&mut open, event.input()) {
-                            open.take_in(&input);
-                        }
-                    }
-                },
-                // Another turn that is recorded before this one ends is a question that this one waits for.
-                Event::Turn { event, .. } => {
-                    if let (Some(open), Some(input)) = (&mut open, event.input()) {
-                        open.note_asked(&input);
-                    }
-                }
-                Event::Session(SessionEvent::ConversationReset { .. }) => open = None,
-                Event::Session(_) | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) | Event::Plan { .. } => {}
-            }
-        }
-        open
+        let mut replay = TurnReplay::new(id.clone());
+        events.into_iter().for_each(|event| replay.take_in(event));
+        replay.into_open()
     }
 }

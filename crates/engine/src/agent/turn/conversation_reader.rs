@@ -5,6 +5,7 @@ use std::sync::Arc;
 use planwright_core::conversation::Conversation;
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
+use planwright_core::replay::TurnReplay;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::turn::{Purpose, Turn};
 
@@ -41,15 +42,13 @@ impl ConversationReader {
             committed.events.iter().zip(first..).for_each(|(event, seq)| conversation.take_in(seq, event));
             return Ok((conversation, Turn::new(turn.clone(), opened_purpose(opened, turn))));
         }
-        let mut conversation = Conversation::default();
-        let mut events = Vec::new();
+        let (mut conversation, mut replay) = (Conversation::default(), TurnReplay::new(turn.clone()));
         self.read(&committed.snapshot.identity, opened.history_from, committed.seq + 1, &mut |seq, event| {
             conversation.take_in(seq, event);
-            events.push(event.clone());
+            replay.take_in(event);
         })
         .await?;
-        let replayed = Turn::replay(turn, &events);
-        Ok((conversation, replayed.unwrap_or_else(|| Turn::new(turn.clone(), opened_purpose(opened, turn)))))
+        Ok((conversation, replay.into_open().unwrap_or_else(|| Turn::new(turn.clone(), opened_purpose(opened, turn)))))
     }
 
     /// A turn apart from the conversation, with its own messages.
@@ -60,15 +59,13 @@ impl ConversationReader {
         purpose: &Purpose,
         from: u64,
     ) -> LedgerResult<(Conversation, Turn)> {
-        let mut conversation = Conversation::of_turn(turn.clone());
-        let mut events = Vec::new();
+        let (mut conversation, mut replay) = (Conversation::of_turn(turn.clone()), TurnReplay::new(turn.clone()));
         self.read(session, from, u64::MAX, &mut |seq, event| {
             conversation.take_in(seq, event);
-            events.push(event.clone());
+            replay.take_in(event);
         })
         .await?;
-        let replayed = Turn::replay(turn, &events);
-        Ok((conversation, replayed.unwrap_or_else(|| Turn::new(turn.clone(), purpose.clone()))))
+        Ok((conversation, replay.into_open().unwrap_or_else(|| Turn::new(turn.clone(), purpose.clone()))))
     }
 
     /// Reads the conversation's entries from `from` up to, not including, `end`.

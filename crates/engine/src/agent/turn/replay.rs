@@ -3,6 +3,7 @@
 use planwright_core::ask::Ask;
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
+use planwright_core::replay::TurnReplay;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Turn, TurnEnd, TurnEnding};
 
@@ -81,22 +82,22 @@ pub(super) async fn outcome(
     turn: &TurnId,
     seq: u64,
 ) -> LedgerResult<TurnOutcome> {
-    let mut found = RecordedEnd::default();
-    let mut events = Vec::new();
+    let (mut found, mut replay) = (RecordedEnd::default(), TurnReplay::new(turn.clone()));
     conversations
         .read(session, seq, u64::MAX, &mut |_, event| {
             // Entries after the end belong to other turns.
+            if found.ending.is_some() {
+                return;
+            }
+            found.take_in(turn, event);
+            // The turn is counted as it was before its end.
             if found.ending.is_none() {
-                found.take_in(turn, event);
-                events.push(event.clone());
+                replay.take_in(event);
             }
         })
         .await?;
     let (end, ask, reply) = match found.words() {
-        Some((end, reply)) => {
-            events.pop();
-            (Some(end), None, reply)
-        }
+        Some((end, reply)) => (Some(end), None, reply),
         None => {
             let no_end = || LedgerError::Internal(format!("turn {turn} has no end"));
             let ask = waiting_ask(engine, session, turn).await?.ok_or_else(no_end)?;
@@ -104,7 +105,7 @@ pub(super) async fn outcome(
             (None, Some(ask), reply)
         }
     };
-    let replayed = Turn::replay(turn, &events);
+    let replayed = replay.into_open();
     Ok(TurnOutcome {
         session: session.clone(),
         turn: turn.clone(),
