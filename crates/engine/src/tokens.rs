@@ -9,7 +9,7 @@ use planwright_core::conversation::CountTokens;
 
 #[derive(Debug, Default)]
 pub struct Tokens {
-    /// Recent counts: the prompt and the tools are the same in almost every request.
+    /// Recent counts: the prompt is the same in almost every request.
     known: Mutex<HashMap<u64, u32>>,
 }
 

@@ -8,7 +8,7 @@ mod external;
 mod results;
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use planwright_core::actor::Actor;
 use planwright_core::agents::AgentRegistry;
@@ -37,14 +37,25 @@ pub use crate::tool_schema::{Arguments, ToolDefinition};
 pub use external::{CallEffects, ExternalAnswer, ExternalTools, tools_of_style};
 pub(crate) use results::is_paused;
 
-type Definitions = HashMap<(PlanTool, PlanStyle), ToolDefinition>;
-
-/// The plan tools as they are advertised in each style, made once. Clones share them.
+/// The plan tools with the specialists of the configuration, as they are advertised. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DefinitionCache {
-    all: Arc<OnceLock<Definitions>>,
+    own: Arc<Definitions>,
     /// The same for agents of other programs.
-    external: Arc<OnceLock<Definitions>>,
+    external: Arc<Definitions>,
+}
+
+/// Definitions that were needed before. A schema is made from types, which is not worth doing again for every request.
+#[derive(Debug, Default)]
+struct Definitions {
+    made: Mutex<HashMap<(PlanTool, PlanStyle), ToolDefinition>>,
+}
+
+impl Definitions {
+    fn get_or_make(&self, tool: PlanTool, style: PlanStyle, make: impl FnOnce() -> ToolDefinition) -> ToolDefinition {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.entry((tool, style)).or_insert_with(make).clone()
+    }
 }
 
 /// The tools of Planwright itself: those of the plan, and through [`WorkbookTools`] those of the workbook.
@@ -100,16 +111,8 @@ impl PlanTools {
     }
 
     fn plan_tools(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
-        let style = situation.style.unwrap_or(PlanStyle::Document);
-        if *agents != self.policy().agents {
-            return gate::advertised_plan_tools(situation).map(|tool| define(tool, style, agents)).collect();
-        }
-        // The schemas are made from types, which is not worth doing again for every request.
-        let all = self.definitions.all.get_or_init(|| {
-            let pairs = PlanTool::all().flat_map(|tool| PlanStyle::ALL.map(|style| (tool, style)));
-            pairs.map(|(tool, style)| ((tool, style), define(tool, style, agents))).collect()
-        });
-        gate::advertised_plan_tools(situation).filter_map(|tool| all.get(&(tool, style)).cloned()).collect()
+        let known = (*agents == self.policy().agents).then_some(&*self.definitions.own);
+        plan_tools(situation, known, |tool, style| define(tool, style, agents))
     }
 
     /// Carries out one tool call. In style collect, a call of any other tool is recorded as a step.
@@ -337,6 +340,20 @@ fn progress_report(arguments: Arguments) -> Result<ProgressReport, Refusal> {
 
 fn parse<T: DeserializeOwned>(tool: PlanTool, arguments: Arguments) -> Result<T, Refusal> {
     crate::tool_schema::parse(tool.name(), arguments)
+}
+
+/// The plan tools that pass the gate. Those in `known` are not defined again.
+fn plan_tools(
+    situation: &GateContext,
+    known: Option<&Definitions>,
+    define: impl Fn(PlanTool, PlanStyle) -> ToolDefinition,
+) -> Vec<ToolDefinition> {
+    let style = situation.style.unwrap_or(PlanStyle::Document);
+    let get_or_define = |tool| match known {
+        Some(known) => known.get_or_make(tool, style, || define(tool, style)),
+        None => define(tool, style),
+    };
+    gate::advertised_plan_tools(situation).map(get_or_define).collect()
 }
 
 fn define(tool: PlanTool, style: PlanStyle, agents: &AgentRegistry) -> ToolDefinition {

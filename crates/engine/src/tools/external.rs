@@ -18,7 +18,9 @@ use planwright_core::visible::quoted;
 use serde_json::{Value, json};
 
 use super::arguments::{self, StepName};
-use super::{Arguments, CallContext, PlanTools, ToolDefinition, changed_step, changing_command, parse, results};
+use super::{
+    Arguments, CallContext, PlanTools, ToolDefinition, changed_step, changing_command, parse, plan_tools, results,
+};
 use crate::history::History;
 use crate::ledger::{Committed, LedgerError, LedgerResult};
 use crate::memories::memory_tools;
@@ -73,17 +75,8 @@ impl ExternalTools {
         let policy = self.tools.submitter.policies().read_project(&snapshot).await;
         let situation = GateContext::of(&snapshot, &policy, Caller::ExternalAgent);
         let notes = workbook_tools(&situation).into_iter().chain(memory_tools(&situation));
-        let plan_tools = if policy.agents == self.tools.policy().agents {
-            let style = situation.style.unwrap_or(PlanStyle::Document);
-            // The schemas are made from types, which is not worth doing again for every request.
-            let all = self.tools.definitions.external.get_or_init(|| {
-                let pairs = PlanTool::all().flat_map(|tool| PlanStyle::ALL.map(|style| (tool, style)));
-                pairs.map(|(tool, style)| ((tool, style), define(tool, style, &policy))).collect()
-            });
-            gate::advertised_plan_tools(&situation).filter_map(|tool| all.get(&(tool, style)).cloned()).collect()
-        } else {
-            plan_tools(&situation, &policy)
-        };
+        let known = (policy.agents == self.tools.policy().agents).then_some(&*self.tools.definitions.external);
+        let plan_tools = plan_tools(&situation, known, |tool, style| define(tool, style, &policy));
         Ok(plan_tools.into_iter().chain(notes).collect())
     }
 
@@ -433,15 +426,10 @@ fn define(tool: PlanTool, style: PlanStyle, policy: &Policy) -> ToolDefinition {
     ToolDefinition { input_schema, ..super::define(tool, style, &policy.agents) }
 }
 
-fn plan_tools(situation: &GateContext, policy: &Policy) -> Vec<ToolDefinition> {
-    let style = situation.style.unwrap_or(PlanStyle::Document);
-    gate::advertised_plan_tools(situation).map(|tool| define(tool, style, policy)).collect()
-}
-
 /// The plan tools of a style, for a server that cannot read its store.
 pub fn tools_of_style(style: PlanStyle) -> Vec<ToolDefinition> {
     let policy = Policy::default();
-    plan_tools(&of_style(style, &policy), &policy)
+    plan_tools(&of_style(style, &policy), None, |tool, style| define(tool, style, &policy))
 }
 
 fn of_style(style: PlanStyle, policy: &Policy) -> GateContext {

@@ -7,15 +7,17 @@ use planwright_core::gate::GateContext;
 use planwright_core::model::ToolSpec;
 use planwright_core::policy::Policy;
 
-use crate::tokens::Tokens;
 use crate::toolbox::Tool;
 
 /// Sets that are kept: one for each state of plan work and each specialist that is in use.
 const KEPT: usize = 64;
 /// Tokens that a provider adds for each tool.
 const FRAME: u32 = 12;
+/// The bytes of a token in the description of a tool, which every provider writes in a form of its own. An exact count of
+/// Planwright's form would take longer than all the rest of a first request and be no closer.
+const BYTES_PER_TOKEN: usize = 4;
 
-/// A set of tools, and how many tokens its description takes.
+/// A set of tools, and about how many tokens its description takes.
 #[derive(Debug)]
 pub(in crate::agent) struct AdvertisedTools {
     pub(in crate::agent) specs: Arc<[ToolSpec]>,
@@ -23,13 +25,15 @@ pub(in crate::agent) struct AdvertisedTools {
 }
 
 impl AdvertisedTools {
-    pub(super) fn new(specs: Vec<ToolSpec>, tokens: &Tokens) -> Self {
-        let count = |text: &str| tokens.count_known(text);
-        let tokens = specs.iter().fold(0, |sum, tool| {
-            sum + FRAME + count(&tool.name) + count(&tool.description) + count(&tool.input_schema.to_string())
-        });
+    pub(super) fn new(specs: Vec<ToolSpec>) -> Self {
+        let tokens = specs.iter().fold(0_u32, |sum, tool| sum.saturating_add(estimated_tokens(tool)));
         Self { specs: specs.into(), tokens }
     }
+}
+
+fn estimated_tokens(tool: &ToolSpec) -> u32 {
+    let bytes = tool.name.len() + tool.description.len() + tool.input_schema.to_string().len();
+    u32::try_from(bytes.div_ceil(BYTES_PER_TOKEN)).unwrap_or(u32::MAX).saturating_add(FRAME)
 }
 
 /// Everything that a set follows from.
@@ -83,5 +87,40 @@ impl AdvertisedToolsCache {
         }
         kept.push((key, Arc::clone(&made)));
         made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planwright_core::conversation::CountTokens as _;
+    use serde_json::json;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::tokens::Tokens;
+    use crate::toolbox::files::{FileLimits, FileTools};
+
+    #[test]
+    fn the_estimate_is_close_to_the_count() {
+        let folder = TempDir::new().unwrap();
+        let files = FileTools::new(folder.path().to_owned(), FileLimits::default());
+        let own = files.tools().into_iter().map(|tool| tool.spec().clone());
+        let described = |description: &str| ToolSpec {
+            name: "search".to_owned(),
+            description: description.to_owned(),
+            input_schema: json!({"type": "object", "properties": {"query": {"type": "string"}}}),
+        };
+        let others = [
+            "Sucht in allen Rechnungen nach einem Text und gibt höchstens zwanzig Treffer mit Datum und Betrag zurück.",
+            "Ищет текст во всех счетах и возвращает не более двадцати совпадений с датой и суммой.",
+            "在所有发票中搜索文本,最多返回二十个包含日期和金额的匹配项。",
+            "すべての請求書からテキストを検索し、日付と金額を含む最大二十件の一致を返します。",
+        ];
+        for tool in own.chain(others.map(described)) {
+            let text = format!("{}{}{}", tool.name, tool.description, tool.input_schema);
+            let (estimated, counted) = (estimated_tokens(&tool) - FRAME, Tokens::default().count(&text));
+            assert!(estimated * 10 >= counted * 9, "{text}: {estimated} instead of {counted}");
+            assert!(estimated * 10 <= counted * 14, "{text}: {estimated} instead of {counted}");
+        }
     }
 }

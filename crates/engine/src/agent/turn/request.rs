@@ -43,7 +43,7 @@ const SUMMARY_TIME: Duration = Duration::from_secs(120);
 pub(super) struct Frame {
     pub(super) system: String,
     pub(super) tools: Arc<[ToolSpec]>,
-    /// The tokens of prompt and tools.
+    /// The tokens of prompt and tools, those of the tools estimated.
     pub(super) fixed: u32,
     /// The tokens that are left for the conversation.
     pub(super) room: u32,
@@ -91,7 +91,7 @@ impl RequestBuilder {
         let ask = authorize_asking(situation).is_ok().then(|| ask_agent::spec(agents));
         let ask_person = authorize_asking_person(situation).is_ok().then(ask_person::spec);
         let specs = plan_tools.chain(ask).chain(ask_person).chain(others.map(|tool| tool.spec().clone())).collect();
-        AdvertisedTools::new(specs, &self.agent.tokens)
+        AdvertisedTools::new(specs)
     }
 
     /// The context of the gate in a turn with this purpose.
