@@ -210,6 +210,23 @@ async fn what_is_finished_or_parked_stays_so() {
 }
 
 #[tokio::test]
+async fn a_context_that_is_too_small_is_refused_with_one_that_is_large_enough() {
+    let with_context = |tokens| {
+        let model = ScriptedModel::new([Reply::text("Hello.")]);
+        World::with(model, move |setup| setup.options.context_tokens = Some(tokens))
+    };
+    let text = "word ".repeat(450);
+    for context in [1, 1_000, 2_000] {
+        let refused = with_context(context).await.try_say(&text).await.unwrap_err().to_string();
+        let (_, advice) = refused.split_once("Set `context_tokens` to ").expect(&refused);
+        let enough = advice.split_once(' ').unwrap().0.parse().unwrap();
+        let world = with_context(enough).await;
+        assert_eq!(world.say(&text).await.reply, "Hello.");
+        everything_fits(&world, enough);
+    }
+}
+
+#[tokio::test]
 async fn a_message_that_is_too_large_is_refused_before_anything_is_stored() {
     let world = small_world(ScriptedModel::answering(talkative)).await;
     world.say("Hello").await;

@@ -173,9 +173,9 @@ impl RequestBuilder {
             return Ok(tokens);
         }
         if frame.room < SMALLEST_ROOM {
-            let needed = frame.fixed + output_tokens(context) + 2 * SMALLEST_ROOM;
+            let needed = smallest_context(frame.fixed + 2 * SMALLEST_ROOM);
             return Err(Refusal::limit(format!(
-                "A context of {context} tokens is too small: the prompt and the tools alone take {}. \
+                "A context of {context} tokens is too small: the prompt and the tools alone take about {}. \
                  Set `context_tokens` to {needed} or more, if the model takes that much.",
                 frame.fixed
             ))
@@ -246,7 +246,15 @@ fn writes_document(snapshot: &Snapshot) -> bool {
     document && snapshot.active().is_none_or(|plan| plan.approval.is_none())
 }
 
+/// The most tokens for the answer.
+const MOST_OUTPUT: u32 = 16_384;
+
 /// The tokens for the answer.
 fn output_tokens(context: u32) -> u32 {
-    (context / 4).min(16_384)
+    (context / 4).min(MOST_OUTPUT)
+}
+
+/// The smallest context in which so many tokens are left besides those for the answer.
+fn smallest_context(besides_answer: u32) -> u32 {
+    besides_answer.saturating_add((besides_answer / 3).min(MOST_OUTPUT))
 }
