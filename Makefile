@@ -8,12 +8,15 @@ help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: toolchain dashboard ## Build Planwright and start its server; it prints the address. PLANWRIGHT_MODEL chooses the model, else the rehearsal answers
+	@$(CARGO) build -p planwright
 	@$(CARGO) run --quiet -p planwright -- serve
 
 chat: toolchain ## Build Planwright and talk to the agent in this terminal
+	@$(CARGO) build -p planwright
 	@$(CARGO) run --quiet -p planwright -- chat
 
 tour: toolchain ## Build Planwright and show the life of a plan
+	@$(CARGO) build -p planwright
 	@$(CARGO) run --quiet -p planwright -- tour
 
 # The same cases in every run, so that a failure can be repeated. `make fuzz` tries new ones.
@@ -23,7 +26,7 @@ test: toolchain dashboard check ## Run every test; installs PostgreSQL, schemath
 	@scripts/ensure-test-tools
 	@scripts/ensure-mcp-servers >/dev/null
 	PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-failures-last scripts/with-skips-reported scripts/with-schemathesis scripts/with-postgres scripts/with-time-limit $(CARGO) test --workspace --no-fail-fast
-	$(CARGO) build --quiet -p planwright
+	$(CARGO) build -p planwright
 	scripts/test-dashboard
 
 .PHONY: test-clients
@@ -36,10 +39,10 @@ dashboard: ## Build the dashboard, which the program contains; installs Node if 
 
 check: toolchain ## Formatting and lints, as errors
 	$(CARGO) fmt --all -- --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
 bench: toolchain ## Run the benchmarks (docs/performance.md)
-	$(CARGO) build --release --quiet -p planwright -p planwright-bench
+	$(CARGO) build --release -p planwright -p planwright-bench
 	PLANWRIGHT_POSTGRES_DURABLE=1 scripts/with-postgres target/release/planwright-bench commits target
 	target/release/planwright-bench size target
 	target/release/planwright-bench turns target
