@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use planwright_core::actor::Actor;
 use planwright_core::agents::{AgentRegistry, Specialist, SpecialistOptions};
-use planwright_core::plan::PlanStatus;
 use planwright_core::plan::template::PlanTemplate;
+use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_engine::model::{Model, ModelCatalog};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ async fn a_project_brings_specialists_and_only_its_sessions_have_them() {
     let other = crate::world::session("session-two");
     let engine = world.engine();
     engine.sessions().open(&other, &person()).await.unwrap();
-    engine.sessions().ensure_plan_mode(&other, &person(), Some(planwright_core::plan::PlanStyle::Build)).await.unwrap();
+    engine.sessions().ensure_plan_mode(&other, &person(), Some(PlanStyle::Build)).await.unwrap();
     let call = |tool: &'static str, arguments: Value| {
         let (engine, other) = (engine.clone(), other.clone());
         async move { engine.tools().call(&other, &person(), tool, arguments.as_object().unwrap().clone()).await }
@@ -126,6 +126,27 @@ async fn a_project_brings_specialists_and_only_its_sessions_have_them() {
     call("plan_create_draft", json!({"goal": "Bread"})).await.unwrap();
     let refused = call("plan_add_step", json!({"description": "Bake", "agent": "baker"})).await.unwrap_err();
     assert!(refused.message.contains("there is no such agent"), "{}", refused.message);
+}
+
+/// A tool is defined once for many requests, but not for sessions that have other specialists.
+#[tokio::test]
+async fn tools_name_the_specialists_of_their_session() {
+    let project = project(&[("agents/baker.md", "---\ndescription: Bakes bread\n---\nKnead.\n")]);
+    let world = World::with(ScriptedModel::new([]), |_| {}).await;
+    let (engine, other) = (world.engine(), crate::world::session("session-two"));
+    choose(&world, project.path()).await;
+    engine.sessions().open(&other, &person()).await.unwrap();
+    for session in [&world.session, &other] {
+        engine.sessions().ensure_plan_mode(session, &person(), Some(PlanStyle::Build)).await.unwrap();
+    }
+    for (session, has_baker) in [(&other, false), (&world.session, true), (&other, false)] {
+        let own = engine.tools().advertised(session).await.unwrap();
+        let external = engine.external_tools().advertised(session).await.unwrap();
+        for tools in [own, external] {
+            let add = tools.iter().find(|tool| tool.name == "plan_add_step").unwrap();
+            assert_eq!(add.description.contains("baker"), has_baker, "{session}: {}", add.description);
+        }
+    }
 }
 
 /// A person's own description is not replaced, and a project does not widen the sandbox.
