@@ -93,12 +93,3 @@ impl TurnReplay {
         self.open
     }
 }
-
-impl Turn {
-    /// The state of the turn with this id after these events; `None` if it has not begun or has ended.
-    pub fn replay<'a>(id: &TurnId, events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
-        let mut replay = TurnReplay::new(id.clone());
-        events.into_iter().for_each(|event| replay.take_in(event));
-        replay.into_open()
-    }
-}

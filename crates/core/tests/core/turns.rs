@@ -10,11 +10,19 @@ use planwright_core::ids::{ExecutionId, StepId, TurnId};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
 use planwright_core::refusal::RefusalCode;
-use planwright_core::turn::{Purpose, ShownPlan, TurnEnd, TurnEnding};
+use planwright_core::replay::TurnReplay;
+use planwright_core::turn::{Purpose, ShownPlan, Turn, TurnEnd, TurnEnding};
 
 use crate::journal::replay;
 use crate::random_conversation::*;
 use crate::world::*;
+
+/// The turn as the journal has it; `None` if it has not begun or has ended.
+fn replayed_turn(world: &World, turn: &TurnId) -> Option<Turn> {
+    let mut replay = TurnReplay::new(turn.clone());
+    world.entries().iter().for_each(|(_, event)| replay.take_in(event));
+    replay.into_open()
+}
 
 /// The states a turn's command can meet, each with the turn the command names. A plan waits in all of them but the first.
 fn states() -> [(&'static str, World, TurnId); 6] {

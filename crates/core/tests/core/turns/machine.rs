@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
+use super::replayed_turn;
 use crate::random_conversation::*;
 use crate::world::*;
 
@@ -177,8 +178,7 @@ fn a_finished_turn_is_not_taken_up_by_a_replay() {
         let turn = world.turn();
         world.agent(tell(&turn, &[calls(&["a"])])).unwrap();
         world.person(end).unwrap();
-        let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
-        assert_eq!(Turn::replay(&turn, &events).is_some(), open);
+        assert_eq!(replayed_turn(&world, &turn).is_some(), open);
     }
 }
 
@@ -250,8 +250,7 @@ fn play(chances: &[Chance], limits: &TurnLimits) -> Result<EndReason, TestCaseEr
                     EndReason::Planned => TurnEnd::PlanReady { plan: planwright_core::ids::PlanId::new("p").unwrap() },
                 };
                 world.agent(close(&id, &[], end)).unwrap();
-                let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
-                prop_assert_eq!(Turn::replay(&id, &events), None);
+                prop_assert_eq!(replayed_turn(&world, &id), None);
                 return Ok(over);
             }
         };
@@ -261,8 +260,7 @@ fn play(chances: &[Chance], limits: &TurnLimits) -> Result<EndReason, TestCaseEr
         if chance.crash {
             world.agent(resume_turn(&id)).unwrap();
         }
-        let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
-        prop_assert_eq!(Turn::replay(&id, &events), Some(turn.clone()));
+        prop_assert_eq!(replayed_turn(&world, &id), Some(turn.clone()));
         let open = world.snapshot.session.as_ref().unwrap().turn.as_ref().unwrap();
         prop_assert_eq!(open.ended, turn.calls_ended());
     }

@@ -10,6 +10,7 @@ use planwright_core::turn::{Effect, EndReason, Purpose, ToolStatus, Turn, TurnEn
 
 use super::machine::{limits, over, run, turn_after, used};
 use super::purposes::{begin, built, of_step};
+use super::replayed_turn;
 use crate::random_conversation::*;
 use crate::world::*;
 
@@ -108,15 +109,13 @@ fn a_turn_is_replayed_with_what_its_questions_took() {
     let question =
         world.snapshot.session.as_ref().unwrap().turn.as_ref().unwrap().question.as_ref().unwrap().id.clone();
     world.agent(tell(&question, &[calls(&["a"]), done_with(1)])).unwrap();
-    let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
-    let replayed = Turn::replay(&turn, &events).unwrap();
+    let replayed = replayed_turn(&world, &turn).unwrap();
     assert_eq!((replayed.model_calls(), replayed.calls_ended()), (2, 0));
-    let apart = Turn::replay(&question, &events).unwrap();
+    let apart = replayed_turn(&world, &question).unwrap();
     assert_eq!((&apart.purpose, apart.model_calls()), (&purpose, 1));
     world.agent(close(&question, &[answers("so")], TurnEnd::Answered)).unwrap();
-    let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
-    assert_eq!(Turn::replay(&question, &events), None);
-    assert_eq!(Turn::replay(&turn, &events).unwrap().model_calls(), 3);
+    assert_eq!(replayed_turn(&world, &question), None);
+    assert_eq!(replayed_turn(&world, &turn).unwrap().model_calls(), 3);
 }
 
 fn lines(conversation: &Conversation) -> Vec<String> {
