@@ -13,8 +13,8 @@ use crate::toolbox::Tool;
 const KEPT: usize = 64;
 /// Tokens that a provider adds for each tool.
 const FRAME: u32 = 12;
-/// The bytes of a token in the description of a tool, which every provider writes in a form of its own. An exact count of
-/// Planwright's form would take longer than all the rest of a first request and be no closer.
+/// The bytes of a token in the description of a tool. An exact count would be no closer, because every provider writes tools in
+/// a form of its own, and it takes a quarter of the first turn after a start.
 const BYTES_PER_TOKEN: usize = 4;
 
 /// A set of tools, and about how many tokens its description takes.

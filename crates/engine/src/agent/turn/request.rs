@@ -33,6 +33,8 @@ const FINISHED: usize = 5;
 const SMALLEST_ROOM: u32 = 512;
 /// The tokens of the conversation that `/compact` keeps besides the summary.
 const KEPT_BY_HAND: u32 = 400;
+/// The most tokens for the answer.
+const MOST_OUTPUT: u32 = 16_384;
 /// The most tokens of a summary.
 const SUMMARY_TOKENS: u32 = 1_200;
 
@@ -245,9 +247,6 @@ fn writes_document(snapshot: &Snapshot) -> bool {
     let document = mode.is_some_and(|mode| mode.enabled && mode.style == PlanStyle::Document);
     document && snapshot.active().is_none_or(|plan| plan.approval.is_none())
 }
-
-/// The most tokens for the answer.
-const MOST_OUTPUT: u32 = 16_384;
 
 /// The tokens for the answer.
 fn output_tokens(context: u32) -> u32 {
