@@ -29,10 +29,11 @@ impl Snapshot {
     pub fn apply(&mut self, event: &Event, context: &CommandContext, seq: u64) {
         // Only a session with a tick is copied for it.
         let ticks = self.open_turn().is_some_and(|turn| turn.tick.is_some());
+        let is_progress = ticks && self.is_progress(event);
         if let Some(tick) =
             self.session.as_mut().filter(|_| ticks).and_then(|session| session.turn.as_mut()?.tick.as_mut())
         {
-            tick.changed |= is_progress(event);
+            tick.changed |= is_progress;
             // A turn may be ended by a person, who has no price.
             if matches!(event, Event::Turn { event: TurnEvent::ModelReplied { .. }, .. }) {
                 tick.model = Some(context.by.name.clone());
@@ -100,26 +101,30 @@ impl Snapshot {
     fn add_plan(&mut self, plan: Plan) {
         self.plans.insert(plan.id.clone(), Arc::new(plan));
     }
-}
 
-/// Whether the event changes something that a run works on. Its own diary and notes along the way are no progress.
-fn is_progress(event: &Event) -> bool {
-    match event {
-        Event::Session(event) => matches!(event, SessionEvent::FilesChanged { .. } | SessionEvent::PlanCreated { .. }),
-        Event::Plan { .. } | Event::Memory(_) => true,
-        Event::Workbook(WorkbookEvent::Written { why, .. }) => match why {
-            WriteOrigin::Tool => true,
-            WriteOrigin::User | WriteOrigin::Conflict | WriteOrigin::Middleware => false,
-        },
-        Event::Workbook(WorkbookEvent::Begun { .. }) => true,
-        Event::Workbook(_) | Event::Turn { .. } => false,
-        Event::Auto(event) => matches!(
-            event,
-            AutoEvent::GoalAdded { .. }
-                | AutoEvent::GoalChanged { .. }
-                | AutoEvent::TaskAdded { .. }
-                | AutoEvent::TaskChanged { .. }
-        ),
+    /// Whether the event, which is not applied yet, changes something that a run works on. Its own diary and notes along
+    /// the way are no progress.
+    fn is_progress(&self, event: &Event) -> bool {
+        match event {
+            Event::Session(event) => {
+                matches!(event, SessionEvent::FilesChanged { .. } | SessionEvent::PlanCreated { .. })
+            }
+            Event::Plan { id, event } => self.plan(id).is_none_or(|plan| plan.is_moved_by(event)),
+            Event::Memory(_) => true,
+            Event::Workbook(WorkbookEvent::Written { why, .. }) => match why {
+                WriteOrigin::Tool => true,
+                WriteOrigin::User | WriteOrigin::Conflict | WriteOrigin::Middleware => false,
+            },
+            Event::Workbook(WorkbookEvent::Begun { .. }) => true,
+            Event::Workbook(_) | Event::Turn { .. } => false,
+            Event::Auto(event) => matches!(
+                event,
+                AutoEvent::GoalAdded { .. }
+                    | AutoEvent::GoalChanged { .. }
+                    | AutoEvent::TaskAdded { .. }
+                    | AutoEvent::TaskChanged { .. }
+            ),
+        }
     }
 }
 
@@ -429,13 +434,13 @@ impl Plan {
             PlanEvent::ExecutionStarted { execution, .. } => {
                 self.execution = Some(execution.clone());
             }
-            PlanEvent::ExecutionPaused { idle_turns, after_step, .. } => {
-                let (idle_turns, after_step) = (*idle_turns, *after_step);
-                self.set_pause(Some(Pause::Paused { at: context.at, idle_turns, after_step }));
+            PlanEvent::ExecutionPaused { idle_turns, after_step, brake, .. } => {
+                let (idle_turns, after_step, brake) = (*idle_turns, *after_step, *brake);
+                self.set_pause(Some(Pause::Paused { at: context.at, idle_turns, after_step, brake }));
             }
             PlanEvent::ExecutionResumed { .. } => self.set_pause(Some(Pause::Resumed { at: context.at })),
             PlanEvent::StepBegun { step, note, .. } => {
-                self.set_pause(None);
+                self.lift_pause();
                 if let Some(run) = self.run_mut(step) {
                     run.status = StepStatus::InProgress;
                     run.note.clone_from(note);
@@ -444,7 +449,7 @@ impl Plan {
                 }
             }
             PlanEvent::StepEnded { step, outcome, permissions, .. } => {
-                self.set_pause(None);
+                self.lift_pause();
                 if let Some(run) = self.run_mut(step) {
                     if outcome.status == StepStatus::Pending {
                         let known = (run.status == StepStatus::Uncertain).then(|| run.note.take()).flatten();
@@ -488,6 +493,37 @@ impl Plan {
         }
     }
 
+    /// Whether the event moves the plan forward. The same text again, the same report again and another note do not.
+    fn is_moved_by(&self, event: &PlanEvent) -> bool {
+        let status = |step: &StepId| Some(self.execution.as_ref()?.run(step)?.status);
+        match event {
+            PlanEvent::ContentSet { markdown, .. } => match &self.content {
+                PlanContent::Document(document) => document.markdown != *markdown,
+                PlanContent::Collect(_) | PlanContent::Build(_) => true,
+            },
+            PlanEvent::StepBegun { step, .. } => status(step) == Some(StepStatus::Pending),
+            PlanEvent::StepEnded { step, outcome, .. } => {
+                outcome.status.is_settled() && status(step).is_some_and(|before| !before.is_settled())
+            }
+            PlanEvent::ExecutionPaused { .. } | PlanEvent::PermissionsCounted { .. } => false,
+            PlanEvent::StepRecorded { .. }
+            | PlanEvent::MetadataSet { .. }
+            | PlanEvent::StepAdded { .. }
+            | PlanEvent::StepUpdated { .. }
+            | PlanEvent::StepRemoved { .. }
+            | PlanEvent::Finalized { .. }
+            | PlanEvent::Approved { .. }
+            | PlanEvent::ApprovalSigned { .. }
+            | PlanEvent::Rejected { .. }
+            | PlanEvent::RevisionRequested { .. }
+            | PlanEvent::Cancelled { .. }
+            | PlanEvent::Superseded { .. }
+            | PlanEvent::ExecutionStarted { .. }
+            | PlanEvent::ExecutionResumed { .. }
+            | PlanEvent::ExecutionFinished { .. } => true,
+        }
+    }
+
     fn run_mut(&mut self, step: &StepId) -> Option<&mut StepRun> {
         self.execution.as_mut()?.steps.iter_mut().find(|run| run.step == *step)
     }
@@ -495,6 +531,13 @@ impl Plan {
     fn set_pause(&mut self, pause: Option<Pause>) {
         if let Some(execution) = &mut self.execution {
             execution.pause = pause;
+        }
+    }
+
+    /// A step that begins or ends lifts a pause. What the system did by itself so far still counts.
+    fn lift_pause(&mut self) {
+        if let Some(execution) = &mut self.execution {
+            execution.pause = execution.pause.and_then(Pause::after_report);
         }
     }
 

@@ -18,6 +18,7 @@ mod workbook;
 
 use crate::actor::ActorKind;
 use crate::command::Command;
+use crate::decide::execution::PauseCounts;
 use crate::event::{Event, PlanEvent, SessionEvent, TurnEvent};
 use crate::ids::PlanId;
 use crate::plan::creation::{Creation, Predecessor};
@@ -101,12 +102,18 @@ impl Decider<'_> {
         if execution.step_pause().is_some() {
             return events;
         }
-        let idle_turns = match open.purpose {
-            Purpose::Document { .. } => execution.idle_turns().saturating_add(1),
-            Purpose::Answer | Purpose::Step { .. } | Purpose::Question { .. } | Purpose::Run(_) => 0,
+        let (idle_turns, brake) = match open.purpose {
+            Purpose::Document { .. } => {
+                let (idle_turns, brake) = execution.after_system_turn();
+                (idle_turns, Some(brake))
+            }
+            Purpose::Answer | Purpose::Step { .. } | Purpose::Question { .. } | Purpose::Run(_) => {
+                (0, execution.brake())
+            }
         };
-        if execution.paused_since().is_none() || execution.idle_turns() != idle_turns {
-            events.push(execution::paused(plan, execution, idle_turns, None));
+        let is_same = execution.idle_turns() == idle_turns && execution.brake() == brake;
+        if execution.paused_since().is_none() || !is_same {
+            events.push(execution::paused(plan, execution, PauseCounts { idle_turns, brake }, None));
         }
         events
     }
@@ -129,7 +136,7 @@ impl Decider<'_> {
         let executing = plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing;
         if let Some(execution) = plan.execution.as_ref().filter(|running| executing && running.paused_since().is_none())
         {
-            events.push(execution::paused(plan, execution, 0, None));
+            events.push(execution::paused(plan, execution, PauseCounts::kept(execution), None));
         }
         events
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::agents::AgentRegistry;
 use crate::approval::{AgentSandbox, ApprovalPolicy, Approvers, Require};
 use crate::auto::AutoPolicy;
+use crate::plan::execution::{BrakeReason, Execution};
 use crate::plan::template::PlanTemplate;
 use crate::refusal::Refusal;
 use crate::turn::TurnLimits;
@@ -23,6 +24,9 @@ pub struct Policy {
     /// How many turns in a row the system begins by itself for an approved document when the turn before ended without
     /// any recorded progress.
     pub nudges: u32,
+    /// How many turns the system begins by itself for one execution of a document, whatever progress they record. A person
+    /// who asks for it to continue lets it begin as many again.
+    pub plan_turns: u32,
     /// The sections that every document has.
     pub plan_template: Option<PlanTemplate>,
     /// How a person has to be recognised to approve.
@@ -46,12 +50,27 @@ impl Default for Policy {
             standing_approval: StandingApproval::default(),
             planning_files: PlanningFiles::default(),
             nudges: 1,
+            plan_turns: 100,
             plan_template: None,
             // A program that embeds the engine recognises people itself. The settings of the binary begin with `separate`.
             approval: ApprovalPolicy::requiring(Require::Any),
             approvers: Approvers::default(),
             agent_sandbox: AgentSandbox::default(),
             auto: AutoPolicy::default(),
+        }
+    }
+}
+
+impl Policy {
+    /// Why the system begins no further turn for this execution by itself, if it does not.
+    pub fn brakes(&self, execution: &Execution) -> Option<BrakeReason> {
+        let turns = execution.brake().unwrap_or_default().turns;
+        if execution.idle_turns() > self.nudges {
+            Some(BrakeReason::NoProgress { turns: execution.idle_turns() })
+        } else if turns >= self.plan_turns {
+            Some(BrakeReason::Turns { turns })
+        } else {
+            None
         }
     }
 }

@@ -54,6 +54,16 @@ pub struct Budget {
     pub micros: Option<u64>,
 }
 
+/// The most turns that a run begins before a person lets it continue, where the settings give no limit.
+const MAX_RUN_TURNS: u32 = 1_000;
+
+impl Budget {
+    /// The budget of a run, which always ends.
+    pub(crate) fn with_most_turns(&self) -> Self {
+        Self { turns: Some(self.turns.unwrap_or(MAX_RUN_TURNS).min(MAX_RUN_TURNS)), ..self.clone() }
+    }
+}
+
 /// The price of one model, in millionths of a currency for a million tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelPrice {

@@ -9,7 +9,7 @@ use crate::decide::step_pause::{check_released, is_step_by_step, look_first};
 use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::gate::PlanTool;
 use crate::ids::{ExecutionId, PlanId, StepId};
-use crate::plan::execution::{Execution, PermissionCounts, StepPause, StepRun, StepStatus};
+use crate::plan::execution::{Brake, Execution, PermissionCounts, StepPause, StepRun, StepStatus};
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus};
 use crate::refusal::Refusal;
@@ -28,7 +28,11 @@ impl Decider<'_> {
             RunCommand::Finish { plan, execution, ended } => self.finish(plan, execution, ended),
             RunCommand::Pause { plan, execution } => {
                 let (plan, running) = self.running(plan, execution)?;
-                Ok(if running.paused_since().is_some() { Vec::new() } else { vec![paused(plan, running, 0, None)] })
+                Ok(if running.paused_since().is_some() {
+                    Vec::new()
+                } else {
+                    vec![paused(plan, running, PauseCounts::kept(running), None)]
+                })
             }
             RunCommand::Report(report) => self.report(report),
             RunCommand::ReportOnStep { plan, execution, step, report } => {
@@ -305,8 +309,23 @@ pub(super) fn check_needs_done(plan: &Plan, ahead: &PendingChanges<'_>, step: &S
     }
 }
 
-pub(super) fn paused(plan: &Plan, execution: &Execution, idle_turns: u32, after_step: Option<StepPause>) -> Event {
-    Event::of_plan(&plan.id, PlanEvent::ExecutionPaused { execution: execution.id.clone(), idle_turns, after_step })
+/// What a pause says about the turns that the system began by itself.
+pub(super) struct PauseCounts {
+    pub(super) idle_turns: u32,
+    pub(super) brake: Option<Brake>,
+}
+
+impl PauseCounts {
+    /// A pause that no turn of the system led to: a person comes next.
+    pub(super) fn kept(execution: &Execution) -> Self {
+        Self { idle_turns: 0, brake: execution.brake() }
+    }
+}
+
+pub(super) fn paused(plan: &Plan, execution: &Execution, counts: PauseCounts, after_step: Option<StepPause>) -> Event {
+    let PauseCounts { idle_turns, brake } = counts;
+    let execution = execution.id.clone();
+    Event::of_plan(&plan.id, PlanEvent::ExecutionPaused { execution, idle_turns, after_step, brake })
 }
 
 pub(super) fn finished(plan: &Plan, execution: &Execution) -> Event {

@@ -13,7 +13,7 @@ use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::{GoalId, RunId, TaskId};
 use crate::refusal::Refusal;
 use crate::snapshot::Snapshot;
-use crate::turn::{OpenTurn, Purpose, TurnEnd, TurnEnding};
+use crate::turn::{OpenTurn, Purpose, TurnEnd, TurnEnding, TurnLimit};
 
 /// What a run is about that was started without a goal or a task.
 const CONVERSATION: &str = "Continue the work of this conversation";
@@ -279,6 +279,9 @@ impl Decider<'_> {
             TurnEnd::Looping => {
                 TickResult::Failed { reason: "the model made the same calls again and again".to_owned() }
             }
+            TurnEnd::LimitReached { limit: TurnLimit::CallsPerMinute } => {
+                TickResult::Failed { reason: "the model was called too often within a minute".to_owned() }
+            }
             TurnEnd::Answered
             | TurnEnd::PlanReady { .. }
             | TurnEnd::NothingPlanned { .. }
@@ -385,7 +388,7 @@ impl Decider<'_> {
             let reason = RunPause::Budget { limit, span: BudgetSpan::Day };
             return state.runs.iter().filter(|run| run.is_running()).map(|run| pause(run, reason.clone())).collect();
         }
-        match run.counted.reaches(&policy.run) {
+        match run.counted.reaches(&policy.run.with_most_turns()) {
             Some(limit) => vec![pause(run, RunPause::Budget { limit, span: BudgetSpan::Run })],
             None => Vec::new(),
         }

@@ -2,7 +2,7 @@
 
 use crate::command::{Command, RunCommand};
 use crate::decide::Decider;
-use crate::decide::execution::paused;
+use crate::decide::execution::{PauseCounts, paused};
 use crate::event::{Event, PlanEvent};
 use crate::ids::{PlanId, StepId};
 use crate::plan::execution::{Execution, StepPause, StepStatus};
@@ -44,7 +44,7 @@ impl Decider<'_> {
             }
         };
         if pause.is_some() {
-            events.push(paused(now, execution, 0, pause));
+            events.push(paused(now, execution, PauseCounts::kept(execution), pause));
         }
         events
     }

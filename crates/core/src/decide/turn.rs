@@ -98,18 +98,13 @@ impl Decider<'_> {
         }
     }
 
-    /// The system begins only so many turns in a row for a document, unless one of them records progress or a person
-    /// says something.
+    /// The system begins only so many turns for a document by itself.
     fn check_brake(&self, plan: &crate::ids::PlanId) -> Result<(), Refusal> {
         let plan = self.snapshot.named(plan)?;
-        let idle = plan.execution.as_ref().map_or(0, Execution::idle_turns);
-        if idle <= self.policy.nudges {
-            return Ok(());
+        match plan.execution.as_ref().and_then(|execution| self.policy.brakes(execution)) {
+            Some(brake) => Err(Refusal::limit(format!("Plan {} is paused: {brake}.", plan.number))),
+            None => Ok(()),
         }
-        Err(Refusal::limit(format!(
-            "Plan {} is paused: the agent ended {idle} turns in a row without reporting on a step.",
-            plan.number
-        )))
     }
 
     /// No turn begins for a document while a person looks at the step that ended.

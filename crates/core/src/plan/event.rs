@@ -3,7 +3,7 @@
 use crate::ids::{ExecutionId, PlanId, StepId};
 use crate::plan::approval::{Approval, IncompleteApproval};
 use crate::plan::content::{AgentStep, MetadataChange, RecordedCall};
-use crate::plan::execution::{Execution, PermissionCounts, StepOutcome, StepPause};
+use crate::plan::execution::{Brake, Execution, PermissionCounts, StepOutcome, StepPause};
 use crate::plan::lifecycle::PlanStatus;
 use crate::wire::events;
 
@@ -38,6 +38,9 @@ events! {
             idle_turns: u32,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             after_step: Option<StepPause>,
+            /// Absent in entries of earlier versions.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            brake: Option<Brake>,
         },
         /// A person asked for a paused execution to continue.
         "execution_resumed" ExecutionResumed { execution: ExecutionId },

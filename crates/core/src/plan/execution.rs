@@ -1,6 +1,7 @@
 //! An execution carries a plan out and keeps the outcome of every step. A plan may have any number of them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -60,7 +61,7 @@ pub struct Execution {
     pub pause: Option<Pause>,
 }
 
-/// What was last said about whether an execution waits for a person. A step that begins or ends makes it `None`.
+/// Whether an execution waits for a person, and how far the system went on by itself. It is `None` until the first pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Pause {
@@ -72,9 +73,56 @@ pub enum Pause {
         /// The step that a person looks at before the next one begins.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after_step: Option<StepPause>,
+        /// Absent in entries of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        brake: Option<Brake>,
     },
     /// A person asked for it to continue, and no step has begun since.
     Resumed { at: Timestamp },
+    /// A report on a step came in after a pause. The counts stay: a report alone is no progress.
+    Working { idle_turns: u32, brake: Brake },
+}
+
+impl Pause {
+    /// A step has begun or ended since.
+    pub(crate) fn after_report(self) -> Option<Self> {
+        match self {
+            Self::Paused { idle_turns, brake: Some(brake), .. } | Self::Working { idle_turns, brake } => {
+                Some(Self::Working { idle_turns, brake })
+            }
+            Self::Paused { brake: None, .. } | Self::Resumed { .. } => None,
+        }
+    }
+}
+
+/// What bounds the turns that the system begins for an execution by itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Brake {
+    /// How many turns the system began since the approval, or since a person last asked for it to continue.
+    pub turns: u32,
+    /// The furthest that the steps ever were, as [`Execution::reached`] counts it. Only a turn that takes them further
+    /// made progress.
+    pub furthest: u32,
+}
+
+/// Why the system does not go on by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrakeReason {
+    /// So many turns in a row took no step further.
+    NoProgress { turns: u32 },
+    /// The system began so many turns, the most that the setting allows.
+    Turns { turns: u32 },
+}
+
+impl fmt::Display for BrakeReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProgress { turns } => write!(f, "the agent ended {turns} turns in a row without recorded progress"),
+            Self::Turns { turns } => {
+                write!(f, "Planwright began {turns} turns for it by itself, the most that `plan.turns` allows")
+            }
+        }
+    }
 }
 
 /// The pause after a step of a plan that is approved step by step.
@@ -286,7 +334,7 @@ impl Execution {
     pub fn paused_since(&self) -> Option<Timestamp> {
         match self.pause {
             Some(Pause::Paused { at, .. }) => Some(at),
-            Some(Pause::Resumed { .. }) | None => None,
+            Some(Pause::Resumed { .. } | Pause::Working { .. }) | None => None,
         }
     }
 
@@ -294,7 +342,7 @@ impl Execution {
     pub fn step_pause(&self) -> Option<StepPause> {
         match self.pause {
             Some(Pause::Paused { after_step, .. }) => after_step,
-            Some(Pause::Resumed { .. }) | None => None,
+            Some(Pause::Resumed { .. } | Pause::Working { .. }) | None => None,
         }
     }
 
@@ -306,9 +354,42 @@ impl Execution {
     /// How many turns in a row the system began for it without any recorded progress.
     pub fn idle_turns(&self) -> u32 {
         match self.pause {
-            Some(Pause::Paused { idle_turns, .. }) => idle_turns,
+            Some(Pause::Paused { idle_turns, .. } | Pause::Working { idle_turns, .. }) => idle_turns,
             Some(Pause::Resumed { .. }) | None => 0,
         }
+    }
+
+    /// How far the system went on by itself. `None` before its first turn ended.
+    pub fn brake(&self) -> Option<Brake> {
+        match self.pause {
+            Some(Pause::Paused { brake, .. }) => brake,
+            Some(Pause::Working { brake, .. }) => Some(brake),
+            Some(Pause::Resumed { .. }) | None => None,
+        }
+    }
+
+    /// How far its steps are: one for each that was begun, two for each that is settled.
+    pub fn reached(&self) -> u32 {
+        let of_step = |run: &StepRun| match run.status {
+            StepStatus::Pending => 0,
+            StepStatus::InProgress | StepStatus::Uncertain => 1,
+            StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => 2,
+        };
+        self.steps.iter().map(of_step).sum()
+    }
+
+    /// The counts after a turn that the system began has ended: the idle turns in a row, and the brake. The turn made
+    /// progress if the steps are further than they ever were. The same report again, or another note, is none.
+    pub(crate) fn after_system_turn(&self) -> (u32, Brake) {
+        let reached = self.reached();
+        let before = self.brake().unwrap_or_default();
+        let is_progress = match self.brake() {
+            Some(brake) => reached > brake.furthest,
+            None => self.is_touched(),
+        };
+        let idle_turns = if is_progress { 1 } else { self.idle_turns().saturating_add(1) };
+        let brake = Brake { turns: before.turns.saturating_add(1), furthest: before.furthest.max(reached) };
+        (idle_turns, brake)
     }
 
     /// Whether any step was begun in it, or ended in it.

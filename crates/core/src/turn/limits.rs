@@ -19,6 +19,8 @@ pub struct TurnLimits {
     pub repetitions: u32,
     /// How often a turn is resumed after a crash.
     pub resumptions: u32,
+    /// How often the model is called for a session within one minute in turns that no person began.
+    pub calls_per_minute: u32,
 }
 
 impl Default for TurnLimits {
@@ -31,6 +33,7 @@ impl Default for TurnLimits {
             tool_time: Duration::from_secs(60),
             repetitions: 3,
             resumptions: 3,
+            calls_per_minute: 300,
         }
     }
 }
@@ -56,6 +59,7 @@ pub enum TurnLimit {
     ToolCalls,
     Tokens,
     Time,
+    CallsPerMinute,
 }
 
 impl TurnLimits {
@@ -77,6 +81,11 @@ impl TurnLimits {
             TurnLimit::Time => format!(
                 "I stopped because this turn took longer than {} seconds (`turn.seconds`). Say `go on` to continue.",
                 self.time.as_secs()
+            ),
+            TurnLimit::CallsPerMinute => format!(
+                "I stopped: the model was called {} times within a minute without a message from you \
+                 (`turn.calls_per_minute`).",
+                self.calls_per_minute
             ),
         }
     }

@@ -312,3 +312,8 @@ pub(crate) fn end_step(plan: PlanId, execution: ExecutionId, id: &str, status: S
     };
     RunCommand::Advance { plan, execution, ended: vec![ended], begun: Vec::new() }
 }
+
+pub(crate) fn report_with_note(step: usize, status: StepStatus, note: &str) -> Command {
+    let outcome = StepOutcome { note: Some(note.to_owned()), ..outcome(status) };
+    Command::Run(RunCommand::Report(ProgressReport { step: Some(step), outcome }))
+}

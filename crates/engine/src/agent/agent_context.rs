@@ -10,7 +10,7 @@ use planwright_core::turn::Purpose;
 
 use super::AgentOptions;
 use super::runs::RunDrivers;
-use super::turn::{AdvertisedToolsCache, ConversationCache};
+use super::turn::{AdvertisedToolsCache, CallRate, ConversationCache};
 use crate::engine::Engine;
 use crate::model::Model;
 use crate::session::shutdown::Shutdown;
@@ -27,6 +27,7 @@ pub(super) struct AgentContext {
     pub(super) tokens: Tokens,
     pub(super) conversations: ConversationCache,
     pub(super) advertised_tools: AdvertisedToolsCache,
+    pub(super) call_rate: CallRate,
     pub(super) shutdown: Shutdown,
     pub(super) runs: RunDrivers,
     pub(super) options: AgentOptions,
@@ -40,8 +41,20 @@ impl AgentContext {
         files: FileTools,
         options: AgentOptions,
     ) -> Self {
-        let (tokens, conversations, advertised_tools, shutdown, runs) = Default::default();
-        Self { engine, model, toolbox, files, tokens, conversations, advertised_tools, shutdown, runs, options }
+        let (tokens, conversations, advertised_tools, call_rate, shutdown, runs) = Default::default();
+        Self {
+            engine,
+            model,
+            toolbox,
+            files,
+            tokens,
+            conversations,
+            advertised_tools,
+            call_rate,
+            shutdown,
+            runs,
+            options,
+        }
     }
 
     pub(super) fn engine(&self) -> &Engine {

@@ -2,7 +2,7 @@
 //! asks again.
 //!
 //! - `runner`: one turn under way, with `record`, `finish`, `abort`, `planner` and `since_begun`
-//! - `request`, `advertised_tools`, `model_call`: what the model is sent, compaction, and the call itself
+//! - `request`, `advertised_tools`, `model_call`, `call_rate`: what the model is sent, compaction, the call itself, and how often it is made
 //! - `tool_call`, `permission`: one call of the model, through the gate and the permission rules
 //! - `ask_agent`, `ask_person`: questions to a specialist and to a person
 //! - `workbook_hooks`: writes into the workbook around the calls
@@ -13,6 +13,7 @@ mod abort;
 mod advertised_tools;
 mod ask_agent;
 mod ask_person;
+mod call_rate;
 mod conversation_cache;
 mod conversation_reader;
 mod finish;
@@ -52,6 +53,7 @@ use crate::session::progress::Progress;
 use crate::session::task::InputContext;
 
 pub(super) use advertised_tools::AdvertisedToolsCache;
+pub(super) use call_rate::CallRate;
 pub(super) use conversation_cache::ConversationCache;
 pub(super) use conversation_reader::ConversationReader;
 pub(super) use request::RequestBuilder;

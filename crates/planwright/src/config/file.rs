@@ -162,6 +162,8 @@ section! {
         standing_approval: Choice<StandingApproval> = StandingApproval::default(),
         "How many turns in a row Planwright begins by itself for an approved document without recorded progress. Then it waits for a person."
         nudges: Whole<u32> = Policy::default().nudges,
+        "How many turns Planwright begins by itself for one execution of a document, whatever they record. Then it waits for a person, who lets it begin as many again."
+        turns: Positive<u32> = Policy::default().plan_turns,
         "Where plans are also written as Markdown files of the project, with `{date}`, `{slug}`, `{number}` and `{id}` in the name ([plans-as-files.md](plans-as-files.md))."
         export: Checked<PlanFiles> => "no files",
     }
@@ -207,6 +209,8 @@ section! {
         seconds: Seconds = TurnLimits::default().time,
         "How long one tool call may take."
         tool_seconds: Seconds = TurnLimits::default().tool_time,
+        "How often the model is called for a session within a minute in turns that no person began: those of plans and runs."
+        calls_per_minute: Positive<u32> = TurnLimits::default().calls_per_minute,
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) fn policy(mut file: File, path: &Path, data: &Path) -> Result<Policy,
         standing_approval: file.plan.standing_approval(),
         planning_files: file.planning_files.planning_files(),
         nudges: file.plan.nudges(),
+        plan_turns: file.plan.turns(),
         plan_template: plan_template(&data.join(TEMPLATE_FILE))?,
         approval: file.approval.policy(),
         auto: file.auto.policy(file.prices),
@@ -54,6 +55,7 @@ fn turn(mut section: TurnSection) -> TurnLimits {
         tokens: section.tokens(),
         time: section.seconds(),
         tool_time: section.tool_seconds(),
+        calls_per_minute: section.calls_per_minute(),
         ..TurnLimits::default()
     }
 }

@@ -182,3 +182,33 @@ fn time_in_which_a_turn_waits_for_a_person_is_not_spent() {
     let spent = world.auto().run(run.id()).unwrap().spent;
     assert!(spent.millis < 10_000, "{spent:?}");
 }
+
+#[test]
+fn a_run_without_any_budget_still_ends() {
+    let mut world = World::new();
+    (world.policy.auto.run, world.policy.auto.day) = (Budget::default(), Budget::default());
+    let run = world.run(StartTarget::Current);
+    let mut turns = 0;
+    while pause(&world, run.id()).is_none() {
+        turns += 1;
+        assert!(turns <= 1_000, "the run goes on for ever");
+        // Every turn looks different, so none of them is idle.
+        world.tick_with_call(run.id(), "read_file", &format!("{turns}"));
+    }
+    let reason = RunPause::Budget { limit: BudgetLimit::Turns, span: BudgetSpan::Run };
+    assert_eq!((turns, pause(&world, run.id())), (1_000, Some(reason)));
+}
+
+#[test]
+fn calls_of_the_model_that_come_too_fast_pause_the_run() {
+    let mut world = World::new();
+    let run = world.run(StartTarget::Current);
+    for _ in 0..3 {
+        let context = world.auto().run(run.id()).unwrap().context.clone();
+        let turn = world.begin_tick(&context).unwrap();
+        let end = TurnEnd::LimitReached { limit: planwright_core::turn::TurnLimit::CallsPerMinute };
+        world.end_turn(turn, vec![reply("Working.", 1)], end).unwrap();
+    }
+    let last = "the model was called too often within a minute".to_owned();
+    assert_eq!(pause(&world, run.id()), Some(RunPause::Failures { turns: 3, last }));
+}

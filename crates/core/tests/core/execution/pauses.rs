@@ -5,8 +5,8 @@ use planwright_core::command::{Command, RunCommand, TurnCommand};
 use planwright_core::ids::TurnId;
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
-use planwright_core::plan::execution::Pause;
-use planwright_core::plan::execution::StepStatus::{Completed, InProgress};
+use planwright_core::plan::execution::StepStatus::{Completed, Failed, InProgress};
+use planwright_core::plan::execution::{Pause, StepStatus};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::{Purpose, TurnEnd, TurnEnding};
 
@@ -159,4 +159,62 @@ fn to_pause_what_is_paused_or_over_changes_nothing() {
     assert_eq!(world.person(pause.clone()).unwrap(), []);
     world.finish().unwrap();
     refused(world.person(pause), RefusalCode::WrongStatus, "is over");
+}
+
+/// Each turn of these ends with the same report as the one before, with another note, or back and forth.
+#[test]
+fn only_a_report_that_takes_a_step_further_than_ever_is_progress() {
+    let again: [(&str, &[(usize, StepStatus)]); 4] = [
+        ("the same step in progress", &[(1, InProgress)]),
+        ("the same step done", &[(1, Completed)]),
+        ("done, reopened and done", &[(1, InProgress), (1, Completed)]),
+        ("failed and done in turns", &[(1, Failed), (1, Completed)]),
+    ];
+    for (what, reports) in again {
+        let mut world = executing();
+        let mut turns = 0;
+        while begin_document(&mut world).is_ok() {
+            turns += 1;
+            assert!(turns < 10, "{what}: the system goes on for ever");
+            for (step, status) in reports {
+                world.agent(report_with_note(*step, *status, &format!("turn {turns}"))).unwrap();
+            }
+            end_turn(&mut world, TurnEnd::Answered).unwrap();
+        }
+        assert_eq!(turns, 2, "{what}: one turn that moved the step, and one nudge");
+        assert_eq!(idle_turns(&world), Some(2), "{what}");
+    }
+}
+
+#[test]
+fn every_step_that_moves_earns_another_turn() {
+    let steps: String = (0..20).map(|step| format!("- [ ] step {step}\n")).collect();
+    let mut world = World::ready_document(&steps);
+    world.approve(Selection::All).unwrap();
+    world.start().unwrap();
+    for step in 1..=19 {
+        begin_document(&mut world).unwrap();
+        world.agent(report(Some(step), Completed)).unwrap();
+        end_turn(&mut world, TurnEnd::Answered).unwrap();
+        assert_eq!(idle_turns(&world), Some(1), "step {step}");
+    }
+}
+
+#[test]
+fn an_execution_has_a_hard_limit_of_turns_and_a_person_allows_as_many_again() {
+    let steps: String = (0..20).map(|step| format!("- [ ] step {step}\n")).collect();
+    let mut world = World::ready_document(&steps);
+    world.policy.plan_turns = 3;
+    world.approve(Selection::All).unwrap();
+    world.start().unwrap();
+    let plan = world.active().id.clone();
+    for round in 0..2 {
+        for turn in 1..=3 {
+            begin_document(&mut world).unwrap();
+            world.agent(report(Some(round * 3 + turn), Completed)).unwrap();
+            end_turn(&mut world, TurnEnd::Answered).unwrap();
+        }
+        refused(begin_document(&mut world), RefusalCode::LimitExceeded, "`plan.turns`");
+        world.person(resume(&plan)).unwrap();
+    }
 }

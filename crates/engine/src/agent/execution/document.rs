@@ -139,7 +139,9 @@ impl<'a> DocumentWork<'a> {
                 answer.reply.push_str(&format!("{gap}{far}"));
             }
             if step_pause_words(&open).is_none() {
-                answer.reply.push_str(&format!(" It is paused; `/plan resume {}` continues it.", open.number));
+                let braked = open.execution.as_ref().and_then(|execution| self.engine().policy().brakes(execution));
+                let why = braked.map(|why| format!(": {why}")).unwrap_or_default();
+                answer.reply.push_str(&format!(" It is paused{why}. `/plan resume {}` continues it.", open.number));
             }
         }
         Ok(answer)
@@ -154,7 +156,7 @@ impl<'a> DocumentWork<'a> {
         }
         let Some(open) = self.active().await? else { return Ok(None) };
         let waits = |execution: &Execution| {
-            execution.idle_turns() > self.engine().policy().nudges
+            self.engine().policy().brakes(execution).is_some()
                 || uncertain(&execution.steps).is_some()
                 || execution.step_pause().is_some()
         };
@@ -206,7 +208,7 @@ pub(super) async fn turn_before(executions: &Executions, context: &InputContext)
 /// Whether a person asked for the work and no turn has begun it yet. One whose turn ended is paused.
 pub(super) fn is_to_begin(plan: &Plan) -> bool {
     plan.execution.as_ref().is_some_and(|execution| match execution.pause {
-        Some(Pause::Paused { .. }) => false,
+        Some(Pause::Paused { .. } | Pause::Working { .. }) => false,
         Some(Pause::Resumed { .. }) => true,
         None => !execution.is_touched(),
     })

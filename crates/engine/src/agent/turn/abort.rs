@@ -3,7 +3,7 @@
 use planwright_core::ask::Ask;
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::execution::PermissionCounts;
-use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus, TurnInput};
+use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus, TurnInput, TurnLimit};
 use planwright_core::workspace::CallChanges;
 
 use crate::agent::leases::is_over_or_taken;
@@ -19,8 +19,8 @@ pub(super) enum TurnAbort {
     ModelFailed {
         message: String,
     },
-    /// The model took longer than the limit of the turn.
-    OutOfTime,
+    /// A limit was reached outside of what the turn counts itself.
+    Limit(TurnLimit),
     /// Another process ended the turn or holds the session.
     Elsewhere,
     /// The turn waits for a person's answer.

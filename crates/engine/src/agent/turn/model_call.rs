@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use planwright_core::conversation::{compaction, message_tokens, reply_tokens, token_budget};
 use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, Usage};
-use planwright_core::turn::TurnInput;
+use planwright_core::turn::{TurnInput, TurnLimit};
 
 use super::abort::TurnAbort;
 use super::request::Frame;
@@ -64,6 +64,17 @@ impl TurnRunner<'_> {
         Ok(())
     }
 
+    /// Refuses a call beyond those that the system makes within a minute by itself.
+    fn check_rate(&self) -> Result<(), TurnAbort> {
+        let outer = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
+        let begun_for = outer.map_or(&self.turn.purpose, |open| &open.purpose);
+        let (most, now) = (self.limits.calls_per_minute, self.agent.engine().now());
+        match self.agent.call_rate.admit(&self.session, begun_for, most, now) {
+            true => Ok(()),
+            false => Err(TurnAbort::Limit(TurnLimit::CallsPerMinute)),
+        }
+    }
+
     async fn call_model(&self, frame: Frame) -> Result<Result<ModelReply, ModelError>, TurnAbort> {
         // A model that is sent the same request may reply with nothing again.
         let silent = |reply: &ModelReply| reply.calls.is_empty() && reply.text.trim().is_empty();
@@ -79,6 +90,7 @@ impl TurnRunner<'_> {
             tools: frame.tools,
             max_output_tokens: Some(frame.max_output_tokens),
         };
+        self.check_rate()?;
         self.check_lease().await?;
         self.context.progress.send(Progress::ModelCalled);
         let left = self.limits.time.saturating_sub(self.elapsed());
@@ -88,7 +100,7 @@ impl TurnRunner<'_> {
             biased;
             abort = self.interrupted() => Err(abort),
             reply = catch_panic("the model", model.reply(&request, &listener)) => Ok(reply),
-            () = tokio::time::sleep(left) => Err(TurnAbort::OutOfTime),
+            () = tokio::time::sleep(left) => Err(TurnAbort::Limit(TurnLimit::Time)),
         };
         match outcome {
             Ok(Some(reply)) => Ok(reply),

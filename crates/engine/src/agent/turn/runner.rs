@@ -12,7 +12,7 @@ use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_core::turn::{Effect, EndReason, OpenTurn, Purpose, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits};
+use planwright_core::turn::{Effect, EndReason, OpenTurn, Purpose, Turn, TurnEnd, TurnInput, TurnLimits};
 use planwright_core::workspace::{CallChanges, Workspace};
 
 use super::Turns;
@@ -148,7 +148,7 @@ impl<'a> TurnRunner<'a> {
                 self.stopped(heard, under_way.map(|input| *input)).await
             }
             Err(TurnAbort::ModelFailed { message }) => self.end_unless_over(TurnEnd::ModelFailed { message }).await,
-            Err(TurnAbort::OutOfTime) => self.end_unless_over(TurnEnd::LimitReached { limit: TurnLimit::Time }).await,
+            Err(TurnAbort::Limit(limit)) => self.end_unless_over(TurnEnd::LimitReached { limit }).await,
             Err(TurnAbort::Elsewhere) => self.ended_elsewhere().await,
             Err(TurnAbort::Asks(ask)) => Ok(self.waits(*ask)),
             Err(TurnAbort::Left) => {

@@ -266,3 +266,56 @@ async fn forty_interrupted_turns_go_on_at_once() {
     keeper.agent.drain(std::time::Duration::ZERO).await;
     keeper.end().await;
 }
+
+/// The runaway that an outsider found: 1,703 model calls in 12 seconds, because every report set the brake back.
+#[tokio::test]
+async fn a_model_that_repeats_its_report_in_every_turn_is_paused() {
+    let again = |turn: usize, status: &str, note: bool| {
+        let note = if note { format!("turn {turn}") } else { "the same".to_owned() };
+        Reply::call("plan_progress", json!({"step": 1, "status": status, "note": note}))
+    };
+    for (status, note) in [("in_progress", false), ("done", false), ("in_progress", true), ("done", true)] {
+        let world = drafted(Reply::text("I was not to be asked."), |_| {}).await;
+        for turn in 0..20 {
+            world.model.then(again(turn, status, note));
+            world.model.then(Reply::text("Which colour?"));
+        }
+        let answer = world.send("/plan approve").await;
+        // The first turn moved the step, the second one repeated it.
+        assert_eq!(document_turns(&world.events().await), 2, "{status}");
+        assert_eq!(world.model.requests().len(), 2 + 2 * 2, "{status}");
+        assert!(is_paused(&world).await);
+        assert!(answer.reply.contains("2 turns in a row without recorded progress"), "{}", answer.reply);
+        world.is_sound().await;
+    }
+}
+
+#[tokio::test]
+async fn an_execution_stops_at_its_hard_limit_of_turns_and_says_so() {
+    let world = drafted(Reply::text("I was not to be asked."), |setup| setup.policy.plan_turns = 1).await;
+    world.model.then(report(1));
+    world.model.then(Reply::text("One is done."));
+    let answer = world.send("/plan approve").await;
+    assert_eq!(document_turns(&world.events().await), 1);
+    assert!(is_paused(&world).await);
+    assert!(answer.reply.contains("1 turns for it by itself, the most that `plan.turns` allows"), "{}", answer.reply);
+    // A person lets it continue.
+    world.model.then(report(2));
+    world.model.then(Reply::text("All done."));
+    world.send("/plan resume").await;
+    assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn the_model_is_called_only_so_often_within_a_minute_without_a_person() {
+    let world = drafted(Reply::text("I was not to be asked."), |setup| setup.policy.turn.calls_per_minute = 3).await;
+    for turn in 0..10 {
+        world.model.then(Reply::call("write_file", json!({"path": format!("{turn}.txt"), "content": "x"})));
+    }
+    let answer = world.send("/plan approve").await;
+    assert_eq!(world.model.requests().len(), 2 + 3);
+    assert!(answer.reply.contains("3 times within a minute"), "{}", answer.reply);
+    assert!(is_paused(&world).await);
+    world.is_sound().await;
+}
