@@ -191,8 +191,10 @@ impl Session {
             SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
             SessionEvent::WorkspaceChosen { path } => self.workspace = Workspace::at(path.clone()),
             SessionEvent::ClientSeen { client } => {
-                // No process from before the machine's last start is running.
-                self.clients.retain(|known| known.machine == client.machine);
+                // Entries of earlier versions took the place of those from before the machine's last start.
+                if client.place.is_none() {
+                    self.clients.retain(|known| known.place.is_some() || known.machine == client.machine);
+                }
                 self.clients.push(client.clone());
             }
             SessionEvent::Restored => {

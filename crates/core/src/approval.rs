@@ -14,6 +14,6 @@ mod policy;
 pub mod record;
 
 pub use approvers::{Approver, ApproverKey, Approvers, SealedKey};
-pub use check::{AgentSandbox, ApprovalCheck};
+pub use check::{AgentSandbox, AgentsSeen, ApprovalCheck};
 pub use passkey::{Passkey, PasskeyAssertion, PasskeyKey, challenge};
 pub use policy::{ApprovalPolicy, ApprovalRule, Require, Risk};

@@ -16,9 +16,12 @@ mod step_pause;
 mod turn;
 mod workbook;
 
+use std::collections::BTreeSet;
+
 use crate::actor::ActorKind;
 use crate::command::Command;
 use crate::decide::execution::PauseCounts;
+use crate::door::Guard;
 use crate::event::{Event, PlanEvent, SessionEvent, TurnEvent};
 use crate::ids::PlanId;
 use crate::plan::creation::{Creation, Predecessor};
@@ -35,6 +38,7 @@ pub fn decide(
     policy: &Policy,
 ) -> Result<Vec<Event>, Refusal> {
     let decider = Decider { snapshot, context, policy };
+    decider.check_door(command)?;
     let events = match command {
         Command::Session(command) => decider.session(command),
         Command::Draft(command) => decider.draft(command),
@@ -62,6 +66,19 @@ struct Decider<'a> {
 }
 
 impl Decider<'_> {
+    /// Refuses a person who may be the agent. What an approval asks for is checked where its risks are known.
+    fn check_door(&self, command: &Command) -> Result<(), Refusal> {
+        match self.context.by.kind {
+            ActorKind::Person => {}
+            ActorKind::Agent | ActorKind::Policy | ActorKind::System => return Ok(()),
+        }
+        match command.guard() {
+            Guard::Free | Guard::Approval => Ok(()),
+            Guard::Stop => self.approval_check(&BTreeSet::new()).check_not_agent(),
+            Guard::Person => self.approval_check(&BTreeSet::new()).check_separate(),
+        }
+    }
+
     /// The open turn that works on a plan ends before the plan does.
     fn stopping_work(&self, mut events: Vec<Event>) -> Vec<Event> {
         let open = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());

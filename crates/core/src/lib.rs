@@ -6,7 +6,7 @@
 //! - [`command`] → [`decide()`] → [`event`] → [`snapshot::Snapshot::apply`]: the way every change goes
 //! - [`auto`]: the context of a run
 //! - [`memory`]: what a session remembers, in which scope, and how it is found again
-//! - [`presence`], [`approval`]: how a person was recognised, and what an approval needs
+//! - [`presence`], [`approval`], [`door`]: how a person was recognised, what an approval needs, and what every command asks for
 //! - [`ask`]: what a turn asks a person before it continues
 //! - [`gate`]: which tools are advertised and may run
 //! - [`gateway`]: what becomes of calls of external agents to upstream tools
@@ -31,6 +31,7 @@ pub mod command;
 pub mod conversation;
 pub mod copy_on_write;
 mod decide;
+pub mod door;
 pub mod event;
 pub mod front_matter;
 pub mod gate;

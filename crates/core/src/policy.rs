@@ -1,13 +1,17 @@
 //! What the configuration decides: limits, the agents there are, and which tools may run while a document is drafted.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agents::AgentRegistry;
-use crate::approval::{AgentSandbox, ApprovalPolicy, Approvers, Require};
+use crate::approval::{AgentSandbox, AgentsSeen, ApprovalPolicy, Approvers, Require};
 use crate::auto::AutoPolicy;
 use crate::plan::execution::{BrakeReason, Execution};
 use crate::plan::template::PlanTemplate;
+use crate::presence::AgentClient;
 use crate::refusal::Refusal;
 use crate::turn::TurnLimits;
 use crate::workbook::PlanningFiles;
@@ -33,6 +37,10 @@ pub struct Policy {
     pub approval: ApprovalPolicy,
     /// The approvers whose signatures count.
     pub approvers: Approvers,
+    /// Whether the store knows any agent that can start processes of its own.
+    pub agents_seen: AgentsSeen,
+    /// The programs of the agents of sessions that were deleted, by the session's name.
+    pub kept_clients: Arc<BTreeMap<String, Vec<AgentClient>>>,
     /// What the commands of Planwright's own agent can reach.
     pub agent_sandbox: AgentSandbox,
     /// What runs may spend, and when they pause.
@@ -55,6 +63,8 @@ impl Default for Policy {
             // A program that embeds the engine recognises people itself. The settings of the binary begin with `separate`.
             approval: ApprovalPolicy::requiring(Require::Any),
             approvers: Approvers::default(),
+            agents_seen: AgentsSeen::default(),
+            kept_clients: Arc::default(),
             agent_sandbox: AgentSandbox::default(),
             auto: AutoPolicy::default(),
         }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use processes::AgentProgram;
-pub use processes::{AgentClient, NotSeparate, ProcessId, Terminal, TerminalEvidence, TerminalHolder};
+pub use processes::{
+    AgentClient, NotSeparate, ProcessId, ProcessPlace, RunningProcess, Terminal, TerminalEvidence, TerminalHolder,
+};
 
 /// How a person was recognised. It is recorded with every decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +20,12 @@ pub enum Presence {
     Verified { approver: String },
     /// The command line or the terminal chat.
     Terminal {
+        #[serde(skip)]
+        evidence: Evidence,
+    },
+    /// A process without a controlling terminal, such as a script or a service.
+    #[serde(rename = "none")]
+    NoTerminal {
         #[serde(skip)]
         evidence: Evidence,
     },
@@ -57,9 +65,20 @@ impl PartialEq for Evidence {
 impl Eq for Evidence {}
 
 impl Presence {
-    /// A person at a terminal, with what the operating system says about it.
+    /// What was seen of a process: a terminal, or none. Where the operating system does not tell, it is taken for a terminal
+    /// that nothing is known about.
     pub fn terminal(evidence: Option<TerminalEvidence>) -> Self {
-        Self::Terminal { evidence: evidence.map(Evidence::from).unwrap_or_default() }
+        let has_terminal = evidence.as_ref().is_none_or(|seen| seen.terminal.is_some());
+        let evidence = evidence.map(Evidence::from).unwrap_or_default();
+        if has_terminal { Self::Terminal { evidence } } else { Self::NoTerminal { evidence } }
+    }
+
+    /// What the operating system said about the process, if one decided.
+    pub(crate) fn evidence(&self) -> Option<&TerminalEvidence> {
+        match self {
+            Self::Terminal { evidence } | Self::NoTerminal { evidence } => evidence.get(),
+            Self::Verified { .. } | Self::Token | Self::Browser | Self::Channel | Self::Rule => None,
+        }
     }
 
     /// Its name in the journal and in the API.
@@ -67,6 +86,7 @@ impl Presence {
         match self {
             Self::Verified { .. } => "verified",
             Self::Terminal { .. } => "terminal",
+            Self::NoTerminal { .. } => "none",
             Self::Token => "token",
             Self::Browser => "browser",
             Self::Channel => "channel",
@@ -81,6 +101,7 @@ impl fmt::Display for Presence {
         match self {
             Self::Verified { approver } => write!(f, "verified as {approver}"),
             Self::Terminal { .. } => f.write_str("at a terminal, not verified"),
+            Self::NoTerminal { .. } => f.write_str("by a process without a terminal"),
             Self::Token => f.write_str("with the access token only"),
             Self::Browser => f.write_str("in a browser that was signed in from a terminal"),
             Self::Channel => f.write_str("as an allowed user of the chat service"),

@@ -39,6 +39,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::gateway::GatewayWrites;
+use planwright_core::presence::AgentClient;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::Workspace;
@@ -97,6 +98,8 @@ pub struct AgentOptions {
     pub models: Option<Arc<dyn ModelCatalog>>,
     /// Whether shell commands run without a sandbox.
     pub commands_are_unconfined: bool,
+    /// This process as the program that unconfined commands run in; `None` where the system does not tell.
+    pub own_program: fn() -> Option<AgentClient>,
 }
 
 impl AgentOptions {
@@ -109,6 +112,7 @@ impl AgentOptions {
             permissions: Arc::new(FixedRules::default()),
             models: None,
             commands_are_unconfined: false,
+            own_program: || None,
         }
     }
 

@@ -12,6 +12,7 @@ mod key;
 mod passkeys;
 mod reach;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -37,6 +38,14 @@ const ATTEMPTS: u32 = 20;
 
 /// The characters of a passphrase.
 const SHORTEST_PASSPHRASE: usize = 8;
+
+/// What a process opens a store for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenedFor {
+    Command,
+    /// The first server gives a store of an earlier version its guarded settings.
+    Server,
+}
 
 #[derive(Debug, Clone)]
 pub struct Approvals {
@@ -67,17 +76,58 @@ impl Approvals {
         self.submitter.policy_in_force().await
     }
 
-    /// Records the configured policy in a new store. Later a stricter one is recorded, and a weaker one has no effect:
-    /// an agent can edit the configuration, too.
-    pub async fn record_configured(&self, by: &Actor) -> LedgerResult<()> {
-        let configured = &self.submitter.policy().approval;
-        let state = self.state().await?;
-        let next = match &state.policy {
-            None => configured.clone(),
-            Some(in_force) if !in_force.is_weaker_than(configured) => return Ok(()),
-            Some(in_force) => in_force.stricter(configured),
-        };
-        self.append(by, |_| Ok((ApprovalEvent::PolicySet { policy: next.clone() }, None))).await.map(drop)
+    /// Records the configured policy and the guarded settings in a new store, and answers what the store says. Afterwards
+    /// nothing that a process brings is recorded: an agent can edit the configuration and set variables, too. A store of an
+    /// earlier version keeps its policy and takes the settings from its first server.
+    pub async fn record_configured(
+        &self,
+        by: &Actor,
+        settings: &BTreeMap<String, String>,
+        opened: OpenedFor,
+    ) -> LedgerResult<ApprovalState> {
+        let mut state = self.state().await?;
+        if state.policy.is_none() {
+            let policy = self.submitter.policy().approval.clone();
+            let set = ApprovalEvent::PolicySet { policy };
+            state = self.append_if(by, |state| state.policy.is_none().then(|| set.clone())).await?;
+            state = self.record_settings(by, settings, state).await?;
+        } else if state.settings.is_none() && opened == OpenedFor::Server {
+            if !self.clients_of_sessions().await?.is_empty() {
+                self.see_agent(by, "an agent of an earlier version").await?;
+            }
+            state = self.record_settings(by, settings, state).await?;
+        }
+        Ok(state)
+    }
+
+    async fn record_settings(
+        &self,
+        by: &Actor,
+        settings: &BTreeMap<String, String>,
+        state: ApprovalState,
+    ) -> LedgerResult<ApprovalState> {
+        if state.settings.is_some() {
+            return Ok(state);
+        }
+        let set = ApprovalEvent::SettingsSet { settings: settings.clone() };
+        self.append_if(by, |state| state.settings.is_none().then(|| set.clone())).await
+    }
+
+    /// Changes one guarded setting; `None` gives it its default. Once an approver is enrolled it takes their key. The caller
+    /// has checked that a person asks for it.
+    pub async fn set_setting(
+        &self,
+        by: &Actor,
+        key: &str,
+        value: Option<&str>,
+        approver: Option<&UnlockedKey>,
+    ) -> LedgerResult<ApprovalState> {
+        let mut settings = self.state().await?.settings.unwrap_or_default();
+        match value {
+            Some(value) => drop(settings.insert(key.to_owned(), value.to_owned())),
+            None => drop(settings.remove(key)),
+        }
+        self.append_signed(by, approver, || ApprovalEvent::SettingsSet { settings: settings.clone() }).await
     }
 
     /// Puts another policy in force. A weaker one takes an approver's key once one is enrolled.
@@ -237,6 +287,23 @@ impl Approvals {
             Ok((event, signed))
         })
         .await
+    }
+
+    /// Appends one record that needs no signature, unless another process made it unnecessary.
+    async fn append_if(
+        &self,
+        by: &Actor,
+        event: impl Fn(&ApprovalState) -> Option<ApprovalEvent>,
+    ) -> LedgerResult<ApprovalState> {
+        for _ in 0..ATTEMPTS {
+            let state = self.state().await?;
+            let Some(event) = event(&state) else { return Ok(state) };
+            let sealed = state.seal(self.submitter.now(), by.clone(), event, None).map_err(refused)?;
+            if self.ledger().add_approval_record(&sealed).await? {
+                return self.state().await;
+            }
+        }
+        Err(LedgerError::Unavailable("other processes change the approvers all the time".to_owned()))
     }
 
     /// Appends one record after those of all other processes.

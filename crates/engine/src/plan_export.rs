@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use planwright_core::actor::Actor;
+use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{Command, DraftCommand};
 use planwright_core::plan::export::{self, ExportPath};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
@@ -74,7 +74,7 @@ impl PlanExport {
         }
     }
 
-    /// Takes a person's edit of the active document in as a proposed version. Returns whether there was one.
+    /// Takes an edit of the active document's file in as a proposed version. Returns whether there was one.
     pub(crate) async fn take_edit(&self, submitter: &Submitter, snapshot: &Snapshot) -> LedgerResult<bool> {
         let (Some(session), Some(plan)) = (&snapshot.session, snapshot.active()) else { return Ok(false) };
         if plan.style() != PlanStyle::Document || plan.status != PlanStatus::Ready || session.workspace.is_own() {
@@ -90,7 +90,7 @@ impl PlanExport {
         let Some(file) = file.filter(|file| file.content.edited) else { return Ok(false) };
         let markdown = format!("{}\n", file.content.markdown);
         let command = Command::Draft(DraftCommand::SetContent { markdown, title: None });
-        match submitter.submit(&snapshot.identity, &Actor::person("the user", DISK), command).await {
+        match submitter.submit(&snapshot.identity, &edited(), command).await {
             Ok(committed) => Ok(!committed.events.is_empty()),
             // Such as a text that is too long. The file stays as the person left it.
             Err(LedgerError::Refused(refusal)) => {
@@ -105,4 +105,9 @@ impl PlanExport {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Who wrote into the file is not known: an agent with a shell can do it, too.
+fn edited() -> Actor {
+    Actor::new(ActorKind::System, "an edit of the plan's file", DISK)
 }

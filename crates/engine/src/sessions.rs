@@ -10,6 +10,7 @@ use planwright_core::session::{Channel, ConversationKey, Session, SessionIdentit
 use planwright_core::snapshot::Snapshot;
 use planwright_core::workspace::Workspace;
 
+use crate::approvals::Approvals;
 use crate::history::History;
 use crate::ledger::{Committed, LedgerError, LedgerResult, Page, StoredSession};
 use crate::lookup;
@@ -100,6 +101,7 @@ impl Sessions {
         by: &Actor,
         client: AgentClient,
     ) -> LedgerResult<Committed> {
+        Approvals::new(self.submitter.clone()).see_agent(by, &client.name).await?;
         self.submit(session, by, SessionCommand::SeeClient(client)).await
     }
 

@@ -7,10 +7,10 @@ mod policy_in_force;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, ExternalCommand, RunCommand, TurnCommand};
+use planwright_core::actor::{Actor, ActorKind};
+use planwright_core::command::{Command, ExternalCommand, RunCommand, SessionCommand, TurnCommand};
+use planwright_core::door::Guard;
 use planwright_core::ids::{RequestId, TurnId};
-use planwright_core::memory::MemoryCommand;
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::{CommandContext, Snapshot};
@@ -154,9 +154,11 @@ impl Submitter {
         let SubmitRequest { session, by, id, leasing, turn } = request;
         let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
         let name = command_name(&command);
-        let policy = match needs_policy_in_force(&command) {
-            true => self.in_force.get(self.ledger.as_ref(), &self.policies.of(session)).await?,
-            false => self.policies.of(session),
+        let (ledger, configured) = (self.ledger.as_ref(), self.policies.of(session));
+        let policy = match policy_use(&command, by) {
+            PolicyUse::Configured => configured,
+            PolicyUse::Recent => self.in_force.recent(ledger, &configured).await?,
+            PolicyUse::InForce => self.in_force.get(ledger, &configured).await?,
         };
         let session = session.clone();
         let submission = Submission { session: session.clone(), command, context, policy, leasing, turn };
@@ -202,23 +204,37 @@ impl Submitter {
     }
 }
 
-/// Whether the command lets work happen, so that it depends on who may approve.
-fn needs_policy_in_force(command: &Command) -> bool {
-    match command {
-        Command::Decide(decision) => match decision {
-            Decision::Approve { .. }
-            | Decision::Resume { .. }
-            | Decision::Settle { .. }
-            | Decision::Reviewed { .. }
-            | Decision::Signed { .. } => true,
-            Decision::Reject { .. } | Decision::Revise { .. } | Decision::Cancel { .. } => false,
-        },
+/// Which policy a command is checked with.
+enum PolicyUse {
+    /// The configured one: the command asks nothing of a person.
+    Configured,
+    /// The one in force, as of a moment ago: the command is no approval.
+    Recent,
+    /// The one in force now.
+    InForce,
+}
+
+fn policy_use(command: &Command, by: &Actor) -> PolicyUse {
+    let begins = match command {
         Command::Run(run) => matches!(run, RunCommand::Start { .. } | RunCommand::Report(_)),
         Command::External(command) => matches!(command, ExternalCommand::Report(_)),
-        Command::Answer(_) => true,
-        Command::Session(_) | Command::Draft(_) | Command::Turn(_) | Command::Workbook(_) | Command::Import(_) => false,
-        Command::Memory(memory) => matches!(memory, MemoryCommand::Promote { .. }),
-        Command::Auto(auto) => auto.starts_work(),
+        Command::Session(_)
+        | Command::Draft(_)
+        | Command::Decide(_)
+        | Command::Answer(_)
+        | Command::Turn(_)
+        | Command::Workbook(_)
+        | Command::Memory(_)
+        | Command::Auto(_)
+        | Command::Import(_) => false,
+    };
+    let opens = matches!(command, Command::Session(SessionCommand::Open));
+    match command.guard() {
+        Guard::Approval => PolicyUse::InForce,
+        Guard::Free | Guard::Stop | Guard::Person if begins => PolicyUse::InForce,
+        Guard::Stop | Guard::Person if by.kind == ActorKind::Person => PolicyUse::Recent,
+        Guard::Free if opens => PolicyUse::Recent,
+        Guard::Free | Guard::Stop | Guard::Person => PolicyUse::Configured,
     }
 }
 

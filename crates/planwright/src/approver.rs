@@ -1,9 +1,12 @@
 //! Verified approvals on the command line: which approver, their passphrase, and their signature.
 
+use std::collections::BTreeSet;
+
 use planwright_core::actor::Actor;
-use planwright_core::approval::Require;
+use planwright_core::approval::{Require, Risk};
 use planwright_core::plan::{ApprovalSignature, Digest, Plan};
 use planwright_core::presence::Presence;
+use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::approvals::UnlockedKey;
 use planwright_engine::session::input::Approving;
@@ -63,6 +66,20 @@ pub(crate) fn verified(person: &Actor, key: &UnlockedKey) -> Actor {
 /// Refuses unless this terminal is out of reach of every agent that Planwright knows.
 pub(crate) async fn check_separate(context: &Context) -> Result<(), Failure> {
     Ok(context.engine.approvals().check_separate(&context.person).await?)
+}
+
+/// The person, who gives their passphrase if continuing this plan needs what its approval needs.
+pub(crate) async fn verified_for_plan(context: &Context, plan: &Plan) -> Result<Actor, Failure> {
+    let policy = context.engine.approvals().policy().await?;
+    let require = policy.approval.requirement(plan.session.channel, &plan.risks());
+    verified_for(&context.engine, &context.person, require, None).await
+}
+
+/// The person, who gives their passphrase if an act in this session needs what a plan that changes files needs.
+pub(crate) async fn verified_in(context: &Context, session: &SessionIdentity) -> Result<Actor, Failure> {
+    let policy = context.engine.approvals().policy().await?;
+    let require = policy.approval.requirement(session.channel, &BTreeSet::from([Risk::ChangesFiles]));
+    verified_for(&context.engine, &context.person, require, None).await
 }
 
 /// The person, who gives their passphrase if a decision with this requirement needs it.

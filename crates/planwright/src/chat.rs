@@ -12,7 +12,7 @@
 //! - [`output`]: what a command writes
 //! - [`quiet`]: keys that are pressed meanwhile leave no trace on the screen
 
-mod confirmation;
+pub(crate) mod confirmation;
 pub(crate) mod conversation;
 mod editor;
 pub(crate) mod lines;

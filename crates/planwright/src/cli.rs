@@ -2,6 +2,7 @@
 //!
 //! - `approver`: those of `planwright approver`, `planwright init` and `planwright dashboard`
 //! - `auto`: those of `planwright auto`, `goal`, `task`, `schedule` and `diary`
+//! - `config`: those of `planwright config`
 //! - `client`: those of `planwright install`, `planwright uninstall` and `planwright hook`
 //! - `inbox`: those of `planwright inbox`
 //! - `mcp_server`: those of `planwright mcp-server`
@@ -12,6 +13,7 @@
 mod approver;
 mod auto;
 mod client;
+mod config;
 mod inbox;
 mod mcp_server;
 mod memory;
@@ -31,6 +33,7 @@ use crate::config::settings_help;
 pub(crate) use self::approver::{ApproverArgs, ApproverCommand, DashboardArgs, InitArgs, PolicyArgs};
 pub(crate) use self::auto::{AutoArgs, DiaryArgs, GoalArgs, ScheduleArgs, SessionArg, TaskArgs};
 pub(crate) use self::client::{ClientName, HookArgs, HookEvent, InstallArgs, InstallScope};
+pub(crate) use self::config::{ConfigArgs, ConfigCommand};
 pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
@@ -195,6 +198,9 @@ pub(crate) enum CliCommand {
     /// Enrol the people who approve with a passphrase, and the policy in force
     #[command(after_help = approver::APPROVER)]
     Approver(ApproverArgs),
+    /// Show and change the settings that live in the store: who may decide, and what an agent may reach
+    #[command(after_help = config::CONFIG)]
+    Config(ConfigArgs),
     /// Check every journal and signature, and name the first damaged entry of each
     Verify(VerifyArgs),
     /// Check the installation, and say what to do where something is wrong

@@ -4,8 +4,10 @@ mod approver;
 mod auto;
 mod backup;
 mod chat;
+mod config;
 mod dashboard;
 mod doctor;
+mod door;
 mod health;
 mod hook;
 mod import;
@@ -58,6 +60,7 @@ pub(crate) async fn run(cli: Cli) -> ExitResult {
         | CliCommand::Token(_)
         | CliCommand::Approver(_)
         | CliCommand::Init(_)
+        | CliCommand::Config(_)
         | CliCommand::Import(_)
         | CliCommand::Backup(_)
         | CliCommand::Restore(_)
@@ -69,6 +72,11 @@ pub(crate) async fn run(cli: Cli) -> ExitResult {
 }
 
 async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
+    if door::needs_person(&command)
+        && let Some(context) = Context::open_existing(global).await?
+    {
+        crate::approver::check_separate(&context).await?;
+    }
     match command {
         CliCommand::Chat(arguments) => chat::run(Context::open(global, Store::MayBeMade).await?, arguments).await,
         CliCommand::Plan(arguments) => {
@@ -102,6 +110,9 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
         }
         CliCommand::Init(arguments) => {
             approver::init(&Context::open(global, Store::MayBeMade).await?, &arguments).await
+        }
+        CliCommand::Config(arguments) => {
+            config::run(&Context::open(global, Store::MustExist).await?, arguments.command).await
         }
         CliCommand::Verify(arguments) => {
             verify::run(&Context::open(global, Store::MustExist).await?, arguments.approvers.as_deref()).await

@@ -4,6 +4,7 @@
 //! - `approval`: how a person has to be recognised to approve
 //! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
+//! - `guarded`: the settings that live in the store
 //! - `mcp`, `mcp_file`: upstream MCP servers, read, and added to the file
 //! - `memory`: how memories are found
 //! - `notify`: what people are told, where and when
@@ -24,6 +25,7 @@ mod approval;
 mod auto;
 mod file;
 mod gateway;
+pub(crate) mod guarded;
 mod mcp;
 pub(crate) mod mcp_file;
 mod memory;
@@ -58,6 +60,7 @@ use planwright_telegram::TelegramOptions;
 use planwright_upstream::UpstreamServerOptions;
 
 use self::file::File;
+use self::guarded::GuardedSettings;
 pub(crate) use self::reference::settings_help;
 pub(crate) use self::sandbox::SandboxSettings;
 pub(crate) use self::server::{ServerSettings, host_name, listen_address};
@@ -97,6 +100,10 @@ pub(crate) struct Settings {
     pub(crate) embeddings: Option<ModelChoice>,
     /// The path of the configuration file, which may not exist.
     pub(crate) file: PathBuf,
+    /// What this process itself says about the guarded settings. A new store takes them over.
+    pub(crate) guarded: GuardedSettings,
+    /// Where this process says something else than the store, in words.
+    pub(crate) differences: Vec<String>,
 }
 
 /// The model that answers, unless `--model` names another.
@@ -109,14 +116,34 @@ pub(crate) struct ModelSettings {
 }
 
 impl Settings {
+    /// What the file and the variables of this process say.
     pub(crate) fn read(global: &Global) -> Result<Self, Failure> {
+        Self::read_with(global, None)
+    }
+
+    /// The same settings with the guarded ones as the store says. Servers that were added by a flag stay.
+    pub(crate) fn under(self, global: &Global, stored: &GuardedSettings) -> Result<Self, Failure> {
+        let settings = Self::read_with(global, Some(stored)).map_err(|failure| {
+            let differences = guarded::differences(stored, &self.guarded);
+            if differences.is_empty() { failure } else { failure.hint(differences.join(" ")) }
+        })?;
+        Ok(Self { mcp_servers: self.mcp_servers, ..settings })
+    }
+
+    fn read_with(global: &Global, stored: Option<&GuardedSettings>) -> Result<Self, Failure> {
         let data = data_folder(global)?;
         let named = global.config.as_deref().filter(|path| !path.as_os_str().is_empty());
         let path = named.map_or_else(|| data.join("planwright.toml"), Path::to_owned);
-        let mut file = read_file(&path, named.is_some())?;
+        let (mut file, table) = read_file(&path, named.is_some())?;
         let (location, own_folder) = location(global, &file, &path, &data)?;
         let model = model(&mut file, &path)?;
         file.read_variables()?;
+        let mut guarded = guarded::own(&table);
+        guarded.extend(guarded::bot(&file.telegram));
+        let differences = match stored {
+            Some(stored) => file.keep_guarded(stored, &guarded)?,
+            None => Vec::new(),
+        };
         let server = std::mem::take(&mut file.server).settings_of_server()?;
         let sandbox = std::mem::take(&mut file.sandbox).sandbox();
         let permissions = permissions(&mut file, &path)?;
@@ -150,6 +177,8 @@ impl Settings {
             embeddings,
             policy,
             file: path,
+            guarded,
+            differences,
         })
     }
 }
@@ -162,6 +191,11 @@ impl Settings {
         self.mcp_servers.push(server);
         Ok(())
     }
+}
+
+/// Fails if a guarded setting has a value that makes no sense.
+pub(crate) fn check_guarded(settings: &GuardedSettings) -> Result<(), Failure> {
+    File::default().keep_guarded(settings, &GuardedSettings::new()).map(drop)
 }
 
 /// The variable has them as a TOML array: `[{ tool = "delete_file", decide = "ask" }]`.
@@ -191,17 +225,20 @@ fn data_folder(global: &Global) -> Result<PathBuf, Failure> {
     })
 }
 
-fn read_file(path: &Path, must_exist: bool) -> Result<File, Failure> {
+/// The file as it is written, and as a table.
+fn read_file(path: &Path, must_exist: bool) -> Result<(File, toml::Table), Failure> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if !must_exist && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(File::default());
+            return Ok((File::default(), toml::Table::new()));
         }
         Err(error) => {
             return Err(Failure::usage(format!("the configuration {} cannot be read: {error}", path.display())));
         }
     };
-    toml::from_str(&text).map_err(|error| Failure::usage(describe(path, &text, &error)))
+    let failure = |error: &toml::de::Error| Failure::usage(describe(path, &text, error));
+    let file = toml::from_str(&text).map_err(|error| failure(&error))?;
+    Ok((file, toml::from_str(&text).map_err(|error| failure(&error))?))
 }
 
 /// Names the file, the line and the key. The line itself is not shown: it may have a secret in it.

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
+use planwright_core::gateway::GatewayWrites;
 use planwright_core::plan::Plan;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
+use planwright_engine::approvals::OpenedFor;
 use planwright_engine::history::VersionAuthor;
 use planwright_engine::ledger::{LedgerError, StoredSession};
 use planwright_engine::model::{EmbeddingModel, Model, ModelCatalog};
@@ -21,9 +23,11 @@ use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::upstream::{ToolPins, UpstreamTools};
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_llm::{MissingEmbeddings, ModelChoice, connect_embeddings};
+use planwright_notify::NotifyOptions;
 use planwright_sandbox::{Sandbox, SandboxLevel};
 use planwright_store::Location;
 use planwright_surfaces::mcp::folder::{folder_session, named_session};
+use planwright_telegram::TelegramOptions;
 use planwright_upstream::UpstreamClient;
 use serde_json::{Value, json};
 
@@ -63,8 +67,23 @@ pub(crate) struct Context {
     pub(crate) lease: Duration,
     /// The address of the dashboard, without a slash at the end.
     pub(crate) dashboard: String,
+    /// The settings of what stays running.
+    pub(crate) served: Served,
     /// Only project folders below these are taken, or any for `None`.
     pub(crate) allowed_projects: Option<Vec<PathBuf>>,
+}
+
+/// The settings in force of a server and of `planwright mcp`.
+#[derive(Debug)]
+pub(crate) struct Served {
+    pub(crate) server: ServerSettings,
+    pub(crate) telegram: Option<TelegramOptions>,
+    pub(crate) notify: NotifyOptions,
+    pub(crate) allowed_projects: Vec<PathBuf>,
+    pub(crate) gateway_writes: GatewayWrites,
+    pub(crate) gateway_start: Duration,
+    /// Where this process says something else than the store, in words.
+    pub(crate) differences: Vec<String>,
 }
 
 /// Whether a command may make a missing store.
@@ -122,7 +141,24 @@ impl Context {
 
     /// On the store that the settings name, which is made if it does not exist.
     pub(crate) async fn with(global: &Global, settings: Settings) -> Result<Self, Failure> {
+        Self::opened_for(OpenedFor::Command, global, settings).await
+    }
+
+    /// With the guarded settings that the store has. A new store takes those of this process.
+    pub(crate) async fn opened_for(purpose: OpenedFor, global: &Global, settings: Settings) -> Result<Self, Failure> {
         let ledger = planwright_store::open(&settings.location).await?;
+        let approvals = Engine::new(ledger.clone(), settings.policy.clone()).approvals();
+        let recorded = approvals.record_configured(&Actor::system("cli"), &settings.guarded, purpose).await;
+        let settings = match recorded.map(|state| state.settings) {
+            Ok(Some(stored)) => settings.under(global, &stored)?,
+            // A store of an earlier version that no server has opened yet.
+            Ok(None) => settings,
+            // No decision counts while the records of the store cannot be read.
+            Err(error) => {
+                tracing::warn!(event = "guarded_settings_not_read", %error);
+                settings
+            }
+        };
         let sandbox = sandbox::of(&settings);
         let upstream =
             (!settings.mcp_servers.is_empty()).then(|| UpstreamClient::new(settings.mcp_servers.clone(), &sandbox));
@@ -137,14 +173,19 @@ impl Context {
         if let Some(choice) = &settings.embeddings {
             engine = engine.with_embeddings(embeddings(choice));
         }
-        let person = person();
-        if let Err(error) = engine.approvals().record_configured(&Actor::system("cli")).await {
-            tracing::warn!(event = "approval_policy_not_recorded", %error);
-        }
         Ok(Self {
             engine,
             ledger,
-            person,
+            person: person(),
+            served: Served {
+                server: settings.server.clone(),
+                telegram: settings.telegram,
+                notify: settings.notify,
+                allowed_projects: settings.allowed_projects,
+                gateway_writes: settings.gateway_writes,
+                gateway_start: settings.gateway_start,
+                differences: settings.differences,
+            },
             screen: Screen::new(global.json),
             invocation: Invocation::new(global),
             permissions: Arc::new(PermissionFile::new(settings.permissions, &settings.data)),
@@ -173,6 +214,7 @@ impl Context {
         let mut options = AgentOptions::of_this_process();
         options.lease = self.lease;
         options.models = models.map(|models| Arc::new(models) as Arc<dyn ModelCatalog>);
+        options.own_program = processes::own_program;
         options.commands_are_unconfined = self.sandbox_settings.level == SandboxLevel::Open;
         options.permissions = Arc::clone(&self.permissions) as Arc<dyn RuleSource>;
         let removed = self.sandbox.remove_leftovers();

@@ -5,7 +5,9 @@
 
 mod tree;
 
-use planwright_core::presence::{AgentClient, Presence, ProcessId, Terminal, TerminalEvidence, TerminalHolder};
+use planwright_core::presence::{
+    AgentClient, Presence, ProcessId, RunningProcess, Terminal, TerminalEvidence, TerminalHolder,
+};
 
 use self::tree::{Process, ProcessTree};
 
@@ -35,9 +37,46 @@ const SESSION_MANAGERS: [&str; 12] = [
 /// The services of the system that check who logs in before they open a terminal.
 const LOGIN_SERVICES: [&str; 3] = ["sshd", "sshd-session", "login"];
 
-/// A person at this process's terminal.
+/// A person at this process's terminal, or a process without one.
 pub(crate) fn presence() -> Presence {
-    Presence::terminal(ProcessTree::read().and_then(|tree| evidence(&tree, std::process::id())))
+    let evidence = ProcessTree::read().and_then(|tree| evidence(&tree, std::process::id()));
+    // Which agents have ended matters only to a terminal.
+    let running = |seen: &TerminalEvidence| match seen.terminal {
+        Some(_) => ProcessTree::running().iter().map(running_process).collect(),
+        None => Vec::new(),
+    };
+    Presence::terminal(evidence.map(|seen| TerminalEvidence { running: running(&seen), ..seen }))
+}
+
+/// This process as the program that the agent's unconfined commands run in. Only what starts from now on can be theirs.
+pub(crate) fn own_program() -> Option<AgentClient> {
+    let tree = ProcessTree::read()?;
+    let newest = ProcessTree::running().iter().map(|process| process.started).max()?;
+    Some(AgentClient {
+        machine: machine(&tree),
+        name: "Planwright's own agent".to_owned(),
+        processes: vec![ProcessId { pid: std::process::id(), started: newest }],
+        terminal: None,
+        place: Some(tree.place.clone()),
+        session: None,
+        group: None,
+    })
+}
+
+/// As earlier versions wrote it.
+fn machine(tree: &ProcessTree) -> String {
+    format!("{}/pid:[{}]", tree.place.boot, tree.place.numbers)
+}
+
+fn running_process(process: &Process) -> RunningProcess {
+    RunningProcess {
+        id: process.id(),
+        parent: process.parent,
+        session: process.session,
+        terminal: process.terminal,
+        group: process.control_group.clone(),
+        adopts: adopts(process),
+    }
 }
 
 /// The program that started this process, in which an agent runs.
@@ -49,10 +88,11 @@ fn evidence(tree: &ProcessTree, pid: u32) -> Option<TerminalEvidence> {
     let chain = tree.chain(pid)?;
     let (own, before) = chain.split_first()?;
     Some(TerminalEvidence {
-        machine: tree.machine.clone(),
+        place: tree.place.clone(),
         ancestors: chain.iter().map(Process::id).collect(),
         own_command: before.iter().any(|process| tree.is_planwright(process)),
         terminal: own.terminal.map(|device| Terminal { device, holder: holder(&chain, own.session) }),
+        running: Vec::new(),
     })
 }
 
@@ -84,8 +124,12 @@ fn client_of(tree: &ProcessTree, pid: u32) -> Option<AgentClient> {
         }
         members.push(next);
     }
+    let outermost = members.last();
     Some(AgentClient {
-        machine: tree.machine.clone(),
+        machine: machine(tree),
+        session: outermost.map(|process| process.session),
+        group: outermost.and_then(|process| process.control_group.clone()),
+        place: Some(tree.place.clone()),
         name: members.last().map(|outermost| outermost.name.clone()).unwrap_or_default(),
         processes: members.iter().map(|process| process.id()).collect(),
         terminal: members.iter().find_map(|process| process.terminal),
@@ -132,6 +176,7 @@ mod tests {
                 user: number(6),
                 name: words[7].to_owned(),
                 program: None,
+                control_group: None,
             }
         });
         ProcessTree::of("here", processes)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::policy::{ApprovalPolicy, Require, Risk};
 use crate::identity::Channel;
-use crate::presence::{AgentClient, AgentProgram, NotSeparate, Presence};
+use crate::presence::{AgentClient, AgentProgram, NotSeparate, Presence, TerminalEvidence};
 use crate::refusal::Refusal;
 
 /// Whether commands of Planwright's own agent are kept away from the store and the access token.
@@ -16,6 +16,15 @@ pub enum AgentSandbox {
     Open,
 }
 
+/// Whether an agent that can start processes of its own was ever seen in the store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AgentsSeen {
+    /// No record of one: whoever works on the store provisions it.
+    #[default]
+    None,
+    Some,
+}
+
 /// A decision that lets work happen, and everything that says whether it counts.
 #[derive(Debug, Clone, Copy)]
 pub struct ApprovalCheck<'a> {
@@ -24,6 +33,8 @@ pub struct ApprovalCheck<'a> {
     pub channel: Channel,
     /// The programs that the session's agent ran in.
     pub clients: &'a [AgentClient],
+    /// Whether the store knows any agent that could reach this process.
+    pub agents_seen: AgentsSeen,
     pub risks: &'a BTreeSet<Risk>,
     /// `None` if the surface does not say.
     pub presence: Option<&'a Presence>,
@@ -42,9 +53,21 @@ impl ApprovalCheck<'_> {
         Ok(requirement)
     }
 
-    /// The same for a decision about work that was approved before: it comes from outside of the agent's reach.
+    /// Refuses what may come from the agent. It is for acts that are no approval and that only a person does.
     pub fn check_separate(&self) -> Result<(), Refusal> {
-        self.meets(self.requirement().min(Require::Separate))
+        self.meets(self.policy.strictest_in(self.channel).min(Require::Separate))
+    }
+
+    /// Refuses a process of the agent. It is for acts that only stop something, which stay easy for people.
+    pub fn check_not_agent(&self) -> Result<(), Refusal> {
+        let evidence = match (self.policy.strictest_in(self.channel), self.presence) {
+            (Require::Any, _) => None,
+            (Require::Separate | Require::Verified, presence) => presence.and_then(Presence::evidence),
+        };
+        match evidence {
+            Some(seen) => seen.check_not_agent(self.clients).map_err(|why| refused(&why.to_string())),
+            None => Ok(()),
+        }
     }
 
     fn requirement(&self) -> Require {
@@ -61,11 +84,20 @@ impl ApprovalCheck<'_> {
                 false => Ok(()),
                 true => Err(refused("the access token alone was given, and the agent of this session can read it")),
             },
-            (Require::Separate, Some(Presence::Terminal { evidence })) => {
-                let evidence = evidence.get().ok_or(NotSeparate::Unseen);
-                let separate = evidence.and_then(|seen| seen.check_separate(self.program(), self.clients));
-                separate.map_err(|why| refused(&why.to_string()))
+            (Require::Separate, Some(Presence::Terminal { evidence } | Presence::NoTerminal { evidence })) => {
+                self.check_process(evidence.get()).map_err(|why| refused(&why.to_string()))
             }
+        }
+    }
+
+    /// A store without any agent's record takes every process but a command of Planwright's own agent.
+    fn check_process(&self, evidence: Option<&TerminalEvidence>) -> Result<(), NotSeparate> {
+        if evidence.is_some_and(|seen| seen.own_command) {
+            return Err(NotSeparate::OwnCommand);
+        }
+        match (self.program(), self.agents_seen) {
+            (AgentProgram::Planwright, AgentsSeen::None) if self.clients.is_empty() => Ok(()),
+            (program, _) => evidence.ok_or(NotSeparate::Unseen)?.check_separate(program, self.clients),
         }
     }
 

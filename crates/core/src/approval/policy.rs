@@ -122,6 +122,16 @@ impl ApprovalPolicy {
         of_each.max().unwrap_or_else(|| self.cell(channel, Risk::ReadsOnly).require)
     }
 
+    /// The most that it asks for anywhere: what concerns the whole store is not asked for less.
+    pub fn strictest(&self) -> Require {
+        Channel::ALL.into_iter().map(|channel| self.strictest_in(channel)).max().unwrap_or(self.require)
+    }
+
+    /// The most that it asks for in sessions of this channel.
+    pub fn strictest_in(&self, channel: Channel) -> Require {
+        Risk::ALL.into_iter().map(|risk| self.cell(channel, risk).require).max().unwrap_or(self.require)
+    }
+
     /// How many different approvers a plan with these risks needs in a session of this channel.
     pub fn people(&self, channel: Channel, risks: &BTreeSet<Risk>) -> u8 {
         risks.iter().map(|risk| self.cell(channel, *risk).people).max().unwrap_or(1)
@@ -146,6 +156,7 @@ impl ApprovalPolicy {
             own.require < others.require || own.people < others.people
         };
         Self::cells().any(weaker)
+            || self.require < other.require
             || longer(self.valid_for, other.valid_for)
             || self.remember.unwrap_or(0) > other.remember.unwrap_or(0)
     }

@@ -9,9 +9,12 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::approvers::{Approver, Approvers, SealedKey};
+use super::check::AgentsSeen;
 use super::passkey::Passkey;
 use super::policy::ApprovalPolicy;
 use crate::actor::Actor;
+use crate::identity::SessionIdentity;
+use crate::presence::AgentClient;
 
 /// A record as it is stored: the very bytes that were hashed, and the hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +89,19 @@ pub enum ApprovalEvent {
     BrowserSignedOut {
         browser: String,
     },
+    /// The guarded settings from now on, by their key and as a variable has them. A setting that is absent has its default.
+    SettingsSet {
+        settings: BTreeMap<String, String>,
+    },
+    /// An agent that can start processes of its own was seen for the first time. It is never taken back.
+    AgentSeen {
+        name: String,
+    },
+    /// The programs of the agents of a session that is deleted.
+    ClientsKept {
+        session: SessionIdentity,
+        clients: Vec<AgentClient>,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -119,6 +135,11 @@ pub struct ApprovalState {
     /// Wrong passphrases since the last right one.
     pub failures: u32,
     pub failed_at: Option<Timestamp>,
+    /// The guarded settings; `None` until they are recorded.
+    pub settings: Option<BTreeMap<String, String>>,
+    pub agents_seen: AgentsSeen,
+    /// The programs of the agents of deleted sessions, by the session's name.
+    pub kept_clients: BTreeMap<String, Vec<AgentClient>>,
     /// When each unused link ends, by the hash of its secret.
     links: BTreeMap<String, Timestamp>,
     /// When each signed-in browser ends, by the hash of its secret.
@@ -181,11 +202,15 @@ impl ApprovalState {
             ApprovalEvent::PolicySet { policy } => {
                 !self.approvers.is_empty() && self.policy.as_ref().is_some_and(|now| policy.is_weaker_than(now))
             }
+            // Those of a new store, or of one of an earlier version, are recorded without one.
+            ApprovalEvent::SettingsSet { .. } => !self.approvers.is_empty() && self.settings.is_some(),
             ApprovalEvent::PassphraseFailed { .. }
             | ApprovalEvent::PassphraseAccepted { .. }
             | ApprovalEvent::SignInLinkMade { .. }
             | ApprovalEvent::BrowserSignedIn { .. }
-            | ApprovalEvent::BrowserSignedOut { .. } => false,
+            | ApprovalEvent::BrowserSignedOut { .. }
+            | ApprovalEvent::AgentSeen { .. }
+            | ApprovalEvent::ClientsKept { .. } => false,
         }
     }
 
@@ -222,7 +247,10 @@ impl ApprovalState {
                 | ApprovalEvent::PasskeyRemoved { .. }
                 | ApprovalEvent::SignInLinkMade { .. }
                 | ApprovalEvent::BrowserSignedIn { .. }
-                | ApprovalEvent::BrowserSignedOut { .. } => true,
+                | ApprovalEvent::BrowserSignedOut { .. }
+                | ApprovalEvent::SettingsSet { .. }
+                | ApprovalEvent::AgentSeen { .. }
+                | ApprovalEvent::ClientsKept { .. } => true,
             };
             own && approver
                 .is_some_and(|approver| approver.key.verifies(&self.message(&record.event), &signed.signature))
@@ -268,6 +296,11 @@ impl ApprovalState {
                 self.browsers.insert(browser, ends);
             }
             ApprovalEvent::BrowserSignedOut { browser } => drop(self.browsers.remove(&browser)),
+            ApprovalEvent::SettingsSet { settings } => self.settings = Some(settings),
+            ApprovalEvent::AgentSeen { .. } => self.agents_seen = AgentsSeen::Some,
+            ApprovalEvent::ClientsKept { session, clients } => {
+                self.kept_clients.entry(session.to_string()).or_default().extend(clients);
+            }
         }
     }
 

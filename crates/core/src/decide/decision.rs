@@ -109,12 +109,12 @@ impl Decider<'_> {
                 )])
             }
             Decision::Resume { after_step, .. } => {
-                self.approval_check(&plan.risks()).check_separate()?;
+                self.approval_check(&plan.risks()).check()?;
                 self.resume(plan, *after_step)
             }
             Decision::Settle { step, choice, .. } => {
                 match choice {
-                    StuckChoice::Retry | StuckChoice::Skip => self.approval_check(&plan.risks()).check_separate()?,
+                    StuckChoice::Retry | StuckChoice::Skip => drop(self.approval_check(&plan.risks()).check()?),
                     StuckChoice::Stop => {}
                 }
                 self.settle(plan, step, *choice)
@@ -262,6 +262,7 @@ impl Decider<'_> {
             policy: &self.policy.approval,
             sandbox: self.policy.agent_sandbox,
             channel: self.snapshot.identity.channel,
+            agents_seen: self.policy.agents_seen,
             clients: self.snapshot.session.as_ref().map(|session| session.clients.as_slice()).unwrap_or_default(),
             risks,
             presence: self.context.by.presence.as_ref(),

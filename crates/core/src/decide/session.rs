@@ -17,7 +17,7 @@ use crate::workspace::{Undo, Workspace};
 const LONGEST_TITLE: usize = 200;
 
 /// The programs that a session remembers.
-const MOST_CLIENTS: usize = 200;
+const MAX_CLIENTS: usize = 500;
 
 impl Decider<'_> {
     pub(super) fn session(&self, command: &SessionCommand) -> Result<Vec<Event>, Refusal> {
@@ -47,7 +47,10 @@ impl Decider<'_> {
                 ConversationKey::RULE
             )));
         }
-        Ok(vec![Event::Session(SessionEvent::Opened)])
+        // A session that was deleted and is opened again has the same agents.
+        let kept = self.policy.kept_clients.get(&self.snapshot.identity.to_string()).into_iter().flatten();
+        let kept = kept.map(|client| Event::Session(SessionEvent::ClientSeen { client: client.clone() }));
+        Ok(std::iter::once(Event::Session(SessionEvent::Opened)).chain(kept).collect())
     }
 
     fn enable(&self, style: PlanStyle, parked: Option<&PlanId>) -> Result<Vec<Event>, Refusal> {
@@ -114,14 +117,16 @@ impl Decider<'_> {
 
     /// An open turn works in the workspace it began in, so the next one may only be chosen when the turn has ended.
     fn choose_workspace(&self, workspace: &Workspace) -> Result<Vec<Event>, Refusal> {
+        let session = self.snapshot.opened()?;
         match self.context.by.kind {
             ActorKind::Person => {}
+            // The person chose it when they configured the program that begins the session.
+            ActorKind::System if session.plans_made == 0 && session.workspace.is_own() => {}
             ActorKind::Agent | ActorKind::Policy | ActorKind::System => {
                 return Err(Refusal::policy_denied("Only a person chooses the folder that a session works in."));
             }
         }
         workspace.check()?;
-        let session = self.snapshot.opened()?;
         if session.workspace == *workspace {
             return Ok(Vec::new());
         }
@@ -140,16 +145,16 @@ impl Decider<'_> {
         Ok(vec![Event::Session(SessionEvent::WorkspaceChosen { path: workspace.project().map(str::to_owned) })])
     }
 
-    /// Clients of this start of the machine are never forgotten: an agent that starts many must not be forgotten itself.
+    /// A program that was seen is never forgotten, whatever others arrive: a record that the agent could remove would prove
+    /// nothing. One program has one record, however often it starts `planwright mcp`.
     fn see_client(&self, client: &AgentClient) -> Result<Vec<Event>, Refusal> {
         let clients = &self.snapshot.opened()?.clients;
-        let here = || clients.iter().filter(|known| known.machine == client.machine);
-        if here().any(|known| known.processes == client.processes) {
+        if clients.iter().any(|known| known.is_same(client)) {
             return Ok(Vec::new());
         }
-        if here().count() >= MOST_CLIENTS {
+        if clients.len() >= MAX_CLIENTS {
             return Err(Refusal::limit(format!(
-                "{MOST_CLIENTS} programs started `planwright mcp` for session {} since the machine started; begin another session.",
+                "{MAX_CLIENTS} programs have started `planwright mcp` for session {}; begin another session.",
                 self.snapshot.identity
             )));
         }

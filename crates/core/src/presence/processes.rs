@@ -10,6 +10,19 @@ pub struct ProcessId {
     pub started: u64,
 }
 
+/// Where a process runs: processes of two places can be compared only as far as the places agree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessPlace {
+    /// This start of this machine.
+    pub boot: String,
+    /// The space in which its processes are numbered.
+    pub numbers: u64,
+    /// The space in which its users are numbered: in one of its own, a process looks like root's.
+    pub users: u64,
+    /// The space that tells the time since the machine started. In one of its own, a process looks older than it is.
+    pub time: u64,
+}
+
 /// The program that started a session's `planwright mcp`: the agent runs in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentClient {
@@ -23,18 +36,42 @@ pub struct AgentClient {
     /// The terminal that it was started in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal: Option<u64>,
+    /// Absent in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<ProcessPlace>,
+    /// The kernel's session of its outermost process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<u32>,
+    /// The control group of its outermost process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
 }
 
-/// What the operating system says about the process of an approval.
+/// What the operating system says about the process of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TerminalEvidence {
-    pub machine: String,
+    pub place: ProcessPlace,
     /// The process itself and its ancestors, the nearest first.
     pub ancestors: Vec<ProcessId>,
     /// Whether an ancestor is a process of Planwright, which runs the commands of its agent.
     pub own_command: bool,
     /// `None` without a controlling terminal.
     pub terminal: Option<Terminal>,
+    /// The processes that run now, as far as this process may see them.
+    pub running: Vec<RunningProcess>,
+}
+
+/// A process that runs now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningProcess {
+    pub id: ProcessId,
+    pub parent: u32,
+    /// The kernel's session.
+    pub session: u32,
+    pub terminal: Option<u64>,
+    pub group: Option<String>,
+    /// Whether it takes over processes whose parent has ended, as the first process of a system does.
+    pub adopts: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +106,8 @@ pub enum NotSeparate {
     Detached,
     #[error("its terminal was opened after `{0}`, the program of this session's agent, was started")]
     YoungTerminal(String),
+    #[error("it runs in a time namespace of its own, so it cannot be told whether its terminal is older than `{0}`")]
+    OtherTime(String),
     #[error("it is not known which program the agent of this session runs in on this machine")]
     UnknownClient,
 }
@@ -88,28 +127,105 @@ impl TerminalEvidence {
         if self.own_command {
             return Err(NotSeparate::OwnCommand);
         }
-        let clients: Vec<_> = clients.iter().filter(|client| client.machine == self.machine).collect();
-        if let Some(client) = clients.iter().find(|client| client.processes.iter().any(|id| self.has_ancestor(id))) {
-            return Err(NotSeparate::WithinClient(client.name.clone()));
-        }
+        // No process from before the machine's last start is running.
+        let clients: Vec<_> = clients.iter().filter(|client| client.boot() == self.place.boot).collect();
+        self.check_not_within(&clients)?;
         let terminal = self.terminal.ok_or(NotSeparate::NoTerminal)?;
         let holder = terminal.holder.ok_or(NotSeparate::Detached)?;
         match agent {
             AgentProgram::Client if clients.is_empty() => return Err(NotSeparate::UnknownClient),
             AgentProgram::Client | AgentProgram::Planwright => {}
         }
-        if let Some(client) = clients.iter().find(|client| client.terminal == Some(terminal.device)) {
+        let same_terminal =
+            |client: &&&AgentClient| client.numbers_as(&self.place) && client.terminal == Some(terminal.device);
+        if let Some(client) = clients.iter().find(same_terminal) {
             return Err(NotSeparate::SameTerminal(client.name.clone()));
         }
-        let younger = |client: &&&AgentClient| client.started().is_none_or(|started| holder.started >= started);
-        match clients.iter().find(younger) {
-            Some(client) if !holder.login => Err(NotSeparate::YoungTerminal(client.name.clone())),
-            Some(_) | None => Ok(()),
+        for client in clients.iter().filter(|client| !self.is_over(client)) {
+            self.check_older(client, holder)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses what is certainly, or may well be, a process of the agent. A terminal of whatever age passes.
+    pub(crate) fn check_not_agent(&self, clients: &[AgentClient]) -> Result<(), NotSeparate> {
+        if self.own_command {
+            return Err(NotSeparate::OwnCommand);
+        }
+        let clients: Vec<_> = clients.iter().filter(|client| client.boot() == self.place.boot).collect();
+        self.check_not_within(&clients)?;
+        match self.terminal {
+            _ if clients.is_empty() => Ok(()),
+            None => Err(NotSeparate::NoTerminal),
+            Some(Terminal { holder: None, .. }) => Err(NotSeparate::Detached),
+            Some(Terminal { holder: Some(_), .. }) => Ok(()),
         }
     }
 
-    fn has_ancestor(&self, id: &ProcessId) -> bool {
-        self.ancestors.contains(id)
+    fn check_not_within(&self, clients: &[&AgentClient]) -> Result<(), NotSeparate> {
+        let within = |client: &&&AgentClient| {
+            client.numbers_as(&self.place) && client.processes.iter().any(|id| self.ancestors.contains(id))
+        };
+        match clients.iter().find(within) {
+            Some(client) => Err(NotSeparate::WithinClient(client.name.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a terminal that the agent's program may have opened. A remote login passes if the login service is one of the
+    /// system that the agent runs in, and not of a namespace that it made.
+    fn check_older(&self, client: &AgentClient, holder: TerminalHolder) -> Result<(), NotSeparate> {
+        let same_time = client.place.as_ref().is_none_or(|place| place.time == self.place.time);
+        if !same_time {
+            return Err(NotSeparate::OtherTime(client.name.clone()));
+        }
+        let is_older = client.started().is_some_and(|started| holder.started < started);
+        let same_system = client
+            .place
+            .as_ref()
+            .is_some_and(|place| place.users == self.place.users && place.numbers == self.place.numbers);
+        if is_older || (holder.login && same_system) {
+            Ok(())
+        } else {
+            Err(NotSeparate::YoungTerminal(client.name.clone()))
+        }
+    }
+
+    /// Whether the program has ended and left nothing behind that runs. What it may have left has its kernel session, its
+    /// terminal or its control group, is younger than the program and was adopted by the system.
+    fn is_over(&self, client: &AgentClient) -> bool {
+        let Some(started) = client.started().filter(|_| client.place.as_ref() == Some(&self.place)) else {
+            return false;
+        };
+        let is_own = |process: &&RunningProcess| client.processes.contains(&process.id);
+        let is_near = |process: &&RunningProcess| {
+            let same_session = client.session.is_some_and(|session| session == process.session);
+            let same_terminal = client.terminal.is_some() && client.terminal == process.terminal;
+            let same_group = client.group.is_some() && client.group == process.group;
+            process.id.started >= started && (same_session || same_terminal || same_group)
+        };
+        !self.running.is_empty()
+            && !self.running.iter().any(|process| is_own(&process))
+            && !self.running.iter().filter(is_near).any(|process| self.is_adopted(process, started))
+    }
+
+    /// Whether the system has adopted it, or a process above it, since `started`: no older process but the system's own stands
+    /// above it.
+    fn is_adopted(&self, process: &RunningProcess, started: u64) -> bool {
+        let mut parent = process.parent;
+        // No real process has as many ancestors.
+        for _ in 0..self.running.len() {
+            // Its parent is outside of what this process may see.
+            let Some(above) = self.running.iter().find(|other| other.id.pid == parent) else { return parent != 0 };
+            if above.adopts {
+                return true;
+            }
+            if above.id.started < started {
+                return false;
+            }
+            parent = above.parent;
+        }
+        true
     }
 }
 
@@ -117,5 +233,25 @@ impl AgentClient {
     /// When its outermost process started.
     fn started(&self) -> Option<u64> {
         self.processes.iter().map(|process| process.started).min()
+    }
+
+    /// The start of the machine that it ran in.
+    fn boot(&self) -> &str {
+        match &self.place {
+            Some(place) => &place.boot,
+            // Earlier versions wrote the start and the space of process numbers with a slash between them.
+            None => self.machine.split('/').next().unwrap_or_default(),
+        }
+    }
+
+    /// Whether its processes are numbered in the same space. One of an earlier version is taken for one that is.
+    fn numbers_as(&self, place: &ProcessPlace) -> bool {
+        self.place.as_ref().is_none_or(|own| own.numbers == place.numbers)
+    }
+
+    /// Whether both are records of the same program.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let outermost = |client: &Self| client.processes.last().copied();
+        self.machine == other.machine && self.place == other.place && outermost(self) == outermost(other)
     }
 }

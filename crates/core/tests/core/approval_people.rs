@@ -110,8 +110,8 @@ fn a_first_signature_that_has_ended_does_not_count() {
     let soon = Some(now + SignedDuration::from_secs(2));
     let first = signature(world.active(), "ada", 1, soon);
     approve_signed(&mut world, verified("ada"), first).unwrap();
-    world.person(off()).unwrap();
-    world.person(off()).unwrap();
+    world.send(verified("ada"), off()).unwrap();
+    world.send(verified("ada"), off()).unwrap();
     let plan = world.snapshot.plans.values().next().unwrap().id.clone();
     let later = Some(now + SignedDuration::from_secs(500));
     let second = signature(world.plan(&plan), "bob", 2, later);

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use planwright_core::actor::{Actor, ActorKind};
-use planwright_core::approval::{AgentSandbox, ApprovalCheck, ApprovalPolicy, ApprovalRule, Require, Risk};
+use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, ApprovalPolicy, ApprovalRule, Require, Risk};
 use planwright_core::command::{Command, SessionCommand};
 use planwright_core::plan::PlanStyle;
-use planwright_core::presence::{AgentClient, Presence, ProcessId, Terminal, TerminalEvidence, TerminalHolder};
+use planwright_core::presence::{
+    AgentClient, Presence, ProcessId, ProcessPlace, RunningProcess, Terminal, TerminalEvidence, TerminalHolder,
+};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::Channel;
 use proptest::prelude::*;
@@ -20,20 +22,33 @@ fn process(pid: u32, started: u64) -> ProcessId {
 /// Started at 400, in terminal 1.
 fn client() -> AgentClient {
     AgentClient {
-        machine: "here".to_owned(),
+        machine: "here/pid:[1]".to_owned(),
         name: "codex".to_owned(),
         processes: vec![process(41, 410), process(40, 400)],
         terminal: Some(1),
+        place: Some(here()),
+        session: Some(35),
+        group: Some("/agents".to_owned()),
     }
+}
+
+fn here() -> ProcessPlace {
+    ProcessPlace { boot: "here".to_owned(), numbers: 1, users: 1, time: 1 }
+}
+
+fn running(pid: u32, started: u64, parent: u32) -> RunningProcess {
+    let (session, terminal, group) = (pid, None, Some("/user".to_owned()));
+    RunningProcess { id: process(pid, started), parent, session, terminal, group, adopts: pid == 1 }
 }
 
 /// A window of a terminal emulator that was started at 300.
 fn window() -> TerminalEvidence {
     TerminalEvidence {
-        machine: "here".to_owned(),
+        place: here(),
         ancestors: vec![process(51, 510), process(50, 500), process(30, 300), process(1, 1)],
         own_command: false,
         terminal: Some(Terminal { device: 2, holder: Some(TerminalHolder { started: 300, login: false }) }),
+        running: vec![running(1, 1, 0), running(30, 300, 1), running(40, 400, 30), running(50, 500, 30)],
     }
 }
 
@@ -46,7 +61,15 @@ fn checked(
     let policy = ApprovalPolicy::requiring(require);
     let risks = BTreeSet::from([Risk::ChangesFiles]);
     let (sandbox, presence) = (AgentSandbox::Restricted, presence.as_ref());
-    let check = ApprovalCheck { policy: &policy, sandbox, channel, clients, risks: &risks, presence };
+    let check = ApprovalCheck {
+        policy: &policy,
+        sandbox,
+        channel,
+        clients,
+        agents_seen: AgentsSeen::Some,
+        risks: &risks,
+        presence,
+    };
     match check.check() {
         Ok(required) => {
             assert_eq!(required, require);
@@ -93,9 +116,17 @@ fn the_token_is_not_enough_where_the_agent_can_read_it() {
     let (presence, risks) = (Presence::Token, BTreeSet::new());
     let check = |sandbox, clients: &[AgentClient]| {
         let presence = Some(&presence);
-        ApprovalCheck { policy: &policy, sandbox, channel: Channel::Web, clients, risks: &risks, presence }
-            .check()
-            .is_ok()
+        ApprovalCheck {
+            policy: &policy,
+            sandbox,
+            channel: Channel::Web,
+            clients,
+            agents_seen: AgentsSeen::Some,
+            risks: &risks,
+            presence,
+        }
+        .check()
+        .is_ok()
     };
     assert!(check(AgentSandbox::Restricted, &[]));
     assert!(!check(AgentSandbox::Open, &[]));
@@ -158,12 +189,127 @@ fn what_a_terminal_proves() {
 
 #[test]
 fn a_client_that_is_not_known_on_this_machine_proves_nothing() {
-    let elsewhere = AgentClient { machine: "another start".to_owned(), ..client() };
+    let place = ProcessPlace { boot: "another start".to_owned(), ..here() };
+    let elsewhere = AgentClient { place: Some(place), ..client() };
     for clients in [vec![], vec![elsewhere]] {
         let presence = Presence::terminal(Some(window()));
         let refused = checked(Channel::Mcp, &clients, Some(presence), Require::Separate).unwrap_err();
         assert!(refused.contains("not known which program"), "{refused}");
     }
+}
+
+/// A terminal that is opened at `started`, in whatever place.
+fn terminal_of(started: u64, login: bool, change: impl FnOnce(&mut TerminalEvidence)) -> Presence {
+    let mut evidence = window();
+    evidence.terminal = Some(Terminal { device: 2, holder: Some(TerminalHolder { started, login }) });
+    change(&mut evidence);
+    Presence::terminal(Some(evidence))
+}
+
+fn in_session_of_client(presence: Presence) -> Result<(), String> {
+    checked(Channel::Mcp, &[client()], Some(presence), Require::Separate)
+}
+
+#[test]
+fn a_namespace_of_its_own_hides_no_agent() {
+    // Process numbers of another space say nothing, and start times still do.
+    assert_eq!(in_session_of_client(terminal_of(300, false, |seen| seen.place.numbers = 2)), Ok(()));
+    let young = in_session_of_client(terminal_of(700, false, |seen| seen.place.numbers = 2));
+    assert!(young.unwrap_err().contains("opened after `codex`"));
+    // In a user namespace every process can be called `sshd` and belong to root.
+    let false_login = in_session_of_client(terminal_of(700, true, |seen| seen.place.users = 2));
+    assert!(false_login.unwrap_err().contains("opened after `codex`"));
+    // In a time namespace every process can look old.
+    let other_time = in_session_of_client(terminal_of(300, false, |seen| seen.place.time = 2));
+    assert!(other_time.unwrap_err().contains("time namespace"));
+}
+
+#[test]
+fn a_program_that_ended_stops_counting_once_nothing_of_it_is_left() {
+    let young = |change: fn(&mut TerminalEvidence)| in_session_of_client(terminal_of(700, false, change));
+    assert!(young(|_| {}).is_err(), "it runs");
+    assert_eq!(young(|seen| seen.running.retain(|process| process.id.pid != 40)), Ok(()), "it has ended");
+    let left = |change: fn(&mut RunningProcess)| {
+        in_session_of_client(terminal_of(700, false, |seen| {
+            seen.running.retain(|process| process.id.pid != 40);
+            let mut orphan = running(60, 450, 1);
+            change(&mut orphan);
+            seen.running.push(orphan);
+        }))
+    };
+    assert!(left(|orphan| orphan.session = 35).is_err(), "an orphan has its kernel session");
+    assert!(left(|orphan| orphan.terminal = Some(1)).is_err(), "an orphan has its terminal");
+    assert!(left(|orphan| orphan.group = Some("/agents".to_owned())).is_err(), "an orphan has its control group");
+    assert_eq!(left(|_| {}), Ok(()), "a process that has nothing of it");
+    // What the person does in the terminal after the agent's end hangs on their shell, which is older.
+    assert_eq!(left(|job| (job.terminal, job.session, job.parent) = (Some(1), 35, 30)), Ok(()));
+    assert!(
+        young(|seen| {
+            seen.running.retain(|process| process.id.pid != 40);
+            seen.place.numbers = 2;
+        })
+        .is_err(),
+        "in another space of process numbers it is not known whether it ended"
+    );
+}
+
+#[test]
+fn a_store_without_an_agent_takes_a_process_without_a_terminal() {
+    let script = || Presence::terminal(Some(TerminalEvidence { terminal: None, ..window() }));
+    assert_eq!(script().as_str(), "none");
+    let check = |channel, agents_seen, clients: &[AgentClient], presence: Presence| {
+        let (policy, risks) = (ApprovalPolicy::requiring(Require::Separate), BTreeSet::new());
+        let (sandbox, presence) = (AgentSandbox::Restricted, Some(&presence));
+        let check = ApprovalCheck { policy: &policy, sandbox, channel, clients, agents_seen, risks: &risks, presence };
+        check.check_separate().is_ok()
+    };
+    assert!(check(Channel::Cli, AgentsSeen::None, &[], script()));
+    assert!(check(Channel::Cli, AgentsSeen::None, &[], Presence::terminal(None)), "a system that does not tell");
+    assert!(!check(Channel::Cli, AgentsSeen::Some, &[], script()));
+    assert!(!check(Channel::Cli, AgentsSeen::None, &[client()], script()));
+    assert!(!check(Channel::Mcp, AgentsSeen::None, &[], script()), "the agent of the session is not known");
+    let own = Presence::terminal(Some(TerminalEvidence { own_command: true, terminal: None, ..window() }));
+    assert!(!check(Channel::Cli, AgentsSeen::None, &[], own), "a command of Planwright's own agent");
+}
+
+#[test]
+fn what_only_stops_is_open_to_every_terminal_and_to_no_process_of_the_agent() {
+    let check = |presence: Presence| {
+        let (policy, risks) = (ApprovalPolicy::requiring(Require::Verified), BTreeSet::new());
+        let clients = [client()];
+        let check = ApprovalCheck {
+            policy: &policy,
+            sandbox: AgentSandbox::Restricted,
+            channel: Channel::Mcp,
+            clients: &clients,
+            agents_seen: AgentsSeen::Some,
+            risks: &risks,
+            presence: Some(&presence),
+        };
+        check.check_not_agent().is_ok()
+    };
+    assert!(check(terminal_of(700, false, |_| {})), "a terminal that is younger than the agent");
+    assert!(check(Presence::Token));
+    assert!(!check(terminal_of(300, false, |seen| seen.ancestors.push(process(40, 400)))), "the agent's shell");
+    assert!(!check(terminal_of(300, false, |seen| seen.terminal = None)), "no terminal");
+    assert!(!check(terminal_of(300, false, |seen| seen.own_command = true)));
+}
+
+/// Two variables once switched approval off: the cells were stricter, and the top level, which was read alone, was `any`.
+#[test]
+fn the_strictest_of_a_policy_is_read_from_all_of_it() {
+    let rule = |channel, risk, require| ApprovalRule { channel, risk, require, people: None };
+    let trick = ApprovalPolicy {
+        require: Require::Any,
+        rules: vec![
+            rule(Some(Channel::Acp), Some(Risk::Network), Require::Verified),
+            rule(None, None, Require::Separate),
+        ],
+        ..ApprovalPolicy::default()
+    };
+    assert_eq!(trick.strictest(), Require::Verified);
+    assert_eq!(trick.strictest_in(Channel::Cli), Require::Separate);
+    assert!(trick.is_weaker_than(&ApprovalPolicy::requiring(Require::Separate)), "its top level is weaker");
 }
 
 #[test]

@@ -36,6 +36,8 @@ fn a_person_chooses_a_project_and_goes_back() {
 fn nothing_but_a_person_chooses() {
     for by in [Actor::agent("coder", "mcp"), policy_actor(), Actor::system("engine")] {
         let mut world = World::new();
+        // A new session is begun in the folder that a person configured; later the system does not choose, either.
+        world.person(on(PlanStyle::Document)).unwrap();
         refused(world.send(by, choose(Some("/home/ada"))), RefusalCode::PolicyDenied, "Only a person chooses");
         assert!(workspace(&world).is_own());
     }

@@ -1,6 +1,7 @@
 //! What every service of the agent works with.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 
 use planwright_core::actor::Actor;
 use planwright_core::agents::SpecialistOptions;
@@ -28,6 +29,8 @@ pub(super) struct AgentContext {
     pub(super) conversations: ConversationCache,
     pub(super) advertised_tools: AdvertisedToolsCache,
     pub(super) call_rate: CallRate,
+    /// The sessions in which this process ran an unconfined command.
+    pub(super) unconfined: Mutex<HashSet<SessionIdentity>>,
     pub(super) shutdown: Shutdown,
     pub(super) runs: RunDrivers,
     pub(super) options: AgentOptions,
@@ -41,7 +44,7 @@ impl AgentContext {
         files: FileTools,
         options: AgentOptions,
     ) -> Self {
-        let (tokens, conversations, advertised_tools, call_rate, shutdown, runs) = Default::default();
+        let (tokens, conversations, advertised_tools, call_rate, unconfined, shutdown, runs) = Default::default();
         Self {
             engine,
             model,
@@ -51,6 +54,7 @@ impl AgentContext {
             conversations,
             advertised_tools,
             call_rate,
+            unconfined,
             shutdown,
             runs,
             options,

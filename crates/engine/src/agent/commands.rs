@@ -176,7 +176,11 @@ impl Commands {
     pub(super) async fn delete_session(&self, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
         // Fails before anything is removed if the session does not exist.
-        self.agent.engine().sessions().get(session).await?;
+        let clients = self.agent.engine().sessions().get(session).await?.clients;
+        let approvals = self.agent.engine().approvals();
+        approvals.check_separate_in(context.by(), session).await?;
+        // Its agents still run, and a session of this name may be opened again.
+        approvals.keep_clients(context.by(), session, clients).await?;
         self.executions.stop_session(session, context.by(), &Running::NOTHING).await?;
         let lease = self.leases.hold(context).await?;
         // The files are removed first: if the rest fails, the session still exists and can be deleted again.

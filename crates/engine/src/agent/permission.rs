@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 use std::slice;
+use std::sync::PoisonError;
 
+use planwright_core::actor::Actor;
 use planwright_core::ids::StepId;
 use planwright_core::permission::{
     CallTarget, DeniedPaths, Permission, PermissionCall, PermissionOutcome, PlanCover, WorkspaceKind, decide_permission,
@@ -11,12 +13,14 @@ use planwright_core::plan::Plan;
 use planwright_core::plan::content::{CallRunner, PlanContent, RecordedCall};
 use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
 use planwright_core::workspace::Workspace;
 use planwright_sandbox::SandboxLevel;
 use serde_json::Value;
 
 use super::agent_context::AgentContext;
+use crate::ledger::LedgerError;
 use crate::toolbox::{Tool, ToolContext, ToolTarget};
 use crate::tools::Arguments;
 
@@ -72,6 +76,9 @@ impl AgentContext {
         let cover = plan.map(|plan| PlanCover { commands: &plan.commands, calls: &plan.calls });
         let rules = self.options.permissions.rules()?;
         let workspace = self.workspace_kind(context, &call.target);
+        if matches!(call.target, CallTarget::Command(_)) && self.is_unconfined(context) {
+            self.record_unconfined(context.session).await?;
+        }
         Ok(decide_permission(&rules, &call, workspace, cover.as_ref()))
     }
 
@@ -80,14 +87,29 @@ impl AgentContext {
         Ok(self.options.permissions.rules()?.denied_paths(&tool.spec().name, tool.effect()))
     }
 
-    /// A command that no sandbox confines reaches further than the session's own folder.
-    fn workspace_kind(&self, context: ToolContext<'_>, target: &CallTarget<'_>) -> WorkspaceKind {
-        let is_unconfined = match context.sandbox_level() {
+    fn is_unconfined(&self, context: ToolContext<'_>) -> bool {
+        match context.sandbox_level() {
             Some(level) => level == SandboxLevel::Open.name(),
             None => self.options.commands_are_unconfined,
-        };
+        }
+    }
+
+    /// The agent can start processes of its own from its first unconfined command on: from then on a terminal that is opened
+    /// later may be its own. The record is written before the command runs.
+    async fn record_unconfined(&self, session: &SessionIdentity) -> Result<(), Refusal> {
+        let is_known = self.unconfined.lock().unwrap_or_else(PoisonError::into_inner).contains(session);
+        let Some(program) = (self.options.own_program)().filter(|_| !is_known) else { return Ok(()) };
+        let system = Actor::system(session.channel.as_str());
+        let seen = self.engine().sessions().see_client(session, &system, program).await;
+        seen.map_err(LedgerError::into_refusal)?;
+        self.unconfined.lock().unwrap_or_else(PoisonError::into_inner).insert(session.clone());
+        Ok(())
+    }
+
+    /// A command that no sandbox confines reaches further than the session's own folder.
+    fn workspace_kind(&self, context: ToolContext<'_>, target: &CallTarget<'_>) -> WorkspaceKind {
         match (context.workspace, target) {
-            (Workspace::Own, CallTarget::Command(_)) if is_unconfined => WorkspaceKind::Project,
+            (Workspace::Own, CallTarget::Command(_)) if self.is_unconfined(context) => WorkspaceKind::Project,
             (Workspace::Own, _) => WorkspaceKind::Own,
             (Workspace::Project { .. }, _) => WorkspaceKind::Project,
         }

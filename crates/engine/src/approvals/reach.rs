@@ -1,10 +1,12 @@
-//! Whether a person is out of reach of every agent that the store knows, for what concerns all sessions.
+//! Whether a person is out of reach of every agent: for what concerns the whole store and not one session.
 
 use std::collections::BTreeSet;
 
 use planwright_core::actor::Actor;
-use planwright_core::approval::{ApprovalCheck, ApprovalPolicy, Require, Risk};
-use planwright_core::session::Channel;
+use planwright_core::approval::record::ApprovalEvent;
+use planwright_core::approval::{AgentsSeen, ApprovalCheck, ApprovalPolicy, Require, Risk};
+use planwright_core::presence::AgentClient;
+use planwright_core::session::{Channel, SessionIdentity};
 
 use super::Approvals;
 use crate::ledger::LedgerResult;
@@ -12,26 +14,83 @@ use crate::ledger::LedgerResult;
 const PAGE: u32 = 256;
 
 impl Approvals {
-    /// Refuses a person who may be an agent. Under `any` every person passes.
+    /// Refuses a person who may be an agent. Where the policy asks for `any` everywhere, every person passes.
     pub async fn check_separate(&self, by: &Actor) -> LedgerResult<()> {
-        let require = self.policy().await?.approval.require.min(Require::Separate);
+        let require = self.policy().await?.approval.strictest().min(Require::Separate);
         self.check_everywhere(by, require).await
     }
 
-    /// The same for accepting the tools of an MCP server: where the policy asks for a verified approval of plans that use
-    /// such tools, it asks for a verified person here.
+    /// Refuses a person who is not recognised well enough to accept the tools of an MCP server: where the policy asks for a
+    /// verified approval of plans that use such tools, it asks for a verified person here.
     pub async fn check_acceptance(&self, by: &Actor) -> LedgerResult<()> {
         let require = self.acceptance_requirement().await?;
         self.check_everywhere(by, require).await
     }
 
-    /// What accepting the tools of an MCP server needs.
+    /// What accepting the tools of an MCP server needs. Sessions of every channel use them.
     pub async fn acceptance_requirement(&self) -> LedgerResult<Require> {
-        let risks = BTreeSet::from([Risk::Upstream]);
-        Ok(self.policy().await?.approval.requirement(Channel::Cli, &risks))
+        let (policy, risks) = (self.policy().await?, BTreeSet::from([Risk::Upstream]));
+        let of_each = Channel::ALL.into_iter().map(|channel| policy.approval.requirement(channel, &risks));
+        Ok(of_each.max().unwrap_or_default())
+    }
+
+    /// Refuses a person who may be the agent of this session. It is for what is done to a session as a whole.
+    pub(crate) async fn check_separate_in(&self, by: &Actor, session: &SessionIdentity) -> LedgerResult<()> {
+        let (policy, stored) = (self.policy().await?, crate::lookup::session(self.ledger(), session).await?);
+        let check = ApprovalCheck {
+            policy: &policy.approval,
+            sandbox: policy.agent_sandbox,
+            channel: session.channel,
+            clients: &stored.clients,
+            agents_seen: policy.agents_seen,
+            risks: &BTreeSet::new(),
+            presence: by.presence.as_ref(),
+        };
+        Ok(check.check_separate()?)
+    }
+
+    /// Records that the store has agents that can start processes of their own.
+    pub(crate) async fn see_agent(&self, by: &Actor, name: &str) -> LedgerResult<()> {
+        if self.policy().await?.agents_seen == AgentsSeen::Some {
+            return Ok(());
+        }
+        let seen = ApprovalEvent::AgentSeen { name: name.to_owned() };
+        self.append(by, |_| Ok((seen.clone(), None))).await.map(drop)
+    }
+
+    /// Keeps the programs of a session that is to be deleted: its agents still run.
+    pub(crate) async fn keep_clients(
+        &self,
+        by: &Actor,
+        session: &SessionIdentity,
+        clients: Vec<AgentClient>,
+    ) -> LedgerResult<()> {
+        if clients.is_empty() {
+            return Ok(());
+        }
+        let kept = ApprovalEvent::ClientsKept { session: session.clone(), clients };
+        self.append(by, |_| Ok((kept.clone(), None))).await.map(drop)
     }
 
     async fn check_everywhere(&self, by: &Actor, require: Require) -> LedgerResult<()> {
+        let policy = self.policy().await?;
+        let mut clients = self.clients_of_sessions().await?;
+        clients.extend(policy.kept_clients.values().flatten().cloned());
+        let check = ApprovalCheck {
+            policy: &ApprovalPolicy::requiring(require),
+            sandbox: policy.agent_sandbox,
+            channel: Channel::Cli,
+            clients: &clients,
+            agents_seen: policy.agents_seen,
+            risks: &BTreeSet::new(),
+            presence: by.presence.as_ref(),
+        };
+        check.check()?;
+        Ok(())
+    }
+
+    /// The programs of the agents of all sessions.
+    pub(super) async fn clients_of_sessions(&self) -> LedgerResult<Vec<AgentClient>> {
         let mut clients = Vec::new();
         let mut after = None;
         loop {
@@ -39,18 +98,8 @@ impl Approvals {
             clients.extend(page.items.into_iter().flat_map(|stored| stored.session.clients));
             after = page.next;
             if after.is_none() {
-                break;
+                return Ok(clients);
             }
         }
-        let check = ApprovalCheck {
-            policy: &ApprovalPolicy::requiring(require),
-            sandbox: self.policy().await?.agent_sandbox,
-            channel: Channel::Cli,
-            clients: &clients,
-            risks: &BTreeSet::new(),
-            presence: by.presence.as_ref(),
-        };
-        check.check()?;
-        Ok(())
     }
 }

@@ -1,15 +1,19 @@
 //! Approvals in a chat that need more than a line of text: a digest in a pipe, a passphrase on a terminal.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use planwright_core::actor::Actor;
-use planwright_core::approval::Require;
+use planwright_core::approval::{Require, Risk};
 use planwright_core::ask::AskSubject;
+use planwright_core::command::StuckChoice;
 use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::risk::tool_risks;
 use planwright_core::plan::{Digest, Plan};
-use planwright_core::slash::{PlanCommand, SlashCommand, ToolsCommand};
+use planwright_core::slash::{
+    AutoSubcommand, MemorySubcommand, PlanCommand, ScheduleSubcommand, SlashCommand, ToolsCommand,
+};
 use planwright_core::turn::ShownPlan;
 use planwright_engine::approvals::UnlockedKey;
 use planwright_engine::session::input::{Approving, BeginWork, Input, SeenPlan};
@@ -99,6 +103,20 @@ impl ChatConversation {
                     Some(AskSubject::Questions { .. }) | None => Require::Any,
                 }
             }
+            Input::Command(SlashCommand::Plan(PlanCommand::Resume { plan: reference, choice })) => {
+                let found = self.agent().engine().plans().find(self.session(), reference.as_ref()).await;
+                match (found, choice) {
+                    (Ok(plan), None | Some(StuckChoice::Retry | StuckChoice::Skip)) => {
+                        approvals.policy().await?.approval.requirement(plan.session.channel, &plan.risks())
+                    }
+                    // The answer says what is wrong with the plan.
+                    (Ok(_), Some(StuckChoice::Stop)) | (Err(_), _) => Require::Any,
+                }
+            }
+            Input::Command(command) if starts_work(command) => {
+                let risks = BTreeSet::from([Risk::ChangesFiles]);
+                approvals.policy().await?.approval.requirement(self.session().channel, &risks)
+            }
             _ => Require::Any,
         };
         Ok(require == Require::Verified)
@@ -121,6 +139,16 @@ impl ChatConversation {
             self.remember(key, Instant::now() + Duration::from_secs(seconds));
         }
         Ok(())
+    }
+}
+
+/// Whether the command lets the agent work by itself or lets every session read something.
+pub(crate) fn starts_work(command: &SlashCommand) -> bool {
+    match command {
+        SlashCommand::Auto(AutoSubcommand::On { .. } | AutoSubcommand::Resume { .. }) => true,
+        SlashCommand::Schedule(schedule) => !matches!(schedule, ScheduleSubcommand::List),
+        SlashCommand::Memory(memory) => matches!(memory, MemorySubcommand::Promote { .. }),
+        _ => false,
     }
 }
 

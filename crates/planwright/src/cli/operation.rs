@@ -77,6 +77,15 @@ pub(crate) struct TokenArgs {
     pub(crate) command: Option<TokenCommand>,
 }
 
+impl TokenArgs {
+    pub(crate) fn replaces(&self) -> bool {
+        match self.command {
+            Some(TokenCommand::Rotate) => true,
+            Some(TokenCommand::Show | TokenCommand::Path) | None => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
 pub(crate) enum TokenCommand {
     /// Print the token; the default

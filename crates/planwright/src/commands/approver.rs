@@ -109,7 +109,7 @@ async fn export(context: &Context, output: Option<&Path>) -> ExitResult {
     Ok(Exit::Done)
 }
 
-/// Shows the policy in force, or puts another one in force. A stricter one counts at once; a weaker one is confirmed.
+/// Shows the policy in force, or puts another one in force. Once an approver is enrolled, they confirm a weaker one.
 async fn policy(context: &Context, arguments: &PolicyArgs) -> ExitResult {
     let approvals = context.engine.approvals();
     let state = approvals.state().await?;
@@ -136,11 +136,11 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> ExitResult {
     let weaker = state.policy.as_ref().is_some_and(|now| next.is_weaker_than(now));
     let key = match (weaker, state.approvers.is_empty()) {
         (true, false) => Some(approver::unlock(&context.engine, &context.person, arguments.approver.as_deref()).await?),
-        (true, true) => {
+        // A stricter one passes here, too: an agent could lock the person out with it.
+        (true, true) | (false, _) => {
             approver::check_separate(context).await?;
             None
         }
-        (false, _) => None,
     };
     let state = approvals.set_policy(&context.person, &next, key.as_ref()).await?;
     let note = match (require, state.approvers.is_empty()) {

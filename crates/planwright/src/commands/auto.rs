@@ -1,5 +1,6 @@
 //! `planwright auto`, `goal`, `task`, `schedule` and `diary`: the slash commands of the same names, in one session.
 
+use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{
     self, AutoSubcommand, GoalSubcommand, Mistake, ScheduleSubcommand, SlashCommand, TaskSubcommand,
@@ -7,6 +8,8 @@ use planwright_core::slash::{
 use planwright_engine::session::input::ChatLocation;
 
 use super::chat;
+use crate::approver;
+use crate::chat::confirmation::starts_work;
 use crate::chat::conversation::ChatConversation;
 use crate::chat::pipe;
 use crate::cli::{Global, SessionArg};
@@ -25,7 +28,15 @@ pub(crate) async fn run(global: &Global, command: &str, of: SessionArg, words: &
     if purpose == SessionUse::Add {
         context.open_first(&session).await?;
     }
-    exchange(&context, &session, of.model.as_deref(), text).await
+    let person = match slash::parse(text) {
+        slash::ParsedInput::Command(command) if starts_work(&command) => {
+            approver::verified_in(&context, &session).await?
+        }
+        slash::ParsedInput::Command(_) | slash::ParsedInput::Message(_) | slash::ParsedInput::Refused(_) => {
+            context.person.clone()
+        }
+    };
+    exchange(&context, &session, of.model.as_deref(), text, person).await
 }
 
 /// The first goal, task, schedule, entry or run begins a session, if there is none.
@@ -56,14 +67,20 @@ fn wrong(global: &Global, command: &str, mistake: &Mistake) -> Failure {
 
 /// The same for a whole slash command.
 pub(super) async fn in_session(context: &Context, session: &SessionIdentity, text: &str) -> ExitResult {
-    exchange(context, session, None, text).await
+    exchange(context, session, None, text, context.person.clone()).await
 }
 
-async fn exchange(context: &Context, session: &SessionIdentity, model: Option<&str>, text: &str) -> ExitResult {
+async fn exchange(
+    context: &Context,
+    session: &SessionIdentity,
+    model: Option<&str>,
+    text: &str,
+    person: Actor,
+) -> ExitResult {
     let agent = chat::agent(context, model)?;
     let transport = context.terminal_chat();
     let place = ChatLocation::new(transport, session.clone());
-    let conversation = ChatConversation::new(agent, context.person.clone(), place)
+    let conversation = ChatConversation::new(agent, person, place)
         .map_err(|error| Failure::unexpected(format!("signals cannot be received: {error}")))?;
     pipe::one(conversation, text, context.screen.json).await
 }

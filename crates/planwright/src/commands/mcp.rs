@@ -57,10 +57,10 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
     if let Some(folder) = settings.own_folder.as_deref() {
         make_folder(folder)?;
     }
-    let (writes, upstream_wait) = (settings.gateway_writes, settings.gateway_start);
-    let public_url = settings.server.public_url.clone();
-    let listen = settings.server.listen;
     let context = Context::with(global, settings).await?;
+    let (writes, upstream_wait) = (context.served.gateway_writes, context.served.gateway_start);
+    let public_url = context.served.server.public_url.clone();
+    let listen = context.served.server.listen;
     let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => SessionChoice::Fixed(named(&context, name).await?),
         None => SessionChoice::Folder(std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))),
@@ -122,11 +122,16 @@ struct ClientSetup {
 #[async_trait]
 impl SessionSetup for ClientSetup {
     async fn prepare(&self, session: &SessionIdentity) -> LedgerResult<()> {
+        let system = Actor::system(Channel::Mcp.as_str());
         if let Some(workspace) = &self.workspace {
-            self.engine.sessions().choose_workspace(session, &self.person, workspace.clone()).await?;
+            let stored = self.engine.sessions().get(session).await?;
+            // In a session that is in use, only a person changes the folder, and this may be the agent's process.
+            let by = if stored.plans_made == 0 && stored.workspace.is_own() { &system } else { &self.person };
+            if stored.workspace != *workspace {
+                self.engine.sessions().choose_workspace(session, by, workspace.clone()).await?;
+            }
         }
         if let Some(client) = &self.client {
-            let system = Actor::system(Channel::Mcp.as_str());
             self.engine.sessions().see_client(session, &system, client.clone()).await?;
         }
         Ok(())

@@ -63,9 +63,8 @@ async fn remove(global: &Global, name: &ServerName) -> ExitResult {
     if !mcp_file::remove(&file, name)? {
         return Err(Failure::not_found(format!("No MCP server {name} is configured in {}.", file.display())));
     }
-    // What was accepted is forgotten: a server that is added again under this name is looked at anew.
+    // What was accepted is kept: a server that is added again under this name is compared with it.
     if let Some(context) = Context::open_existing(global).await? {
-        context.ledger.forget_server(name).await?;
         let text = format!("{name} is removed.\n");
         context.screen.answer(|| json!({ "removed": name.as_str() }), || text)?;
     }

@@ -9,6 +9,7 @@ use planwright_engine::ledger::LedgerError;
 use planwright_surfaces::wire::{MemoryOfferView, MemoryView};
 use serde_json::json;
 
+use crate::approver;
 use crate::cli::{Global, MemoryAction, MemoryArgs};
 use crate::commands::plan::damaged;
 use crate::context::{Context, PAGE, SessionUse};
@@ -144,7 +145,8 @@ async fn promote(context: &Context, session: &SessionIdentity, reference: &str, 
             return Err(Failure::declined("Nothing was promoted.".to_owned()));
         }
     }
-    let copy = context.engine.memories().promote(session, &context.person, item.id).await?;
+    let person = approver::verified_in(context, session).await?;
+    let copy = context.engine.memories().promote(session, &person, item.id).await?;
     context.screen.answer(
         || json!(MemoryView::from(&copy)),
         || format!("Every session reads {} now, as {}.\n", shown_line(&copy.content), paint(copy.id.short(), BOLD)),

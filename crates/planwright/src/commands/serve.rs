@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use planwright_core::refusal::Refusal;
 use planwright_engine::agent::{Agent, AgentOptions};
+use planwright_engine::approvals::OpenedFor;
 use planwright_notify::{Notifier, NotifyOptions};
 use planwright_surfaces::http::{Server, ServerError, ServerOptions, UpdateReceiver};
 use planwright_surfaces::mcp::PersonCommands;
@@ -74,15 +75,17 @@ struct Beside {
 }
 
 async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Result<Ready, Failure> {
-    let (server, telegram, notify) = (settings.server.clone(), settings.telegram.clone(), settings.notify.clone());
     let token = token::of(&settings);
     make_folder(&settings.data)?;
     let store = settings.location.to_string();
     let revoked_cookies = settings.data.join("revoked-cookies");
-    let allowed_projects = Some(settings.allowed_projects.clone());
-    let gateway_writes = settings.gateway_writes;
-    let mut context = Context::with(global, settings).await?;
-    context.allowed_projects = allowed_projects;
+    let mut context = Context::opened_for(OpenedFor::Server, global, settings).await?;
+    let (server, gateway_writes) = (context.served.server.clone(), context.served.gateway_writes);
+    let (telegram, notify) = (context.served.telegram.take(), context.served.notify.clone());
+    for difference in &context.served.differences {
+        tracing::warn!(event = "guarded_setting_differs", "{difference}");
+    }
+    context.allowed_projects = Some(context.served.allowed_projects.clone());
     let named = arguments.model.as_deref();
     let model = choice(&context, named)?;
     let agent = agent(&context, named)?;

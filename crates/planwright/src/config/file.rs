@@ -12,6 +12,7 @@ use super::agents::AgentsSection;
 use super::approval::ApprovalSection;
 use super::auto::{AutoSection, PriceTable};
 use super::gateway::GatewaySection;
+use super::guarded::{self, GuardedSettings};
 use super::mcp::McpSection;
 use super::memory::MemorySection;
 use super::notify::NotifySection;
@@ -84,6 +85,34 @@ impl File {
         self.projects.read_variables()?;
         self.telegram.read_variables()?;
         self.notify.read_variables()
+    }
+
+    /// Replaces guarded settings by what the store says. Answers what differs, for people.
+    pub(super) fn keep_guarded(
+        &mut self,
+        stored: &GuardedSettings,
+        own: &GuardedSettings,
+    ) -> Result<Vec<String>, Failure> {
+        self.plan.keep_guarded(stored, own)?;
+        self.approval.keep_guarded(stored, own)?;
+        self.turn.keep_guarded(stored, own)?;
+        self.auto.keep_guarded(stored, own)?;
+        self.memory.keep_guarded(stored, own)?;
+        self.reply.keep_guarded(stored, own)?;
+        self.limits.keep_guarded(stored, own)?;
+        self.server.keep_guarded(stored, own)?;
+        self.sandbox.keep_guarded(stored, own)?;
+        self.planning_files.keep_guarded(stored, own)?;
+        self.gateway.keep_guarded(stored, own)?;
+        self.projects.keep_guarded(stored, own)?;
+        self.telegram.keep_guarded(stored, own)?;
+        self.notify.keep_guarded(stored, own)?;
+        let differs = guarded::differences(stored, own);
+        // A bot that the store does not know could be anyone's.
+        if self.telegram.bot_token().is_some() && guarded::is_other_bot(stored, own) {
+            self.telegram.drop_bot();
+        }
+        Ok(differs)
     }
 
     /// Every setting, in the order of the reference.

@@ -75,6 +75,26 @@ macro_rules! section {
                 Ok(())
             }
 
+            /// Replaces what the file and the variables say about guarded settings by what the store says.
+            $visibility fn keep_guarded(
+                &mut self,
+                stored: &$crate::config::guarded::GuardedSettings,
+                own: &$crate::config::guarded::GuardedSettings,
+            ) -> Result<(), $crate::failure::Failure> {
+                $(
+                    let key = concat!($section, ".", stringify!($field));
+                    if $crate::config::guarded::is_guarded(key) {
+                        let (stored, own) = (stored.get(key).map(String::as_str), own.get(key).map(String::as_str));
+                        let text = $crate::config::guarded::in_force(key, stored, own);
+                        let parse = <$kind as $crate::config::setting::SettingValue>::parse;
+                        self.$field = text.map(parse).transpose().map_err(|message| {
+                            $crate::failure::Failure::usage(format!("the setting {key} of the store: {message}"))
+                        })?;
+                    }
+                )*
+                Ok(())
+            }
+
             /// Every setting of the section, for the reference.
             $visibility fn settings() -> Vec<$crate::config::setting::Setting> {
                 use $crate::config::setting::{Setting, SettingValue};
@@ -300,6 +320,12 @@ pub(super) trait Check {
     const KIND: &'static str;
     fn check(text: &str) -> Result<Self::Value, String>;
     fn show(value: &Self::Value) -> String;
+}
+
+impl<C: Check> Checked<C> {
+    pub(super) fn value(&self) -> &C::Value {
+        &self.0
+    }
 }
 
 impl<C: Check> SettingValue for Checked<C> {

@@ -32,6 +32,19 @@ section! {
 }
 
 impl TelegramSection {
+    pub(super) fn bot_token(&self) -> Option<&SecretString> {
+        self.token.as_ref().map(Checked::value)
+    }
+
+    pub(super) fn secret(&self) -> Option<&SecretString> {
+        self.webhook_secret.as_ref().map(Checked::value)
+    }
+
+    /// No bot in this process.
+    pub(super) fn drop_bot(&mut self) {
+        self.token = None;
+    }
+
     /// `None` without a token.
     pub(super) fn options(mut self) -> Result<Option<TelegramOptions>, Failure> {
         let Some(token) = self.token() else { return Ok(None) };

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use planwright_core::presence::ProcessPlace;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) pid: u32,
@@ -18,12 +20,12 @@ pub(super) struct Process {
     pub(super) name: String,
     /// The file that it runs, if this process may know.
     pub(super) program: Option<PathBuf>,
+    pub(super) control_group: Option<String>,
 }
 
 #[derive(Debug)]
 pub(super) struct ProcessTree {
-    /// This start of this machine, and the space in which its processes are numbered.
-    pub(super) machine: String,
+    pub(super) place: ProcessPlace,
     own_program: Option<PathBuf>,
     processes: HashMap<u32, Process>,
 }
@@ -33,17 +35,16 @@ const LONGEST_CHAIN: usize = 1000;
 
 impl ProcessTree {
     #[cfg(test)]
-    pub(super) fn of(machine: &str, processes: impl Iterator<Item = Process>) -> Self {
+    pub(super) fn of(boot: &str, processes: impl Iterator<Item = Process>) -> Self {
         let processes = processes.map(|process| (process.pid, process)).collect();
-        Self { machine: machine.to_owned(), own_program: None, processes }
+        let place = ProcessPlace { boot: boot.to_owned(), numbers: 1, users: 1, time: 1 };
+        Self { place, own_program: None, processes }
     }
 
     /// `None` where the system does not tell.
     #[cfg(target_os = "linux")]
     pub(super) fn read() -> Option<Self> {
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        let space = std::fs::read_link("/proc/self/ns/pid").ok()?;
-        let machine = format!("{}/{}", boot.trim(), space.display());
+        let place = linux::place()?;
         let own_program = std::fs::read_link("/proc/self/exe").ok();
         let mut processes = HashMap::new();
         let mut next = std::process::id();
@@ -54,7 +55,20 @@ impl ProcessTree {
                 return None;
             }
         }
-        Some(Self { machine, own_program, processes })
+        Some(Self { place, own_program, processes })
+    }
+
+    /// Every process that runs now, as far as this one may see them.
+    #[cfg(target_os = "linux")]
+    pub(super) fn running() -> Vec<Process> {
+        let Ok(folders) = std::fs::read_dir("/proc") else { return Vec::new() };
+        let numbers = folders.flatten().filter_map(|folder| folder.file_name().to_str()?.parse::<u32>().ok());
+        numbers.filter_map(linux::process).collect()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn running() -> Vec<Process> {
+        Vec::new()
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -88,20 +102,65 @@ impl ProcessTree {
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use std::fs::File;
+    use std::io::Read as _;
     use std::os::unix::fs::MetadataExt as _;
 
+    use planwright_core::presence::ProcessPlace;
+
     use super::Process;
+
+    /// The file systems of the kernel that tell about processes and namespaces.
+    const PROC: rustix::fs::FsWord = 0x9fa0;
+    const NAMESPACES: rustix::fs::FsWord = 0x6e73_6673;
+
+    /// A file of `/proc` that really is one: in a mount namespace of its own, a process can put another file in its place.
+    fn open(path: &str, system: rustix::fs::FsWord) -> Option<File> {
+        let file = File::open(path).ok()?;
+        (rustix::fs::fstatfs(&file).ok()?.f_type == system).then_some(file)
+    }
+
+    fn read(path: &str) -> Option<String> {
+        let mut bytes = Vec::new();
+        open(path, PROC)?.read_to_end(&mut bytes).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn namespace(name: &str) -> Option<u64> {
+        Some(open(&format!("/proc/self/ns/{name}"), NAMESPACES)?.metadata().ok()?.ino())
+    }
+
+    pub(super) fn place() -> Option<ProcessPlace> {
+        Some(ProcessPlace {
+            boot: read("/proc/sys/kernel/random/boot_id")?.trim().to_owned(),
+            numbers: namespace("pid")?,
+            users: namespace("user")?,
+            // Older kernels have one time for all.
+            time: namespace("time").unwrap_or(0),
+        })
+    }
+
+    /// The control group in the unified hierarchy, or the one of systemd.
+    fn control_group(pid: u32) -> Option<String> {
+        let text = read(&format!("/proc/{pid}/cgroup"))?;
+        let group = |start: &str| text.lines().find_map(|line| line.strip_prefix(start));
+        let named = group("0::")
+            .or_else(|| text.lines().find_map(|line| line.split_once(":name=systemd:").map(|(_, path)| path)));
+        named.map(str::to_owned)
+    }
 
     pub(super) fn process(pid: u32) -> Option<Process> {
         if pid == 0 {
             return None;
         }
         let folder = format!("/proc/{pid}");
-        let stat = std::fs::read(format!("{folder}/stat")).ok()?;
-        let stat = String::from_utf8_lossy(&stat);
+        let stat = read(&format!("{folder}/stat"))?;
         // The name of the program stands in brackets and may hold anything; what follows it does not.
         let (before, fields) = stat.rsplit_once(')')?;
-        let (_, name) = before.split_once('(')?;
+        let (number, name) = before.split_once('(')?;
+        if number.trim() != pid.to_string() {
+            return None;
+        }
         let fields: Vec<_> = fields.split_whitespace().collect();
         let number = |index: usize| fields.get(index)?.parse::<i64>().ok();
         let whole = |index: usize| number(index).and_then(|number| u32::try_from(number).ok());
@@ -115,6 +174,7 @@ mod linux {
             user: std::fs::metadata(&folder).ok()?.uid(),
             name: name.to_owned(),
             program: std::fs::read_link(format!("{folder}/exe")).ok(),
+            control_group: control_group(pid),
         })
     }
 }

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
-use planwright_core::approval::{AgentSandbox, ApprovalCheck};
+use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::presence::Presence;
@@ -107,11 +107,13 @@ impl DecisionWait<'_> {
     /// Whether the approval policy takes an answer that is given in the client.
     async fn counts(&self, plan: &Plan) -> bool {
         let Ok(stored) = self.engine.sessions().get(self.session).await else { return false };
+        let Ok(policy) = self.engine.approvals().policy().await else { return false };
         let check = ApprovalCheck {
-            policy: &self.engine.policy().approval,
+            policy: &policy.approval,
             sandbox: AgentSandbox::Open,
             channel: self.session.channel,
             clients: &stored.clients,
+            agents_seen: AgentsSeen::Some,
             risks: &plan.risks(),
             presence: Some(&Presence::Token),
         };

@@ -131,18 +131,11 @@ pub(super) async fn begin(
     if let Some(setup) = setup {
         setup.prepare(session).await?;
     }
-    let mode = stored.map(|stored| stored.session.plan_mode).filter(|mode| mode.enabled);
+    // The agent's program starts this, as often as it likes. In a session that exists, plan work is as a person left it.
+    let is_new = stored.is_none();
     match start {
-        PlanStart::Ensure(style) => {
-            let has_plan =
-                mode.is_some_and(|mode| mode.active_plan.is_some() && style.is_none_or(|style| style == mode.style));
-            if !has_plan {
-                engine.sessions().ensure_plan_mode(session, &by, style).await?;
-            }
-        }
-        PlanStart::Off => {
-            engine.sessions().disable_plan_mode(session, &by).await?;
-        }
+        PlanStart::Ensure(style) if is_new => drop(engine.sessions().ensure_plan_mode(session, &by, style).await?),
+        PlanStart::Ensure(_) | PlanStart::Off => {}
     }
     Ok(())
 }

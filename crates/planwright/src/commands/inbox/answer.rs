@@ -75,7 +75,8 @@ async fn decide(context: &Context, waiting: &Waiting, choices: &[String], argume
             let (plan, after_step) = (waiting.plan.id.clone(), Some(*position));
             let agent = carry_out::resuming_agent(context, &waiting.plan, None).await?;
             let input = Input::ResumePlan { plan, choice: None, worker: Worker::Drafter, after_step };
-            carry_out::watched(context, &waiting.plan, &agent, input).await
+            let person = approver::verified_for_plan(context, &waiting.plan).await?;
+            carry_out::watched_as(context, &person, &waiting.plan, &agent, input).await
         }
         (_, "retry") => plan::resume(context, session, resuming(Some(StuckChoice::Retry))).await,
         (_, "skip") => plan::resume(context, session, resuming(Some(StuckChoice::Skip))).await,

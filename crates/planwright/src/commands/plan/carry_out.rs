@@ -65,12 +65,7 @@ pub(in crate::commands) fn request_as(context: &Context, person: &Actor, session
 }
 
 /// Submits a decision, shows the progress of the work it leads to, and then the plan as it is.
-pub(in crate::commands) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input: Input) -> ExitResult {
-    watched_as(context, &context.person, plan, agent, input).await
-}
-
-/// The same for a person who was recognised in another way.
-pub(super) async fn watched_as(
+pub(in crate::commands) async fn watched_as(
     context: &Context,
     person: &Actor,
     plan: &Plan,

@@ -1,5 +1,6 @@
 //! `plan reject`, `revise`, `cancel` and `resume`
 
+use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Execution, Plan};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::session::input::{BeginWork, Input, Worker};
@@ -8,6 +9,7 @@ use planwright_surfaces::wire::PlanView;
 use serde_json::json;
 
 use super::carry_out;
+use crate::approver;
 use crate::cli::{ReasonArgs, ResumeArgs, ReviseArgs};
 use crate::context::{Context, read_stdin};
 use crate::failure::{Exit, ExitResult, Failure};
@@ -44,7 +46,11 @@ pub(super) async fn resume(context: &Context, session: &SessionIdentity, argumen
     let after_step = plan.execution.as_ref().and_then(Execution::step_pause).map(|pause| pause.step);
     let after_step = after_step.filter(|_| choice.is_none());
     let input = Input::ResumePlan { plan: plan.id.clone(), choice, worker: Worker::Drafter, after_step };
-    carry_out::watched(context, &plan, &agent, input).await
+    let person = match choice {
+        Some(StuckChoice::Stop) => context.person.clone(),
+        Some(StuckChoice::Retry | StuckChoice::Skip) | None => approver::verified_for_plan(context, &plan).await?,
+    };
+    carry_out::watched_as(context, &person, &plan, &agent, input).await
 }
 
 /// Submits a decision that needs no model, and shows the plan that it is about afterwards.

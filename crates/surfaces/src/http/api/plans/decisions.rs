@@ -378,6 +378,12 @@ struct ResumeBody {
     /// has ended since.
     #[schema(minimum = 1, maximum = 500)]
     after_step: Option<u32>,
+    /// The passphrase of an approver, where the approval of the plan takes one. From this machine or over HTTPS only.
+    #[schema(value_type = Option<String>, max_length = 1024)]
+    passphrase: Option<Passphrase>,
+    /// The approver; the only one if it is not said.
+    #[schema(max_length = 64)]
+    approver: Option<String>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
     #[schema(value_type = Option<ChannelSchema>)]
@@ -397,11 +403,13 @@ struct ResumeBody {
 async fn resume(
     State(app): State<App>,
     name: RequestContext,
+    passphrases: PassphraseChannel,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
     Body(said): Body<ResumeBody>,
 ) -> ApiResult<Json<PlanView>> {
     let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
+    let name = passphrases.verified(&app, name, said.approver.as_deref(), said.passphrase.as_ref()).await?;
     let ResumeBody { choice, after_step, .. } = said;
     let (worker, after_step) = (Worker::ThisProcess, after_step.map(|step| step as usize));
     decide(&app, &name, &of, &id, |plan| Input::ResumePlan { plan, choice, worker, after_step }).await

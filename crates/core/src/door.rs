@@ -1,0 +1,110 @@
+//! The one door: what each command asks of the person who gives it. Agents and the system have rules of their own, and none
+//! of them passes here.
+
+use crate::ask::AskAnswer;
+use crate::auto::AutoCommand;
+use crate::command::{Command, Decision, SessionCommand, StuckChoice, TurnCommand};
+use crate::memory::MemoryCommand;
+use crate::turn::Purpose;
+
+/// What a command asks of the person who gives it, from nothing to most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Guard {
+    /// It decides nothing and speaks for no person, or it follows from what was decided before.
+    Free,
+    /// It only stops something. It is open to every surface for people, and not to a process of the agent.
+    Stop,
+    /// It switches, writes or says something as the person: it comes from outside of the agent's reach.
+    Person,
+    /// It lets work happen: it asks for what the policy asks of an approval with the same risks.
+    Approval,
+}
+
+impl Command {
+    /// What the command asks of a person.
+    pub fn guard(&self) -> Guard {
+        match self {
+            Self::Session(command) => command.guard(),
+            Self::Decide(decision) => decision.guard(),
+            Self::Answer(command) => match &command.answer {
+                AskAnswer::Permission { grant, .. } if grant.permits() => Guard::Approval,
+                AskAnswer::Permission { .. } => Guard::Stop,
+                AskAnswer::Questions { .. } => Guard::Person,
+            },
+            Self::Draft(_) | Self::Import(_) => Guard::Person,
+            Self::Turn(command) => command.guard(),
+            Self::Memory(command) => match command {
+                MemoryCommand::Promote { .. } => Guard::Approval,
+                MemoryCommand::Save(_)
+                | MemoryCommand::Accept(_)
+                | MemoryCommand::Decline { .. }
+                | MemoryCommand::Forget { .. }
+                | MemoryCommand::Undo => Guard::Person,
+            },
+            Self::Auto(command) => match command {
+                AutoCommand::Start { .. }
+                | AutoCommand::Resume { .. }
+                | AutoCommand::AddSchedule(_)
+                | AutoCommand::ChangeSchedule { .. } => Guard::Approval,
+                AutoCommand::AddGoal { .. }
+                | AutoCommand::ChangeGoal { .. }
+                | AutoCommand::AddTask { .. }
+                | AutoCommand::ChangeTask { .. }
+                | AutoCommand::WriteDiary { .. } => Guard::Person,
+                AutoCommand::Stop { .. } => Guard::Stop,
+                AutoCommand::Fire { .. } | AutoCommand::Interrupt { .. } => Guard::Free,
+            },
+            // The workbook is the agent's own notes, and a run is what an approval led to.
+            Self::Workbook(_) | Self::Run(_) | Self::External(_) => Guard::Free,
+        }
+    }
+}
+
+impl SessionCommand {
+    const fn guard(&self) -> Guard {
+        match self {
+            Self::EnablePlanMode { .. }
+            | Self::EnsurePlanMode { .. }
+            | Self::DisablePlanMode
+            | Self::FinishPlanWork
+            | Self::Reset { .. }
+            | Self::ChooseWorkspace(_)
+            | Self::RecordUndo(_)
+            | Self::Rename { .. }
+            | Self::DraftReview { .. } => Guard::Person,
+            Self::Open | Self::SeeClient(_) => Guard::Free,
+        }
+    }
+}
+
+impl Decision {
+    fn guard(&self) -> Guard {
+        match self {
+            Self::Approve { .. } | Self::Resume { .. } | Self::Signed { .. } => Guard::Approval,
+            Self::Settle { choice, .. } => match choice {
+                StuckChoice::Retry | StuckChoice::Skip => Guard::Approval,
+                StuckChoice::Stop => Guard::Stop,
+            },
+            Self::Revise { .. } => Guard::Person,
+            Self::Reject { .. } | Self::Cancel { .. } => Guard::Stop,
+            // Comments are a person's words.
+            Self::Reviewed { decision, .. } => decision.guard().max(Guard::Person),
+        }
+    }
+}
+
+impl TurnCommand {
+    const fn guard(&self) -> Guard {
+        match self {
+            Self::Begin { purpose: Purpose::Answer, .. } => Guard::Person,
+            Self::Stop => Guard::Stop,
+            Self::Begin { .. }
+            | Self::BeginDocument { .. }
+            | Self::Resume { .. }
+            | Self::Record { .. }
+            | Self::Ask { .. }
+            | Self::Compact(_)
+            | Self::Show(_) => Guard::Free,
+        }
+    }
+}

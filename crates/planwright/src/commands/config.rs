@@ -1,0 +1,68 @@
+//! `planwright config`: the guarded settings, which live in the store.
+
+use planwright_core::visible::quoted;
+use serde_json::json;
+
+use crate::approver;
+use crate::cli::ConfigCommand;
+use crate::config::guarded::{BOT, GUARDED, GuardedSettings, WEBHOOK, is_guarded};
+use crate::context::Context;
+use crate::failure::{Exit, ExitResult, Failure};
+
+pub(crate) async fn run(context: &Context, command: ConfigCommand) -> ExitResult {
+    match command {
+        ConfigCommand::Show => show(context).await,
+        ConfigCommand::Set { key, value, approver } => {
+            set(context, &key, Some(value.trim()).filter(|value| !value.is_empty()), approver.as_deref()).await
+        }
+        ConfigCommand::Unset { key, approver } => set(context, &key, None, approver.as_deref()).await,
+    }
+}
+
+async fn show(context: &Context) -> ExitResult {
+    let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
+    let words = || {
+        let value = |key: &str| settings.get(key).map_or("its default", String::as_str).to_owned();
+        let mut text: String = GUARDED.iter().chain([&BOT]).map(|key| format!("{key}  {}\n", value(key))).collect();
+        text.extend(context.served.differences.iter().map(|difference| format!("\n{difference}\n")));
+        text
+    };
+    context.screen.answer(|| json!({ "settings": settings, "differences": context.served.differences }), words)?;
+    Ok(Exit::Done)
+}
+
+/// A person changes a setting: at a terminal out of the agents' reach or, once an approver is enrolled, with their passphrase.
+async fn set(context: &Context, key: &str, value: Option<&str>, approver: Option<&str>) -> ExitResult {
+    check_key(key)?;
+    if let Some(value) = value {
+        let stored = GuardedSettings::from([(key.to_owned(), value.to_owned())]);
+        crate::config::check_guarded(&stored).map_err(|failure| Failure::usage(failure.message().to_owned()))?;
+    }
+    let approvals = context.engine.approvals();
+    let key_of_approver = if approvals.state().await?.approvers.is_empty() {
+        approver::check_separate(context).await?;
+        None
+    } else {
+        Some(approver::unlock(&context.engine, &context.person, approver).await?)
+    };
+    let state = approvals.set_setting(&context.person, key, value, key_of_approver.as_ref()).await?;
+    let settings = state.settings.unwrap_or_default();
+    let now = value.map_or_else(|| "has its default".to_owned(), |value| format!("is `{value}`"));
+    let words = || format!("`{key}` {now} now. Programs that are running take it over when they start again.\n");
+    context.screen.answer(|| json!({ "settings": settings }), words)?;
+    Ok(Exit::Done)
+}
+
+fn check_key(key: &str) -> Result<(), Failure> {
+    if is_guarded(key) || key == BOT || key == WEBHOOK {
+        return Ok(());
+    }
+    if key == "approval.require" {
+        return Err(Failure::usage("the policy has a command of its own")
+            .hint("`planwright approver policy --require REQUIRE` changes it"));
+    }
+    Err(Failure::usage(format!("{} is no guarded setting", quoted(key))).hint(format!(
+        "these are: {}; every other setting is in planwright.toml or in a variable",
+        GUARDED.iter().chain([&BOT]).copied().collect::<Vec<_>>().join(", ")
+    )))
+}

@@ -1,0 +1,202 @@
+//! Guarded settings: those that say who may decide, and what an agent may reach. They live in the store, so that an agent that
+//! edits the configuration or sets a variable changes nothing. A new store takes them from the process that creates it.
+
+use std::collections::BTreeMap;
+
+use planwright_sandbox::SandboxLevel;
+use secrecy::ExposeSecret as _;
+use sha2::{Digest as _, Sha256};
+
+use super::setting::variable_of;
+use super::telegram::TelegramSection;
+
+/// By their key and as a variable has them. A setting that is absent has its default.
+pub(crate) type GuardedSettings = BTreeMap<String, String>;
+
+/// The settings that live in the store. The policy (`approval.*`) lives there, too, in records of its own.
+pub(crate) const GUARDED: [&str; 11] = [
+    "gateway.start_seconds",
+    "gateway.writes",
+    "plan.standing_approval",
+    "projects.allow",
+    "sandbox.env",
+    "sandbox.level",
+    "sandbox.read",
+    "server.public_url",
+    "telegram.allowed_chats",
+    "telegram.allowed_users",
+    "telegram.api_url",
+];
+
+/// What identifies the bot: its id, which is the first part of its token. The token itself may be replaced.
+pub(crate) const BOT: &str = "telegram.bot";
+
+/// The hash of `telegram.webhook_secret`, which is no setting of its own.
+pub(crate) const WEBHOOK: &str = "telegram.webhook_secret_sha256";
+
+pub(crate) fn is_guarded(key: &str) -> bool {
+    GUARDED.contains(&key)
+}
+
+/// What this process's file and variables say about the guarded settings.
+pub(super) fn own(file: &toml::Table) -> GuardedSettings {
+    let value = |key: &&str| {
+        let set =
+            std::env::var(variable_of(key)).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        let (section, name) = key.split_once('.')?;
+        let in_file = || as_variable(file.get(section)?.as_table()?.get(name)?);
+        Some(((*key).to_owned(), set.or_else(in_file)?))
+    };
+    GUARDED.iter().filter_map(value).collect()
+}
+
+/// A value of the file as a variable has it: a list has commas between its items.
+fn as_variable(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Array(items) => {
+            items.iter().map(as_variable).collect::<Option<Vec<_>>>().map(|items| items.join(","))
+        }
+        toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => Some(value.to_string()),
+        toml::Value::Datetime(_) | toml::Value::Table(_) => None,
+    }
+}
+
+/// The bot of this process, as far as it identifies who may decide there.
+pub(super) fn bot(telegram: &TelegramSection) -> GuardedSettings {
+    let mut bot = GuardedSettings::new();
+    if let Some(token) = telegram.bot_token() {
+        let id = token.expose_secret().split(':').next().unwrap_or_default().to_owned();
+        bot.insert(BOT.to_owned(), id);
+    }
+    if let Some(secret) = telegram.secret() {
+        bot.insert(WEBHOOK.to_owned(), hex::encode(Sha256::digest(secret.expose_secret())));
+    }
+    bot
+}
+
+/// The value in force of a setting: the stored one, unless this process asks for a stricter one.
+pub(super) fn in_force<'a>(key: &str, stored: Option<&'a str>, own: Option<&'a str>) -> Option<&'a str> {
+    if key != "sandbox.level" {
+        return stored;
+    }
+    let level = |text: Option<&str>| text.and_then(|text| text.parse::<SandboxLevel>().ok()).unwrap_or_default();
+    if own.is_some() && reach(level(own)) < reach(level(stored)) { own } else { stored }
+}
+
+/// Whether this process's bot is another one than the store's, or sends its updates under another secret.
+pub(super) fn is_other_bot(stored: &GuardedSettings, own: &GuardedSettings) -> bool {
+    [BOT, WEBHOOK].iter().any(|key| own.contains_key(*key) && stored.get(*key) != own.get(*key))
+}
+
+/// What this process sets differently from the store, for people. The stored values count.
+pub(super) fn differences(stored: &GuardedSettings, own: &GuardedSettings) -> Vec<String> {
+    let differs = |(key, value): &(&String, &String)| stored.get(*key) != Some(*value);
+    let told = |(key, value): (&String, &String)| {
+        let in_store = stored.get(key).map_or_else(|| "not set".to_owned(), |value| format!("`{value}`"));
+        format!(
+            "`{key}` is {in_store} in the store, and `{value}` here. The store's value counts; \
+             `planwright config set {key} {value}` changes it."
+        )
+    };
+    own.iter().filter(differs).map(told).collect()
+}
+
+const fn reach(level: SandboxLevel) -> u8 {
+    match level {
+        SandboxLevel::ReadOnly => 0,
+        SandboxLevel::Workspace => 1,
+        SandboxLevel::Open => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file::File;
+    use super::*;
+
+    /// Settings that decide nothing: limits, how things look, where things are. A new setting is put here or into [`GUARDED`].
+    /// The policy has records of its own in the store.
+    const FREE_SECTIONS: [&str; 8] =
+        ["approval", "auto", "limits", "memory", "notify", "planning_files", "reply", "turn"];
+    const FREE: &[&str] = &[
+        "agents",
+        "context_tokens",
+        "database",
+        "mcp",
+        "model",
+        "permissions",
+        "plan.export",
+        "plan.nudges",
+        "plan.on_failure",
+        "plan.tools",
+        "plan.turns",
+        "prices",
+        "sandbox.hide",
+        "sandbox.longest_timeout_seconds",
+        "sandbox.output_bytes",
+        "sandbox.timeout_seconds",
+        "server.body_bytes",
+        "server.body_seconds",
+        "server.burst",
+        "server.connections",
+        "server.connections_per_address",
+        "server.grace_seconds",
+        "server.header_bytes",
+        "server.header_seconds",
+        "server.headers",
+        "server.hosts",
+        "server.json_depth",
+        "server.lease_seconds",
+        "server.listen",
+        "server.log_format",
+        "server.origins",
+        "server.refused_per_second",
+        "server.requests_per_second",
+        "server.write_seconds",
+        "server.wrong_tokens_per_minute",
+        "telegram.file_bytes",
+        "telegram.mode",
+        "telegram.token",
+        "telegram.webhook_secret",
+    ];
+
+    #[test]
+    fn every_setting_is_guarded_or_free() {
+        for setting in File::settings() {
+            let section = setting.key.split('.').next().unwrap_or_default();
+            let free = FREE.contains(&setting.key.as_str()) || FREE_SECTIONS.contains(&section);
+            assert!(free != is_guarded(&setting.key), "{} is not marked, or marked twice", setting.key);
+        }
+    }
+
+    #[test]
+    fn a_value_of_the_file_is_written_as_in_a_variable() {
+        let file: toml::Table = toml::from_str(
+            "[telegram]\nallowed_users = [1, 2]\n[projects]\nallow = [\"/a\", \"/b\"]\n[gateway]\nwrites = \"ask\"\nstart_seconds = 3",
+        )
+        .unwrap();
+        let own = own(&file);
+        for (key, value) in [
+            ("telegram.allowed_users", "1,2"),
+            ("projects.allow", "/a,/b"),
+            ("gateway.writes", "ask"),
+            ("gateway.start_seconds", "3"),
+        ] {
+            assert_eq!(own.get(key).map(String::as_str), Some(value));
+        }
+    }
+
+    #[test]
+    fn only_a_narrower_sandbox_counts_beside_the_stored_one() {
+        for (stored, own, expected) in [
+            (Some("open"), Some("workspace"), Some("workspace")),
+            (Some("open"), None, Some("open")),
+            (None, Some("open"), None),
+            (None, Some("read_only"), Some("read_only")),
+        ] {
+            assert_eq!(in_force("sandbox.level", stored, own), expected);
+        }
+        assert_eq!(in_force("gateway.writes", Some("ask"), Some("free")), Some("ask"));
+    }
+}
