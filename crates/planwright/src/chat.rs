@@ -6,23 +6,29 @@
 //! - [`pipe`]: messages that are given at the start, or come line by line
 //! - [`editor`]: the line that is being typed
 //! - [`signals`]: Ctrl+C, and the wish of the system that the program ends
+//! - [`waiting`]: what waits for the person, shown before the prompt
 //! - [`view`]: how it is shown: live in a terminal, plainly, or as JSON
 //! - [`stream`]: Markdown that comes in pieces
 //! - [`lines`]: what happens meanwhile, each in a line
 //! - [`output`]: what a command writes
-//! - [`quiet`]: keys that are pressed meanwhile leave no trace on the screen
+//! - [`typeahead`]: which of what a person typed may be sent, given what they had on the screen
+//! - [`keyboard`]: the keys that are pressed while the agent works
+//! - [`typing`]: what of them waits
 
 pub(crate) mod confirmation;
 pub(crate) mod conversation;
 mod editor;
+mod keyboard;
 pub(crate) mod lines;
 pub(crate) mod output;
 pub(crate) mod pipe;
-mod quiet;
 mod signals;
 mod stream;
 pub(crate) mod talk;
+mod typeahead;
+mod typing;
 mod view;
+mod waiting;
 
 /// People type these everywhere to leave, so they do here; they are no commands to the agent.
 const LEAVING: [&str; 2] = ["/quit", "/exit"];

@@ -42,8 +42,15 @@ pub enum SlashCommand {
         grant: Option<Grant>,
         words: Option<String>,
     },
+    /// Without a code it is about the call that the person was shown.
     Deny {
+        code: Option<String>,
         words: Option<String>,
+    },
+    /// Answers the question with this code.
+    Answer {
+        code: String,
+        words: String,
     },
     Status,
     Memory(MemorySubcommand),
@@ -242,6 +249,7 @@ impl SlashCommand {
             Self::Stop => "stop",
             Self::Allow { .. } => "allow",
             Self::Deny { .. } => "deny",
+            Self::Answer { .. } => "answer",
             Self::Status => "status",
             Self::Memory(_) => "memory",
             Self::Tools(_) => "tools",
@@ -311,7 +319,8 @@ impl fmt::Display for SlashCommand {
                 write_after(f, &grant.map(Grant::as_str))?;
                 write_note(f, words.as_deref())
             }
-            Self::Deny { words } => write_after(f, words),
+            Self::Deny { code, words } => write_after(f, code).and_then(|()| write_note(f, words.as_deref())),
+            Self::Answer { code, words } => write!(f, " {code} -- {words}"),
             Self::Plans | Self::Goals | Self::Tasks | Self::New | Self::Sessions => Ok(()),
             Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools(ToolsCommand::List) => Ok(()),
             Self::Tools(ToolsCommand::Accept { server, code }) => {

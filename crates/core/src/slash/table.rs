@@ -31,6 +31,9 @@ pub struct CommandSpec {
 /// The hex digits of a digest that a person has to type.
 const SHORTEST_CODE: usize = 4;
 
+/// The hex digits of a code as it is shown. Where words may follow, only so many are a code and not a word.
+const WHOLE_CODE: usize = 8;
+
 /// Under what help lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HelpGroup {
@@ -147,7 +150,7 @@ impl CommandSpec {
     }
 }
 
-static TABLE: [CommandSpec; 37] = {
+static TABLE: [CommandSpec; 38] = {
     use Feature::{AutoRuns, Conversation, Diary, Goals, Memory, Plans, Schedules, Tasks, Workbook};
     use HelpGroup::{Deciding, LookingAround, OnItsOwn, PlanWork, Talking};
     [
@@ -208,8 +211,12 @@ static TABLE: [CommandSpec; 37] = {
             "permit the call that the agent asks about; without its code you see the call",
             "/allow 3f2a91c0 plan",
         ),
-        row(Conversation, Talking, "deny", "[words]", |rest| Ok(SlashCommand::Deny { words: some_text(rest) }))
+        row(Conversation, Talking, "deny", "[code] [words]", deny)
             .says("do not permit the call that the agent asks about, and tell it why", "/deny run only the unit tests"),
+        row(Conversation, Talking, "answer", "<code> <words>", answer).says(
+            "answer the question with this code; a line of a pipe has to name it",
+            "/answer 3f2a91c0 the blue one",
+        ),
         row(AutoRuns, OnItsOwn, "auto", "[on [goal]|off [run]|resume [run]|status]", auto::auto)
             .says("let the agent work on its own, towards a goal or on a task", "/auto on tidy the backlog"),
         row(Goals, OnItsOwn, "goal", "[add|list|show|pause|resume|done|cancel] [goal]", auto::goal)
@@ -255,7 +262,7 @@ fn allow(rest: &str) -> Read {
         return Ok(SlashCommand::Allow { code: None, grant: None, words });
     }
     let code = first.to_lowercase();
-    if code.len() < SHORTEST_CODE || !code.chars().all(|letter| letter.is_ascii_hexdigit()) {
+    if !is_code(&code) {
         let message =
             format!("{} is not the code of a call; `/allow` alone shows the call with its code.", quoted(first));
         return Err(message.into());
@@ -270,6 +277,36 @@ fn allow(rest: &str) -> Read {
     Ok(SlashCommand::Allow { code: Some(code), grant, words })
 }
 
+fn is_code(word: &str) -> bool {
+    word.len() >= SHORTEST_CODE && word.chars().all(|letter| letter.is_ascii_hexdigit())
+}
+
+/// `[code] [words]` or `[code] -- [words]`.
+fn deny(rest: &str) -> Read {
+    let (first, more) = first_word(rest);
+    let (code, words) = match first.len() == WHOLE_CODE && is_code(first) {
+        true => (Some(first.to_lowercase()), more),
+        false => (None, rest),
+    };
+    Ok(SlashCommand::Deny { code, words: some_text(after_mark(words)) })
+}
+
+fn answer(rest: &str) -> Read {
+    let (code, words) = first_word(rest);
+    if !is_code(code) {
+        return Err(format!("{} is not the code of a question, which stands beside it.", quoted(code)).into());
+    }
+    Ok(SlashCommand::Answer { code: code.to_lowercase(), words: needed_text(after_mark(words), "your answer")? })
+}
+
+/// The text without the `--` that may stand before it.
+fn after_mark(text: &str) -> &str {
+    match split_at_mark(text) {
+        ("", Some(words)) => words,
+        _ => text.trim(),
+    }
+}
+
 fn tools(rest: &str) -> Read {
     let (word, more) = first_word(rest);
     match word.to_lowercase().as_str() {
@@ -281,7 +318,6 @@ fn tools(rest: &str) -> Read {
     let (server, code) = first_word(&named);
     let server = server.parse().map_err(|refusal: Refusal| refusal.message)?;
     let code = at_most_one_word(code)?.map(|code| code.to_lowercase());
-    let is_code = |code: &str| code.len() >= SHORTEST_CODE && code.chars().all(|letter| letter.is_ascii_hexdigit());
     if let Some(code) = code.as_deref().filter(|code| !is_code(code)) {
         let message = format!("{} is not the code of what there is to accept.", quoted(code));
         return Err(message.into());

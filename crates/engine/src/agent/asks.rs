@@ -109,13 +109,36 @@ impl Asks {
         self.answer(&ask.id, ask.digest, AskAnswer::Permission { grant, words }, context).await
     }
 
-    /// `/deny`: a "no" needs no code, since it permits nothing.
-    pub(super) async fn deny(&self, words: Option<String>, context: &InputContext) -> LedgerResult<Answer> {
+    /// `/deny`: without a code it is about the call that the person was shown.
+    pub(super) async fn deny(
+        &self,
+        code: Option<&str>,
+        words: Option<String>,
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
         if let Some(before) = self.answered_before(context).await? {
             return Ok(before);
         }
         let ask = self.waiting_permission(context.session()).await?;
+        let is_meant = code.map_or_else(|| context.request.location.seen_ask.has(&ask.id), |code| ask.is_named(code));
+        if !is_meant {
+            return Ok(unseen(context.session(), ask));
+        }
         self.answer(&ask.id, ask.digest, AskAnswer::Permission { grant: Grant::No, words }, context).await
+    }
+
+    /// `/answer`: the code names the question.
+    pub(super) async fn answer_named(&self, code: &str, words: &str, context: &InputContext) -> LedgerResult<Answer> {
+        if let Some(before) = self.answered_before(context).await? {
+            return Ok(before);
+        }
+        let Some(ask) = self.waiting(context.session()).await? else {
+            return Err(Refusal::not_found("The agent asks no question in this session.").into());
+        };
+        if !ask.is_named(code) {
+            return Ok(unseen(context.session(), ask));
+        }
+        self.answer_in_words(&ask, words, context).await
     }
 
     async fn waiting_permission(&self, session: &SessionIdentity) -> LedgerResult<Ask> {
@@ -168,13 +191,25 @@ impl Asks {
         if let Some(asks) = self.asked_before(snapshot, context).await? {
             return Ok(Some(asks));
         }
-        let AskSubject::Questions { questions } = &ask.subject else { return Ok(None) };
+        if !context.request.location.seen_ask.has(&ask.id) {
+            return Ok(Some(unseen(context.session(), ask)));
+        }
+        match ask.subject {
+            AskSubject::Questions { .. } => self.answer_in_words(&ask, text, context).await.map(Some),
+            AskSubject::Permission(_) => Ok(None),
+        }
+    }
+
+    async fn answer_in_words(&self, ask: &Ask, text: &str, context: &InputContext) -> LedgerResult<Answer> {
+        let AskSubject::Questions { questions } = &ask.subject else {
+            let message = format!("The agent asks for permission.\n\n{}", ask_words(ask));
+            return Err(Refusal::wrong_status(message).into());
+        };
         let Some(answers) = typed_answers(questions, text) else {
-            let words = format!("{} questions are asked.\n\n{}", questions.len(), ask_words(&ask));
+            let words = format!("{} questions are asked.\n\n{}", questions.len(), ask_words(ask));
             return Err(Refusal::invalid(words).into());
         };
-        let answer = AskAnswer::Questions { answers };
-        self.answer(&ask.id, ask.digest, answer, context).await.map(Some)
+        self.answer(&ask.id, ask.digest, AskAnswer::Questions { answers }, context).await
     }
 
     async fn find_request(&self, context: &InputContext) -> LedgerResult<Option<Committed>> {
@@ -211,6 +246,12 @@ impl Asks {
             None => Ok(self.turns.outcome_of(turn, seq, context).await?.into()),
         }
     }
+}
+
+/// Nothing is answered: the person sees first what is asked.
+fn unseen(session: &SessionIdentity, ask: Ask) -> Answer {
+    let words = "The agent asks this now, and you had not seen it here. Nothing was answered.";
+    Answer::refusal(session, RefusalCode::StaleApproval, words).with_ask(ask)
 }
 
 fn answered_turn(committed: &Committed) -> Option<TurnId> {

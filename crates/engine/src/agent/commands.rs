@@ -9,7 +9,7 @@
 //! - `memory`: `/memory …`
 //! - `workspace`: `/project`, `/changes` and `/undo`
 //!
-//! `/allow` and `/deny` are answers, which `asks` takes.
+//! `/allow`, `/deny` and `/answer` are answers, which `asks` takes.
 
 mod auto;
 mod compact;
@@ -126,7 +126,8 @@ impl Commands {
             SlashCommand::Allow { code, grant, words } => {
                 Box::pin(self.asks.allow(code.as_deref(), grant.unwrap_or(Grant::Once), words, context)).await
             }
-            SlashCommand::Deny { words } => Box::pin(self.asks.deny(words, context)).await,
+            SlashCommand::Deny { code, words } => Box::pin(self.asks.deny(code.as_deref(), words, context)).await,
+            SlashCommand::Answer { code, words } => Box::pin(self.asks.answer_named(&code, &words, context)).await,
             SlashCommand::Status => self.overview.status(session).await,
             SlashCommand::Tools(ToolsCommand::List) => self.overview.tools(session).await,
             SlashCommand::Tools(ToolsCommand::Accept { server, code }) => {

@@ -19,7 +19,7 @@ pub(crate) fn ask_words(ask: &Ask) -> String {
             let code = ask.code();
             format!(
                 "{}\n\n{}\n\n- `/allow {code}` permits it once\n- `/allow {code} plan` whenever it comes again while the plan is \
-                 carried out\n- `/allow {code} always` from now on, by a rule\n- `/deny WHY` does not permit it",
+                 carried out\n- `/allow {code} always` from now on, by a rule\n- `/deny {code} WHY` does not permit it",
                 call_words(call),
                 visible(&call.reason),
             )
@@ -27,12 +27,13 @@ pub(crate) fn ask_words(ask: &Ask) -> String {
         AskSubject::Questions { questions } => {
             let several = questions.len() > 1;
             let words: Vec<_> = (1..).zip(questions).map(|(number, asked)| question(number, asked, several)).collect();
-            let how = if several {
-                "Answer each question in a line of its own, in this order. `/stop` ends the turn without an answer."
-            } else {
-                "Type your answer. `/stop` ends the turn without one."
-            };
-            format!("{}\n\n{how}", words.join("\n\n"))
+            let how =
+                if several { "Answer each question in a line of its own, in this order." } else { "Type your answer." };
+            let code = ask.code();
+            format!(
+                "{}\n\n{how} A script names the question: `/answer {code} ANSWER`. `/stop` ends the turn without an answer.",
+                words.join("\n\n")
+            )
         }
     }
 }

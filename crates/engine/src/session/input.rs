@@ -171,6 +171,7 @@ fn command_priority(command: &SlashCommand) -> Priority {
         | SlashCommand::Changes(_) => Priority::Reads,
         SlashCommand::Allow { code: Some(_), .. }
         | SlashCommand::Deny { .. }
+        | SlashCommand::Answer { .. }
         | SlashCommand::Tools(ToolsCommand::Accept { code: Some(_), .. })
         | SlashCommand::New
         | SlashCommand::Switch { .. }
@@ -245,11 +246,12 @@ pub struct ChatLocation {
     pub transport: TransportChat,
     pub session: SessionIdentity,
     pub seen: SeenPlan,
+    pub seen_ask: SeenAsk,
 }
 
 impl ChatLocation {
     pub fn new(transport: TransportChat, session: SessionIdentity) -> Self {
-        Self { transport, session, seen: SeenPlan::default() }
+        Self { transport, session, seen: SeenPlan::default(), seen_ask: SeenAsk::default() }
     }
 }
 
@@ -261,6 +263,25 @@ pub enum SeenPlan {
     InSession,
     /// At the surface: several of them may be in the session, and each shows its own version.
     AtSurface(Option<ShownPlan>),
+}
+
+/// What the agent asks, as far as the person has it before them. What they type answers nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum SeenAsk {
+    /// The surface shows what waits at once, so it is whatever waits.
+    #[default]
+    Waiting,
+    /// This one, or none.
+    AtSurface(Option<AskId>),
+}
+
+impl SeenAsk {
+    pub(crate) fn has(&self, ask: &AskId) -> bool {
+        match self {
+            Self::Waiting => true,
+            Self::AtSurface(seen) => seen.as_ref() == Some(ask),
+        }
+    }
 }
 
 /// What a person approves besides the text: which steps, with what note and which comments, and at what pace.

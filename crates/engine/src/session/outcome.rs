@@ -119,6 +119,11 @@ impl Answer {
         }
     }
 
+    /// What the agent asks, shown again.
+    pub fn asking(session: &SessionIdentity, ask: Ask) -> Self {
+        Self::words(session, "").with_ask(ask)
+    }
+
     pub(crate) fn with_plan_mode(self, after: &Snapshot) -> Self {
         let plan_mode = after.session.as_ref().map(|session| Box::new(session.plan_mode.clone()));
         Self { plan_mode, ..self }

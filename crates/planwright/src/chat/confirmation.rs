@@ -123,11 +123,14 @@ impl ChatConversation {
     }
 
     /// The key that the person unlocked a moment ago, or unlocks now.
-    async fn unlocked(&self) -> Result<UnlockedKey, Failure> {
-        match self.remembered() {
-            Some(key) => Ok(key),
-            None => approver::unlock(self.agent().engine(), self.person(), None).await,
+    async fn unlocked(&mut self) -> Result<UnlockedKey, Failure> {
+        if let Some(key) = self.remembered() {
+            return Ok(key);
         }
+        let paused = self.typing().pause();
+        let unlocked = approver::unlock(self.agent().engine(), self.person(), None).await;
+        self.typing().resume(paused);
+        unlocked
     }
 
     /// Keeps the key for as long as the policy says.

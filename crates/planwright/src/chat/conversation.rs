@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use planwright_core::actor::Actor;
+use planwright_core::ids::AskId;
 use planwright_core::plan::{Digest, Plan};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{AutoSubcommand, ProjectCommand, SlashCommand};
@@ -13,7 +14,7 @@ use planwright_core::turn::ShownPlan;
 use planwright_engine::agent::Agent;
 use planwright_engine::approvals::UnlockedKey;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::input::{ChatLocation, Input, Request, SeenPlan};
+use planwright_engine::session::input::{ChatLocation, Input, Request, SeenAsk, SeenPlan};
 use planwright_engine::session::outcome::{Answer, Outcome};
 use planwright_engine::session::progress::{Progress, ProgressUpdate};
 use tokio::sync::broadcast::error::RecvError;
@@ -21,6 +22,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::confirmation;
 use super::signals::{Signal, Signals};
+use super::typing::Typing;
 use super::view::View;
 use crate::commands::project::absolute;
 use crate::failure::Failure;
@@ -32,6 +34,7 @@ pub(crate) struct ChatConversation {
     place: ChatLocation,
     signals: Signals,
     asker: Asker,
+    typing: Typing,
 }
 
 /// What a conversation does about approvals that need more than a line of text.
@@ -71,7 +74,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 impl ChatConversation {
     pub(crate) fn new(agent: Agent, person: Actor, place: ChatLocation) -> io::Result<Self> {
-        Ok(Self { agent, person, place, signals: Signals::new()?, asker: Asker::Pipe })
+        // No person reads the output of a pipe, so a line of it names what it answers.
+        let place = ChatLocation { seen_ask: SeenAsk::AtSurface(None), ..place };
+        Ok(Self { agent, person, place, signals: Signals::new()?, asker: Asker::Pipe, typing: Typing::default() })
     }
 
     /// Only what is shown at this terminal counts as seen from now on.
@@ -80,10 +85,34 @@ impl ChatConversation {
         self.asker = Asker::Terminal(None);
     }
 
-    fn note_seen(&mut self, answer: &Answer) {
-        if let (SeenPlan::AtSurface(seen), Some(card)) = (&mut self.place.seen, &answer.plan) {
-            *seen = Some(ShownPlan { plan: card.plan_id.clone(), digest: card.digest });
+    pub(super) fn note_seen(&mut self, answer: &Answer) {
+        let Asker::Terminal(_) = self.asker else { return };
+        if let Some(card) = &answer.plan {
+            self.set_seen(SeenPlan::AtSurface(Some(ShownPlan { plan: card.plan_id.clone(), digest: card.digest })));
         }
+        if let Some(ask) = &answer.ask {
+            self.place.seen_ask = SeenAsk::AtSurface(Some(ask.id.clone()));
+        }
+    }
+
+    /// The person is in this session from now on. What they saw of another one is not before them any more.
+    fn arrive(&mut self, session: &SessionIdentity) {
+        if self.place.session == *session {
+            return;
+        }
+        self.place.session = session.clone();
+        if let Asker::Terminal(_) = self.asker {
+            self.place.seen = SeenPlan::AtSurface(None);
+            self.place.seen_ask = SeenAsk::AtSurface(None);
+        }
+    }
+
+    pub(super) fn has_seen_ask(&self, ask: &AskId) -> bool {
+        self.place.seen_ask == SeenAsk::AtSurface(Some(ask.clone()))
+    }
+
+    pub(super) fn typing(&mut self) -> &mut Typing {
+        &mut self.typing
     }
 
     pub(super) fn agent(&self) -> &Agent {
@@ -100,6 +129,7 @@ impl ChatConversation {
 
     /// Only trouble with the output is an error; a failure of the agent is [`Exchanged::Failed`].
     pub(super) async fn exchange(&mut self, asked: Asked<'_>, view: &mut dyn View) -> Result<Exchanged, Failure> {
+        self.read_keys(view)?;
         let (first, then) = match asked {
             Asked::Text(text) => (text_input(text), None),
             Asked::Resume => (Input::ResumeTurn, Some(Input::ResumeExecution)),
@@ -124,7 +154,7 @@ impl ChatConversation {
                 Ok(Exchanged::Nothing)
             }
             Ok(Some(Ok(Some(answer)))) => {
-                self.place.session = answer.session.clone();
+                self.arrive(&answer.session);
                 view.answer(&answer)?;
                 self.note_seen(&answer);
                 Ok(Exchanged::Answer(Box::new(answer)))
@@ -165,29 +195,48 @@ impl ChatConversation {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut stopping = false;
         loop {
-            tokio::select! {
+            let signal = tokio::select! {
                 biased;
-                signal = self.signals.next() => {
-                    if stopping {
-                        return Ok(None);
-                    }
-                    stopping = true;
-                    let stopped = self.agent.submit(Input::StopHere, self.request());
-                    match signal {
-                        Signal::Interrupt => view.stopping()?,
-                        Signal::Terminate => {
-                            let _ = timeout(PATIENCE, stopped.outcome()).await;
-                            return Ok(None);
-                        }
-                    }
-                }
+                signal = self.signals.next() => signal,
                 update = stream.next() => match update {
-                    ProgressUpdate::Progress(progress) => show(view, progress)?,
+                    ProgressUpdate::Progress(progress) => {
+                        show(view, progress)?;
+                        continue;
+                    }
                     ProgressUpdate::Outcome(outcome) => return Ok(Some(outcome)),
                 },
-                _ = ticks.tick() => view.tick()?,
+                _ = ticks.tick() => {
+                    let stop = self.read_keys(view)?;
+                    view.tick()?;
+                    match stop {
+                        Some(_) if stopping => continue,
+                        Some(stop) => stop,
+                        None => continue,
+                    }
+                }
+            };
+            if stopping {
+                return Ok(None);
+            }
+            stopping = true;
+            self.typing.queue().hold();
+            let stopped = self.agent.submit(Input::StopHere, self.request());
+            match signal {
+                Signal::Interrupt => view.stopping()?,
+                Signal::Terminate => {
+                    let _ = timeout(PATIENCE, stopped.outcome()).await;
+                    return Ok(None);
+                }
             }
         }
+    }
+
+    /// Reads what the person typed meanwhile, and shows that it waits. A `/stop` is the same as Ctrl+C.
+    fn read_keys(&mut self, view: &mut dyn View) -> Result<Option<Signal>, Failure> {
+        self.typing.read();
+        let stops = self.typing.queue().take_stop();
+        view.queued(self.typing.queue().shown())?;
+        Ok(stops.then_some(Signal::Interrupt))
     }
 
     /// Shows the runs that this process drives in the session until they pause, end or wait for the person. Ctrl+C ends
@@ -203,14 +252,7 @@ impl ChatConversation {
         while self.agent.drives(&self.place.session) {
             tokio::select! {
                 biased;
-                _ = self.signals.next() => {
-                    view.stopping()?;
-                    let stopped = self.agent.submit(Input::StopRuns { run: None }, self.request());
-                    if let Ok(Ok(Outcome::Answer(answer))) = timeout(PATIENCE, stopped.outcome()).await {
-                        view.answer(&answer)?;
-                    }
-                    return Ok(());
-                }
+                _ = self.signals.next() => return self.stop_runs(view).await,
                 progress = happening.recv() => match progress {
                     Ok(progress) => {
                         let waits = matches!(&progress, Progress::Finished(outcome) if outcome.ask.is_some() || outcome.plan.is_some());
@@ -225,7 +267,12 @@ impl ChatConversation {
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return Ok(()),
                 },
-                _ = ticks.tick() => view.tick()?,
+                _ = ticks.tick() => {
+                    if self.read_keys(view)?.is_some() {
+                        return self.stop_runs(view).await;
+                    }
+                    view.tick()?;
+                }
             }
             watched = true;
         }
@@ -237,6 +284,16 @@ impl ChatConversation {
             if let Ok(Outcome::Answer(answer)) = self.agent.submit(status, self.request()).outcome().await {
                 view.answer(&answer)?;
             }
+        }
+        Ok(())
+    }
+
+    async fn stop_runs(&mut self, view: &mut dyn View) -> Result<(), Failure> {
+        view.stopping()?;
+        self.typing.queue().hold();
+        let stopped = self.agent.submit(Input::StopRuns { run: None }, self.request());
+        if let Ok(Ok(Outcome::Answer(answer))) = timeout(PATIENCE, stopped.outcome()).await {
+            view.answer(&answer)?;
         }
         Ok(())
     }

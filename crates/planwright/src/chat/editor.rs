@@ -1,10 +1,11 @@
 //! The line that is being typed: editing, history, and completion of commands.
 
+mod rest;
+
 use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
 use planwright_core::slash::completions;
@@ -17,12 +18,10 @@ use rustyline::validate::Validator;
 use rustyline::{ColorMode, CompletionType, Config, Context, Editor, Helper};
 
 use super::LEAVING;
-use super::quiet::Quiet;
+use super::keyboard::{FoundTerminal, PASTE_AS_TYPED};
 use super::signals::{Signal, Signals};
 use crate::failure::Failure;
-
-/// Pasted text is told apart from typed text while a line is read, and not any longer.
-const PASTE_AS_TYPED: &str = "\u{1b}[?2004l";
+pub(super) use rest::Rest;
 
 /// The history of a person who types a lot.
 const MOST_LINES: usize = 2_000;
@@ -31,8 +30,25 @@ pub(super) struct LineEditor {
     /// Away while a line is read.
     editor: Option<Editor<Commands, FileHistory>>,
     history: PathBuf,
-    /// Whether there is nothing in the line.
-    blank: Arc<AtomicBool>,
+    line: CurrentLine,
+    /// What was typed at once after the line that was read last.
+    rest: Rest,
+}
+
+/// The line that is being typed, as the editor's helper sees it.
+#[derive(Debug, Clone, Default)]
+struct CurrentLine {
+    text: Arc<Mutex<String>>,
+}
+
+impl CurrentLine {
+    fn set(&self, text: &str) {
+        text.clone_into(&mut self.text.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn take(&self) -> String {
+        std::mem::take(&mut self.text.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// What the person did at the prompt.
@@ -66,30 +82,44 @@ impl LineEditor {
             .color_mode(if colored { ColorMode::Enabled } else { ColorMode::Disabled })
             .build();
         let mut editor = Editor::with_config(config).map_err(unusable)?;
-        let blank = Arc::new(AtomicBool::new(true));
-        editor.set_helper(Some(Commands { blank: Arc::clone(&blank) }));
+        let line = CurrentLine::default();
+        editor.set_helper(Some(Commands { line: line.clone(), waits: true }));
         // The first time there is none yet.
         let _ = editor.load_history(&history);
-        Ok(Self { editor: Some(editor), history, blank })
+        Ok(Self { editor: Some(editor), history, line, rest: Rest::default() })
     }
 
-    /// Reads a message. A message that ends in a backslash continues in the next line.
-    pub(super) async fn read(&mut self, prompt: &Prompt, signals: &mut Signals) -> Result<Typed, Failure> {
+    /// Whether a text can stand in the line before the person types anything.
+    pub(super) fn can_prefill(&self) -> bool {
+        rest::reads_keys()
+    }
+
+    /// Reads a message that may be begun already. A message that ends in a backslash continues in the next line.
+    pub(super) async fn read(&mut self, prompt: &Prompt, begun: &str, signals: &mut Signals) -> Result<Typed, Failure> {
         let mut text = String::new();
-        let mut prompt = prompt.clone();
+        let (mut prompt, mut begun) = (prompt.clone(), begun.to_owned());
         loop {
-            let line = match self.read_line(prompt, signals).await? {
-                Typed::Text(line) => line,
-                Typed::Interrupted { cleared } => {
-                    return Ok(Typed::Interrupted { cleared: cleared || !text.is_empty() });
-                }
-                Typed::End => return Ok(Typed::End),
+            let line = match self.rest.lines.pop_front() {
+                Some(line) => line,
+                None => match self.read_line(prompt, begun, signals).await? {
+                    Typed::Text(line) => line,
+                    Typed::Interrupted { cleared } => {
+                        return Ok(Typed::Interrupted { cleared: cleared || !text.is_empty() });
+                    }
+                    Typed::End => return Ok(Typed::End),
+                },
             };
             match line.strip_suffix('\\') {
                 Some(line) => {
                     text.push_str(line);
                     text.push('\n');
                     prompt = Prompt { plain: "… ".to_owned(), styled: "… ".to_owned() };
+                    // A line of the rest goes before what is not finished.
+                    begun = if self.rest.lines.is_empty() {
+                        std::mem::take(&mut self.rest.unfinished)
+                    } else {
+                        String::new()
+                    };
                 }
                 None => {
                     text.push_str(&line);
@@ -100,13 +130,22 @@ impl LineEditor {
         }
     }
 
-    async fn read_line(&mut self, prompt: Prompt, signals: &mut Signals) -> Result<Typed, Failure> {
+    /// What was typed at once after the message. It was typed before anything about the message was on the screen.
+    pub(super) fn take_rest(&mut self) -> Rest {
+        std::mem::take(&mut self.rest)
+    }
+
+    async fn read_line(&mut self, prompt: Prompt, begun: String, signals: &mut Signals) -> Result<Typed, Failure> {
         let Some(mut editor) = self.editor.take() else { return Ok(Typed::End) };
-        self.blank.store(true, Ordering::Relaxed);
-        let found = Quiet::remember();
+        self.line.take();
+        let (line, found) = (self.line.clone(), FoundTerminal::remember());
         let mut reading = tokio::task::spawn_blocking(move || {
-            let read = editor.readline(&(prompt.plain, prompt.styled));
-            (editor, read)
+            let read = editor.readline_with_initial(&(prompt.plain, prompt.styled), (&begun, ""));
+            let rest = match &read {
+                Ok(_) => rest::take(&mut editor, &line),
+                Err(_) => Ok(Rest::default()),
+            };
+            (editor, read, rest)
         });
         let read = loop {
             tokio::select! {
@@ -120,18 +159,20 @@ impl LineEditor {
                 },
             }
         };
-        let (editor, read) = read.map_err(|error| Failure::unexpected(format!("the prompt broke off: {error}")))?;
+        let (editor, read, rest) =
+            read.map_err(|error| Failure::unexpected(format!("the prompt broke off: {error}")))?;
         self.editor = Some(editor);
+        self.rest = rest.map_err(|error| unusable(error.into()))?;
         match read {
             Ok(line) => Ok(Typed::Text(line)),
-            Err(ReadlineError::Interrupted) => Ok(Typed::Interrupted { cleared: !self.blank.load(Ordering::Relaxed) }),
+            Err(ReadlineError::Interrupted) => Ok(Typed::Interrupted { cleared: !self.line.take().is_empty() }),
             Err(ReadlineError::Eof) => Ok(Typed::End),
             Err(error) => Err(unusable(error)),
         }
     }
 
     /// Written at once, so that a killed program forgets nothing.
-    fn remember(&mut self, text: &str) {
+    pub(super) fn remember(&mut self, text: &str) {
         let Some(editor) = &mut self.editor else { return };
         let kept = editor.add_history_entry(text).and_then(|_| editor.append_history(&self.history));
         if let Err(error) = kept {
@@ -146,7 +187,9 @@ fn unusable(error: ReadlineError) -> Failure {
 
 /// What the editor asks about the line.
 struct Commands {
-    blank: Arc<AtomicBool>,
+    line: CurrentLine,
+    /// Whether the editor waits for keys.
+    waits: bool,
 }
 
 impl Helper for Commands {}
@@ -164,12 +207,15 @@ impl Completer for Commands {
     }
 }
 
-/// It is asked after every change, which tells whether there is anything in the line.
+/// It is asked first and after every change, which tells what is in the line.
 impl Hinter for Commands {
     type Hint = String;
 
     fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
-        self.blank.store(line.is_empty(), Ordering::Relaxed);
+        self.line.set(line);
+        if !self.waits {
+            rest::stop_waiting();
+        }
         None
     }
 }

@@ -3,57 +3,187 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use planwright_core::plan::PlanStatus;
+use planwright_core::refusal::RefusalCode;
 use planwright_core::session::Session;
 
 use super::conversation::{Asked, ChatConversation, Exchanged};
 use super::editor::{LineEditor, Prompt, Typed};
-use super::quiet::Quiet;
+use super::typeahead::{self, Begun, Cards, Ruling, Why, rule};
 use super::view::{self, View};
-use super::wants_to_leave;
+use super::waiting::LastRead;
+use super::{lines, wants_to_leave};
 use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::palette::{self, BOLD, COMMAND, DIM, WARNING};
 use crate::terminal::screen::{self, Screen};
-use crate::terminal::text::{Span, paint, painted, shown_line, wrap};
+use crate::terminal::text::{Span, fit, paint, painted, shown, shown_line, wrap};
 
 const LEAVE_HINT: &str = "Ctrl+C again leaves.";
 
 pub(crate) async fn run(mut conversation: ChatConversation, screen: Screen, history: PathBuf) -> ExitResult {
     conversation.watch_what_is_seen();
-    let mut editor = LineEditor::new(history)?;
-    let mut view = view::fitting(screen.json);
     screen.print(&welcome(&conversation).await?)?;
-    // What waits for a decision is shown again: the one before may have ended before it could be read.
-    let first = if has_a_plan_to_decide(&conversation).await { Asked::Text("/plan show") } else { Asked::Resume };
-    match run_exchange(&mut conversation, first, view.as_mut()).await? {
-        Next::GoOn => {}
-        Next::Leave => return Ok(Exit::Done),
+    let (editor, view) = (LineEditor::new(history)?, view::fitting(screen.json));
+    Talk { conversation, editor, view, screen, returned: None, read: LastRead::Nothing }.run().await
+}
+
+struct Talk {
+    conversation: ChatConversation,
+    editor: LineEditor,
+    view: Box<dyn View>,
+    screen: Screen,
+    /// What was not sent and stands in the next line.
+    returned: Option<(String, Why)>,
+    read: LastRead,
+}
+
+/// What stands in the line before the person types anything.
+#[derive(Debug, Default)]
+struct BegunLine {
+    text: String,
+    /// Why it stands there, if it was whole already.
+    why: Option<Why>,
+    /// What was on the screen when the person began it, if they have not finished it.
+    begun_under: Option<Cards>,
+}
+
+impl BegunLine {
+    fn returned(text: String, why: Why) -> Self {
+        Self { text, why: Some(why), begun_under: None }
     }
-    let mut asked_once = false;
-    loop {
-        let prompt = prompt(&conversation).await;
-        let text = match editor.read(&prompt, conversation.signals()).await? {
-            Typed::Text(text) => text,
-            Typed::Interrupted { cleared: false } if asked_once => return Ok(Exit::Done),
-            Typed::Interrupted { cleared } => {
-                asked_once = !cleared;
-                if asked_once {
-                    screen.print(&format!("{}\n", paint(LEAVE_HINT, DIM)))?;
-                }
-                continue;
-            }
-            Typed::End => return Ok(Exit::Done),
-        };
-        asked_once = false;
-        if text.trim().is_empty() {
-            continue;
+
+    /// When the person began what they sent at a prompt below these cards.
+    fn begun(self, sent: &str, prompt: Cards) -> Begun {
+        match self.begun_under {
+            Some(then) if sent.starts_with(&self.text) => Begun::Earlier(then),
+            Some(_) | None => Begun::AtPrompt(prompt),
         }
-        if wants_to_leave(&text) {
+    }
+}
+
+impl Talk {
+    async fn run(mut self) -> ExitResult {
+        self.conversation.typing().listen();
+        if let Next::Leave = self.exchange(Asked::Resume).await? {
             return Ok(Exit::Done);
         }
-        match run_exchange(&mut conversation, Asked::Text(&text), view.as_mut()).await? {
-            Next::GoOn => {}
-            Next::Leave => return Ok(Exit::Done),
+        self.read = LastRead::Nothing;
+        let mut asked_once = false;
+        loop {
+            let cards = self.conversation.show_waiting(self.read, self.view.as_mut()).await?;
+            self.read = LastRead::Answer;
+            let line = match self.next_line(&cards) {
+                typeahead::Next::Nothing => BegunLine::default(),
+                typeahead::Next::Return { text, why } => BegunLine::returned(text, why),
+                typeahead::Next::Continue { text, begun_under } => {
+                    BegunLine { text, why: None, begun_under: Some(begun_under) }
+                }
+                typeahead::Next::Send(text) => match self.send_queued(text).await? {
+                    Next::GoOn => continue,
+                    Next::Leave => return Ok(Exit::Done),
+                },
+            };
+            let text = match self.read_line(&line).await? {
+                Typed::Text(text) => text,
+                Typed::Interrupted { cleared: false } if asked_once => return Ok(Exit::Done),
+                Typed::Interrupted { cleared } => {
+                    asked_once = !cleared;
+                    if asked_once {
+                        self.screen.print(&format!("{}\n", paint(LEAVE_HINT, DIM)))?;
+                    }
+                    continue;
+                }
+                Typed::End => return Ok(Exit::Done),
+            };
+            asked_once = false;
+            if text.trim().is_empty() {
+                continue;
+            }
+            // Another surface may have changed what the person decides about.
+            let now = self.conversation.waiting().await;
+            match rule(&text, &line.begun(&text, cards), &now) {
+                Ruling::Return(why) => {
+                    self.returned = Some((text, why));
+                    self.read = if why == Why::Changed { LastRead::Nothing } else { self.read };
+                }
+                Ruling::Send => {
+                    if let Next::Leave = self.send(text).await? {
+                        return Ok(Exit::Done);
+                    }
+                }
+            }
+        }
+    }
+
+    fn next_line(&mut self, cards: &Cards) -> typeahead::Next {
+        match self.returned.take() {
+            Some((text, why)) => {
+                // What was typed since stays behind it.
+                self.conversation.typing().see(cards);
+                typeahead::Next::Return { text, why }
+            }
+            None => self.conversation.typing().next(cards),
+        }
+    }
+
+    /// Sends what waited, and shows it as if it had been typed at the prompt.
+    async fn send_queued(&mut self, text: String) -> Result<Next, Failure> {
+        let prompt = prompt(&self.conversation).await;
+        self.screen.print(&format!("{}{}\n", prompt.styled, shown(&text)))?;
+        self.editor.remember(&text);
+        self.send(text).await
+    }
+
+    /// Reads a line, and what was typed at once after it.
+    async fn read_line(&mut self, line: &BegunLine) -> Result<Typed, Failure> {
+        let prefilled = self.editor.can_prefill();
+        if let Some(why) = line.why {
+            let again = if prefilled { String::new() } else { format!(" Type it again: {}", line.text) };
+            self.screen.print(&lines::note("↩", &format!("{}{again}", why.words()), screen::width()))?;
+        }
+        for waiting in self.conversation.typing().queue().shown() {
+            self.screen.print(&format!("{}\n", paint(&fit(&waiting, screen::width()), DIM)))?;
+        }
+        let prompt = prompt(&self.conversation).await;
+        let _ = self.conversation.typing().pause();
+        let begun = if prefilled { line.text.as_str() } else { "" };
+        let typed = self.editor.read(&prompt, begun, self.conversation.signals()).await?;
+        self.conversation.typing().listen();
+        self.conversation.typing().push(self.editor.take_rest());
+        Ok(typed)
+    }
+
+    async fn send(&mut self, text: String) -> Result<Next, Failure> {
+        if wants_to_leave(&text) {
+            return Ok(Next::Leave);
+        }
+        self.exchange(Asked::Text(&text)).await
+    }
+
+    async fn exchange(&mut self, asked: Asked<'_>) -> Result<Next, Failure> {
+        let session = self.conversation.session().clone();
+        let exchanged = self.conversation.exchange(asked, self.view.as_mut()).await;
+        if exchanged.is_ok() {
+            self.conversation.watch_runs(self.view.as_mut()).await?;
+        }
+        match exchanged? {
+            Exchanged::Answer(answer) => {
+                if answer.session != session {
+                    self.read = LastRead::Nothing;
+                }
+                // It was asked in the moment in which the text was sent.
+                if let (Asked::Text(text), Some(RefusalCode::StaleApproval), Some(_)) =
+                    (asked, answer.refusal, &answer.ask)
+                {
+                    self.returned = Some((text.to_owned(), Why::Changed));
+                }
+                Ok(Next::GoOn)
+            }
+            Exchanged::Nothing => Ok(Next::GoOn),
+            Exchanged::Failed(failure) => {
+                writeln!(anstream::stderr().lock(), "{}", failure.words())?;
+                Ok(Next::GoOn)
+            }
+            Exchanged::Left => Ok(Next::Leave),
         }
     }
 }
@@ -61,36 +191,6 @@ pub(crate) async fn run(mut conversation: ChatConversation, screen: Screen, hist
 enum Next {
     GoOn,
     Leave,
-}
-
-async fn run_exchange(
-    conversation: &mut ChatConversation,
-    asked: Asked<'_>,
-    view: &mut dyn View,
-) -> Result<Next, Failure> {
-    let quiet = Quiet::begin();
-    let exchanged = conversation.exchange(asked, view).await;
-    if exchanged.is_ok() {
-        conversation.watch_runs(view).await?;
-    }
-    drop(quiet);
-    match exchanged? {
-        Exchanged::Answer(_) | Exchanged::Nothing => Ok(Next::GoOn),
-        Exchanged::Failed(failure) => {
-            writeln!(anstream::stderr().lock(), "{}", failure.words())?;
-            Ok(Next::GoOn)
-        }
-        Exchanged::Left => Ok(Next::Leave),
-    }
-}
-
-/// A turn that was interrupted comes first; it ends with the plan.
-async fn has_a_plan_to_decide(conversation: &ChatConversation) -> bool {
-    let Ok(snapshot) = conversation.agent().engine().sessions().snapshot(conversation.session()).await else {
-        return false;
-    };
-    let idle = snapshot.session.as_ref().is_some_and(|session| session.turn.is_none());
-    idle && snapshot.active().is_some_and(|plan| plan.status == PlanStatus::Ready)
 }
 
 /// `plan 2 READY › `, or only `› ` where no plan is worked on.

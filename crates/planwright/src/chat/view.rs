@@ -30,6 +30,9 @@ pub(super) trait View: Send {
     /// The person wants it to stop.
     fn stopping(&mut self) -> Result<(), Failure>;
 
+    /// What the person typed meanwhile and waits, a line each.
+    fn queued(&mut self, lines: Vec<String>) -> Result<(), Failure>;
+
     /// Something to read at once, before the answer comes.
     fn said(&mut self, markdown: &str) -> Result<(), Failure>;
 

@@ -45,6 +45,14 @@ pub(crate) fn width() -> usize {
     window().0.clamp(NARROWEST, WIDEST)
 }
 
+/// Forgets what was typed so far and not read. A pipe has nothing that was typed.
+fn discard_typed() {
+    #[cfg(unix)]
+    if io::stdin().is_terminal() {
+        let _ = rustix::termios::tcflush(rustix::stdio::stdin(), rustix::termios::QueueSelector::IFlush);
+    }
+}
+
 impl Screen {
     pub(crate) fn new(json: bool) -> Self {
         Self { width: width(), json, interactive: !json && io::stdin().is_terminal() && io::stdout().is_terminal() }
@@ -81,8 +89,9 @@ impl Screen {
         if self.json { self.print_json(&value()) } else { self.print(&text()) }
     }
 
-    /// Asks a question and reads a line; `None` at the end of the input.
+    /// Asks a question and reads a line; `None` at the end of the input. What was typed before the question is no answer.
     pub(crate) fn ask(&self, question: &str) -> Result<Option<String>, Failure> {
+        discard_typed();
         self.print(question)?;
         let mut line = String::new();
         match io::stdin().lock().read_line(&mut line) {

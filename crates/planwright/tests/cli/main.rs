@@ -11,6 +11,7 @@ mod chat;
 mod chat_models;
 mod chat_sessions;
 mod chat_terminal;
+mod chat_typed_ahead;
 mod clients;
 mod commands;
 mod decisions;

@@ -18,6 +18,8 @@ pub(crate) enum Reply {
     },
     /// Says this much and then nothing more, until the caller leaves.
     Hold(&'static str),
+    /// The same, once the test releases it.
+    Held(Box<Reply>),
     Status(u16, &'static str),
     /// The same word until so many bytes were sent or the caller leaves.
     Endless(&'static str, usize),
@@ -26,6 +28,7 @@ pub(crate) enum Reply {
 pub(crate) struct Provider {
     pub(crate) address: String,
     requests: Receiver<Value>,
+    releases: Sender<()>,
 }
 
 impl Provider {
@@ -34,14 +37,21 @@ impl Provider {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/v1/", listener.local_addr().unwrap());
         let (to, requests) = channel();
+        let (releases, released) = channel();
+        let released = Arc::new(Mutex::new(released));
         let replies = Arc::new(Mutex::new(replies.to_vec()));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let (replies, to) = (Arc::clone(&replies), to.clone());
-                std::thread::spawn(move || serve(&stream.unwrap(), &replies, &to));
+                let (replies, to, released) = (Arc::clone(&replies), to.clone(), Arc::clone(&released));
+                std::thread::spawn(move || serve(&stream.unwrap(), &replies, &to, &released));
             }
         });
-        Self { address, requests }
+        Self { address, requests, releases }
+    }
+
+    /// Lets the next reply go that is held.
+    pub(crate) fn release(&self) {
+        self.releases.send(()).unwrap();
     }
 
     /// Waits for the next request.
@@ -60,11 +70,21 @@ pub(crate) fn last_message(request: &Value) -> String {
     messages.last().unwrap()["content"].as_str().unwrap_or_default().to_owned()
 }
 
-fn serve(mut stream: &TcpStream, replies: &Mutex<Vec<Reply>>, to: &Sender<Value>) {
+fn serve(mut stream: &TcpStream, replies: &Mutex<Vec<Reply>>, to: &Sender<Value>, released: &Mutex<Receiver<()>>) {
     let Some(request) = read(stream) else { return };
     let reply = {
         let mut replies = replies.lock().unwrap();
         if replies.len() > 1 { replies.remove(0) } else { replies[0].clone() }
+    };
+    let reply = match reply {
+        Reply::Held(reply) => {
+            // A test that has ended releases nothing.
+            if released.lock().unwrap().recv().is_err() {
+                return;
+            }
+            *reply
+        }
+        reply => reply,
     };
     let mut write = |text: String| stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n".to_owned();
@@ -86,6 +106,7 @@ fn serve(mut stream: &TcpStream, replies: &Mutex<Vec<Reply>>, to: &Sender<Value>
             let times = bytes / pieces.len();
             write(head).and_then(|()| (0..times).try_for_each(|_| write(pieces.clone())))
         }
+        Reply::Held(_) => unreachable!("it was released"),
         Reply::Hold(said) => write(head + &chunk(&json!({ "content": said }), None)),
         Reply::Status(status, body) => write(format!(
             "HTTP/1.1 {status} Trouble\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",

@@ -24,6 +24,10 @@ impl View for JsonView {
         Ok(())
     }
 
+    fn queued(&mut self, _: Vec<String>) -> Result<(), Failure> {
+        Ok(())
+    }
+
     fn said(&mut self, _: &str) -> Result<(), Failure> {
         Ok(())
     }
@@ -65,6 +69,9 @@ fn view(answer: &Answer) -> Value {
     };
     if let Some(plan) = answer.plan.as_ref().map(|card| &card.plan_id).or(ended_with) {
         view["planId"] = json!(plan);
+    }
+    if let Some(ask) = &answer.ask {
+        view["ask"] = json!({ "id": ask.id, "code": ask.code(), "title": ask.subject.title() });
     }
     if let Some(planner) = &answer.planner {
         view["planner"] = json!(planner);

@@ -16,7 +16,7 @@ use crate::chat::stream::Stream;
 use crate::failure::Failure;
 use crate::terminal::live::{self, put, width};
 use crate::terminal::palette::{BOLD, DIM};
-use crate::terminal::text::{Span, cut, fit, painted};
+use crate::terminal::text::{Span, cut, fit, paint, painted};
 use crate::terminal::{markdown, screen};
 
 /// A block that is longer is shown by its end, without being read as Markdown ten times a second.
@@ -36,6 +36,8 @@ pub(in crate::chat) struct LiveView {
     drawn: usize,
     above: Above,
     ticks: usize,
+    /// What the person typed meanwhile and waits.
+    queued: Vec<String>,
 }
 
 /// What is waited for.
@@ -119,6 +121,12 @@ impl View for LiveView {
     fn stopping(&mut self) -> Result<(), Failure> {
         self.wait_for("stopping", "Ctrl+C again leaves at once");
         self.draw()
+    }
+
+    fn queued(&mut self, lines: Vec<String>) -> Result<(), Failure> {
+        // The next tick draws it.
+        self.queued = lines;
+        Ok(())
     }
 
     fn said(&mut self, markdown: &str) -> Result<(), Failure> {
@@ -217,10 +225,11 @@ impl LiveView {
         let width = width();
         let mut lines = self.unfinished_lines(width);
         let kind = if lines.is_empty() { Above::Line } else { Above::Block };
-        let most = rows.saturating_sub(4).max(1);
+        let most = rows.saturating_sub(4 + self.queued.len()).max(1);
         lines.extend(self.output.newest(width));
         lines.drain(..lines.len().saturating_sub(most));
         lines.extend(self.status(width));
+        lines.extend(self.queued.iter().map(|line| paint(&fit(line, width), DIM)));
         if !lines.is_empty() && self.gap_before(kind) {
             lines.insert(0, String::new());
         }

@@ -20,6 +20,8 @@ pub(in crate::chat) struct PlainView {
     /// What the command under way has written.
     output: OutputLines,
     answered: bool,
+    /// What waits, as it was shown last.
+    queued: Vec<String>,
 }
 
 impl View for PlainView {
@@ -57,6 +59,14 @@ impl View for PlainView {
 
     fn stopping(&mut self) -> Result<(), Failure> {
         write(&lines::note("…", "Stopping; Ctrl+C again leaves at once.", screen::width()))
+    }
+
+    fn queued(&mut self, lines: Vec<String>) -> Result<(), Failure> {
+        for line in lines.iter().filter(|line| !self.queued.contains(line)) {
+            write(&format!("{line}\n"))?;
+        }
+        self.queued = lines;
+        Ok(())
     }
 
     fn said(&mut self, markdown: &str) -> Result<(), Failure> {

@@ -1,0 +1,242 @@
+//! Which of what a person typed may be sent, given what was on the screen when they began to type it.
+//!
+//! This is the rule alone; [`super::keyboard`] reads the keys and [`super::talk`] follows the rule. A decision counts only
+//! if the person began it with its card on the screen. A message is never the answer to something that was drawn after
+//! the person began to write it. What may not be sent comes back to the line that is being typed, and Enter sends it.
+
+mod queue;
+
+use planwright_core::ids::{AskId, PlanId};
+use planwright_core::plan::Digest;
+use planwright_core::plan::waiting::WaitingFor;
+use planwright_core::slash::{
+    self, AutoSubcommand, GoalSubcommand, MemorySubcommand, ParsedInput, PlanCommand, ProjectCommand,
+    ScheduleSubcommand, SlashCommand, TaskSubcommand, ToolsCommand,
+};
+
+pub(super) use queue::{Key, Next, Queue};
+
+/// What waits for the person in their session and is on the screen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Cards {
+    pub(super) plan: Option<WaitingPlan>,
+    pub(super) ask: Option<WaitingAsk>,
+}
+
+/// The version of a plan that was drawn, and what it waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct WaitingPlan {
+    pub(super) plan: PlanId,
+    pub(super) digest: Digest,
+    pub(super) wants: WaitingFor,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct WaitingAsk {
+    pub(super) ask: AskId,
+    pub(super) kind: AskKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AskKind {
+    Permission,
+    Question,
+}
+
+/// When the person began to type a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Begun {
+    /// At the prompt that was drawn below these cards.
+    AtPrompt(Cards),
+    /// Before it, when these cards were on the screen.
+    Earlier(Cards),
+}
+
+/// What becomes of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ruling {
+    Send,
+    Return(Why),
+}
+
+/// Why a text comes back to the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// The plan that it may be about was drawn later.
+    Plan,
+    Question,
+    Permission,
+    /// It decides something, and nothing that it could be about is on the screen.
+    NoCard,
+    /// What it is about has changed since the prompt was drawn.
+    Changed,
+    /// The person stopped the agent after they had typed it.
+    Stopped,
+}
+
+impl Why {
+    /// What the person reads above the line.
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Plan => "You typed this before the plan was on the screen; press Enter to send it.",
+            Self::Question => {
+                "You typed this before the question was on the screen; press Enter to send it as your answer."
+            }
+            Self::Permission => "You typed this before the agent asked for permission; it was not sent.",
+            Self::NoCard => "You typed this before the agent was done; press Enter to send it.",
+            Self::Changed => "This has changed since you saw it; read it again, then press Enter to send your line.",
+            Self::Stopped => "You stopped the agent; press Enter to send what you had typed.",
+        }
+    }
+}
+
+/// Whether a text may be sent while `now` is on the screen.
+pub(super) fn rule(text: &str, begun: &Begun, now: &Cards) -> Ruling {
+    match (effect(text), begun) {
+        (Effect::Looks, _) => Ruling::Send,
+        (Effect::Acts, Begun::AtPrompt(then) | Begun::Earlier(then)) => match &now.ask {
+            Some(ask) if then.ask.as_ref() != Some(ask) => Ruling::Return(ask.kind.why()),
+            Some(_) | None => Ruling::Send,
+        },
+        (Effect::Decides(subject), Begun::AtPrompt(then)) => match subject.is_same(then, now) {
+            true => Ruling::Send,
+            false => Ruling::Return(Why::Changed),
+        },
+        (Effect::Decides(subject), Begun::Earlier(then)) => match subject.is_on(now) && subject.is_same(then, now) {
+            true => Ruling::Send,
+            false => Ruling::Return(subject.why(now)),
+        },
+    }
+}
+
+/// What a text does when it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// It changes nothing.
+    Looks,
+    /// A message, or a command that gives the agent something to do or arranges the conversation.
+    Acts,
+    Decides(Subject),
+}
+
+/// What a decision is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    Plan,
+    Ask,
+    /// Something that the command names, or the state of the session; it has no card.
+    NoCard,
+}
+
+impl Subject {
+    fn is_on(self, screen: &Cards) -> bool {
+        match self {
+            Self::Plan => screen.plan.is_some(),
+            Self::Ask => screen.ask.is_some(),
+            Self::NoCard => false,
+        }
+    }
+
+    fn is_same(self, then: &Cards, now: &Cards) -> bool {
+        match self {
+            Self::Plan => then.plan == now.plan,
+            Self::Ask => then.ask == now.ask,
+            Self::NoCard => true,
+        }
+    }
+
+    fn why(self, now: &Cards) -> Why {
+        match (self, now) {
+            (Self::Plan, Cards { plan: Some(_), .. }) => Why::Plan,
+            (Self::Plan | Self::Ask, Cards { ask: Some(ask), .. }) => ask.kind.why(),
+            (Self::Plan | Self::Ask | Self::NoCard, _) => Why::NoCard,
+        }
+    }
+}
+
+impl AskKind {
+    const fn why(self) -> Why {
+        match self {
+            Self::Permission => Why::Permission,
+            Self::Question => Why::Question,
+        }
+    }
+}
+
+fn effect(text: &str) -> Effect {
+    match slash::parse(text) {
+        ParsedInput::Message(_) => Effect::Acts,
+        ParsedInput::Refused(_) => Effect::Looks,
+        ParsedInput::Command(command) => command_effect(&command),
+    }
+}
+
+fn command_effect(command: &SlashCommand) -> Effect {
+    match command {
+        SlashCommand::Plan(command) => plan_effect(command),
+        SlashCommand::Allow { code: Some(_), .. } | SlashCommand::Deny { .. } | SlashCommand::Answer { .. } => {
+            Effect::Decides(Subject::Ask)
+        }
+        SlashCommand::Tools(ToolsCommand::Accept { code: Some(_), .. })
+        | SlashCommand::Memory(
+            MemorySubcommand::Promote { .. }
+            | MemorySubcommand::Forget { .. }
+            | MemorySubcommand::Undo
+            | MemorySubcommand::Accept { .. }
+            | MemorySubcommand::Decline { .. },
+        )
+        | SlashCommand::Auto(AutoSubcommand::Resume { .. })
+        | SlashCommand::Undo(_)
+        | SlashCommand::Reset => Effect::Decides(Subject::NoCard),
+        SlashCommand::Plans
+        | SlashCommand::Sessions
+        | SlashCommand::Status
+        | SlashCommand::Help { .. }
+        | SlashCommand::Changes(_)
+        | SlashCommand::Goals
+        | SlashCommand::Tasks
+        | SlashCommand::Allow { code: None, .. }
+        | SlashCommand::Tools(ToolsCommand::List | ToolsCommand::Accept { code: None, .. })
+        | SlashCommand::Memory(MemorySubcommand::List | MemorySubcommand::Search { .. } | MemorySubcommand::Offers)
+        | SlashCommand::Project(ProjectCommand::Show)
+        | SlashCommand::Auto(AutoSubcommand::Status)
+        | SlashCommand::Goal(GoalSubcommand::List | GoalSubcommand::Show { .. })
+        | SlashCommand::Task(TaskSubcommand::List)
+        | SlashCommand::Schedule(ScheduleSubcommand::List)
+        | SlashCommand::Diary { text: None } => Effect::Looks,
+        SlashCommand::New
+        | SlashCommand::Switch { .. }
+        | SlashCommand::Compact
+        | SlashCommand::Stop
+        | SlashCommand::Project(ProjectCommand::Off | ProjectCommand::At(_))
+        | SlashCommand::Memory(MemorySubcommand::Save { .. })
+        | SlashCommand::Auto(AutoSubcommand::On { .. } | AutoSubcommand::Off { .. })
+        | SlashCommand::Goal(GoalSubcommand::Add { .. } | GoalSubcommand::Change { .. })
+        | SlashCommand::Task(TaskSubcommand::Add { .. } | TaskSubcommand::Change { .. })
+        | SlashCommand::Schedule(
+            ScheduleSubcommand::Add { .. }
+            | ScheduleSubcommand::Pause { .. }
+            | ScheduleSubcommand::Resume { .. }
+            | ScheduleSubcommand::Delete { .. },
+        )
+        | SlashCommand::Diary { text: Some(_) } => Effect::Acts,
+    }
+}
+
+fn plan_effect(command: &PlanCommand) -> Effect {
+    match command {
+        PlanCommand::Approve { .. }
+        | PlanCommand::Reject { .. }
+        | PlanCommand::Revise { .. }
+        | PlanCommand::Cancel { .. }
+        | PlanCommand::Resume { .. }
+        | PlanCommand::Done => Effect::Decides(Subject::Plan),
+        PlanCommand::Status | PlanCommand::Show { .. } | PlanCommand::Diff(_) | PlanCommand::Export { .. } => {
+            Effect::Looks
+        }
+        PlanCommand::On { .. } | PlanCommand::Off | PlanCommand::Files(_) | PlanCommand::About(_) => Effect::Acts,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! What waits for the person in their session: it is on the screen before a prompt is drawn.
+
+use planwright_core::ask::{Ask, AskSubject};
+use planwright_core::plan::waiting::WaitingFor;
+use planwright_core::session::Session;
+use planwright_core::snapshot::Snapshot;
+use planwright_engine::session::outcome::Answer;
+
+use super::conversation::{Asked, ChatConversation, Exchanged};
+use super::typeahead::{AskKind, Cards, WaitingAsk, WaitingPlan};
+use super::view::View;
+use crate::failure::Failure;
+
+/// What the person has read last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LastRead {
+    /// Nothing of this session, or nothing since it changed.
+    Nothing,
+    /// An answer of this session, which says what a plan that stopped waits for.
+    Answer,
+}
+
+impl ChatConversation {
+    /// What waits now.
+    pub(super) async fn waiting(&self) -> Cards {
+        self.snapshot().await.as_ref().map(cards).unwrap_or_default()
+    }
+
+    /// Shows what waits and is not on the screen. Returns what is on the screen then.
+    pub(super) async fn show_waiting(&mut self, read: LastRead, view: &mut dyn View) -> Result<Cards, Failure> {
+        let Some(snapshot) = self.snapshot().await else { return Ok(Cards::default()) };
+        let now = cards(&snapshot);
+        if let (Some(waiting), Some(plan)) = (&now.plan, snapshot.active()) {
+            let command = match (&waiting.wants, read) {
+                (WaitingFor::Approval, _) => (self.seen_digest(plan) != Some(waiting.digest)).then_some("/plan show"),
+                (_, LastRead::Answer) => None,
+                (_, LastRead::Nothing) => Some("/plan status"),
+            };
+            if let Some(command) = command
+                && let Exchanged::Failed(failure) = self.exchange(Asked::Text(command), view).await?
+            {
+                return Err(failure);
+            }
+        }
+        if let Some(ask) = waiting_ask(&snapshot).filter(|ask| !self.has_seen_ask(&ask.id)) {
+            let answer = Answer::asking(self.session(), ask.clone());
+            view.answer(&answer)?;
+            self.note_seen(&answer);
+        }
+        Ok(now)
+    }
+
+    /// A store that cannot be reached is reported when an input needs it.
+    async fn snapshot(&self) -> Option<Snapshot> {
+        self.agent().engine().sessions().snapshot(self.session()).await.ok()
+    }
+}
+
+fn cards(snapshot: &Snapshot) -> Cards {
+    let plan = snapshot.active().and_then(|plan| {
+        Some(WaitingPlan { plan: plan.id.clone(), digest: plan.digest(), wants: plan.waiting_for()? })
+    });
+    let ask = waiting_ask(snapshot).map(|ask| {
+        let kind = match ask.subject {
+            AskSubject::Permission(_) => AskKind::Permission,
+            AskSubject::Questions { .. } => AskKind::Question,
+        };
+        WaitingAsk { ask: ask.id.clone(), kind }
+    });
+    Cards { plan, ask }
+}
+
+fn waiting_ask(snapshot: &Snapshot) -> Option<&Ask> {
+    snapshot.session.as_deref().and_then(Session::waiting_ask)
+}
