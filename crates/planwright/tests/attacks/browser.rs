@@ -31,12 +31,12 @@ fn headers<'a>(server: &Server, cookies: impl IntoIterator<Item = &'a String>) -
     format!("origin: http://{}\r\ncookie: {pairs}\r\n", server.address)
 }
 
-fn dashboard(server: &Server) -> String {
+pub(crate) fn dashboard(server: &Server) -> String {
     format!("{PROGRAM} dashboard --url http://{}", server.address)
 }
 
 /// Signs in with what the commands printed, and approves.
-fn approves_with_link(stage: &mut Stage, server: &Server, printed: &str) -> AttackResult {
+pub(crate) fn approves_with_link(stage: &mut Stage, server: &Server, printed: &str) -> AttackResult {
     if let Some(link) = link(printed) {
         let cookies = sign_in(server, &link);
         approve(stage, server, &headers(server, &cookies));

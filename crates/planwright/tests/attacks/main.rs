@@ -6,11 +6,15 @@
 
 mod browser;
 mod decisions;
+mod logins;
 mod page;
 mod processes;
+mod records;
 mod results;
+mod servers;
 mod settings;
 mod shell;
 mod stage;
 mod store;
 mod surfaces;
+mod weakened;
