@@ -4,12 +4,14 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
+mod acts;
 mod browser;
 mod decisions;
 mod logins;
 mod page;
 mod processes;
 mod records;
+mod releases;
 mod results;
 mod servers;
 mod settings;

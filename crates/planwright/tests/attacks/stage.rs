@@ -189,6 +189,13 @@ impl Stage {
         result_of(&self.plan())
     }
 
+    /// The person runs a command that has to work, with the passphrase if it is asked for.
+    pub(crate) fn person_runs(&mut self, line: &str) -> String {
+        let ran = self.person.run_answering(line, &[("Passphrase of ada", PASSPHRASE)]);
+        done(&ran);
+        ran.output
+    }
+
     /// The person approves, with the passphrase where that is needed.
     pub(crate) fn person_approves(&mut self) -> Ran {
         let command = self.approve_command();
