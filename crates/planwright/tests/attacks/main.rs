@@ -7,6 +7,7 @@
 mod acts;
 mod browser;
 mod decisions;
+mod gateway;
 mod logins;
 mod page;
 mod processes;

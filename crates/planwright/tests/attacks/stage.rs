@@ -164,11 +164,15 @@ impl Stage {
 
     /// What the journals say that a person did, in all sessions.
     pub(crate) fn acts_of_people(&self) -> Vec<Value> {
+        self.journal().into_iter().filter(|entry| entry["by"]["kind"] == "person").collect()
+    }
+
+    /// The entries of the journals of all sessions.
+    pub(crate) fn journal(&self) -> Vec<Value> {
         let database = rusqlite::Connection::open(self.path("planwright.db")).unwrap();
         let mut query = database.prepare("SELECT body FROM journal ORDER BY id").unwrap();
         let bodies = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
-        let entries = bodies.map(|body| serde_json::from_str::<Value>(&body.unwrap()).unwrap());
-        entries.filter(|entry| entry["by"]["kind"] == "person").collect()
+        bodies.map(|body| serde_json::from_str(&body.unwrap()).unwrap()).collect()
     }
 
     pub(crate) fn status(&mut self) -> String {
