@@ -300,6 +300,17 @@ pub(crate) const ATTACKS: &[Attack] = &[
         "It names a server with `--upstream` whose tools wait for a person",
         [Succeeds, Stopped, Stopped],
     ),
+    attack(
+        "own_command",
+        "A command of Planwright's own agent at the level `open` approves, in a fake terminal",
+        [Succeeds, Stopped, Stopped],
+    ),
+    attack("own_command_in_namespace", "The same in a PID namespace", [Succeeds, Stopped, Stopped]),
+    attack(
+        "own_command_without_supervisor",
+        "The same in a process that has killed the supervisor of the command",
+        [Succeeds, Stopped, Stopped],
+    ),
 ];
 
 /// The expected results of an attack, by policy.

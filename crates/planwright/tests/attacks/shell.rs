@@ -124,10 +124,17 @@ impl Shell {
     }
 }
 
-impl Drop for Shell {
-    fn drop(&mut self) {
+impl Shell {
+    /// Ends its terminal, and so everything in it.
+    pub(crate) fn finish(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        self.finish();
     }
 }
 

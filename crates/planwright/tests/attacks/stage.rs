@@ -113,6 +113,15 @@ impl Stage {
         self.folder.path().join(name)
     }
 
+    /// The agent's program and all of its processes end.
+    pub(crate) fn end_agent(&mut self) {
+        let folder = self.folder.path().to_owned();
+        self.agent.finish();
+        // Another terminal takes the place, and nothing is run in it.
+        self.agent = Shell::start(&folder, "unused");
+        self.agent.finish();
+    }
+
     /// Writes a file with commands that the agent's shell can run.
     pub(crate) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path(name), text).unwrap();
