@@ -8,6 +8,7 @@ mod acts;
 mod browser;
 mod decisions;
 mod gateway;
+mod kernel;
 mod logins;
 mod own_agent;
 mod page;

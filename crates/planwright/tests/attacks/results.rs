@@ -311,6 +311,27 @@ pub(crate) const ATTACKS: &[Attack] = &[
         "The same in a process that has killed the supervisor of the command",
         [Succeeds, Stopped, Stopped],
     ),
+    attack(
+        "time_namespace",
+        "A fake terminal in a time namespace, in which every process seems to have started earlier or later",
+        [Succeeds, Stopped, Stopped],
+    ),
+    attack(
+        "time_namespace_client",
+        "The agent opens another session from a time namespace, so that the recorded program starts in the future",
+        [Succeeds, Stopped, Stopped],
+    ),
+    attack(
+        "false_proc",
+        "A folder of the agent is mounted over `/proc`, in a mount namespace",
+        [Succeeds, Stopped, Stopped],
+    ),
+    attack("false_proc_files", "Single files of `/proc` are replaced in the same way", [Succeeds, Stopped, Stopped]),
+    attack(
+        "subreaper",
+        "A fake terminal whose first process is adopted by a program that is older than the agent",
+        [Succeeds, Stopped, Stopped],
+    ),
 ];
 
 /// The expected results of an attack, by policy.

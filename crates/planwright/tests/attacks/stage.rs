@@ -54,6 +54,16 @@ for line in open(requests):
         print(answer.read().decode())
 "#;
 
+/// Runs a program and adopts the processes that it leaves behind.
+const SUBREAPER: &str = r#"import ctypes, os, subprocess, sys
+ctypes.CDLL(None).prctl(36, 1)
+child = os.fork()
+if child == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+while os.wait()[0] != child:
+    pass
+"#;
+
 pub(crate) struct Stage {
     pub(crate) require: Require,
     pub(crate) person: Shell,
@@ -73,7 +83,7 @@ impl Stage {
 
     /// The same with more settings of the person, which the store is made with.
     pub(crate) fn with_settings(require: Require, settings: &str) -> Self {
-        Self::prepared(require, settings, |person| {
+        Self::prepared(require, settings, &[], |person| {
             if require == Require::Verified {
                 enrol(person);
             }
@@ -81,18 +91,29 @@ impl Stage {
     }
 
     pub(crate) fn without_approver(require: Require) -> Self {
-        Self::prepared(require, "", |_| {})
+        Self::prepared(require, "", &[], |_| {})
+    }
+
+    /// The service adopts processes whose parents have ended, as the managers of sessions and containers do.
+    pub(crate) fn with_subreaper(require: Require) -> Self {
+        Self::prepared(require, "", &["python3", "subreaper.py"], |person| {
+            if require == Require::Verified {
+                enrol(person);
+            }
+        })
     }
 
     /// The person does something before the agent starts.
-    fn prepared(require: Require, settings: &str, prepare: impl FnOnce(&mut Shell)) -> Self {
+    fn prepared(require: Require, settings: &str, service: &[&str], prepare: impl FnOnce(&mut Shell)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         configure_with(folder.path(), require, settings);
-        for (name, text) in [("guess.sh", GUESSES), ("terminal.py", TERMINAL), ("client.py", HTTP_CLIENT)] {
+        let files =
+            [("guess.sh", GUESSES), ("terminal.py", TERMINAL), ("client.py", HTTP_CLIENT), ("subreaper.py", SUBREAPER)];
+        for (name, text) in files {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
         let mut person = Shell::start(folder.path(), "person");
-        let service = Service::start(folder.path());
+        let service = Service::start(folder.path(), service);
         done(&person.run(&format!("{PROGRAM} plan on --session cli:first-session")));
         prepare(&mut person);
         let begun = person.started().max(service.started);
@@ -358,17 +379,22 @@ done
 "#;
 
 impl Service {
-    fn start(folder: &Path) -> Self {
+    fn start(folder: &Path, runner: &[&str]) -> Self {
         use std::process::{Command, Stdio};
         let (program, jobs) = (folder.join("service.sh"), folder.join("jobs"));
         std::fs::create_dir(&jobs).unwrap();
         std::fs::write(&program, SERVICE).unwrap();
         let mut command = Command::new("setsid");
-        command.args(["--wait", "sh"]).arg(program).arg(&jobs).current_dir(folder);
+        command.arg("--wait").args(runner).arg("sh").arg(program).arg(&jobs).current_dir(folder);
         command.env("PLANWRIGHT_DATA", folder).env_remove("PLANWRIGHT_APPROVAL_REQUIRE");
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let child = command.spawn().unwrap();
         Self { child, started: uptime(), jobs }
+    }
+
+    /// The process that runs the jobs, or that looks after what runs them.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Has a job done, and waits for its end.
