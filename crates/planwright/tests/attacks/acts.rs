@@ -88,7 +88,7 @@ fn act_chat() {
 }
 
 /// The hook of a client lets a call of a tool pass that changes things.
-fn hook_lets_pass(stage: &mut Stage, folder: &str) -> bool {
+pub(crate) fn hook_lets_pass(stage: &mut Stage, folder: &str) -> bool {
     let call =
         json!({ "cwd": folder, "tool_name": "Write", "tool_input": { "file_path": "a.txt", "content": "mine" } });
     stage.write("hook.json", &call.to_string());
