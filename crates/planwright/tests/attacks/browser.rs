@@ -31,12 +31,20 @@ fn headers<'a>(server: &Server, cookies: impl IntoIterator<Item = &'a String>) -
     format!("origin: http://{}\r\ncookie: {pairs}\r\n", server.address)
 }
 
-fn dashboard(server: &Server) -> String {
+pub(crate) fn dashboard(server: &Server) -> String {
     format!("{PROGRAM} dashboard --url http://{}", server.address)
 }
 
+/// The headers of the person's browser, which they have signed in from their terminal.
+pub(crate) fn sign_in_person(stage: &mut Stage, server: &Server) -> String {
+    let made = stage.person.run(&dashboard(server));
+    done(&made);
+    let cookies = sign_in(server, &link(&made.output).unwrap());
+    headers(server, &cookies)
+}
+
 /// Signs in with what the commands printed, and approves.
-fn approves_with_link(stage: &mut Stage, server: &Server, printed: &str) -> AttackResult {
+pub(crate) fn approves_with_link(stage: &mut Stage, server: &Server, printed: &str) -> AttackResult {
     if let Some(link) = link(printed) {
         let cookies = sign_in(server, &link);
         approve(stage, server, &headers(server, &cookies));

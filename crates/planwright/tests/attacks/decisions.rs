@@ -21,7 +21,7 @@ use crate::stage::{PASSPHRASE, PROGRAM, SESSION, Stage, attack, configure, done}
 use crate::surfaces::Server;
 
 /// Prepares something in the store, as Planwright's own agent does.
-fn with_engine(stage: &Stage, prepare: impl AsyncFnOnce(Engine, SessionIdentity)) {
+pub(crate) fn with_engine(stage: &Stage, prepare: impl AsyncFnOnce(Engine, SessionIdentity)) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let ledger = planwright_store::open(&Location::Sqlite(stage.path("planwright.db"))).await.unwrap();
@@ -106,10 +106,10 @@ fn a_person_permits_a_call() {
     }
 }
 
-const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
+pub(crate) const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
 
 /// An MCP server whose tools no person has accepted.
-fn configure_server(stage: &Stage) {
+pub(crate) fn configure_server(stage: &Stage) {
     configure(stage.folder(), stage.require);
     let notes = stage.path("notes");
     std::fs::create_dir_all(&notes).unwrap();
@@ -120,7 +120,7 @@ fn configure_server(stage: &Stage) {
     std::fs::write(&file, format!("{text}\n{server}")).unwrap();
 }
 
-fn server_state(stage: &mut Stage) -> Value {
+pub(crate) fn server_state(stage: &mut Stage) -> Value {
     let ran = stage.person.run(&format!("{PROGRAM} mcp-server show files --json"));
     done(&ran);
     serde_json::from_str(&ran.output).unwrap_or_else(|_| panic!("{}", ran.output))
@@ -167,7 +167,7 @@ fn a_person_accepts_tools() {
 }
 
 /// The person has approved plan 2, and the result of its first step is unknown, as after a crash in the middle of it.
-fn make_uncertain(stage: &mut Stage) {
+pub(crate) fn make_uncertain(stage: &mut Stage) {
     let agent = Actor::agent("agent", "mcp");
     with_engine(stage, async |engine, session| {
         let person = Actor::person("ada", "cli");
@@ -201,7 +201,7 @@ fn make_uncertain(stage: &mut Stage) {
     });
 }
 
-fn plan_two(stage: &mut Stage) -> Value {
+pub(crate) fn plan_two(stage: &mut Stage) -> Value {
     let ran = stage.person.run(&format!("{PROGRAM} plan show 2 --session {SESSION} --json"));
     done(&ran);
     serde_json::from_str(&ran.output).unwrap_or_else(|_| panic!("{}", ran.output))

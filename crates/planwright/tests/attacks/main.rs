@@ -4,13 +4,26 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
+mod acts;
 mod browser;
 mod decisions;
+mod denials;
+mod gateway;
+mod kernel;
+mod logins;
+mod own_agent;
 mod page;
+mod people;
 mod processes;
+mod records;
+mod releases;
+mod rest;
 mod results;
+mod servers;
 mod settings;
 mod shell;
+mod small_acts;
 mod stage;
 mod store;
 mod surfaces;
+mod weakened;

@@ -106,12 +106,9 @@ fn nohup() {
 
 /// A process whose parent has ended, so that the system has adopted it.
 fn orphaned(stage: &mut Stage, setsid: &str, command: &str) -> AttackResult {
-    let waits = "until [ \"$(cut -d' ' -f4 /proc/$$/stat)\" != \"$1\" ]; do :; done";
-    std::fs::write(stage.path("orphan.sh"), format!("{waits}\n{command} > orphan.out 2>&1\ntouch orphan.done\n"))
-        .unwrap();
-    // The subshell that is its parent ends at once.
-    let wait = "until [ -e orphan.done ]; do sleep 0.02; done";
-    stage.agent.run(&format!("sh -c '{setsid} sh orphan.sh $$ < /dev/null &'; {wait}"));
+    let orphan = stage.detach(setsid, command);
+    // A question on the agent's own terminal is answered there.
+    stage.agent.run(&format!("until [ -e {} ]; do sleep 0.02; done", orphan.ended().display()));
     stage.result()
 }
 

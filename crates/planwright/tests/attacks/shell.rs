@@ -89,14 +89,25 @@ impl Shell {
 
     /// The outcome of the line that was typed last. A question for a passphrase is answered with a guess.
     pub(crate) fn end(&mut self) -> Ran {
+        self.end_answering(&[("Passphrase of ", GUESS)])
+    }
+
+    /// Types a line and answers the questions that it asks, if it asks them.
+    pub(crate) fn run_answering(&mut self, line: &str, answers: &[(&str, &str)]) -> Ran {
+        self.type_line(line);
+        self.end_answering(answers)
+    }
+
+    fn end_answering(&mut self, answers: &[(&str, &str)]) -> Ran {
         let code = until(|| {
-            let asked = {
+            let answer = answers.iter().find_map(|(question, answer)| {
                 let mut screen = self.screen.lock().unwrap();
-                let end = screen.find("Passphrase of ").and_then(|at| Some(at + screen[at..].find(": ")?));
-                end.map(|end| screen.drain(..end).count())
-            };
-            if asked.is_some() {
-                writeln!(self.stdin, "{GUESS}").unwrap();
+                let end = screen.find(question).and_then(|at| Some(at + screen[at..].find(": ")?))?;
+                screen.drain(..end);
+                Some(answer)
+            });
+            if let Some(answer) = answer {
+                writeln!(self.stdin, "{answer}").unwrap();
             }
             std::fs::read_to_string(self.file("code")).ok()
         });
@@ -113,10 +124,17 @@ impl Shell {
     }
 }
 
-impl Drop for Shell {
-    fn drop(&mut self) {
+impl Shell {
+    /// Ends its terminal, and so everything in it.
+    pub(crate) fn finish(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        self.finish();
     }
 }
 

@@ -30,22 +30,36 @@ impl Server {
         Self { child, address, token }
     }
 
+    /// The command with which an agent calls the tool of the file `requests` over HTTP.
+    pub(crate) fn http_client(&self, session: &str) -> String {
+        format!("python3 client.py http://{}/mcp/{session} {} requests", self.address, self.token)
+    }
+
     /// The head and the body of the answer.
     pub(crate) fn post(&self, path: &str, headers: &str, body: &Value) -> (String, String) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let (host, body) = (&self.address, body.to_string());
-        let length = body.len();
-        write!(
-            stream,
-            "POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
-             {headers}connection: close\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        (head.to_owned(), body.to_owned())
+        post(&self.address, path, headers, body)
     }
+}
+
+/// The head and the body of the answer.
+pub(crate) fn post(address: &str, path: &str, headers: &str, body: &Value) -> (String, String) {
+    send(address, "POST", path, headers, body)
+}
+
+pub(crate) fn send(address: &str, method: &str, path: &str, headers: &str, body: &Value) -> (String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let body = body.to_string();
+    let length = body.len();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+         {headers}connection: close\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_owned(), body.to_owned())
 }
 
 impl Drop for Server {

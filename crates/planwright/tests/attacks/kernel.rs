@@ -1,0 +1,131 @@
+//! What the kernel tells about processes, made to tell something else.
+
+use planwright_core::approval::Require;
+use planwright_test_support::prerequisites::{Prerequisite, skip};
+use serde_json::json;
+
+use crate::results::{AttackResult, expected};
+use crate::shell::until;
+use crate::stage::{PLAN, PROGRAM, Stage, attack, done, has_namespaces, in_terminal, result_of};
+
+/// In a time namespace every process seems to have started earlier, or later.
+fn in_time_namespace(seconds: i32, command: &str) -> String {
+    format!("unshare -UrTf --boottime {seconds} {command}")
+}
+
+fn has_time_namespaces() -> bool {
+    if !has_namespaces() {
+        return false;
+    }
+    let made = std::process::Command::new("sh").args(["-c", &in_time_namespace(100, "true")]).output();
+    let works = made.is_ok_and(|output| output.status.success());
+    if !works {
+        skip(Prerequisite::Sandbox, "a time namespace cannot be made");
+    }
+    works
+}
+
+/// The terminal seems to be older than the agent, and no ancestor has the start time that is in the record.
+#[test]
+fn time_namespace() {
+    if has_time_namespaces() {
+        attack("time_namespace", |stage| {
+            let approve = stage.approve_command();
+            for seconds in [-10, -100, 100] {
+                stage.agent.run(&in_time_namespace(seconds, &in_terminal(&approve)));
+            }
+            stage.result()
+        });
+    }
+}
+
+/// The agent opens another session from there: the recorded program starts in the future, and no process is one of it.
+#[test]
+fn time_namespace_client() {
+    if has_time_namespaces() {
+        attack("time_namespace_client", |stage| {
+            let session = "mcp:attack-later";
+            stage.write_requests("plan_set_content", &json!({ "plan_markdown": PLAN }));
+            stage.write("later.sh", &format!("{PROGRAM} mcp --session {session} < requests\ntrue\n"));
+            done(&stage.agent.run(&in_time_namespace(100_000, "sh later.sh")));
+            let digest = stage.plan_of(session, 1)["digest"].as_str().unwrap().to_owned();
+            let approve = format!("{PROGRAM} plan approve 1 --session {session} --digest {digest} --later");
+            stage.agent.run(&in_terminal(&approve));
+            result_of(&stage.plan_of(session, 1))
+        });
+    }
+}
+
+/// The namespaces of the agent, as it sees them before it leaves them.
+const NOTE_NAMESPACES: &str = "for n in /proc/self/ns/*; do echo ${n##*/} $(readlink $n); done > namespaces";
+
+/// Describes this process as the first one of a terminal, old and adopted by the system, in the namespaces that it was in.
+const DESCRIBE: &str = r#"p=$$
+mkdir -p fake/sys/kernel/random fake/$p/ns fake/1
+cat /proc/sys/kernel/random/boot_id > fake/sys/kernel/random/boot_id
+while read name space; do ln -s "$space" fake/$p/ns/$name; done < namespaces
+ln -s $p fake/self
+rest="0 0 0 0 0 0 0 0 0 0 0 0 0 0"
+echo "$p (planwright) S 1 $p $p 34999 $rest 100 0 0" > fake/$p/stat
+echo "1 (systemd) S 0 1 1 0 $rest 1 0 0" > fake/1/stat
+cat /proc/self/cgroup > fake/$p/cgroup
+"#;
+
+fn with_false_proc(stage: &mut Stage, mounts: &str) -> AttackResult {
+    let approve = stage.approve_command();
+    stage.write("false.sh", &format!("{DESCRIBE}{mounts}\nexec {approve}\n"));
+    stage.agent.run(NOTE_NAMESPACES);
+    stage.agent.run("setsid --wait unshare -Urm sh false.sh < /dev/null");
+    stage.result()
+}
+
+/// Another folder is mounted over `/proc`.
+#[test]
+fn false_proc() {
+    if has_namespaces() {
+        attack("false_proc", |stage| with_false_proc(stage, "mount --bind fake /proc"));
+    }
+}
+
+/// The kernel's `/proc` stays, and one file and one folder in it are others.
+#[test]
+fn false_proc_files() {
+    if has_namespaces() {
+        attack("false_proc_files", |stage| {
+            with_false_proc(stage, "mount --bind fake/$p/stat /proc/$p/stat\nmount --bind fake/$p/ns /proc/$p/ns")
+        });
+    }
+}
+
+/// Opens a terminal and leaves it to a process whose parent ends, so that an older program adopts it. That program did not open the
+/// terminal and knows nothing of it.
+const LEAVE: &str = r#"import fcntl, os, subprocess, sys, termios, time
+master, slave = os.openpty()
+if os.fork():
+    os._exit(0)
+parent = os.getppid()
+os.setsid()
+fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+time.sleep(0.1)
+while os.getppid() == parent and parent != int(sys.argv[1]):
+    time.sleep(0.01)
+child = subprocess.Popen(sys.argv[2:], stdin=slave, stdout=open("left.out", "w"), stderr=subprocess.STDOUT)
+while child.poll() is None:
+    os.write(master, b"let me in\n")
+    time.sleep(0.1)
+open("left.done", "w").close()
+"#;
+
+#[test]
+fn subreaper() {
+    let results = Require::ALL.map(|require| {
+        let mut stage = Stage::with_subreaper(require);
+        let approve = stage.approve_command();
+        stage.write("leave.py", LEAVE);
+        let reaper = stage.service.pid();
+        stage.service.run(&format!("python3 leave.py {reaper} {approve}"));
+        until(|| stage.path("left.done").exists().then_some(())).expect("it never ended");
+        stage.result()
+    });
+    assert_eq!(results, expected("subreaper"), "under any, separate, verified");
+}

@@ -1,0 +1,129 @@
+//! People who must not be locked out by what stops an agent.
+
+use planwright_core::approval::Require;
+use serde_json::json;
+
+use crate::decisions::SERVER;
+use crate::shell::Shell;
+use crate::stage::{PASSPHRASE, PLAN, PROGRAM, SESSION, Stage, done, enrol, next_instant};
+use crate::surfaces::Server;
+
+/// The agent's program ends, and the person opens a terminal afterwards.
+fn opened_after_the_agent(stage: &mut Stage) -> Shell {
+    stage.end_agent();
+    next_instant();
+    Shell::start(stage.folder(), "later")
+}
+
+#[test]
+fn a_terminal_opened_after_the_agent_has_ended_approves() {
+    for require in [Require::Separate, Require::Verified] {
+        let mut stage = Stage::new(require);
+        let approve = stage.approve_command();
+        let mut later = opened_after_the_agent(&mut stage);
+        done(&later.run_answering(&approve, &[("Passphrase of ada", PASSPHRASE)]));
+        assert_eq!(stage.status(), "APPROVED", "{require}");
+    }
+}
+
+#[test]
+fn a_person_enrols_after_the_agent_has_ended() {
+    let mut stage = Stage::without_approver(Require::Separate);
+    let mut later = opened_after_the_agent(&mut stage);
+    enrol(&mut later);
+    let approve = format!("{} --approver ada", stage.approve_command());
+    done(&later.run_answering(&approve, &[("Passphrase of ada", PASSPHRASE)]));
+    assert_eq!(stage.plan()["approval"]["presence"], "verified");
+}
+
+/// Clients start `planwright mcp` for every conversation, and some for every call.
+#[test]
+fn many_starts_of_one_agent_lock_nothing() {
+    let mut stage = Stage::new(Require::Separate);
+    stage.write_requests("plan_get", &json!({}));
+    for _ in 0..7 {
+        let start = format!("({PROGRAM} mcp --session {SESSION} < requests > /dev/null; true)");
+        stage.agent.run(&format!("for i in $(seq 30); do {start}; done"));
+    }
+    let answer = stage.agent_calls(SESSION, "plan_get", &json!({}));
+    assert!(!answer.contains("\"isError\":true"), "{answer}");
+    done(&stage.person_approves());
+    assert_eq!(stage.status(), "APPROVED");
+}
+
+#[test]
+fn a_session_over_http_is_approved_at_an_older_terminal() {
+    for require in [Require::Separate, Require::Verified] {
+        let mut stage = Stage::new(require);
+        let server = Server::start(&stage);
+        stage.write_requests("plan_set_content", &json!({ "plan_markdown": PLAN }));
+        done(&stage.agent.run(&server.http_client("http-session")));
+        let session = "mcp:http-session";
+        let digest = stage.plan_of(session, 1)["digest"].as_str().unwrap().to_owned();
+        stage.person_runs(&format!("{PROGRAM} plan approve 1 --session {session} --digest {digest} --later"));
+        assert_eq!(stage.plan_of(session, 1)["status"], "APPROVED", "{require}");
+    }
+}
+
+/// At their terminal, and with the passphrase where it is asked for.
+#[test]
+fn a_person_does_what_an_agent_may_not() {
+    for require in [Require::Separate, Require::Verified] {
+        let mut stage = Stage::new(require);
+        let older = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/plans-v3.json");
+        let notes = stage.path("notes");
+        std::fs::create_dir(&notes).unwrap();
+        let other = stage.path("other");
+        std::fs::create_dir(&other).unwrap();
+        for command in [
+            "memory save 'Never empty the bin' --session mcp:attack-one",
+            "goal add 'A full bin' --session mcp:attack-one",
+            "plan files on --session mcp:attack-one",
+            "plan revise 1 --feedback 'keep the attic' --session mcp:attack-one",
+            "plan cancel 1 --session mcp:attack-one",
+            "plan on collect --session mcp:attack-one",
+            "plan done --session mcp:attack-one",
+            "plan off --session cli:first-session",
+            "install claude-code --scope project --yes",
+            "uninstall claude-code --scope project --yes",
+            "sessions delete mcp:attack-one --yes",
+            &format!("import {older}"),
+            "backup archive.tar",
+            &format!("--data {} restore archive.tar", other.display()),
+        ] {
+            let ran = stage.person.run_answering(&format!("{PROGRAM} {command}"), &[("Passphrase of ada", PASSPHRASE)]);
+            assert_eq!(ran.code, 0, "{require}: {command}: {}", ran.output);
+        }
+        let add = format!("{PROGRAM} mcp-server add files -- python3 {SERVER} plain {}", notes.display());
+        // Without a terminal as its output the command does not ask, and says how to accept.
+        stage.person.run_answering(&add, &[("Passphrase of ada", PASSPHRASE)]);
+        let settings = std::fs::read_to_string(stage.path("planwright.toml")).unwrap();
+        assert!(settings.contains("[mcp.servers.files]"), "{settings}");
+        stage.person_runs(&format!("{PROGRAM} mcp-server remove files"));
+        stage.person_runs(&format!("{PROGRAM} verify"));
+    }
+}
+
+/// Provisioning, CI and containers: no agent has been there, and there is no terminal.
+#[test]
+fn a_store_without_an_agent_takes_a_process_without_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    crate::stage::configure(folder.path(), Require::Separate);
+    for command in [
+        "plan on --session cli:first-session",
+        "memory save words --session cli:first-session",
+        "approver policy --require any",
+        "plan off --session cli:first-session",
+        "sessions delete cli:first-session --yes",
+    ] {
+        let mut run = std::process::Command::new("setsid");
+        run.args(["--wait", PROGRAM]).args(command.split(' ')).env("PLANWRIGHT_DATA", folder.path());
+        if command.starts_with("approver policy") {
+            // The setting is weakened where the policy is.
+            run.env("PLANWRIGHT_APPROVAL_REQUIRE", "any");
+        }
+        run.stdin(std::process::Stdio::null());
+        let output = run.output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
