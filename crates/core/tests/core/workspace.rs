@@ -2,6 +2,7 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, SessionCommand};
+use planwright_core::plan::PlanStyle;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::Session;
 use planwright_core::workspace::{ContentHash, FileChange, FileVersion, Workspace};

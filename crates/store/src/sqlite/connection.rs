@@ -22,7 +22,7 @@ const NAP: Duration = Duration::from_millis(2);
 /// Marks the file as ours: "PLWR".
 const APPLICATION_ID: i32 = 0x504c_5752;
 
-const MIGRATIONS: [Migration; 14] = [
+const MIGRATIONS: [Migration; 15] = [
     |connection| connection.execute_batch(include_str!("migrations/001.sql")),
     |connection| connection.execute_batch(include_str!("migrations/002.sql")),
     |connection| {
@@ -46,6 +46,7 @@ const MIGRATIONS: [Migration; 14] = [
     |connection| connection.execute_batch(include_str!("migrations/012.sql")),
     |connection| connection.execute_batch(include_str!("migrations/013.sql")),
     |connection| connection.execute_batch(include_str!("migrations/014.sql")),
+    |connection| connection.execute_batch(include_str!("migrations/015.sql")),
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;
 

@@ -1,0 +1,2 @@
+-- No table changes. From this version on the store holds the guarded settings and the records of agents that every decision is
+-- compared with, so programs that do not know them refuse to open it.
