@@ -91,6 +91,7 @@ impl Snapshot {
             | SessionEvent::FilesChanged { .. }
             | SessionEvent::ChangesUndone { .. }
             | SessionEvent::ClientSeen { .. }
+            | SessionEvent::GatewayAsked { .. }
             | SessionEvent::Restored => {}
         }
         if let Some(session) = &mut self.session {
@@ -188,6 +189,8 @@ impl Session {
             SessionEvent::Renamed { title } => self.title.clone_from(title),
             // Comments are read from the journal of the plan.
             SessionEvent::ReviewDrafted { .. } | SessionEvent::ReviewSent { .. } => {}
+            // What was asked and answered is read from the journal.
+            SessionEvent::GatewayAsked { .. } => {}
             SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
             SessionEvent::WorkspaceChosen { path } => self.workspace = Workspace::at(path.clone()),
             SessionEvent::ClientSeen { client } => {

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::ask::{AskAnswer, AskSubject};
 use crate::auto::AutoCommand;
+use crate::gateway::GatewayAsk;
 use crate::ids::{AskId, ExecutionId, MemoryId, PlanId, StepId, TurnId};
 use crate::memory::MemoryCommand;
 use crate::plan::approval::Selection;
@@ -156,6 +157,8 @@ pub enum ExternalCommand {
     AddCall { tool: String, arguments: Value, description: Option<String>, runner: CallRunner },
     /// A report on a step of the active plan, of whatever style.
     Report(ProgressReport),
+    /// A call to an upstream server was asked about, or answered.
+    RecordAsk { tool: String, arguments: Value, state: GatewayAsk },
     /// A call was refused that is not one of the plan that is carried out.
     CountRefused,
 }

@@ -3,9 +3,10 @@
 
 use crate::ask::AskAnswer;
 use crate::auto::AutoCommand;
-use crate::command::{Command, Decision, SessionCommand, StuckChoice, TurnCommand};
+use crate::command::{Command, Decision, RunCommand, SessionCommand, StuckChoice, TurnCommand};
 use crate::memory::MemoryCommand;
 use crate::turn::Purpose;
+use crate::workbook::WorkbookCommand;
 
 /// What a command asks of the person who gives it, from nothing to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,8 +55,17 @@ impl Command {
                 AutoCommand::Stop { .. } => Guard::Stop,
                 AutoCommand::Fire { .. } | AutoCommand::Interrupt { .. } => Guard::Free,
             },
-            // The workbook is the agent's own notes, and a run is what an approval led to.
-            Self::Workbook(_) | Self::Run(_) | Self::External(_) => Guard::Free,
+            // To begin, to report and to finish follow from an approval.
+            Self::Run(command) => match command {
+                RunCommand::Finish { .. } | RunCommand::Pause { .. } => Guard::Stop,
+                RunCommand::Start { .. }
+                | RunCommand::Advance { .. }
+                | RunCommand::Report(_)
+                | RunCommand::ReportOnStep { .. } => Guard::Free,
+            },
+            Self::Workbook(WorkbookCommand::Switch { .. }) => Guard::Person,
+            // The workbook is the agent's own notes.
+            Self::Workbook(_) | Self::External(_) => Guard::Free,
         }
     }
 }

@@ -145,6 +145,7 @@ impl Event {
                 | SessionEvent::FilesChanged { .. }
                 | SessionEvent::ChangesUndone { .. }
                 | SessionEvent::ClientSeen { .. }
+                | SessionEvent::GatewayAsked { .. }
                 | SessionEvent::Restored,
             )
             | Self::Turn { .. }

@@ -41,6 +41,8 @@ pub struct Policy {
     pub agents_seen: AgentsSeen,
     /// The programs of the agents of sessions that were deleted, by the session's name.
     pub kept_clients: Arc<BTreeMap<String, Vec<AgentClient>>>,
+    /// The programs of the agents of all sessions. Read only for a person's command in the session of such a program.
+    pub other_agents: Arc<[AgentClient]>,
     /// What the commands of Planwright's own agent can reach.
     pub agent_sandbox: AgentSandbox,
     /// What runs may spend, and when they pause.
@@ -65,6 +67,7 @@ impl Default for Policy {
             approvers: Approvers::default(),
             agents_seen: AgentsSeen::default(),
             kept_clients: Arc::default(),
+            other_agents: Arc::default(),
             agent_sandbox: AgentSandbox::default(),
             auto: AutoPolicy::default(),
         }

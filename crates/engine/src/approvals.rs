@@ -32,6 +32,7 @@ pub use audit::ExportedKey;
 pub use browser::{BrowserSecret, SignInLink};
 pub use key::UnlockedKey;
 pub use passkeys::{NewPasskey, PasskeyChallenge, SignedByPasskey};
+pub(crate) use reach::agents_of_sessions;
 
 /// How often a record is sealed anew because another process was faster.
 const ATTEMPTS: u32 = 20;
@@ -92,7 +93,7 @@ impl Approvals {
             state = self.append_if(by, |state| state.policy.is_none().then(|| set.clone())).await?;
             state = self.record_settings(by, settings, state).await?;
         } else if state.settings.is_none() && opened == OpenedFor::Server {
-            if !self.clients_of_sessions().await?.is_empty() {
+            if !agents_of_sessions(self.ledger()).await?.is_empty() {
                 self.see_agent(by, "an agent of an earlier version").await?;
             }
             state = self.record_settings(by, settings, state).await?;

@@ -206,6 +206,7 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             | SessionEvent::FilesChanged { .. }
             | SessionEvent::ChangesUndone { .. }
             | SessionEvent::ClientSeen { .. }
+            | SessionEvent::GatewayAsked { .. }
             | SessionEvent::Restored => None,
         },
         Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) => None,

@@ -12,9 +12,11 @@ use planwright_core::command::{Command, ExternalCommand, RunCommand, SessionComm
 use planwright_core::door::Guard;
 use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::policy::Policy;
-use planwright_core::session::SessionIdentity;
+use planwright_core::presence::Presence;
+use planwright_core::session::{Channel, SessionIdentity};
 use planwright_core::snapshot::{CommandContext, Snapshot};
 
+use crate::approvals::agents_of_sessions;
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
 use crate::plan_export::PlanExport;
@@ -155,11 +157,15 @@ impl Submitter {
         let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
         let name = command_name(&command);
         let (ledger, configured) = (self.ledger.as_ref(), self.policies.of(session));
-        let policy = match policy_use(&command, by) {
+        let mut policy = match policy_use(&command, by) {
             PolicyUse::Configured => configured,
             PolicyUse::Recent => self.in_force.recent(ledger, &configured).await?,
             PolicyUse::InForce => self.in_force.get(ledger, &configured).await?,
         };
+        if compares_processes(&command, by, session) {
+            let other_agents = agents_of_sessions(ledger).await?.into();
+            policy = Arc::new(Policy { other_agents, ..(*policy).clone() });
+        }
         let session = session.clone();
         let submission = Submission { session: session.clone(), command, context, policy, leasing, turn };
         let outcome = self.ledger.submit(submission).await;
@@ -236,6 +242,12 @@ fn policy_use(command: &Command, by: &Actor) -> PolicyUse {
         Guard::Free if opens => PolicyUse::Recent,
         Guard::Free | Guard::Stop | Guard::Person => PolicyUse::Configured,
     }
+}
+
+/// Whether the process of a person is compared with the agents of all sessions: where those agents are programs of their own.
+fn compares_processes(command: &Command, by: &Actor, session: &SessionIdentity) -> bool {
+    let is_process = matches!(by.presence, Some(Presence::Terminal { .. } | Presence::NoTerminal { .. }));
+    command.guard() >= Guard::Person && is_process && matches!(session.channel, Channel::Mcp | Channel::Acp)
 }
 
 fn command_name(command: &Command) -> &'static str {

@@ -5,6 +5,8 @@
 
 mod tree;
 
+use std::net::SocketAddr;
+
 use planwright_core::presence::{
     AgentClient, Presence, ProcessId, RunningProcess, Terminal, TerminalEvidence, TerminalHolder,
 };
@@ -37,9 +39,13 @@ const SESSION_MANAGERS: [&str; 12] = [
 /// The services of the system that check who logs in before they open a terminal.
 const LOGIN_SERVICES: [&str; 3] = ["sshd", "sshd-session", "login"];
 
+/// The kernel's number for the devices of pseudo-terminals.
+const PSEUDO_TERMINALS: u64 = 136;
+
 /// A person at this process's terminal, or a process without one.
 pub(crate) fn presence() -> Presence {
-    let evidence = ProcessTree::read().and_then(|tree| evidence(&tree, std::process::id()));
+    let own = std::process::id();
+    let evidence = ProcessTree::read(own).and_then(|tree| evidence(&tree, own));
     // Which agents have ended matters only to a terminal.
     let running = |seen: &TerminalEvidence| match seen.terminal {
         Some(_) => ProcessTree::running().iter().map(running_process).collect(),
@@ -50,7 +56,7 @@ pub(crate) fn presence() -> Presence {
 
 /// This process as the program that the agent's unconfined commands run in. Only what starts from now on can be theirs.
 pub(crate) fn own_program() -> Option<AgentClient> {
-    let tree = ProcessTree::read()?;
+    let tree = ProcessTree::read(std::process::id())?;
     let newest = ProcessTree::running().iter().map(|process| process.started).max()?;
     Some(AgentClient {
         machine: machine(&tree),
@@ -81,7 +87,30 @@ fn running_process(process: &Process) -> RunningProcess {
 
 /// The program that started this process, in which an agent runs.
 pub(crate) fn client() -> Option<AgentClient> {
-    client_of(&ProcessTree::read()?, std::process::id())
+    let own = std::process::id();
+    let tree = ProcessTree::read(own)?;
+    client_of(&tree, tree.chain(own)?.get(1..)?)
+}
+
+/// The program at the other end of a connection, in which an agent runs. If it cannot be found, nothing proves that a
+/// terminal is not the agent's.
+pub(crate) fn client_at(peer: SocketAddr) -> Option<AgentClient> {
+    let found = ProcessTree::at_connection(peer).and_then(|pid| {
+        let tree = ProcessTree::read(pid)?;
+        client_of(&tree, &tree.chain(pid)?)
+    });
+    found.or_else(|| {
+        let tree = ProcessTree::read(std::process::id())?;
+        Some(AgentClient {
+            machine: machine(&tree),
+            name: "a program that is connected over HTTP".to_owned(),
+            processes: Vec::new(),
+            terminal: None,
+            place: Some(tree.place.clone()),
+            session: None,
+            group: None,
+        })
+    })
 }
 
 fn evidence(tree: &ProcessTree, pid: u32) -> Option<TerminalEvidence> {
@@ -91,18 +120,18 @@ fn evidence(tree: &ProcessTree, pid: u32) -> Option<TerminalEvidence> {
         place: tree.place.clone(),
         ancestors: chain.iter().map(Process::id).collect(),
         own_command: before.iter().any(|process| tree.is_planwright(process)),
-        terminal: own.terminal.map(|device| Terminal { device, holder: holder(&chain, own.session) }),
+        terminal: own.terminal.map(|device| Terminal { device, holder: holder(&chain, own.session, device) }),
         running: Vec::new(),
     })
 }
 
 /// The process that opened the terminal is the parent of the first process in it.
-fn holder(chain: &[Process], session: u32) -> Option<TerminalHolder> {
+fn holder(chain: &[Process], session: u32, device: u64) -> Option<TerminalHolder> {
     let position = chain.iter().position(|process| process.pid == session)?;
     let leader = &chain[position];
     let parent = chain.get(position + 1);
-    // The system adopts a process whose parent has ended: then nothing is known about who opened the terminal.
-    let Some(parent) = parent.filter(|parent| !adopts(parent)) else {
+    // A process whose parent has ended is adopted: then nothing is known about who opened the terminal.
+    let Some(parent) = parent.filter(|parent| !adopts(parent) && may_serve(parent, device)) else {
         let login = leader.user == 0 && is_one_of(leader, &LOGIN_SERVICES);
         return Some(TerminalHolder { started: leader.started, login });
     };
@@ -112,10 +141,19 @@ fn holder(chain: &[Process], session: u32) -> Option<TerminalHolder> {
     Some(TerminalHolder { started: parent.started, login })
 }
 
-fn client_of(tree: &ProcessTree, pid: u32) -> Option<AgentClient> {
-    let chain = tree.chain(pid)?;
-    let mut members: Vec<&Process> = vec![chain.get(1)?];
-    for (position, next) in chain.iter().enumerate().skip(2) {
+/// Whether the process may be the one that shows the terminal. One that other processes are left to serves only its own.
+fn may_serve(process: &Process, device: u64) -> bool {
+    let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xf_ff00));
+    match &process.serves {
+        Some(served) if major == PSEUDO_TERMINALS => served.contains(&minor),
+        Some(_) | None => true,
+    }
+}
+
+/// `chain` is the innermost process of the program and its ancestors.
+fn client_of(tree: &ProcessTree, chain: &[Process]) -> Option<AgentClient> {
+    let mut members: Vec<&Process> = vec![chain.first()?];
+    for (position, next) in chain.iter().enumerate().skip(1) {
         let inner = &chain[position - 1];
         // What opened the terminal that the program is the first process of is not part of the program.
         let opened_for_it = inner.pid == inner.session && inner.terminal.is_some();
@@ -177,6 +215,7 @@ mod tests {
                 name: words[7].to_owned(),
                 program: None,
                 control_group: None,
+                serves: None,
             }
         });
         ProcessTree::of("here", processes)
@@ -209,7 +248,8 @@ mod tests {
 
     #[test]
     fn a_client_ends_at_the_shell_of_the_person() {
-        let client = client_of(&tree(DESKTOP), 42).unwrap();
+        let tree = tree(DESKTOP);
+        let client = client_of(&tree, &tree.chain(42).unwrap()[1..]).unwrap();
         assert_eq!(client.name, "codex");
         assert_eq!(client.processes.iter().map(|process| process.pid).collect::<Vec<_>>(), [41, 40]);
         assert_eq!(client.terminal, Some(1));
@@ -218,7 +258,8 @@ mod tests {
     #[test]
     fn a_client_that_is_the_first_process_of_its_terminal_ends_there() {
         let lines = "1 0 1 1 0 1 0 systemd\n30 1 30 30 0 30 1000 tmux\n40 30 40 40 1 40 1000 codex\n42 40 40 40 1 42 1000 planwright";
-        let client = client_of(&tree(lines), 42).unwrap();
+        let tree = tree(lines);
+        let client = client_of(&tree, &tree.chain(42).unwrap()[1..]).unwrap();
         assert_eq!((client.name.as_str(), client.processes.len()), ("codex", 1));
     }
 
@@ -245,9 +286,34 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn the_own_process_is_found() {
-        let tree = ProcessTree::read().unwrap();
+        let tree = ProcessTree::read(std::process::id()).unwrap();
         let evidence = evidence(&tree, std::process::id()).unwrap();
         assert_eq!(evidence.ancestors[0].pid, std::process::id());
         assert!(!evidence.own_command);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_program_at_the_other_end_of_a_connection_is_found() {
+        for listen in ["127.0.0.1:0", "[::1]:0"] {
+            let Ok(listener) = std::net::TcpListener::bind(listen) else { continue };
+            let near = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let client = client_at(near.local_addr().unwrap()).unwrap();
+            assert_eq!(client.processes[0].pid, std::process::id(), "over {listen}");
+        }
+        let unknown = client_at("192.0.2.1:9".parse().unwrap()).unwrap();
+        assert!(unknown.processes.is_empty() && unknown.place.is_some());
+    }
+
+    /// A program that others are left to is older than the agent, and it does not show the terminal.
+    #[test]
+    fn a_terminal_that_its_parent_does_not_serve_is_as_old_as_its_first_process() {
+        let mut tree = tree("1 0 1 1 0 1 0 systemd\n30 1 30 30 0 30 1000 supervisor\n50 30 50 50 34819 50 1000 bash");
+        let started = |tree: &ProcessTree| evidence(tree, 50).unwrap().terminal.unwrap().holder.unwrap().started;
+        assert_eq!(started(&tree), 30, "it cannot be told what the supervisor serves");
+        tree.change(30, |supervisor| supervisor.serves = Some(vec![3]));
+        assert_eq!(started(&tree), 30);
+        tree.change(30, |supervisor| supervisor.serves = Some(vec![4]));
+        assert_eq!(started(&tree), 50);
     }
 }

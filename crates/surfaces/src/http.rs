@@ -31,6 +31,7 @@ mod token;
 mod webhook;
 mod ws;
 
+pub(crate) use access::Peer;
 pub use access::allowed_hosts::HostError;
 pub use api::rest;
 pub use health::HealthSource;

@@ -781,6 +781,7 @@ export const en = {
   "event.model_replied": "Model replied",
   "event.tool_ended": "Tool ended",
   "event.client_seen": "Client seen",
+  "event.gateway_asked": "Call asked about",
   "event.workspace_chosen": "Workspace chosen",
   "event.files_changed": "Files changed",
   "event.changes_undone": "Changes undone",

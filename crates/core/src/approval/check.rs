@@ -33,6 +33,8 @@ pub struct ApprovalCheck<'a> {
     pub channel: Channel,
     /// The programs that the session's agent ran in.
     pub clients: &'a [AgentClient],
+    /// The programs of agents of other sessions. Where the session's agent is a program of its own, they are held apart too.
+    pub others: &'a [AgentClient],
     /// Whether the store knows any agent that could reach this process.
     pub agents_seen: AgentsSeen,
     pub risks: &'a BTreeSet<Risk>,
@@ -97,7 +99,7 @@ impl ApprovalCheck<'_> {
         }
         match (self.program(), self.agents_seen) {
             (AgentProgram::Planwright, AgentsSeen::None) if self.clients.is_empty() => Ok(()),
-            (program, _) => evidence.ok_or(NotSeparate::Unseen)?.check_separate(program, self.clients),
+            (program, _) => evidence.ok_or(NotSeparate::Unseen)?.check_separate(program, self.clients, self.others),
         }
     }
 

@@ -170,6 +170,7 @@ impl Conversation {
             | SessionEvent::FilesChanged { .. }
             | SessionEvent::ChangesUndone { .. }
             | SessionEvent::ClientSeen { .. }
+            | SessionEvent::GatewayAsked { .. }
             | SessionEvent::Restored => {}
         }
     }

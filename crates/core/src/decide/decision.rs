@@ -263,6 +263,7 @@ impl Decider<'_> {
             sandbox: self.policy.agent_sandbox,
             channel: self.snapshot.identity.channel,
             agents_seen: self.policy.agents_seen,
+            others: &self.policy.other_agents,
             clients: self.snapshot.session.as_ref().map(|session| session.clients.as_slice()).unwrap_or_default(),
             risks,
             presence: self.context.by.presence.as_ref(),

@@ -24,6 +24,13 @@ impl Decider<'_> {
                 self.add_call(tool, arguments, description.as_deref(), *runner)
             }
             ExternalCommand::Report(report) => self.external_report(report),
+            ExternalCommand::RecordAsk { tool, arguments, state } => {
+                let (id, description, runner) = (StepId::nth(1), None, CallRunner::Planwright);
+                let call = RecordedCall { id, tool: tool.clone(), arguments: arguments.clone(), description, runner };
+                self.check_call(&call)?;
+                let RecordedCall { tool, arguments, .. } = call;
+                Ok(vec![Event::Session(SessionEvent::GatewayAsked { tool, arguments, state: *state })])
+            }
             ExternalCommand::CountRefused => Ok(self.count_refused()),
         }
     }

@@ -122,27 +122,39 @@ pub(crate) enum AgentProgram {
 }
 
 impl TerminalEvidence {
-    /// Whether the process is out of reach of the agent, as far as processes and terminals tell.
-    pub(crate) fn check_separate(&self, agent: AgentProgram, clients: &[AgentClient]) -> Result<(), NotSeparate> {
+    /// Whether the process is out of reach of the agent, as far as processes and terminals tell. `clients` are the programs of
+    /// the session's agent, `others` those of agents of other sessions.
+    pub(crate) fn check_separate(
+        &self,
+        agent: AgentProgram,
+        clients: &[AgentClient],
+        others: &[AgentClient],
+    ) -> Result<(), NotSeparate> {
         if self.own_command {
             return Err(NotSeparate::OwnCommand);
         }
         // No process from before the machine's last start is running.
-        let clients: Vec<_> = clients.iter().filter(|client| client.boot() == self.place.boot).collect();
+        let is_here = |client: &&AgentClient| client.boot() == self.place.boot;
+        let is_unknown = !clients.iter().any(|client| is_here(&client));
+        let clients: Vec<_> = clients.iter().chain(others).filter(is_here).collect();
         self.check_not_within(&clients)?;
         let terminal = self.terminal.ok_or(NotSeparate::NoTerminal)?;
         let holder = terminal.holder.ok_or(NotSeparate::Detached)?;
         match agent {
-            AgentProgram::Client if clients.is_empty() => return Err(NotSeparate::UnknownClient),
+            AgentProgram::Client if is_unknown => return Err(NotSeparate::UnknownClient),
             AgentProgram::Client | AgentProgram::Planwright => {}
         }
-        let same_terminal =
-            |client: &&&AgentClient| client.numbers_as(&self.place) && client.terminal == Some(terminal.device);
-        if let Some(client) = clients.iter().find(same_terminal) {
-            return Err(NotSeparate::SameTerminal(client.name.clone()));
-        }
-        for client in clients.iter().filter(|client| !self.is_over(client)) {
-            self.check_older(client, holder)?;
+        for client in clients {
+            let is_over = self.is_over(client);
+            // The number of a terminal is used again after its end.
+            let is_another = is_over && client.started().is_some_and(|started| holder.started > started);
+            let same_terminal = client.numbers_as(&self.place) && client.terminal == Some(terminal.device);
+            if same_terminal && !is_another {
+                return Err(NotSeparate::SameTerminal(client.name.clone()));
+            }
+            if !is_over {
+                self.check_older(client, holder)?;
+            }
         }
         Ok(())
     }

@@ -1,5 +1,8 @@
 //! What happens to a session as a whole: plan mode, its conversation and the plans it gets.
 
+use serde_json::Value;
+
+use crate::gateway::GatewayAsk;
 use crate::ids::PlanId;
 use crate::mode::ModeEnd;
 use crate::plan::PlanStyle;
@@ -61,6 +64,8 @@ events! {
         },
         /// A program started `planwright mcp` for this session: an agent runs in it.
         "client_seen" ClientSeen { client: AgentClient },
+        /// The agent of another program asked for a call to an upstream server, or a person answered.
+        "gateway_asked" GatewayAsked { tool: String, arguments: Value, state: GatewayAsk },
         /// The session was written back from an archive. Approvals before that are history.
         "session_restored" Restored,
     }
@@ -78,6 +83,7 @@ impl SessionEvent {
             | Self::PlanShown { .. }
             | Self::WorkspaceChosen { .. }
             | Self::ClientSeen { .. }
+            | Self::GatewayAsked { .. }
             | Self::Restored => None,
             Self::FilesChanged { origin, .. } => origin.plan.as_ref(),
             Self::ChangesUndone { undo } => undo.plan.as_ref(),
@@ -107,6 +113,7 @@ impl SessionEvent {
             | Self::FilesChanged { .. }
             | Self::ChangesUndone { .. }
             | Self::ClientSeen { .. }
+            | Self::GatewayAsked { .. }
             | Self::Restored => None,
         }
     }

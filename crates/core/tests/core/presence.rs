@@ -66,6 +66,7 @@ fn checked(
         sandbox,
         channel,
         clients,
+        others: &[],
         agents_seen: AgentsSeen::Some,
         risks: &risks,
         presence,
@@ -121,6 +122,7 @@ fn the_token_is_not_enough_where_the_agent_can_read_it() {
             sandbox,
             channel: Channel::Web,
             clients,
+            others: &[],
             agents_seen: AgentsSeen::Some,
             risks: &risks,
             presence,
@@ -254,13 +256,57 @@ fn a_program_that_ended_stops_counting_once_nothing_of_it_is_left() {
 }
 
 #[test]
+fn a_terminal_number_that_is_used_again_is_another_terminal() {
+    let again = |ended: bool| {
+        in_session_of_client(terminal_of(700, false, |seen| {
+            seen.terminal = Some(Terminal { device: 1, holder: Some(TerminalHolder { started: 700, login: false }) });
+            seen.running.retain(|process| !ended || process.id.pid != 40);
+        }))
+    };
+    assert_eq!(again(true), Ok(()));
+    assert!(again(false).unwrap_err().contains("the terminal in which `codex`"));
+}
+
+#[test]
+fn an_agent_of_another_session_decides_nothing_here() {
+    let other = AgentClient { name: "goose".to_owned(), processes: vec![process(45, 600)], terminal: None, ..client() };
+    let check = |presence: Presence| {
+        let (policy, risks) = (ApprovalPolicy::requiring(Require::Separate), BTreeSet::new());
+        let (clients, others) = ([client()], [other.clone()]);
+        let check = ApprovalCheck {
+            policy: &policy,
+            sandbox: AgentSandbox::Restricted,
+            channel: Channel::Mcp,
+            clients: &clients,
+            others: &others,
+            agents_seen: AgentsSeen::Some,
+            risks: &risks,
+            presence: Some(&presence),
+        };
+        check.check().map(drop).map_err(|refusal| refusal.message)
+    };
+    assert_eq!(check(terminal_of(300, false, |_| {})), Ok(()));
+    let within = check(terminal_of(300, false, |seen| seen.ancestors.push(process(45, 600))));
+    assert!(within.unwrap_err().contains("started by `goose`"));
+}
+
+#[test]
 fn a_store_without_an_agent_takes_a_process_without_a_terminal() {
     let script = || Presence::terminal(Some(TerminalEvidence { terminal: None, ..window() }));
     assert_eq!(script().as_str(), "none");
     let check = |channel, agents_seen, clients: &[AgentClient], presence: Presence| {
         let (policy, risks) = (ApprovalPolicy::requiring(Require::Separate), BTreeSet::new());
         let (sandbox, presence) = (AgentSandbox::Restricted, Some(&presence));
-        let check = ApprovalCheck { policy: &policy, sandbox, channel, clients, agents_seen, risks: &risks, presence };
+        let check = ApprovalCheck {
+            policy: &policy,
+            sandbox,
+            channel,
+            clients,
+            others: &[],
+            agents_seen,
+            risks: &risks,
+            presence,
+        };
         check.check_separate().is_ok()
     };
     assert!(check(Channel::Cli, AgentsSeen::None, &[], script()));
@@ -282,6 +328,7 @@ fn what_only_stops_is_open_to_every_terminal_and_to_no_process_of_the_agent() {
             sandbox: AgentSandbox::Restricted,
             channel: Channel::Mcp,
             clients: &clients,
+            others: &[],
             agents_seen: AgentsSeen::Some,
             risks: &risks,
             presence: Some(&presence),

@@ -152,6 +152,7 @@ impl ChatLog {
             SessionEvent::ConversationReset { .. } => *self = Self::new(),
             SessionEvent::Opened
             | SessionEvent::ClientSeen { .. }
+            | SessionEvent::GatewayAsked { .. }
             | SessionEvent::Restored
             | SessionEvent::PlanModeEnabled { .. }
             | SessionEvent::PlanModeDisabled { .. }

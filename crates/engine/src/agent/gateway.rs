@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, ExternalCommand, RunCommand};
 use planwright_core::gate::ToolEffect;
-use planwright_core::gateway::{GatewayCall, GatewayDecision, GatewayWrites, decide_gateway};
+use planwright_core::gateway::{GatewayAsk, GatewayCall, GatewayDecision, GatewayWrites, decide_gateway};
 use planwright_core::ids::StepId;
 use planwright_core::model::ToolSpec;
 use planwright_core::plan::content::{CallRunner, PlanContent};
@@ -269,7 +269,22 @@ impl Gateway {
         self.hooks.note(session, request, call_note, ended).await;
     }
 
-    async fn count_refused(&self, session: &SessionIdentity, by: &Actor, name: &str, refusal: &Refusal) {
+    /// Writes down that a call was asked about, or what was answered.
+    pub async fn record_ask(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        name: &str,
+        arguments: &Arguments,
+        state: GatewayAsk,
+    ) -> Result<(), Refusal> {
+        let arguments = Value::Object(arguments.clone());
+        let command = Command::External(ExternalCommand::RecordAsk { tool: name.to_owned(), arguments, state });
+        self.agent.engine().submit(session, by, command).await.map(drop).map_err(LedgerError::into_refusal)
+    }
+
+    /// Counts a call that was refused.
+    pub async fn count_refused(&self, session: &SessionIdentity, by: &Actor, name: &str, refusal: &Refusal) {
         self.counts.refused.fetch_add(1, Ordering::Relaxed);
         tracing::info!(event = "gateway_refused", session_identity = %session, tool = name, code = %refusal.code);
         let count = Command::External(ExternalCommand::CountRefused);

@@ -9,7 +9,7 @@ use planwright_core::presence::AgentClient;
 use planwright_core::session::{Channel, SessionIdentity};
 
 use super::Approvals;
-use crate::ledger::LedgerResult;
+use crate::ledger::{Ledger, LedgerResult};
 
 const PAGE: u32 = 256;
 
@@ -42,6 +42,7 @@ impl Approvals {
             sandbox: policy.agent_sandbox,
             channel: session.channel,
             clients: &stored.clients,
+            others: &agents_of_sessions(self.ledger()).await?,
             agents_seen: policy.agents_seen,
             risks: &BTreeSet::new(),
             presence: by.presence.as_ref(),
@@ -74,13 +75,14 @@ impl Approvals {
 
     async fn check_everywhere(&self, by: &Actor, require: Require) -> LedgerResult<()> {
         let policy = self.policy().await?;
-        let mut clients = self.clients_of_sessions().await?;
+        let mut clients = agents_of_sessions(self.ledger()).await?;
         clients.extend(policy.kept_clients.values().flatten().cloned());
         let check = ApprovalCheck {
             policy: &ApprovalPolicy::requiring(require),
             sandbox: policy.agent_sandbox,
             channel: Channel::Cli,
             clients: &clients,
+            others: &[],
             agents_seen: policy.agents_seen,
             risks: &BTreeSet::new(),
             presence: by.presence.as_ref(),
@@ -88,18 +90,18 @@ impl Approvals {
         check.check()?;
         Ok(())
     }
+}
 
-    /// The programs of the agents of all sessions.
-    pub(super) async fn clients_of_sessions(&self) -> LedgerResult<Vec<AgentClient>> {
-        let mut clients = Vec::new();
-        let mut after = None;
-        loop {
-            let page = self.ledger().walk_sessions(after, PAGE).await?;
-            clients.extend(page.items.into_iter().flat_map(|stored| stored.session.clients));
-            after = page.next;
-            if after.is_none() {
-                return Ok(clients);
-            }
+/// The programs of the agents of all sessions.
+pub(crate) async fn agents_of_sessions(ledger: &dyn Ledger) -> LedgerResult<Vec<AgentClient>> {
+    let mut clients = Vec::new();
+    let mut after = None;
+    loop {
+        let page = ledger.walk_sessions(after, PAGE).await?;
+        clients.extend(page.items.into_iter().flat_map(|stored| stored.session.clients));
+        after = page.next;
+        if after.is_none() {
+            return Ok(clients);
         }
     }
 }

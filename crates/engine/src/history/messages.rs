@@ -312,6 +312,7 @@ fn noted(event: &SessionEvent) -> Option<String> {
         | SessionEvent::FilesChanged { .. }
         | SessionEvent::ChangesUndone { .. }
         | SessionEvent::ClientSeen { .. }
+        | SessionEvent::GatewayAsked { .. }
         | SessionEvent::Restored => None,
     }
 }

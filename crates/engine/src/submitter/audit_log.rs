@@ -68,6 +68,7 @@ const fn words(event: &Event) -> Option<&'static str> {
             SessionEvent::WorkspaceChosen { .. } => Some("a workspace was chosen"),
             SessionEvent::ChangesUndone { .. } => Some("changes of files were undone"),
             SessionEvent::ClientSeen { .. } => Some("a program started an agent's connection"),
+            SessionEvent::GatewayAsked { .. } => Some("a call to an upstream server was asked about"),
             SessionEvent::Restored => Some("a session was restored from an archive"),
             SessionEvent::ConversationReset { .. }
             | SessionEvent::Compacted { .. }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use planwright_core::actor::Actor;
+use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::Command;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
@@ -212,7 +212,7 @@ impl FileSync {
             };
             let why = if matches!(note, Note::TakenIn { .. }) { WriteOrigin::User } else { WriteOrigin::Conflict };
             let write = WorkbookCommand::Write { which, base_version: state.version, content: text, why };
-            match self.submitter.submit(session, &Actor::person("the user", DISK), Command::Workbook(write)).await {
+            match self.submitter.submit(session, &edit_of_file(), Command::Workbook(write)).await {
                 Ok(committed) => {
                     report.committed = Some(committed);
                     report.notes.push(note);
@@ -291,6 +291,11 @@ async fn clear_away(
         }
     }
     Ok(SyncStep::Done)
+}
+
+/// Who wrote into the file is not known: an agent with a shell can do it, too.
+fn edit_of_file() -> Actor {
+    Actor::new(ActorKind::System, "an edit of the file", DISK)
 }
 
 enum Failed {

@@ -1,6 +1,7 @@
 //! `planwright mcp`
 
 use std::io::IsTerminal as _;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -121,7 +122,7 @@ struct ClientSetup {
 
 #[async_trait]
 impl SessionSetup for ClientSetup {
-    async fn prepare(&self, session: &SessionIdentity) -> LedgerResult<()> {
+    async fn prepare(&self, session: &SessionIdentity, _: Option<SocketAddr>) -> LedgerResult<()> {
         let system = Actor::system(Channel::Mcp.as_str());
         if let Some(workspace) = &self.workspace {
             let stored = self.engine.sessions().get(session).await?;
@@ -133,6 +134,24 @@ impl SessionSetup for ClientSetup {
         }
         if let Some(client) = &self.client {
             self.engine.sessions().see_client(session, &system, client.clone()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The session of an agent that comes over HTTP knows which program is at the other end of the connection.
+#[derive(Debug)]
+pub(super) struct HttpAgents {
+    pub(super) engine: Engine,
+}
+
+#[async_trait]
+impl SessionSetup for HttpAgents {
+    async fn prepare(&self, session: &SessionIdentity, peer: Option<SocketAddr>) -> LedgerResult<()> {
+        let Some(peer) = peer else { return Ok(()) };
+        let found = tokio::task::spawn_blocking(move || processes::client_at(peer)).await;
+        if let Ok(Some(client)) = found {
+            self.engine.sessions().see_client(session, &Actor::system(Channel::Mcp.as_str()), client).await?;
         }
         Ok(())
     }

@@ -27,6 +27,7 @@ use self::service_manager::notify;
 use self::signals::Signals;
 use self::telegram_updates::TelegramUpdates;
 use super::chat::{agent, choice};
+use super::mcp::HttpAgents;
 use crate::cli::{Global, ServeArgs};
 use crate::config::Settings;
 use crate::context::{Context, make_folder};
@@ -107,6 +108,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
         limits: server.limits,
         health: logging::health_source().into_iter().collect(),
         grace: server.grace,
+        agents: Some(Arc::new(HttpAgents { engine: agent.engine().clone() })),
         gateway_writes,
         commands: PersonCommands {
             store_options: context.invocation.store_options(),

@@ -1,6 +1,7 @@
 //! The processes of the machine.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use planwright_core::presence::ProcessPlace;
@@ -21,6 +22,8 @@ pub(super) struct Process {
     /// The file that it runs, if this process may know.
     pub(super) program: Option<PathBuf>,
     pub(super) control_group: Option<String>,
+    /// The pseudo-terminals that it serves, by their number. `None` if this process may not know.
+    pub(super) serves: Option<Vec<u64>>,
 }
 
 #[derive(Debug)]
@@ -41,15 +44,21 @@ impl ProcessTree {
         Self { place, own_program: None, processes }
     }
 
-    /// `None` where the system does not tell.
+    #[cfg(test)]
+    pub(super) fn change(&mut self, pid: u32, change: impl FnOnce(&mut Process)) {
+        self.processes.get_mut(&pid).map(change).unwrap();
+    }
+
+    /// The process and its ancestors. `None` where the system does not tell.
     #[cfg(target_os = "linux")]
-    pub(super) fn read() -> Option<Self> {
+    pub(super) fn read(pid: u32) -> Option<Self> {
         let place = linux::place()?;
         let own_program = std::fs::read_link("/proc/self/exe").ok();
         let mut processes = HashMap::new();
-        let mut next = std::process::id();
+        let mut next = pid;
         // Only the ancestors are read.
-        while let Some(process) = linux::process(next) {
+        while let Some(mut process) = linux::process(next) {
+            process.serves = linux::served_terminals(next);
             next = process.parent;
             if processes.insert(process.pid, process).is_some() || processes.len() > LONGEST_CHAIN {
                 return None;
@@ -72,7 +81,18 @@ impl ProcessTree {
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn read() -> Option<Self> {
+    pub(super) fn read(_: u32) -> Option<Self> {
+        None
+    }
+
+    /// The process on this machine at the other end of a connection.
+    #[cfg(target_os = "linux")]
+    pub(super) fn at_connection(peer: SocketAddr) -> Option<u32> {
+        linux::process_at(peer)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn at_connection(_: SocketAddr) -> Option<u32> {
         None
     }
 
@@ -104,6 +124,7 @@ impl ProcessTree {
 mod linux {
     use std::fs::File;
     use std::io::Read as _;
+    use std::net::{IpAddr, SocketAddr};
     use std::os::unix::fs::MetadataExt as _;
 
     use planwright_core::presence::ProcessPlace;
@@ -140,13 +161,13 @@ mod linux {
         })
     }
 
-    /// The control group in the unified hierarchy, or the one of systemd.
+    /// The control group in the unified hierarchy, or the one of systemd. The first group of all tells no program from another.
     fn control_group(pid: u32) -> Option<String> {
         let text = read(&format!("/proc/{pid}/cgroup"))?;
         let group = |start: &str| text.lines().find_map(|line| line.strip_prefix(start));
         let named = group("0::")
             .or_else(|| text.lines().find_map(|line| line.split_once(":name=systemd:").map(|(_, path)| path)));
-        named.map(str::to_owned)
+        named.filter(|path| *path != "/").map(str::to_owned)
     }
 
     pub(super) fn process(pid: u32) -> Option<Process> {
@@ -175,6 +196,54 @@ mod linux {
             name: name.to_owned(),
             program: std::fs::read_link(format!("{folder}/exe")).ok(),
             control_group: control_group(pid),
+            serves: None,
         })
+    }
+
+    pub(super) fn served_terminals(pid: u32) -> Option<Vec<u64>> {
+        let mut served = Vec::new();
+        for file in std::fs::read_dir(format!("/proc/{pid}/fdinfo")).ok()?.flatten() {
+            let Some(text) = read(&file.path().to_string_lossy()) else { continue };
+            let index = text.lines().find_map(|line| line.strip_prefix("tty-index:"));
+            served.extend(index.and_then(|index| index.trim().parse::<u64>().ok()));
+        }
+        Some(served)
+    }
+
+    pub(super) fn process_at(peer: SocketAddr) -> Option<u32> {
+        let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
+        let tables = ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().filter_map(read);
+        let socket = tables.into_iter().find_map(|table| socket_at(&table, peer))?;
+        let link = format!("socket:[{socket}]");
+        let folders = std::fs::read_dir("/proc").ok()?.flatten();
+        let mut numbers = folders.filter_map(|folder| folder.file_name().to_str()?.parse::<u32>().ok());
+        numbers.find(|pid| {
+            let Ok(files) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+            files.flatten().any(|file| std::fs::read_link(file.path()).is_ok_and(|to| to.as_os_str() == link.as_str()))
+        })
+    }
+
+    /// The number of the socket that is bound to this address, in a table of `/proc/net`.
+    fn socket_at(table: &str, peer: SocketAddr) -> Option<u64> {
+        table.lines().skip(1).find_map(|line| {
+            let fields: Vec<_> = line.split_whitespace().collect();
+            let (address, port) = fields.get(1)?.split_once(':')?;
+            let here = SocketAddr::new(address_of(address)?.to_canonical(), u16::from_str_radix(port, 16).ok()?);
+            let socket = fields.get(9)?.parse::<u64>().ok()?;
+            (here == peer && socket != 0).then_some(socket)
+        })
+    }
+
+    /// Groups of four bytes, each as one number of this machine.
+    fn address_of(text: &str) -> Option<IpAddr> {
+        let mut bytes = Vec::new();
+        for start in (0..text.len()).step_by(8) {
+            let group = u32::from_str_radix(text.get(start..start + 8)?, 16).ok()?;
+            bytes.extend(group.to_ne_bytes());
+        }
+        match bytes.len() {
+            4 => <[u8; 4]>::try_from(bytes).ok().map(IpAddr::from),
+            _ => <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from),
+        }
     }
 }

@@ -9,6 +9,7 @@ use planwright_core::model::{ModelReply, ToolCall, Usage};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::{PermissionCounts, StepOutcome, StepStatus};
 use planwright_core::policy::Policy;
+use planwright_core::presence::Presence;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Purpose, TurnInput};
 use planwright_core::workspace::CallChanges;
@@ -32,7 +33,8 @@ pub(crate) fn with_engine(stage: &Stage, prepare: impl AsyncFnOnce(Engine, Sessi
 /// A turn that asks for permission to write a file.
 fn ask_permission(stage: &Stage) {
     with_engine(stage, async |engine, session| {
-        let (person, agent) = (Actor::person("ada", "cli"), Actor::agent("rehearsal", "cli"));
+        let (person, agent) =
+            (Actor::person("ada", "cli").recognised(Presence::Browser), Actor::agent("rehearsal", "cli"));
         let begin = TurnCommand::Begin { text: "Do it".to_owned(), tokens: 2, purpose: Purpose::Answer };
         let committed = engine.submit(&session, &person, Command::Turn(begin)).await.unwrap();
         let turn = committed.snapshot.open_turn().unwrap().id.clone();
@@ -170,7 +172,7 @@ fn a_person_accepts_tools() {
 pub(crate) fn make_uncertain(stage: &mut Stage) {
     let agent = Actor::agent("agent", "mcp");
     with_engine(stage, async |engine, session| {
-        let person = Actor::person("ada", "cli");
+        let person = Actor::person("ada", "cli").recognised(Presence::Browser);
         engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Collect).await.unwrap();
         for (tool, arguments) in
             [("plan_add_call", json!({ "tool": "send_mail", "arguments": {} })), ("plan_finalize", json!({}))]
@@ -251,8 +253,8 @@ fn a_person_settles_an_uncertain_step() {
     for require in [Require::Separate, Require::Verified] {
         let mut stage = Stage::new(require);
         make_uncertain(&mut stage);
-        let ran = stage.person.run(&format!("{PROGRAM} plan resume 2 --skip --session {SESSION}"));
-        assert_eq!(plan_two(&mut stage)["steps"][0]["status"], "SKIPPED", "{require}: {}", ran.output);
+        let said = stage.person_runs(&format!("{PROGRAM} plan resume 2 --skip --session {SESSION}"));
+        assert_eq!(plan_two(&mut stage)["steps"][0]["status"], "SKIPPED", "{require}: {said}");
     }
 }
 

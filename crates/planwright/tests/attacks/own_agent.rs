@@ -3,6 +3,7 @@
 use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
 use planwright_core::plan::PlanStyle;
+use planwright_core::presence::Presence;
 use planwright_core::session::SessionIdentity;
 use serde_json::json;
 
@@ -21,7 +22,8 @@ const WAITING: &str = "cli:own-agent-waits";
 fn draft_command(stage: &Stage, line: &str) {
     with_engine(stage, async |engine, _| {
         let session: SessionIdentity = WORKING.parse().unwrap();
-        let (person, agent) = (Actor::person("ada", "cli"), Actor::agent("rehearsal", "cli"));
+        let (person, agent) =
+            (Actor::person("ada", "cli").recognised(Presence::Browser), Actor::agent("rehearsal", "cli"));
         engine.sessions().open(&session, &person).await.unwrap();
         engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Collect).await.unwrap();
         for (tool, arguments) in [("run_command", json!({ "command": line })), ("plan_finalize", json!({}))] {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStyle;
+use planwright_core::presence::Presence;
 use planwright_core::session::SessionIdentity;
 use planwright_test_support::bot_api::{FakeBotApi, SentMessage, TOKEN};
 use serde_json::{Value, json};
@@ -104,7 +105,8 @@ pub(crate) const OWN_SESSION: &str = "web:own-agent";
 pub(crate) fn draft_by_own_agent(stage: &Stage, session: &str) {
     with_engine(stage, async |engine, _| {
         let session: SessionIdentity = session.parse().unwrap();
-        let (person, agent) = (Actor::person("ada", "web"), Actor::agent("rehearsal", "web"));
+        let (person, agent) =
+            (Actor::person("ada", "web").recognised(Presence::Browser), Actor::agent("rehearsal", "web"));
         engine.sessions().open(&session, &person).await.unwrap();
         engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Document).await.unwrap();
         let Value::Object(arguments) = json!({ "plan_markdown": PLAN }) else { unreachable!("it is an object") };

@@ -37,7 +37,7 @@ fn what_a_person_edits_is_what_the_agent_reads() {
     let world = begun();
     std::fs::write(file(&world, "findings.md"), "found by hand\n").unwrap();
     assert_eq!(world.run("plan files show findings").done().stdout, "found by hand\n");
-    assert_eq!(world.json("plan files show findings")["by"]["name"], "the user");
+    assert_eq!(world.json("plan files show findings")["by"]["name"], "an edit of the file");
     let read = call("read_plan", &json!({ "which": "findings" }));
     let talked = talk(&world, &format!("mcp --session {SESSION}"), &[&read]).done();
     assert!(talked.stdout.contains("found by hand"), "{}", talked.stdout);

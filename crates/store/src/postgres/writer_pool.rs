@@ -321,7 +321,9 @@ fn weight(command: &Command) -> usize {
     match command {
         Command::Draft(DraftCommand::SetContent { markdown, .. })
         | Command::External(ExternalCommand::SetContent { markdown, .. }) => markdown.len(),
-        Command::External(ExternalCommand::AddCall { arguments, .. }) => arguments.to_string().len(),
+        Command::External(
+            ExternalCommand::AddCall { arguments, .. } | ExternalCommand::RecordAsk { arguments, .. },
+        ) => arguments.to_string().len(),
         Command::External(ExternalCommand::Report(_) | ExternalCommand::CountRefused) => 0,
         Command::Import(imported) => imported.content.size(),
         Command::Workbook(command) => command.size(),

@@ -35,7 +35,7 @@ use super::mcp::default_session;
 use super::router::router;
 use super::token::{Token, TokenError};
 use super::webhook::UpdateReceiver;
-use crate::mcp::{McpOptions, PersonCommands, PlanStart, SessionChoice};
+use crate::mcp::{McpOptions, PersonCommands, PlanStart, SessionChoice, SessionSetup};
 use acceptor::Acceptor;
 
 pub(crate) use connection::ConnectionHandle;
@@ -68,6 +68,8 @@ pub struct ServerOptions {
     pub health: Vec<Arc<dyn HealthSource>>,
     /// How long requests may take to finish once the server is told to stop.
     pub grace: Duration,
+    /// What is done before an agent that comes over MCP works in a session.
+    pub agents: Option<Arc<dyn SessionSetup>>,
     /// When agents that come over MCP may change things through upstream servers.
     pub gateway_writes: GatewayWrites,
     /// How agents that come over MCP tell a person to decide.
@@ -123,6 +125,7 @@ impl Server {
             limits,
             health,
             grace,
+            agents,
             gateway_writes,
             commands,
             updates,
@@ -145,7 +148,7 @@ impl Server {
             session: SessionChoice::Request(default_session()),
             start: PlanStart::Ensure(None),
             commands,
-            setup: None,
+            setup: agents,
             gateway: agent.upstream().is_some().then(|| agent.gateway(gateway_writes)),
         };
         let app = App::new(agent, ledger, CancellationToken::new(), public_url);

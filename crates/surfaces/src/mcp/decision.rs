@@ -4,10 +4,11 @@
 //! most. The approval policy decides whether that is enough; where it is not, the person is not asked there, and a client
 //! that can open pages is sent to the review page of the dashboard instead.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
-use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck};
+use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, Risk};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::presence::Presence;
@@ -97,27 +98,11 @@ impl DecisionWait<'_> {
         let capabilities = self.context.peer.peer_info()?.capabilities.elicitation.clone()?;
         let plan = self.engine.plans().active(self.session).await.ok()?;
         let has_form = capabilities.form.is_some() || capabilities.url.is_none();
-        if has_form && self.counts(&plan).await {
+        if has_form && answers_in_client_count(self.engine, self.session, &plan.risks()).await {
             return self.ask_form(&plan).await;
         }
         let dashboard = self.commands.dashboard.as_deref().filter(|_| capabilities.url.is_some())?;
         self.open_page(&plan, dashboard).await
-    }
-
-    /// Whether the approval policy takes an answer that is given in the client.
-    async fn counts(&self, plan: &Plan) -> bool {
-        let Ok(stored) = self.engine.sessions().get(self.session).await else { return false };
-        let Ok(policy) = self.engine.approvals().policy().await else { return false };
-        let check = ApprovalCheck {
-            policy: &policy.approval,
-            sandbox: AgentSandbox::Open,
-            channel: self.session.channel,
-            clients: &stored.clients,
-            agents_seen: AgentsSeen::Some,
-            risks: &plan.risks(),
-            presence: Some(&Presence::Token),
-        };
-        check.check().is_ok()
     }
 
     async fn ask_form(&self, plan: &Plan) -> Option<String> {
@@ -168,6 +153,27 @@ impl DecisionWait<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether the approval policy takes an answer that is given in the client.
+pub(super) async fn answers_in_client_count(
+    engine: &Engine,
+    session: &SessionIdentity,
+    risks: &BTreeSet<Risk>,
+) -> bool {
+    let Ok(stored) = engine.sessions().get(session).await else { return false };
+    let Ok(policy) = engine.approvals().policy().await else { return false };
+    let check = ApprovalCheck {
+        policy: &policy.approval,
+        sandbox: AgentSandbox::Open,
+        channel: session.channel,
+        clients: &stored.clients,
+        others: &[],
+        agents_seen: AgentsSeen::Some,
+        risks,
+        presence: Some(&Presence::Token),
+    };
+    check.check().is_ok()
 }
 
 async fn elicit(peer: &Peer<RoleServer>, params: ElicitRequestParams) -> Option<ElicitResult> {

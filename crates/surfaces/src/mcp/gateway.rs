@@ -1,11 +1,14 @@
 //! The tools of upstream servers for the client's agent, behind the gate.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use planwright_core::actor::Actor;
+use planwright_core::approval::Risk;
 use planwright_core::gate::ToolEffect;
+use planwright_core::gateway::GatewayAsk;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
@@ -20,6 +23,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 
 use super::answer::CallAnswer;
+use super::decision::answers_in_client_count;
 use super::server::Shared;
 use super::session_changes::SessionChanges;
 use super::{notifications, progress, server_questions, upstream};
@@ -81,15 +85,32 @@ impl GatewayClient<'_> {
                 },
                 GatewayOutcome::Planned(value) | GatewayOutcome::Recorded(value) => Ok(CallAnswer::Own(value)),
                 GatewayOutcome::Ask if permitted == Permitted::NotAsked => {
-                    if ask(name, &arguments, self.context).await {
-                        permitted = Permitted::ByPerson;
-                        continue;
-                    }
-                    Err(not_permitted(name))
+                    self.ask(gateway, name, &arguments).await?;
+                    permitted = Permitted::ByPerson;
+                    continue;
                 }
                 GatewayOutcome::Ask => Err(not_permitted(name)),
             };
         }
+    }
+
+    /// Asks the person in the client, if the approval policy takes an answer from there. Nothing is asked, and no call is
+    /// made, before it is written down.
+    async fn ask(&self, gateway: &EngineGateway, name: &str, arguments: &Arguments) -> Result<(), Refusal> {
+        let record = |state| gateway.record_ask(self.session, self.by, name, arguments, state);
+        let refusal = if answers_in_client_count(self.shared.engine(), self.session, &risks_of_call()).await {
+            record(GatewayAsk::Asked).await?;
+            if ask(name, arguments, self.context).await {
+                return record(GatewayAsk::Permitted).await;
+            }
+            record(GatewayAsk::NotPermitted).await?;
+            not_permitted(name)
+        } else {
+            record(GatewayAsk::NotAsked).await?;
+            not_asked(name)
+        };
+        gateway.count_refused(self.session, self.by, name, &refusal).await;
+        Err(refusal)
     }
 
     async fn call_once(
@@ -142,6 +163,19 @@ impl GatewayClient<'_> {
             CallEvent::Question(question) => Some(question),
         }
     }
+}
+
+/// What a call to an upstream server may do.
+fn risks_of_call() -> BTreeSet<Risk> {
+    BTreeSet::from([Risk::Upstream])
+}
+
+fn not_asked(name: &str) -> Refusal {
+    Refusal::policy_denied(format!(
+        "`{}` is made only after a person permitted it, and the approval policy takes no answer from the program that the agent \
+         runs in. Write the call into a plan that a person approves, or have the person permit it by a rule in `[[permissions]]`.",
+        visible(name)
+    ))
 }
 
 fn not_permitted(name: &str) -> Refusal {

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::gateway::Gateway;
 use super::request_order::give_up_position;
-use super::session::{begin, check_target, choose};
+use super::session::{begin, check_target, choose, peer_of};
 use super::session_changes::SessionChanges;
 use super::upstream::UpstreamUpdates;
 use super::{
@@ -144,7 +144,7 @@ impl PlanServer {
         let opened = self.shared.session.get_or_try_init(|| async {
             let McpOptions { engine, session, start, setup, .. } = &self.shared.options;
             let (identity, start) = choose(session, *start, context).await;
-            begin(engine, &identity, start, setup.as_ref()).await?;
+            begin(engine, &identity, start, setup.as_ref(), context.and_then(peer_of)).await?;
             tracing::info!(session_identity = %identity, "serving MCP");
             let changes = SessionChanges::new(engine.clone(), identity.clone());
             self.watch(&identity, &changes);

@@ -4,6 +4,7 @@
 #![allow(deprecated, reason = "clients of the older life cycle have logging, roots and subscriptions of their own")]
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,7 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use super::folder::{folder_of_uri, folder_session};
 use super::{PlanStart, THROUGH};
+use crate::http::Peer;
 
 /// How long a client may take to name its folders.
 const ROOTS_TIME: Duration = Duration::from_secs(3);
@@ -55,7 +57,8 @@ pub(crate) struct SessionTarget {
 /// What else is done before the agent works in a session.
 #[async_trait]
 pub trait SessionSetup: fmt::Debug + Send + Sync + 'static {
-    async fn prepare(&self, session: &SessionIdentity) -> LedgerResult<()>;
+    /// `peer` is the address that the agent's program is connected from, if it came over HTTP.
+    async fn prepare(&self, session: &SessionIdentity, peer: Option<SocketAddr>) -> LedgerResult<()>;
 }
 
 /// Finds the session of a connection and how plan work starts in it.
@@ -95,6 +98,11 @@ pub(super) fn check_target(session: &SessionIdentity, context: &RequestContext<R
     }
 }
 
+/// The address that a request over HTTP came from.
+pub(super) fn peer_of(context: &RequestContext<RoleServer>) -> Option<SocketAddr> {
+    Some(context.extensions.get::<Parts>()?.extensions.get::<Peer>()?.0)
+}
+
 fn target_of(context: &RequestContext<RoleServer>) -> Option<SessionTarget> {
     context.extensions.get::<Parts>()?.extensions.get::<SessionTarget>().cloned()
 }
@@ -122,6 +130,7 @@ pub(super) async fn begin(
     session: &SessionIdentity,
     start: PlanStart,
     setup: Option<&Arc<dyn SessionSetup>>,
+    peer: Option<SocketAddr>,
 ) -> LedgerResult<()> {
     let by = Actor::system(THROUGH);
     let stored = engine.ledger().session(session).await?;
@@ -129,7 +138,7 @@ pub(super) async fn begin(
         engine.sessions().open(session, &by).await?;
     }
     if let Some(setup) = setup {
-        setup.prepare(session).await?;
+        setup.prepare(session, peer).await?;
     }
     // The agent's program starts this, as often as it likes. In a session that exists, plan work is as a person left it.
     let is_new = stored.is_none();

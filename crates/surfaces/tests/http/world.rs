@@ -115,6 +115,7 @@ pub(crate) async fn options(folder: &TempDir, control: StoreControl) -> ServerOp
         limits: ServerLimits::default(),
         health: Vec::new(),
         grace: PATIENCE,
+        agents: None,
         gateway_writes: GatewayWrites::default(),
         commands: PersonCommands::default(),
         updates: None,

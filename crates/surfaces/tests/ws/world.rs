@@ -76,6 +76,7 @@ impl World {
             limits,
             health: Vec::new(),
             grace: PATIENCE,
+            agents: None,
             gateway_writes: GatewayWrites::default(),
             commands: PersonCommands::default(),
             updates: None,

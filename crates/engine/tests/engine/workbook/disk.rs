@@ -34,12 +34,12 @@ async fn a_persons_edit_is_taken_in_before_anything_else() {
 }
 
 #[tokio::test]
-async fn a_persons_edit_of_a_file_is_read_and_recorded_as_theirs() {
+async fn a_persons_edit_of_a_file_is_read_and_recorded_as_an_edit() {
     let world = World::with_workbook().await;
     world.save(DocumentKind::Findings, "found by hand");
     assert_eq!(world.call("read_plan", json!({ "which": "findings" })).await["text"], "found by hand");
     let document = world.engine().workbooks().document(&world.session, DocumentKind::Findings).await.unwrap();
-    assert_eq!((document.by.name.as_str(), document.by.through.as_str()), ("the user", "disk"));
+    assert_eq!((document.by.name.as_str(), document.by.through.as_str()), ("an edit of the file", "disk"));
     assert_eq!(world.engine().workbooks().sync(&world.session).await.unwrap(), [], "once");
 }
 

@@ -2,8 +2,8 @@ use planwright_core::plan::execution::StepStatus;
 
 use super::*;
 
-fn plan(name: &str, text: &str, wants: WaitingFor) -> Option<WaitingPlan> {
-    let digest = Digest::of_value("test", &serde_json::json!(text));
+fn plan(name: &str, digit: &str, wants: WaitingFor) -> Option<WaitingPlan> {
+    let digest = digit.repeat(64).parse::<Digest>().unwrap();
     Some(WaitingPlan { plan: PlanId::new(name).unwrap(), digest, wants })
 }
 
@@ -31,10 +31,10 @@ fn screens() -> Screens {
     let with = |plan| Cards { plan, ask: None };
     Screens {
         nothing: Cards::default(),
-        plan: with(plan("plan-1", "one", WaitingFor::Approval)),
-        changed_plan: with(plan("plan-1", "two", WaitingFor::Approval)),
-        after_step_1: with(plan("plan-1", "one", step(1))),
-        after_step_2: with(plan("plan-1", "one", step(2))),
+        plan: with(plan("plan-1", "1", WaitingFor::Approval)),
+        changed_plan: with(plan("plan-1", "2", WaitingFor::Approval)),
+        after_step_1: with(plan("plan-1", "1", step(1))),
+        after_step_2: with(plan("plan-1", "1", step(2))),
         question: ask("ask-1", AskKind::Question),
         other_question: ask("ask-2", AskKind::Question),
         permission: ask("ask-3", AskKind::Permission),
