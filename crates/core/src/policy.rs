@@ -41,7 +41,8 @@ pub struct Policy {
     pub agents_seen: AgentsSeen,
     /// The programs of the agents of sessions that were deleted, by the session's name.
     pub kept_clients: Arc<BTreeMap<String, Vec<AgentClient>>>,
-    /// The programs of the agents of all sessions. Read only for a person's command in the session of such a program.
+    /// The programs of the agents of all sessions. Read only for a person's command where the session's agent is
+    /// not in the sandbox.
     pub other_agents: Arc<[AgentClient]>,
     /// What the commands of Planwright's own agent can reach.
     pub agent_sandbox: AgentSandbox,

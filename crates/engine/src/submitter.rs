@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
+use planwright_core::approval::AgentSandbox;
 use planwright_core::command::{Command, ExternalCommand, RunCommand, SessionCommand, TurnCommand};
 use planwright_core::door::Guard;
 use planwright_core::ids::{RequestId, TurnId};
@@ -162,7 +163,7 @@ impl Submitter {
             PolicyUse::Recent => self.in_force.recent(ledger, &configured).await?,
             PolicyUse::InForce => self.in_force.get(ledger, &configured).await?,
         };
-        if compares_processes(&command, by, session) {
+        if compares_processes(&command, by, session, &policy) {
             let other_agents = agents_of_sessions(ledger).await?.into();
             policy = Arc::new(Policy { other_agents, ..(*policy).clone() });
         }
@@ -244,10 +245,12 @@ fn policy_use(command: &Command, by: &Actor) -> PolicyUse {
     }
 }
 
-/// Whether the process of a person is compared with the agents of all sessions: where those agents are programs of their own.
-fn compares_processes(command: &Command, by: &Actor, session: &SessionIdentity) -> bool {
+/// Whether the process of a person is compared with the agents of all sessions: where the session's agent is not in the sandbox.
+fn compares_processes(command: &Command, by: &Actor, session: &SessionIdentity, policy: &Policy) -> bool {
     let is_process = matches!(by.presence, Some(Presence::Terminal { .. } | Presence::NoTerminal { .. }));
-    command.guard() >= Guard::Person && is_process && matches!(session.channel, Channel::Mcp | Channel::Acp)
+    let is_outside =
+        matches!(session.channel, Channel::Mcp | Channel::Acp) || policy.agent_sandbox == AgentSandbox::Open;
+    command.guard() >= Guard::Person && is_process && is_outside
 }
 
 fn command_name(command: &Command) -> &'static str {

@@ -61,6 +61,7 @@ use planwright_upstream::UpstreamServerOptions;
 
 use self::file::File;
 use self::guarded::GuardedSettings;
+pub(crate) use self::guarded::differences;
 pub(crate) use self::reference::settings_help;
 pub(crate) use self::sandbox::SandboxSettings;
 pub(crate) use self::server::{ServerSettings, host_name, listen_address};
@@ -157,6 +158,8 @@ impl Settings {
         let mut policy = policy::policy(file, &path, &data)?;
         policy.agent_sandbox = match sandbox.level {
             SandboxLevel::Open => AgentSandbox::Open,
+            // Agents that other processes run have the stored level.
+            SandboxLevel::ReadOnly | SandboxLevel::Workspace if guarded::is_open(stored) => AgentSandbox::Open,
             SandboxLevel::ReadOnly | SandboxLevel::Workspace => AgentSandbox::Restricted,
         };
         Ok(Self {

@@ -215,6 +215,7 @@ mod tests {
                 name: words[7].to_owned(),
                 program: None,
                 control_group: None,
+                has_ended: false,
                 serves: None,
             }
         });

@@ -33,7 +33,7 @@ pub struct ApprovalCheck<'a> {
     pub channel: Channel,
     /// The programs that the session's agent ran in.
     pub clients: &'a [AgentClient],
-    /// The programs of agents of other sessions. Where the session's agent is a program of its own, they are held apart too.
+    /// The programs of agents of other sessions. Where the session's agent is not in the sandbox, they are held apart, too.
     pub others: &'a [AgentClient],
     /// Whether the store knows any agent that could reach this process.
     pub agents_seen: AgentsSeen,

@@ -29,7 +29,7 @@ pub struct ExportedPasskey {
 
 impl Approvals {
     /// What is wrong with the approvers and with the signatures of approvals. With `kept`, the approvers of the store have to
-    /// be among those keys, so that a forged enrolment is found.
+    /// be among those keys, and those keys have to be known to the store, so that a forged enrolment and a replaced store are found.
     pub async fn audit(&self, kept: Option<&[ExportedKey]>) -> LedgerResult<Vec<DamagedRow>> {
         let records = self.records().await?;
         let state = match ApprovalState::replay(&records) {
@@ -43,6 +43,11 @@ impl Approvals {
             let is_kept = |one: &Approver| kept.iter().any(|key| key.name == one.name && key.key == one.key);
             for forged in state.approvers.0.iter().filter(|one| !is_kept(one)) {
                 found.push(row(&format!("approver {}", forged.name), "its key is not among the keys that were kept"));
+            }
+            let is_missing = |key: &&ExportedKey| !known.0.iter().any(|one| key.name == one.name && key.key == one.key);
+            for missing in kept.iter().filter(is_missing) {
+                let why = "its key was kept, and it was never enrolled in this store";
+                found.push(row(&format!("approver {}", missing.name), why));
             }
             let has_kept = |one: &Approver, passkey: &Passkey| {
                 let fits = |kept: &ExportedPasskey| kept.id == passkey.id && kept.key == passkey.key;

@@ -84,13 +84,19 @@ pub(super) fn in_force<'a>(key: &str, stored: Option<&'a str>, own: Option<&'a s
     if own.is_some() && reach(level(own)) < reach(level(stored)) { own } else { stored }
 }
 
+/// Whether the store lets commands of Planwright's own agent run without a sandbox.
+pub(super) fn is_open(stored: Option<&GuardedSettings>) -> bool {
+    let level = stored.and_then(|settings| settings.get("sandbox.level"));
+    level.and_then(|text| text.parse::<SandboxLevel>().ok()) == Some(SandboxLevel::Open)
+}
+
 /// Whether this process's bot is another one than the store's, or sends its updates under another secret.
 pub(super) fn is_other_bot(stored: &GuardedSettings, own: &GuardedSettings) -> bool {
     [BOT, WEBHOOK].iter().any(|key| own.contains_key(*key) && stored.get(*key) != own.get(*key))
 }
 
 /// What this process sets differently from the store, for people. The stored values count.
-pub(super) fn differences(stored: &GuardedSettings, own: &GuardedSettings) -> Vec<String> {
+pub(crate) fn differences(stored: &GuardedSettings, own: &GuardedSettings) -> Vec<String> {
     let differs = |(key, value): &(&String, &String)| stored.get(*key) != Some(*value);
     let told = |(key, value): (&String, &String)| {
         let in_store = stored.get(key).map_or_else(|| "not set".to_owned(), |value| format!("`{value}`"));

@@ -22,6 +22,8 @@ pub(super) struct Process {
     /// The file that it runs, if this process may know.
     pub(super) program: Option<PathBuf>,
     pub(super) control_group: Option<String>,
+    /// It runs no more, and its parent has not looked at how it ended.
+    pub(super) has_ended: bool,
     /// The pseudo-terminals that it serves, by their number. `None` if this process may not know.
     pub(super) serves: Option<Vec<u64>>,
 }
@@ -72,7 +74,7 @@ impl ProcessTree {
     pub(super) fn running() -> Vec<Process> {
         let Ok(folders) = std::fs::read_dir("/proc") else { return Vec::new() };
         let numbers = folders.flatten().filter_map(|folder| folder.file_name().to_str()?.parse::<u32>().ok());
-        numbers.filter_map(linux::process).collect()
+        numbers.filter_map(linux::process).filter(|process| !process.has_ended).collect()
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -196,6 +198,8 @@ mod linux {
             name: name.to_owned(),
             program: std::fs::read_link(format!("{folder}/exe")).ok(),
             control_group: control_group(pid),
+            // A process whose first thread has ended may have others.
+            has_ended: matches!(fields.first(), Some(&("Z" | "X"))) && number(17).is_some_and(|threads| threads < 2),
             serves: None,
         })
     }

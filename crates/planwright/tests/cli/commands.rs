@@ -92,6 +92,8 @@ fn read_only_changes_nothing_and_open_is_told_at_the_start() {
         assert_ne!(result(&provider)["exit_code"], 0);
         assert!(!files(&world).join("made").exists());
     }
+    // The store keeps the level that it was made with.
+    let world = World::new();
     // Where nothing is enforced, a person is asked about every command, unless a rule allows it.
     world.write("planwright.toml", "[[permissions]]\ntool = \"run_command\"\nmatch = \"touch\"\ndecide = \"allow\"\n");
     let provider = Provider::start(&[call("touch made"), Reply::Text("Yes.".to_owned())]);

@@ -54,6 +54,17 @@ fn where_nothing_is_yet_everything_is_fine_and_nothing_is_made() {
     world.run("doctor").done().says("✔ configuration").says("! model");
 }
 
+#[test]
+fn a_setting_that_the_store_has_otherwise_is_named() {
+    let world = World::new();
+    world.run("plan on").done();
+    says(&doctor(&world, &[]), "settings", "fine", "as the store has them");
+    let looked = doctor(&world, &[("PLANWRIGHT_GATEWAY_WRITES", "free")]);
+    says(&looked, "settings", "notice", "`gateway.writes` is not set in the store, and `free` here");
+    world.run("config set gateway.writes free").done();
+    says(&doctor(&world, &[("PLANWRIGHT_GATEWAY_WRITES", "free")]), "settings", "fine", "as the store has them");
+}
+
 /// In front of a database, and with the server's own address for announcements.
 #[test]
 fn a_connection_pooler_is_named() {

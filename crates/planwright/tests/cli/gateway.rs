@@ -230,14 +230,12 @@ fn in_the_other_styles_the_setting_says_when_changes_run() {
     assert!(client.refused("up__note", json!({ "text": "y" }), "POLICY_DENIED").contains("COMPLETED"));
     client.leave();
 
-    let mut free = Client::start(&world, "document", "plain", &[("PLANWRIGHT_GATEWAY_WRITES", "free")]);
+    world.run("config set gateway.writes free").done();
+    let mut free = Client::start(&world, "document", "plain", &[]);
     free.succeed("up__note", json!({ "text": "free" }));
     free.leave();
     // The person's rules come first.
-    let rules = [
-        ("PLANWRIGHT_GATEWAY_WRITES", "free"),
-        ("PLANWRIGHT_PERMISSIONS", r#"[{ tool = "up__note", decide = "deny" }]"#),
-    ];
+    let rules = [("PLANWRIGHT_PERMISSIONS", r#"[{ tool = "up__note", decide = "deny" }]"#)];
     let mut denied = Client::start(&world, "document", "plain", &rules);
     assert!(denied.refused("up__note", json!({ "text": "z" }), "POLICY_DENIED").contains("denied"));
     denied.leave();

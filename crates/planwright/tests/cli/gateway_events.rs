@@ -70,6 +70,7 @@ fn with_books(world: &World) {
     world.write("planwright.toml", &format!("[mcp.servers.books]\n{server}\nelicitation = true\nsampling = true\n"));
     let shown = world.json("mcp-server show books");
     world.run(&format!("mcp-server accept books --digest {}", shown["digest"].as_str().unwrap())).done();
+    world.run("config set gateway.writes free").done();
 }
 
 fn heard(text: &str) -> Value {

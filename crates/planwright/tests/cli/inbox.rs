@@ -263,9 +263,8 @@ fn the_page_of_the_dashboard_is_named() {
     let item = only_item(&world);
     let open = format!("inbox open {} --print", id(&item));
     world.run(&open).done().says(&format!("http://127.0.0.1:7717/p/{}", id(&item)));
-    let mut command = world.command();
-    command.env("PLANWRIGHT_SERVER_PUBLIC_URL", "https://plans.example.org/").args(open.split_whitespace());
-    crate::world::ran(&mut command).done().says(&format!("https://plans.example.org/p/{}", id(&item)));
+    world.run("config set server.public_url https://plans.example.org/").done();
+    world.run(&open).done().says(&format!("https://plans.example.org/p/{}", id(&item)));
 }
 
 #[test]

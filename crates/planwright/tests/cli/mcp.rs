@@ -157,7 +157,10 @@ fn the_style_is_chosen_at_the_start() {
     let tools = talk(&world, "mcp --session cli:session-one --plan build", &[LIST]).done();
     assert!(tools.stdout.contains("plan_add_step"), "{}", tools.stdout);
     assert_eq!(world.json("plan status --session cli:session-one")["planMode"]["style"], "build");
-    let off = talk(&world, "mcp --session cli:session-one --plan off", &[LIST]).done();
+    // The agent's program can start it with any style, so that changes nothing in a session that plans.
+    talk(&world, "mcp --session cli:session-one --plan off", &[LIST]).done();
+    assert_eq!(world.json("plan status --session cli:session-one")["planMode"]["enabled"], true);
+    let off = talk(&world, "mcp --session cli:session-two --plan off", &[LIST]).done();
     assert!(!off.stdout.contains("plan_add_step\""), "{}", off.stdout);
     world.run("mcp --plan sideways").exits(2).complains("document");
 }
@@ -180,8 +183,12 @@ fn without_a_style_plan_work_goes_on_as_it_was() {
     world.run("plan off").done();
     talk(&world, "mcp --session session-one", &[]).done();
     let mode = &world.json("plan status")["planMode"];
+    assert_eq!((&mode["enabled"], &mode["style"]), (&false.into(), &"build".into()), "a person turned it off");
+    world.run("plan on").done();
+    talk(&world, "mcp --session session-one --plan document", &[]).done();
+    let mode = &world.json("plan status")["planMode"];
     assert_eq!((&mode["enabled"], &mode["style"]), (&true.into(), &"build".into()));
-    world.run("mcp --help").done().says("default: on, with the style");
+    world.run("mcp --help").done().says("in a session without plans");
 }
 
 /// Without a model, the built-in rehearsal would report steps as done that it does not do.

@@ -11,7 +11,7 @@ use planwright_store::{Inspection, Location, Pooler};
 
 use super::Check;
 use super::places::others_may_look;
-use crate::config::Settings;
+use crate::config::{Settings, differences};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::terminal::text::count;
@@ -80,7 +80,9 @@ async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Chec
     }
     checks.extend(pooler(inspection.pooler));
     checks.push(last_written(ledger.as_ref()).await?);
-    checks.push(journals(Engine::new(ledger, Policy::default()), invocation).await?);
+    let engine = Engine::new(ledger, Policy::default());
+    checks.push(stored_settings(&engine, settings).await?);
+    checks.push(journals(engine, invocation).await?);
     Ok(checks)
 }
 
@@ -139,6 +141,22 @@ async fn last_written(ledger: &dyn ServerLedger) -> Result<Check, LedgerError> {
         }
         Some(at) => Check::fine("time", format!("the last thing in the store was written at {at:.0}")),
         None => Check::fine("time", "nothing is in the store yet"),
+    })
+}
+
+/// The settings that say who may decide are those in the store.
+async fn stored_settings(engine: &Engine, settings: &Settings) -> Result<Check, LedgerError> {
+    const NAME: &str = "settings";
+    let Some(stored) = engine.approvals().state().await?.settings else {
+        let words =
+            "the settings that say who may decide are not in the store yet; the first `planwright serve` writes them";
+        return Ok(Check::notice(NAME, words));
+    };
+    let differences = differences(&stored, &settings.guarded);
+    Ok(if differences.is_empty() {
+        Check::fine(NAME, "the settings that say who may decide are as the store has them")
+    } else {
+        Check::notice(NAME, differences.join(" ")).hint("`planwright config show` lists those in force")
     })
 }
 
