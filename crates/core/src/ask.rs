@@ -3,6 +3,8 @@
 //! An ask is durable. The turn stays open and no process works on it until a person has answered, hours later or on
 //! another machine. Only a person's answer is one: an ask has no time-out.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -217,5 +219,30 @@ impl AskSubject {
                 Err(Refusal::invalid("The agent asks a question: answer it in words."))
             }
         }
+    }
+}
+
+/// What became of a call that a person has to be asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GatewayAsk {
+    /// The person is asked in the client that the agent runs in.
+    Asked,
+    /// The person permitted it there.
+    Permitted,
+    /// The person did not permit it, or the client did not ask them.
+    NotPermitted,
+    /// The approval policy takes no answer from the program that the agent runs in, so nobody was asked.
+    NotAsked,
+}
+
+impl fmt::Display for GatewayAsk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Asked => "the person is asked in the client",
+            Self::Permitted => "permitted in the client",
+            Self::NotPermitted => "not permitted",
+            Self::NotAsked => "refused: the approval policy takes no answer from the agent's program",
+        })
     }
 }

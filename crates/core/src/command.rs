@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ask::{AskAnswer, AskSubject};
+use crate::ask::{AskAnswer, AskSubject, GatewayAsk};
 use crate::auto::AutoCommand;
-use crate::gateway::GatewayAsk;
 use crate::ids::{AskId, ExecutionId, MemoryId, PlanId, StepId, TurnId};
 use crate::memory::MemoryCommand;
 use crate::plan::approval::Selection;

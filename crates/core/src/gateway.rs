@@ -1,7 +1,5 @@
 //! What becomes of a call that the agent of another program makes to a tool of an upstream server, through this program.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -37,31 +35,6 @@ impl GatewayWrites {
             Self::ApprovedPlan => "approved_plan",
             Self::Ask => "ask",
         }
-    }
-}
-
-/// What became of a call that a person has to be asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GatewayAsk {
-    /// The person is asked in the client that the agent runs in.
-    Asked,
-    /// The person permitted it there.
-    Permitted,
-    /// The person did not permit it, or the client did not ask them.
-    NotPermitted,
-    /// The approval policy takes no answer from the program that the agent runs in, so nobody was asked.
-    NotAsked,
-}
-
-impl fmt::Display for GatewayAsk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Asked => "the person is asked in the client",
-            Self::Permitted => "permitted in the client",
-            Self::NotPermitted => "not permitted",
-            Self::NotAsked => "refused: the approval policy takes no answer from the agent's program",
-        })
     }
 }
 

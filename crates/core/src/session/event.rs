@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::gateway::GatewayAsk;
+use crate::ask::GatewayAsk;
 use crate::ids::PlanId;
 use crate::mode::ModeEnd;
 use crate::plan::PlanStyle;

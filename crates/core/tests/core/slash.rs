@@ -452,7 +452,7 @@ fn completion_goes_word_by_word() {
         ("/s", &["/sessions", "/switch ", "/stop", "/schedule ", "/status"]),
         ("/stop", &[]),
         ("/help plan re", &["/help plan reject", "/help plan revise", "/help plan resume"]),
-        ("/a", &["/allow ", "/auto "]),
+        ("/a", &["/allow ", "/answer ", "/auto "]),
         ("/x", &[]),
         ("//", &[]),
         ("", &[]),

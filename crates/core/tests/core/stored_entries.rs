@@ -12,7 +12,7 @@ use crate::journal::replay;
 use crate::world::SESSION;
 
 /// One sealed entry a line: its sequence number, its hash and the text that was hashed.
-const STORED: [&str; 7] = [
+const STORED: [&str; 8] = [
     include_str!("fixtures/journal.jsonl"),
     include_str!("fixtures/journal_reviews.jsonl"),
     include_str!("fixtures/journal_steps.jsonl"),
@@ -20,6 +20,7 @@ const STORED: [&str; 7] = [
     include_str!("fixtures/journal_approvals.jsonl"),
     include_str!("fixtures/journal_auto.jsonl"),
     include_str!("fixtures/journal_offers.jsonl"),
+    include_str!("fixtures/journal_gateway.jsonl"),
 ];
 
 fn session() -> SessionIdentity {
@@ -31,7 +32,7 @@ fn stored() -> Vec<SealedEntry> {
     journals().into_iter().flatten().collect()
 }
 
-fn journals() -> [Vec<SealedEntry>; 7] {
+fn journals() -> [Vec<SealedEntry>; 8] {
     STORED.map(|journal| journal.lines().map(sealed).collect())
 }
 

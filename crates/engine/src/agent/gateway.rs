@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use planwright_core::actor::Actor;
+use planwright_core::ask::GatewayAsk;
 use planwright_core::command::{Command, ExternalCommand, RunCommand};
 use planwright_core::gate::ToolEffect;
-use planwright_core::gateway::{GatewayAsk, GatewayCall, GatewayDecision, GatewayWrites, decide_gateway};
+use planwright_core::gateway::{GatewayCall, GatewayDecision, GatewayWrites, decide_gateway};
 use planwright_core::ids::StepId;
 use planwright_core::model::ToolSpec;
 use planwright_core::plan::content::{CallRunner, PlanContent};

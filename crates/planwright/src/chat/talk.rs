@@ -23,7 +23,9 @@ pub(crate) async fn run(mut conversation: ChatConversation, screen: Screen, hist
     conversation.watch_what_is_seen();
     screen.print(&welcome(&conversation).await?)?;
     let (editor, view) = (LineEditor::new(history)?, view::fitting(screen.json));
-    Talk { conversation, editor, view, screen, returned: None, read: LastRead::Nothing }.run().await
+    Talk { conversation, editor, view, screen, returned: None, read: LastRead::Nothing, last: Cards::default() }
+        .run()
+        .await
 }
 
 struct Talk {
@@ -34,6 +36,8 @@ struct Talk {
     /// What was not sent and stands in the next line.
     returned: Option<(String, Why)>,
     read: LastRead,
+    /// What was on the screen at the last prompt.
+    last: Cards,
 }
 
 /// What stands in the line before the person types anything.
@@ -69,7 +73,8 @@ impl Talk {
         self.read = LastRead::Nothing;
         let mut asked_once = false;
         loop {
-            let cards = self.conversation.show_waiting(self.read, self.view.as_mut()).await?;
+            let cards = self.conversation.show_waiting(self.read, &self.last, self.view.as_mut()).await?;
+            self.last.clone_from(&cards);
             self.read = LastRead::Answer;
             let line = match self.next_line(&cards) {
                 typeahead::Next::Nothing => BegunLine::default(),

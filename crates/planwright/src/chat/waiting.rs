@@ -26,12 +26,19 @@ impl ChatConversation {
         self.snapshot().await.as_ref().map(cards).unwrap_or_default()
     }
 
-    /// Shows what waits and is not on the screen. Returns what is on the screen then.
-    pub(super) async fn show_waiting(&mut self, read: LastRead, view: &mut dyn View) -> Result<Cards, Failure> {
+    /// Shows what waits and was not on the screen at the last prompt, where `last` was. Returns what is on the screen then.
+    pub(super) async fn show_waiting(
+        &mut self,
+        read: LastRead,
+        last: &Cards,
+        view: &mut dyn View,
+    ) -> Result<Cards, Failure> {
         let Some(snapshot) = self.snapshot().await else { return Ok(Cards::default()) };
         let now = cards(&snapshot);
         if let (Some(waiting), Some(plan)) = (&now.plan, snapshot.active()) {
             let command = match (&waiting.wants, read) {
+                // The person looks at another plan.
+                (WaitingFor::Approval, LastRead::Answer) if last.plan == now.plan => None,
                 (WaitingFor::Approval, _) => (self.seen_digest(plan) != Some(waiting.digest)).then_some("/plan show"),
                 (_, LastRead::Answer) => None,
                 (_, LastRead::Nothing) => Some("/plan status"),

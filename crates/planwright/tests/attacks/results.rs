@@ -371,7 +371,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
         "A process of the agent that survives the end of its program, with its session and terminal, opens a fake terminal",
         [Succeeds, Stopped, Stopped],
     ),
-    attack("survivor_elsewhere", "The same with a session of its own and no terminal", [Succeeds, Stopped, Stopped]),
+    attack("survivor_elsewhere", "The same with a session of its own and no terminal", [Succeeds, Succeeds, Stopped]),
     attack(
         "enrolment_before_the_first_session",
         "The agent enrols itself in a store that has not seen any agent yet",

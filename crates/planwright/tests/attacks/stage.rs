@@ -37,6 +37,8 @@ def read(fd):
     return data
 if sys.argv[1] != "-":
     ctypes.CDLL(None).prctl(15, sys.argv[1].encode())
+# The number of a terminal that has ended is not used again.
+spare = [os.openpty() for _ in range(4)]
 status = pty.spawn(sys.argv[2:], read, lambda fd: b"")
 sys.exit(os.waitstatus_to_exitcode(status))
 "#;

@@ -184,7 +184,7 @@ fn without_a_style_plan_work_goes_on_as_it_was() {
     talk(&world, "mcp --session session-one", &[]).done();
     let mode = &world.json("plan status")["planMode"];
     assert_eq!((&mode["enabled"], &mode["style"]), (&false.into(), &"build".into()), "a person turned it off");
-    world.run("plan on").done();
+    world.run("plan on build").done();
     talk(&world, "mcp --session session-one --plan document", &[]).done();
     let mode = &world.json("plan status")["planMode"];
     assert_eq!((&mode["enabled"], &mode["style"]), (&true.into(), &"build".into()));

@@ -141,7 +141,7 @@ pub(super) async fn begin(
         setup.prepare(session, peer).await?;
     }
     // The agent's program starts this, as often as it likes. Where there was a plan, plan work is as a person left it.
-    let is_new = stored.is_none_or(|stored| stored.plans_made == 0);
+    let is_new = stored.is_none_or(|stored| stored.session.plans_made == 0);
     match start {
         PlanStart::Ensure(style) if is_new => drop(engine.sessions().ensure_plan_mode(session, &by, style).await?),
         PlanStart::Ensure(_) | PlanStart::Off => {}
