@@ -31,12 +31,14 @@ async fn left(first: &Prop, second: &Prop) -> World {
     approvals.add(&person(), "ada", PASSPHRASE, None).await.unwrap();
     let ada = approvals.unlock(&person(), "ada", PASSPHRASE).await.unwrap();
     approvals.add(&person(), "bob", PASSPHRASE, Some(&ada)).await.unwrap();
-    world.send("/plan on collect").await;
-    world.say("Plan it").await;
+    let by = Actor::person("ada", "cli").recognised(Presence::Verified { approver: "ada".to_owned() });
+    for text in ["/plan on collect", "Plan it"] {
+        let request = Request::new(world.place(), by.clone());
+        world.agent.submit(Input::typed(text), request).outcome().await.unwrap();
+    }
     let plan = world.plan(1).await;
     let mut approving = Approving::default();
     approving.signature = Some(approvals.sign(&ada, &plan, plan.digest(), &approving).await.unwrap());
-    let by = Actor::person("ada", "cli").recognised(Presence::Verified { approver: "ada".to_owned() });
     let process = Process::start(&world, &ScriptedModel::new([])).await;
     process.approve_as(&by, &plan, approving);
     first.called(1).await;

@@ -6,7 +6,7 @@ use super::setting::{Choice, Choices, Seconds, SettingValue, Whole, section};
 
 section! {
     pub(super) struct ApprovalSection, "approval" {
-        "How a person has to be recognised to approve ([approval.md](approval.md)). The store keeps the strictest setting that it has seen; `planwright approver policy` weakens it."
+        "How a person has to be recognised to approve ([approval.md](approval.md)). It lives in the store once that is made: `planwright approver policy` changes it, and a stricter value here counts for this process only."
         require: Choice<Require> = Require::default(),
         "Exceptions by channel and by risk; the first rule that fits decides."
         rules: Rules = Vec::new(),
