@@ -8,6 +8,7 @@ use crate::command::{DraftCommand, MetadataChange, NewStep, StepChange};
 use crate::decide::Decider;
 use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::gate::{self, Caller, GateContext, PlanTool};
+use crate::identity::Channel;
 use crate::ids::StepId;
 use crate::mode::ModeEnd;
 use crate::plan::content::{AgentStep, Built, CallRunner, Document, PlanContent, RecordedCall};
@@ -126,6 +127,12 @@ impl Decider<'_> {
         let plan = self.through_gate(PlanTool::Finalize)?;
         plan.permits(Action::Finalize)?;
         if plan.content.steps().is_empty() {
+            // While plan work is off, nothing holds the agent of another program.
+            if self.context.by.through == Channel::Mcp.as_str() {
+                return Err(Refusal::invalid(
+                    "Nothing is recorded yet. Record the calls first; if there is nothing to do, say so to the person.",
+                ));
+            }
             let reason = Some("nothing was collected".to_owned());
             return Ok(vec![
                 Event::of_plan(&plan.id, PlanEvent::Cancelled { reason }),

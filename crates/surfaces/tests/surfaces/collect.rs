@@ -1,4 +1,3 @@
-use planwright_core::plan::PlanStatus;
 use serde_json::json;
 
 use crate::world::{COLLECT, World};
@@ -59,15 +58,13 @@ async fn calls_sent_all_at_once_become_steps_in_their_order() {
 }
 
 #[tokio::test]
-async fn nothing_collected_is_cancelled_and_ends_plan_work() {
+async fn an_agent_cannot_end_plan_work_by_finalizing_nothing() {
     let world = World::new().await;
     let mut client = world.client(COLLECT).await;
     let plan = world.active_plan().await;
-    let done = client.succeed("plan_finalize", json!({})).await;
-    assert_eq!(done["status"], "CANCELLED");
-    assert_eq!(client.notification().await["method"], "notifications/tools/list_changed");
-    assert_eq!(client.tool_names().await, [""; 0]);
-    client.refused_with("plan_get", json!({}), "POLICY_DENIED").await;
-    assert_eq!(world.engine.plans().get(&world.session, &plan.id).await.unwrap().status, PlanStatus::Cancelled);
+    client.refused_with("plan_finalize", json!({}), "INVALID_ARGUMENT").await;
+    assert_eq!(world.active_plan().await.id, plan.id);
+    let mode = world.engine.sessions().get(&world.session).await.unwrap().plan_mode;
+    assert!(mode.enabled, "{mode:?}");
     client.leave().await;
 }

@@ -1,5 +1,5 @@
+use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStatus;
-use planwright_surfaces::mcp::PlanStart;
 use serde_json::{Value, json};
 
 use crate::world::{DOCUMENT, World};
@@ -112,7 +112,9 @@ async fn while_plan_work_is_off_every_plan_tool_is_refused() {
     client.succeed("plan_set_content", json!({ "plan_markdown": MARKDOWN })).await;
     client.leave().await;
 
-    let mut client = world.client(PlanStart::Off).await;
+    let by = Actor::person("ada", "cli");
+    world.engine.sessions().disable_plan_mode(&world.session, &by).await.unwrap();
+    let mut client = world.client(DOCUMENT).await;
     let before = (world.seq().await, world.engine.plans().list(&world.session, None, 10).await.unwrap().items);
     assert_eq!(client.tool_names().await, [""; 0]);
     for (tool, arguments) in [

@@ -5,13 +5,13 @@ use crate::world::{BUILD, COLLECT, Client, DOCUMENT, World};
 
 #[tokio::test]
 async fn the_server_says_what_it_is_and_how_to_work_with_it() {
-    let world = World::new().await;
     for (start, words) in [
         (DOCUMENT, "plan_set_content"),
         (COLLECT, "plan_finalize"),
         (BUILD, "plan_submit"),
         (PlanStart::Off, "Plan work is off"),
     ] {
+        let world = World::new().await;
         let mut client = Client::connect(world.options(start));
         let hello = client.initialize().await;
         assert_eq!(hello["protocolVersion"], "2025-06-18");
@@ -40,7 +40,6 @@ async fn the_server_says_what_it_is_and_how_to_work_with_it() {
 
 #[tokio::test]
 async fn each_style_offers_exactly_its_tools() {
-    let world = World::new().await;
     let build = [
         "plan_get",
         "plan_progress",
@@ -56,6 +55,7 @@ async fn each_style_offers_exactly_its_tools() {
     let document = ["plan_get", "plan_set_content", "plan_progress", "plan_await_decision"];
     let collect = ["plan_get", "plan_progress", "plan_add_call", "plan_finalize", "plan_await_decision"];
     for (start, names) in [(DOCUMENT, &document[..]), (COLLECT, &collect), (BUILD, &build), (PlanStart::Off, &[])] {
+        let world = World::new().await;
         let mut client = world.client(start).await;
         assert_eq!(client.tool_names().await, names, "{start:?}");
         client.leave().await;

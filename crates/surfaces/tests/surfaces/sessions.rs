@@ -36,7 +36,7 @@ async fn an_empty_plan_is_used_again() {
 }
 
 #[tokio::test]
-async fn another_style_begins_another_plan_and_no_style_keeps_the_one_that_is_on() {
+async fn a_start_leaves_plan_work_as_it_is_in_a_session_that_has_plans() {
     let world = World::new().await;
     world.client(COLLECT).await.leave().await;
     let mut client = world.client(PlanStart::Ensure(None)).await;
@@ -46,8 +46,9 @@ async fn another_style_begins_another_plan_and_no_style_keeps_the_one_that_is_on
     );
     client.leave().await;
     world.client(DOCUMENT).await.leave().await;
+    world.client(PlanStart::Off).await.leave().await;
     let mode = world.engine.sessions().get(&world.session).await.unwrap().plan_mode;
-    assert_eq!((mode.enabled, mode.style), (true, PlanStyle::Document));
+    assert_eq!((mode.enabled, mode.style), (true, PlanStyle::Collect));
 }
 
 /// A client that finds no server tells its person nothing, so the server answers and says what is wrong.
