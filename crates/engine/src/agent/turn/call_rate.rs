@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn calls_are_counted_by_session_within_a_minute_and_a_person_begins_anew() {
-        let (rate, document) = (CallRate::default(), Purpose::Document { plan: PlanId::new("plan-1") });
+        let (rate, document) = (CallRate::default(), Purpose::Document { plan: PlanId::new("plan-1").unwrap() });
         let (one, other): (SessionIdentity, SessionIdentity) =
             ("web:k3yk3y8x".parse().unwrap(), "web:otherkey".parse().unwrap());
         let at = |second: i64| Timestamp::from_second(second).unwrap();

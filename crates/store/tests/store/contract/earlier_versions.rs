@@ -1,5 +1,7 @@
 //! A store of each earlier schema is opened: it is whole, what every version added to it is read, and it takes new commands.
 
+use std::collections::BTreeMap;
+
 use std::time::Duration;
 
 use jiff::SignedDuration;
@@ -10,6 +12,7 @@ use planwright_core::memory::{NewMemory, ScopeChain};
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::TransportChat;
 use planwright_engine::Engine;
+use planwright_engine::approvals::OpenedFor;
 use planwright_engine::chat_updates::ReceivedUpdate;
 use planwright_engine::outbox::{NewMessage, TakeMessages, TakeOrder};
 use planwright_engine::server_ledger::{Claim, ClaimedRequest, RunsFilter, ServerLedger, StoredAnswer};
@@ -256,7 +259,7 @@ async fn assert_takes_commands(engine: &Engine, ledger: &dyn ServerLedger) {
         max_executions: None,
     };
     engine.auto().schedule(&new, &person(), AutoCommand::AddSchedule(schedule)).await.unwrap().unwrap();
-    engine.approvals().record_configured(&person()).await.unwrap();
+    engine.approvals().record_configured(&person(), &BTreeMap::new(), OpenedFor::Server).await.unwrap();
     ledger.record_offer(&"new".parse().unwrap(), &pins::offer("Reads.", 1)).await.unwrap();
     assert_eq!(ledger.claim(&request("new"), at(3), LONG).await.unwrap(), Claim::New);
     let message = NewMessage {
