@@ -88,6 +88,7 @@ promises! {
     }
     pins {
         an_offer_is_accepted_by_its_digest_in_all_processes,
+        a_first_offer_is_accepted_by_rule_only_for_a_name_and_a_command_that_were_never_seen,
     }
     pointers {
         the_session_chosen_last_is_meant,

@@ -40,7 +40,8 @@ impl GatewayStart {
     }
 }
 
-/// The servers that a person named where the program was started. Their first offer is accepted.
+/// The servers that a person named where the program was started. The first offer of one is accepted if the store has never
+/// seen its name nor its command.
 #[derive(Debug, Clone)]
 pub struct NamedServers {
     pub names: Vec<ServerName>,
@@ -124,7 +125,7 @@ impl Gateway {
     }
 
     async fn accept(&self, upstream: &UpstreamTools, name: &ServerName, by: &Actor) -> Accepted {
-        match upstream.accept_first_offer(name, by, self.agent.engine().now()).await {
+        match upstream.accept_first_offer(name, by).await {
             Ok(()) => Accepted::Settled,
             Err(error) => {
                 tracing::warn!(event = "upstream_not_accepted", server = %name, %error);

@@ -260,7 +260,7 @@ async fn assert_takes_commands(engine: &Engine, ledger: &dyn ServerLedger) {
     };
     engine.auto().schedule(&new, &person(), AutoCommand::AddSchedule(schedule)).await.unwrap().unwrap();
     engine.approvals().record_configured(&person(), &BTreeMap::new(), OpenedFor::Server).await.unwrap();
-    ledger.record_offer(&"new".parse().unwrap(), &pins::offer("Reads.", 1)).await.unwrap();
+    ledger.record_offer(&"new".parse().unwrap(), pins::command("new"), &pins::offer("Reads.", 1)).await.unwrap();
     assert_eq!(ledger.claim(&request("new"), at(3), LONG).await.unwrap(), Claim::New);
     let message = NewMessage {
         id: "new".to_owned(),
