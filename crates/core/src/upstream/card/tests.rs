@@ -26,8 +26,8 @@ fn escaped(text: &str) -> String {
 fn missing(tool: &UpstreamTool, card: &str) -> Vec<String> {
     let spec = tool.spec(tool.name.clone());
     let mut expected: Vec<_> = vec![visible(&tool.name).replace('\n', "⟦U+000A⟧")];
-    let texts = [spec.description.as_str(), tool.title.as_deref().unwrap_or_default()];
-    expected.extend(texts.iter().flat_map(|text| visible(text).split('\n').map(str::to_owned).collect::<Vec<_>>()));
+    let texts = [spec.description.as_str(), &visible(tool.title.as_deref().unwrap_or_default())];
+    expected.extend(texts.iter().flat_map(|text| text.split('\n')).map(str::to_owned));
     let mut in_schemas = Vec::new();
     strings(&spec.input_schema, &mut in_schemas);
     strings(tool.output_schema.as_ref().unwrap_or(&Value::Null), &mut in_schemas);

@@ -102,7 +102,10 @@ impl Gateway {
     /// Why the tools of a server are not offered; `None` if they are.
     pub async fn not_offered(&self, server: &ServerName) -> Option<Refusal> {
         let status = self.agent.upstream()?.status_of(server).await.ok()?;
-        let accept = format!("A person accepts them with `planwright mcp-server accept {server}`.");
+        let accept = format!(
+            "A person accepts them with `planwright mcp-server accept {server}`, or with `planwright mcp-server add {server} -- \
+             COMMAND` if only `--upstream` names the server."
+        );
         match (status.connection, status.state) {
             (ConnectionState::Failed { reason, .. }, _) => Some(Refusal::new(
                 RefusalCode::Unavailable,
