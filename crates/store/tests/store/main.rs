@@ -250,6 +250,10 @@ contract! {
         deleting_one_session_does_not_disturb_others,
         a_session_can_be_opened_while_it_is_deleted,
     }
+    pins {
+        an_offer_is_accepted_by_its_digest_in_all_processes,
+        a_first_offer_is_accepted_by_rule_only_for_a_name_and_a_command_that_were_never_seen,
+    }
     pointers {
         the_session_chosen_last_is_meant,
         a_pointer_falls_back_when_its_session_is_deleted,
