@@ -3,8 +3,10 @@
 //!
 //! - [`ServerName`], [`offered_names`]: names that every provider takes
 //! - [`UpstreamTool`]: one tool as its server describes it, and the effect that its annotations claim
-//! - [`ToolDifference`]: what a person is shown before accepting a list
+//! - [`ToolDifference`]: what differs between the accepted tools and the offered ones
+//! - `card`: the text that a person is shown before accepting it, the same on every surface
 
+mod card;
 mod difference;
 mod names;
 
@@ -12,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::gate::ToolEffect;
+use crate::model::ToolSpec;
 use crate::plan::Digest;
+use crate::visible::visible;
 
 pub use difference::{ChangedTool, ToolDifference};
 pub use names::{LONGEST_TOOL_NAME, ServerName, offered_names};
@@ -57,6 +61,16 @@ impl UpstreamTool {
         Digest::of_value("planwright-upstream-tool-v1", &json!(self))
     }
 
+    /// The tool as a model reads it, under this name.
+    pub fn spec(&self, name: String) -> ToolSpec {
+        ToolSpec {
+            name,
+            // Characters that hide text would hide it from a person who looks at the request.
+            description: visible(&self.description).into_owned(),
+            input_schema: self.input_schema.clone(),
+        }
+    }
+
     /// A tool changes things unless the person trusts the server and the server says otherwise.
     pub fn effect(&self, trust: AnnotationTrust) -> ToolEffect {
         match trust {
@@ -66,6 +80,16 @@ impl UpstreamTool {
             AnnotationTrust::Trusted => ToolEffect::Changes,
         }
     }
+}
+
+/// Of the command or the address that a server is reached by. The text itself is not kept: it may be long.
+pub fn command_digest(reached_by: &str) -> Digest {
+    Digest::of_value("planwright-upstream-command-v1", &json!(reached_by))
+}
+
+/// Names a page of what a person reads before accepting an offer: who gives it back has been shown this page of this offer.
+pub fn page_digest(offer: Digest, page: usize) -> Digest {
+    Digest::of_value("planwright-upstream-page-v1", &json!([offer.to_string(), page]))
 }
 
 /// The digest of a list of tools, whatever their order.

@@ -189,16 +189,22 @@ impl<L: ForwardingServerLedger> ToolPins for Forwarding<L> {
         self.0.inner_server().pinned_server(server).await
     }
 
-    async fn record_offer(&self, server: &ServerName, offered: &OfferedTools) -> LedgerResult<()> {
-        self.0.inner_server().record_offer(server, offered).await
+    async fn record_offer(&self, server: &ServerName, command: Digest, offered: &OfferedTools) -> LedgerResult<()> {
+        self.0.inner_server().record_offer(server, command, offered).await
+    }
+
+    async fn accept_first_offer(
+        &self,
+        server: &ServerName,
+        command: Digest,
+        offered: &OfferedTools,
+        by: &Actor,
+    ) -> LedgerResult<bool> {
+        self.0.inner_server().accept_first_offer(server, command, offered, by).await
     }
 
     async fn accept_offer(&self, server: &ServerName, digest: Digest, by: &Actor, at: Timestamp) -> LedgerResult<bool> {
         self.0.inner_server().accept_offer(server, digest, by, at).await
-    }
-
-    async fn forget_server(&self, server: &ServerName) -> LedgerResult<()> {
-        self.0.inner_server().forget_server(server).await
     }
 }
 

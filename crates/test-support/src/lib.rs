@@ -6,6 +6,7 @@
 //! - [`killed_ledger`]: a process that is killed between two calls to the store
 //! - [`prerequisites`]: tests that need the sandbox or root
 //! - [`bot_api`]: a server that speaks the Bot API of Telegram
+//! - [`upstream`]: an upstream MCP server without a process
 //! - [`clock`]: the time and the ids of a test
 
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
@@ -18,3 +19,4 @@ pub mod killed_ledger;
 pub mod prerequisites;
 pub mod stores;
 pub mod talk;
+pub mod upstream;

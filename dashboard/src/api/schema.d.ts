@@ -641,7 +641,7 @@ export interface paths {
                          *           "tools": 0,
                          *           "accepted": 0,
                          *           "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                         *           "difference": "new `read_file`: Reads a file.\n",
+                         *           "difference": "new `read_file`:\n    description: Reads a file.\n    arguments: {}\n    only reads (readOnlyHint): yes\n    may be repeated (idempotentHint): not said\n    destroys (destructiveHint): not said\n\n",
                          *           "since": "2026-03-01T12:04:00Z"
                          *         }
                          *       ]
@@ -697,7 +697,7 @@ export interface paths {
                          *       "tools": 0,
                          *       "accepted": 0,
                          *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                         *       "difference": "new `read_file`: Reads a file.\n",
+                         *       "difference": "new `read_file`:\n    description: Reads a file.\n    arguments: {}\n    only reads (readOnlyHint): yes\n    may be repeated (idempotentHint): not said\n    destroys (destructiveHint): not said\n\n",
                          *       "since": "2026-03-01T12:04:00Z"
                          *     }
                          */
@@ -762,7 +762,7 @@ export interface paths {
                          *       "tools": 0,
                          *       "accepted": 0,
                          *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                         *       "difference": "new `read_file`: Reads a file.\n",
+                         *       "difference": "new `read_file`:\n    description: Reads a file.\n    arguments: {}\n    only reads (readOnlyHint): yes\n    may be repeated (idempotentHint): not said\n    destroys (destructiveHint): not said\n\n",
                          *       "since": "2026-03-01T12:04:00Z"
                          *     }
                          */
@@ -5368,7 +5368,10 @@ export interface components {
             /** @description How many tools a person accepted. */
             accepted: number;
             connection: components["schemas"]["McpServerConnection"];
-            /** @description What is new since a person accepted its tools, as text. */
+            /**
+             * @description Everything that an acceptance covers and that was not accepted before, as text: new and changed tools whole, with hidden
+             *     characters written out.
+             */
             difference?: string;
             /** @description What an acceptance has to name. Absent if there is nothing to accept. */
             digest?: string;
@@ -6088,8 +6091,12 @@ export interface components {
              *     has ended since.
              */
             afterStep?: number | null;
+            /** @description The approver; the only one if it is not said. */
+            approver?: string | null;
             channel?: components["schemas"]["Channel"] | null;
             choice?: components["schemas"]["StuckChoice"] | null;
+            /** @description The passphrase of an approver, where the approval of the plan takes one. From this machine or over HTTPS only. */
+            passphrase?: string | null;
             sessionId?: string | null;
         };
         /**
@@ -6442,7 +6449,10 @@ export interface components {
         };
         /** @description Tools of an MCP server that a person has not accepted. */
         ToolChange: {
-            /** @description What is new, as text. */
+            /**
+             * @description Everything that an acceptance covers and that was not accepted before, as text: new and changed tools whole, with hidden
+             *     characters written out.
+             */
             difference: string;
             server: string;
         };

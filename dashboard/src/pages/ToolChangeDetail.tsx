@@ -35,8 +35,9 @@ export function ToolChangeDetail({ item, change }: { item: InboxItem; change: No
       </header>
       <div className="inbox-detail-body">
         <p>{t("toolChange.why")}</p>
-        <pre className="ask-call" aria-label={t("toolChange.difference")} tabIndex={0}>
-          <Visible text={change.difference} />
+        {/* The server has written hidden characters out already. */}
+        <pre className="ask-call whole" aria-label={t("toolChange.difference")} tabIndex={0}>
+          {change.difference}
         </pre>
       </div>
       <section className="decision" aria-label={t("ask.choose")}>

@@ -105,7 +105,7 @@ export const en = {
   "toolChange.difference": "What is new",
   "toolChange.accept": "Accept these tools",
   "toolChange.accepted": "The tools of {server} are accepted.",
-  "toolChange.why": "Agents do not have what you have not accepted. The text is what the server says about its tools.",
+  "toolChange.why": "Agents do not have what you have not accepted. The text is everything that they will read about these tools, as the server wrote it.",
   "inbox.ask.step": "Continue with the next step, change the rest or stop.",
   "inbox.ask.plan": "Read it, then approve, reject or request changes.",
   "inbox.ask.uncertain": "Retry the step, skip it or stop.",

@@ -57,12 +57,20 @@ pub trait ToolPins: fmt::Debug + Send + Sync {
 
     async fn pinned_server(&self, server: &ServerName) -> LedgerResult<Option<PinnedServer>>;
 
-    /// Keeps what a server offers, for a person to look at. The same offer again changes nothing.
-    async fn record_offer(&self, server: &ServerName, offered: &OfferedTools) -> LedgerResult<()>;
+    /// Keeps what a server offers, for a person to look at, and that it was reached by this command. The same again changes
+    /// nothing.
+    async fn record_offer(&self, server: &ServerName, command: Digest, offered: &OfferedTools) -> LedgerResult<()>;
+
+    /// Keeps an offer and accepts it, if neither the name nor the command of the server was ever seen. Returns whether it was
+    /// accepted; nothing is kept otherwise.
+    async fn accept_first_offer(
+        &self,
+        server: &ServerName,
+        command: Digest,
+        offered: &OfferedTools,
+        by: &Actor,
+    ) -> LedgerResult<bool>;
 
     /// Accepts the last offer if it has this digest. Returns whether it has.
     async fn accept_offer(&self, server: &ServerName, digest: Digest, by: &Actor, at: Timestamp) -> LedgerResult<bool>;
-
-    /// Forgets everything about a server.
-    async fn forget_server(&self, server: &ServerName) -> LedgerResult<()>;
 }

@@ -54,12 +54,7 @@ impl ServerTool {
         state: ToolState,
     ) -> Self {
         Self {
-            spec: ToolSpec {
-                name,
-                // Characters that hide text would hide it from a person who looks at the request.
-                description: visible(&tool.description).into_owned(),
-                input_schema: tool.input_schema.clone(),
-            },
+            spec: tool.spec(name),
             server: server.name.clone(),
             own_name: tool.name.clone(),
             accepted: tool.digest(),
@@ -103,7 +98,7 @@ impl ServerTool {
         match offer.digest_of(&self.own_name) {
             Some(digest) if digest == self.accepted => Ok(()),
             found => {
-                self.shared.record(&self.server, &offer).await;
+                self.shared.record_or_warn(&self.server, &offer).await;
                 Err(if found.is_some() { self.changed() } else { self.removed() })
             }
         }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::upstream::{ServerName, ToolDifference};
+use planwright_core::upstream::{ServerName, ToolDifference, command_digest};
 use planwright_core::visible::quoted;
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -37,6 +37,8 @@ pub(super) struct Shared {
     catalog: RwLock<Arc<Catalog>>,
     /// The servers whose offer is being read in the background.
     looked_at: Mutex<BTreeSet<ServerName>>,
+    /// The servers whose first offer is accepted by a rule, with the policy that accepts it.
+    accepted_by_rule: Mutex<BTreeMap<ServerName, Actor>>,
 }
 
 /// A server as people are shown it.
@@ -102,8 +104,8 @@ impl UpstreamTools {
         files: FileTools,
         output_bytes: usize,
     ) -> Self {
-        let (catalog, looked_at) = Default::default();
-        Self { shared: Arc::new(Shared { servers, pins, files, output_bytes, catalog, looked_at }) }
+        let (catalog, looked_at, accepted_by_rule) = Default::default();
+        Self { shared: Arc::new(Shared { servers, pins, files, output_bytes, catalog, looked_at, accepted_by_rule }) }
     }
 
     /// The configured servers, in the order of their names.
@@ -147,7 +149,7 @@ impl UpstreamTools {
         let server = server.clone();
         tokio::spawn(async move {
             match shared.servers.offer(&server).await {
-                Ok(offer) => shared.record(&server, &offer).await,
+                Ok(offer) => shared.record_or_warn(&server, &offer).await,
                 Err(error) => tracing::warn!(event = "upstream_not_reached", %server, %error),
             }
             shared.looked_at().remove(&server);
@@ -158,7 +160,7 @@ impl UpstreamTools {
     pub async fn look(&self, server: &ServerName) -> LedgerResult<ServerStatus> {
         let offer = self.shared.servers.offer(server).await;
         let offer = offer.map_err(|error| Refusal::new(RefusalCode::Unavailable, format!("{error}.")))?;
-        self.shared.pins.record_offer(server, &offered(&offer)).await?;
+        self.shared.record(server, &offer).await?;
         self.status_of(server).await
     }
 
@@ -219,30 +221,7 @@ impl UpstreamTools {
     ) -> LedgerResult<ServerStatus> {
         self.configured(name)?;
         approvals.check_acceptance(by).await?;
-        self.accept_offer(name, digest, by, approvals.now()).await
-    }
-
-    /// Accepts the first offer of a server that a person named where the program was started. A server whose offer was
-    /// accepted before is left as it is.
-    pub async fn accept_first_offer(&self, name: &ServerName, by: &Actor, at: Timestamp) -> LedgerResult<()> {
-        if self.status_of(name).await?.accepted > 0 {
-            return Ok(());
-        }
-        let looked = self.look(name).await?;
-        if let Some((digest, _, _)) = looked.state.waiting() {
-            self.accept_offer(name, digest, by, at).await?;
-        }
-        Ok(())
-    }
-
-    async fn accept_offer(
-        &self,
-        name: &ServerName,
-        digest: Digest,
-        by: &Actor,
-        at: Timestamp,
-    ) -> LedgerResult<ServerStatus> {
-        if !self.shared.pins.accept_offer(name, digest, by, at).await? {
+        if !self.shared.pins.accept_offer(name, digest, by, approvals.now()).await? {
             return Err(Refusal::stale(format!(
                 "The MCP server {name} offers something else than what was shown. Look at it again."
             ))
@@ -250,6 +229,18 @@ impl UpstreamTools {
         }
         tracing::info!(event = "upstream_accepted", server = %name, %digest, by = %by.name);
         self.status_of(name).await
+    }
+
+    /// Asks a server what it offers, and accepts it if the store has never seen the name nor the command of the server. The
+    /// offer of any other server waits for a person. In this process that stays so until the server has answered.
+    pub async fn accept_first_offer(&self, name: &ServerName, by: &Actor) -> LedgerResult<()> {
+        // An accepted server is started by the first call.
+        if self.status_of(name).await?.accepted > 0 {
+            return Ok(());
+        }
+        self.shared.accepted_by_rule().insert(name.clone(), by.clone());
+        self.look(name).await?;
+        Ok(())
     }
 
     /// The servers that offer exactly what a person accepted.
@@ -278,10 +269,6 @@ impl UpstreamTools {
     pub async fn stop(&self) {
         self.shared.servers.stop().await;
     }
-}
-
-fn offered(offer: &ToolOffer) -> OfferedTools {
-    OfferedTools { tools: offer.tools().to_vec(), at: Timestamp::now() }
 }
 
 impl Shared {
@@ -316,9 +303,29 @@ impl Shared {
         Ok(catalog)
     }
 
+    fn accepted_by_rule(&self) -> std::sync::MutexGuard<'_, BTreeMap<ServerName, Actor>> {
+        self.accepted_by_rule.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Keeps an offer that differs from the accepted one, for a person to look at.
-    pub(super) async fn record(&self, server: &ServerName, offer: &ToolOffer) {
-        if let Err(error) = self.pins.record_offer(server, &offered(offer)).await {
+    async fn record(&self, server: &ServerName, offer: &ToolOffer) -> LedgerResult<()> {
+        let configured = self.servers.servers().iter().find(|configured| configured.name == *server);
+        let command = command_digest(configured.map_or("", |configured| configured.reached_by.as_str()));
+        let offered = OfferedTools { tools: offer.tools().to_vec(), at: Timestamp::now() };
+        let rule = self.accepted_by_rule().get(server).cloned();
+        if let Some(by) = rule {
+            let accepted = self.pins.accept_first_offer(server, command, &offered, &by).await?;
+            self.accepted_by_rule().remove(server);
+            if accepted {
+                tracing::info!(event = "upstream_accepted", %server, digest = %offered.digest(), by = %by.name);
+                return Ok(());
+            }
+        }
+        self.pins.record_offer(server, command, &offered).await
+    }
+
+    pub(super) async fn record_or_warn(&self, server: &ServerName, offer: &ToolOffer) {
+        if let Err(error) = self.record(server, offer).await {
             tracing::warn!(event = "upstream_offer_not_kept", %server, %error);
         }
     }

@@ -104,8 +104,8 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
     Ok((options, gateway))
 }
 
-/// The person who wrote `--upstream` into the client's configuration chose the server, so its first offer is accepted. A change
-/// of it waits for a person, as for every server.
+/// The person who wrote `--upstream` into the client's configuration chose the server, so the first offer of a server that the
+/// store has never seen is accepted. Everything else waits for a person, as for every server.
 fn named_servers(arguments: &McpArgs) -> NamedServers {
     let names = arguments.upstream.iter().filter_map(|text| text.split_once('=')?.0.trim().parse().ok()).collect();
     NamedServers { names, by: Actor::policy("--upstream", Channel::Mcp.as_str()) }

@@ -1,7 +1,7 @@
 //! `planwright mcp-server`: upstream MCP servers, added, looked at, accepted and removed.
 
 use planwright_core::plan::Digest;
-use planwright_core::upstream::ServerName;
+use planwright_core::upstream::{ServerName, ToolDifference};
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::upstream::{AcceptanceState, ConnectionState, ServerStatus, UpstreamTools};
 use serde_json::{Value, json};
@@ -15,8 +15,8 @@ use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::palette::{BOLD, DIM};
 use crate::terminal::text::{paint, shown_line};
 
-/// The tools that are shown before a person accepts them.
-const SHOWN_TOOLS: usize = 200;
+/// The characters that are shown at once before a person accepts: a terminal forgets what is too far above.
+const PAGE_CHARACTERS: usize = 12_000;
 
 pub(crate) async fn run(global: &Global, arguments: McpServerArgs) -> ExitResult {
     match arguments.command {
@@ -127,8 +127,8 @@ impl Opened {
             let mut text = self.line(&status);
             text.extend(unreachable.iter().map(|words| format!("  {}\n", shown_line(words))));
             text.extend(problems.iter().map(|problem| format!("  {}\n", shown_line(problem))));
-            if let Some((digest, difference, _)) = status.state.waiting() {
-                text.push_str(&format!("\n{}\n{}", difference.words(SHOWN_TOOLS), self.next(name, digest)));
+            if let Some((_, difference, _)) = status.state.waiting() {
+                text.push_str(&format!("\n{}\n{}", difference.describe(), self.next(name)));
             }
             text
         };
@@ -158,15 +158,12 @@ impl Opened {
                 if screen.json || !screen.interactive {
                     let hint = format!("to accept exactly this: {}", self.accepting(name, offered));
                     let failure = Failure::usage(format!("there is no terminal to ask on, so {name} is not accepted"));
-                    let shown = difference.words(SHOWN_TOOLS);
+                    let shown = difference.describe();
                     return Err(failure.hint(hint).with("digest", offered.to_string()).with("difference", shown));
                 }
-                let mut text = format!("{name} offers {}:\n\n{}", difference.counts(), difference.words(SHOWN_TOOLS));
-                text.extend(problems.iter().map(|problem| format!("not usable: {}\n", shown_line(problem))));
-                screen.print(&text)?;
-                if !screen.confirm(&format!("Accept the tools of {name} as shown?"))? {
+                if !self.confirm(name, difference, &problems)? {
                     let words = format!("The tools of {name} are not accepted; the agent does not get them.");
-                    return Err(Failure::declined(words).hint(self.next(name, offered)));
+                    return Err(Failure::declined(words).hint(self.next(name)));
                 }
                 offered
             }
@@ -179,6 +176,23 @@ impl Opened {
         Ok(Exit::Done)
     }
 
+    /// Shows everything that is accepted, page by page, and asks.
+    fn confirm(&self, name: &ServerName, difference: &ToolDifference, problems: &[String]) -> Result<bool, Failure> {
+        let screen = &self.context.screen;
+        screen.print(&format!("{name} offers {}:\n\n", difference.counts()))?;
+        let pages = difference.pages(PAGE_CHARACTERS);
+        for (number, page) in (1..).zip(&pages) {
+            screen.print(page)?;
+            let question = format!("Part {number} of {}. Show the next one?", pages.len());
+            if number < pages.len() && !screen.confirm(&question)? {
+                return Ok(false);
+            }
+        }
+        let problems = problems.iter().map(|problem| format!("not usable: {}\n", shown_line(problem)));
+        screen.print(&problems.collect::<String>())?;
+        screen.confirm(&format!("Accept the tools of {name} as shown?"))
+    }
+
     fn not_reached(&self, name: &ServerName, error: LedgerError) -> Failure {
         let again = self.context.invocation.command(["mcp-server", "accept", name.as_str()]);
         Failure::from(error).hint(format!("`{again}` tries again"))
@@ -188,7 +202,7 @@ impl Opened {
         self.context.invocation.command(["mcp-server", "accept", name.as_str(), "--digest", &digest.to_string()])
     }
 
-    fn next(&self, name: &ServerName, _digest: Digest) -> String {
+    fn next(&self, name: &ServerName) -> String {
         let accept = self.context.invocation.command(["mcp-server", "accept", name.as_str()]);
         format!("`{accept}` accepts them\n")
     }
@@ -234,7 +248,7 @@ fn view(status: &ServerStatus) -> Value {
     });
     if let Some((digest, difference, _)) = status.state.waiting() {
         value["digest"] = digest.to_string().into();
-        value["difference"] = difference.words(SHOWN_TOOLS).into();
+        value["difference"] = difference.describe().into();
     }
     value
 }

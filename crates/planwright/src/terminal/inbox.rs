@@ -51,7 +51,8 @@ pub(crate) fn asked(item: &WaitingView, width: usize) -> String {
         text.push_str(&spans(&[Span::new(&format!("digest {}", item.digest), DIM)], width));
     }
     if let Some(change) = &item.tool_change {
-        text.extend(shown(&change.difference).lines().map(|line| format!("    {}\n", paint(line, PLAIN))));
+        // Hidden characters are written out in it already.
+        text.extend(change.difference.lines().map(|line| format!("    {}\n", paint(line, PLAIN))));
     }
     if let Some(run) = &item.run {
         let spent = format!("{} turns, {} tokens, {:.0} seconds", run.spent.turns, run.spent.tokens, run.spent.seconds);

@@ -298,7 +298,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     attack(
         "first_offer_of_known_server",
         "It names a server with `--upstream` whose tools wait for a person",
-        [Succeeds, Stopped, Stopped],
+        [Stopped, Stopped, Stopped],
     ),
     attack(
         "own_command",

@@ -11,7 +11,7 @@ use crate::world::{World, ran};
 
 /// How long a test waits for a message of the program.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
+pub(crate) const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
 
 pub(crate) struct Client {
     child: Child,

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::gateway::{Client, calls};
-use crate::world::World;
+use crate::gateway::{Client, SCRIPT, calls};
+use crate::world::{World, ran};
 
 const FREE: [(&str, &str); 1] = [("PLANWRIGHT_GATEWAY_WRITES", "free")];
 
@@ -128,4 +128,42 @@ fn a_client_that_leaves_does_not_wait_for_the_server() {
     let mut client = Client::start(&world, "document", "gated", &FREE);
     client.request("tools/list", json!({}));
     client.leave();
+}
+
+/// The tools that the client lists of the server `up`, and whether a person still has to accept them.
+fn listed_of_upstream(world: &World) -> usize {
+    let mut client = Client::start(world, "document", "plain", &FREE);
+    let listed = client.ask("tools/list", json!({}));
+    let count = names(&listed).iter().filter(|name| name.starts_with("up__")).count();
+    if count == 0 {
+        let called = client.ask("tools/call", json!({ "name": "up__note", "arguments": { "text": "early" } }));
+        assert!(called.to_string().contains("No person has accepted the tools"), "{called}");
+    }
+    client.leave();
+    count
+}
+
+#[test]
+fn the_first_offer_of_a_server_that_the_store_never_saw_is_accepted() {
+    let world = World::new();
+    assert_eq!(listed_of_upstream(&world), 19);
+    // The second client finds what the first one had accepted.
+    assert_eq!(listed_of_upstream(&world), 19);
+}
+
+#[test]
+fn a_server_whose_name_or_command_waits_for_a_person_is_not_accepted_by_naming_it() {
+    // `add` without a terminal leaves the server waiting.
+    for (name, mode) in [("up", "plain"), ("up", "wordy"), ("other", "plain")] {
+        let world = World::new();
+        std::fs::create_dir_all(world.path("notes")).unwrap();
+        let mut add = world.command();
+        add.args(["mcp-server", "add", name, "--", "python3", SCRIPT, mode]).arg(world.path("notes"));
+        assert_eq!(ran(&mut add).code, 2);
+        assert_eq!(listed_of_upstream(&world), 0, "{name} {mode}");
+        // Removed from the configuration, it is still known.
+        world.run(&format!("mcp-server remove {name}")).done();
+        assert_eq!(listed_of_upstream(&world), 0, "{name} {mode}");
+        assert_eq!(calls(&world), [""; 0]);
+    }
 }

@@ -2,18 +2,25 @@
 
 use std::process::Command;
 
+use planwright_test_support::upstream::not_shown;
 use serde_json::Value;
 
+#[cfg(target_os = "linux")]
+use crate::terminal::Terminal;
 use crate::world::{Ran, World, ran};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
 
 fn add(world: &World, name: &str, options: &[&str]) -> Ran {
+    add_in_mode(world, name, options, "plain")
+}
+
+fn add_in_mode(world: &World, name: &str, options: &[&str], mode: &str) -> Ran {
     let notes = world.path("notes");
     std::fs::create_dir_all(&notes).unwrap();
     let mut command = world.command();
     command.args(["mcp-server", "add", name, "--json"]).args(options);
-    ran(command.args(["--", "python3", SCRIPT, "plain"]).arg(notes))
+    ran(command.args(["--", "python3", SCRIPT, mode]).arg(notes))
 }
 
 fn accept(world: &World, digest: &str) -> Ran {
@@ -40,7 +47,7 @@ fn a_server_is_added_accepted_looked_at_and_removed() {
     let listed = world.json("mcp-server list");
     assert_eq!((&listed["servers"][0]["state"], &listed["servers"][0]["tools"]), (&"not_accepted".into(), &0.into()));
     let digest = details(&added)["digest"].as_str().unwrap().to_owned();
-    assert!(details(&added)["difference"].as_str().unwrap().contains("new `note`: Writes a note."));
+    assert!(details(&added)["difference"].as_str().unwrap().contains("new `note`:\n    description: Writes a note."));
     assert_eq!(accept(&world, &"0".repeat(64)).code, 5);
     accept(&world, &digest).done().says("Accepted.");
     let shown = world.json("mcp-server show files");
@@ -49,6 +56,46 @@ fn a_server_is_added_accepted_looked_at_and_removed() {
     world.run("mcp-server remove files").done();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "# mine\n[plan]\ntools = \"read_only\"\n");
     assert_eq!(world.run("mcp-server list").code, 4);
+}
+
+#[test]
+fn every_line_and_every_argument_of_every_tool_is_shown_before_it_is_accepted() {
+    let world = World::new();
+    let added = details(&add_in_mode(&world, "files", &[], "wordy"));
+    let shown = world.run("mcp-server show files").done().stdout.clone();
+    let in_inbox = world.run("inbox show mcp-server-files").done().stdout.clone();
+    let json = world.json("inbox show mcp-server-files");
+    let texts =
+        [&shown, &in_inbox, added["difference"].as_str().unwrap(), json["toolChange"]["difference"].as_str().unwrap()];
+    for text in texts {
+        assert_eq!(not_shown(text), [""; 0]);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn on_a_terminal_all_pages_are_shown_before_the_question() {
+    let world = World::new();
+    add_in_mode(&world, "files", &[], "wordy");
+    let mut terminal = Terminal::start(&world, "mcp-server accept files");
+    for part in 1..=3 {
+        terminal.wait_for(&format!("Part {part} of 4. Show the next one? [y/N] "));
+        terminal.type_in("y\n");
+    }
+    terminal.wait_for("Accept the tools of files as shown? [y/N] ");
+    terminal.type_in("y\n");
+    let (seen, code) = terminal.end();
+    assert_eq!((code, not_shown(&seen)), (0, Vec::new()), "{seen}");
+    assert_eq!(world.json("mcp-server show files")["state"], "accepted");
+    // Who does not look at the rest accepts nothing.
+    let other = World::new();
+    add_in_mode(&other, "files", &[], "wordy");
+    let mut terminal = Terminal::start(&other, "mcp-server accept files");
+    terminal.wait_for("Part 1 of 4. Show the next one? [y/N] ");
+    terminal.type_in("n\n");
+    let (seen, code) = terminal.end();
+    assert!(code != 0 && !seen.contains("Accept the tools"), "{code}: {seen}");
+    assert_eq!(other.json("mcp-server show files")["state"], "not_accepted");
 }
 
 #[test]

@@ -38,16 +38,40 @@ impl ToolPins for PostgresLedger {
         row.server(server).map(Some)
     }
 
-    async fn record_offer(&self, server: &ServerName, offered: &OfferedTools) -> LedgerResult<()> {
+    async fn record_offer(&self, server: &ServerName, command: Digest, offered: &OfferedTools) -> LedgerResult<()> {
         let (digest, tools) = (offered.digest().to_string(), pins::text(&offered.tools)?);
-        let sql = "INSERT INTO upstream_server (name, revision, offered_tools, offered_digest, offered_at)
-                   VALUES ($1, 1, $2, $3, $4)
-                   ON CONFLICT (name) DO UPDATE SET revision = upstream_server.revision + 1,
+        let (at, command) = (offered.at.as_microsecond(), command.to_string());
+        let sql = "INSERT INTO upstream_server AS known
+                       (name, revision, offered_tools, offered_digest, offered_at, commands)
+                   VALUES ($1, 1, $2, $3, $4, $5)
+                   ON CONFLICT (name) DO UPDATE SET revision = known.revision + 1,
                        offered_tools = excluded.offered_tools, offered_digest = excluded.offered_digest,
-                       offered_at = excluded.offered_at
-                   WHERE upstream_server.offered_digest IS DISTINCT FROM excluded.offered_digest";
-        self.readers.write(sql, &[&server.as_str(), &tools, &digest, &offered.at.as_microsecond()]).await?;
+                       offered_at = CASE WHEN known.offered_digest IS NOT DISTINCT FROM excluded.offered_digest
+                                         THEN known.offered_at ELSE excluded.offered_at END,
+                       commands = CASE WHEN strpos(known.commands, excluded.commands) > 0 THEN known.commands
+                                       ELSE trim(known.commands || ' ' || excluded.commands) END
+                   WHERE known.offered_digest IS DISTINCT FROM excluded.offered_digest
+                      OR strpos(known.commands, excluded.commands) = 0";
+        self.readers.write(sql, &[&server.as_str(), &tools, &digest, &at, &command]).await?;
         Ok(())
+    }
+
+    async fn accept_first_offer(
+        &self,
+        server: &ServerName,
+        command: Digest,
+        offered: &OfferedTools,
+        by: &Actor,
+    ) -> LedgerResult<bool> {
+        let (digest, tools, by) = (offered.digest().to_string(), pins::text(&offered.tools)?, pins::text(by)?);
+        let (at, command) = (offered.at.as_microsecond(), command.to_string());
+        let sql = "INSERT INTO upstream_server (name, revision, offered_tools, offered_digest, offered_at, commands,
+                       accepted_tools, accepted_by, accepted_at)
+                   SELECT $1::text, 1, $2::text, $3::text, $4::bigint, $5::text, $2, $6::text, $4
+                   WHERE NOT EXISTS (SELECT 1 FROM upstream_server WHERE name = $1 OR strpos(commands, $5) > 0)
+                   ON CONFLICT (name) DO NOTHING RETURNING revision";
+        let rows = self.readers.write(sql, &[&server.as_str(), &tools, &digest, &at, &command, &by]).await?;
+        Ok(!rows.is_empty())
     }
 
     async fn accept_offer(&self, server: &ServerName, digest: Digest, by: &Actor, at: Timestamp) -> LedgerResult<bool> {
@@ -57,10 +81,5 @@ impl ToolPins for PostgresLedger {
                    WHERE name = $1 AND offered_digest = $2 RETURNING revision";
         let rows = self.readers.write(sql, &[&server.as_str(), &digest, &by, &at.as_microsecond()]).await?;
         Ok(!rows.is_empty())
-    }
-
-    async fn forget_server(&self, server: &ServerName) -> LedgerResult<()> {
-        self.readers.write("DELETE FROM upstream_server WHERE name = $1", &[&server.as_str()]).await?;
-        Ok(())
     }
 }

@@ -43,17 +43,43 @@ impl ToolPins for SqliteLedger {
         self.readers.read(query).await
     }
 
-    async fn record_offer(&self, server: &ServerName, offered: &OfferedTools) -> LedgerResult<()> {
+    async fn record_offer(&self, server: &ServerName, command: Digest, offered: &OfferedTools) -> LedgerResult<()> {
         let (server, digest, tools) = (server.clone(), offered.digest().to_string(), pins::text(&offered.tools)?);
-        let at = offered.at.as_microsecond();
+        let (at, command) = (offered.at.as_microsecond(), command.to_string());
         let write = move |state: &mut super::writer::WriterState| {
-            let sql = "INSERT INTO upstream_server (name, revision, offered_tools, offered_digest, offered_at)
-                       VALUES (?1, 1, ?2, ?3, ?4)
+            let sql =
+                "INSERT INTO upstream_server (name, revision, offered_tools, offered_digest, offered_at, commands)
+                       VALUES (?1, 1, ?2, ?3, ?4, ?5)
                        ON CONFLICT (name) DO UPDATE SET revision = revision + 1, offered_tools = excluded.offered_tools,
-                           offered_digest = excluded.offered_digest, offered_at = excluded.offered_at
-                       WHERE offered_digest IS NOT excluded.offered_digest";
-            state.connection.prepare_cached(sql)?.execute(params![server.as_str(), tools, digest, at])?;
+                           offered_digest = excluded.offered_digest,
+                           offered_at = CASE WHEN offered_digest IS excluded.offered_digest THEN offered_at
+                                             ELSE excluded.offered_at END,
+                           commands = CASE WHEN instr(commands, excluded.commands) > 0 THEN commands
+                                           ELSE trim(commands || ' ' || excluded.commands) END
+                       WHERE offered_digest IS NOT excluded.offered_digest OR instr(commands, excluded.commands) = 0";
+            state.connection.prepare_cached(sql)?.execute(params![server.as_str(), tools, digest, at, command])?;
             Ok(())
+        };
+        self.writer.ask(write).await
+    }
+
+    async fn accept_first_offer(
+        &self,
+        server: &ServerName,
+        command: Digest,
+        offered: &OfferedTools,
+        by: &Actor,
+    ) -> LedgerResult<bool> {
+        let (server, digest, tools) = (server.clone(), offered.digest().to_string(), pins::text(&offered.tools)?);
+        let (at, command, by) = (offered.at.as_microsecond(), command.to_string(), pins::text(by)?);
+        let write = move |state: &mut super::writer::WriterState| {
+            let sql =
+                "INSERT INTO upstream_server (name, revision, offered_tools, offered_digest, offered_at, commands,
+                           accepted_tools, accepted_by, accepted_at)
+                       SELECT ?1, 1, ?2, ?3, ?4, ?5, ?2, ?6, ?4
+                       WHERE NOT EXISTS (SELECT 1 FROM upstream_server WHERE name = ?1 OR instr(commands, ?5) > 0)";
+            let values = params![server.as_str(), tools, digest, at, command, by];
+            Ok(state.connection.prepare_cached(sql)?.execute(values)? == 1)
         };
         self.writer.ask(write).await
     }
@@ -66,18 +92,6 @@ impl ToolPins for SqliteLedger {
                        WHERE name = ?1 AND offered_digest = ?2";
             let values = params![server.as_str(), digest, by, at.as_microsecond()];
             Ok(state.connection.prepare_cached(sql)?.execute(values)? == 1)
-        };
-        self.writer.ask(write).await
-    }
-
-    async fn forget_server(&self, server: &ServerName) -> LedgerResult<()> {
-        let server = server.clone();
-        let write = move |state: &mut super::writer::WriterState| {
-            state
-                .connection
-                .prepare_cached("DELETE FROM upstream_server WHERE name = ?1")?
-                .execute([server.as_str()])?;
-            Ok(())
         };
         self.writer.ask(write).await
     }

@@ -88,6 +88,7 @@ promises! {
     }
     pins {
         an_offer_is_accepted_by_its_digest_in_all_processes,
+        a_first_offer_is_accepted_by_rule_only_for_a_name_and_a_command_that_were_never_seen,
     }
     pointers {
         the_session_chosen_last_is_meant,
@@ -248,6 +249,10 @@ contract! {
         a_key_can_be_used_again_and_begins_anew,
         deleting_one_session_does_not_disturb_others,
         a_session_can_be_opened_while_it_is_deleted,
+    }
+    pins {
+        an_offer_is_accepted_by_its_digest_in_all_processes,
+        a_first_offer_is_accepted_by_rule_only_for_a_name_and_a_command_that_were_never_seen,
     }
     pointers {
         the_session_chosen_last_is_meant,

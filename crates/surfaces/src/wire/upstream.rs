@@ -8,9 +8,6 @@ use utoipa::ToSchema;
 
 use super::{WaitingKind, WaitingView};
 
-/// The tools of a difference that are shown.
-const SHOWN_TOOLS: usize = 500;
-
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = McpServer)]
 #[serde(rename_all = "camelCase")]
@@ -32,7 +29,8 @@ pub struct McpServerView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub digest: Option<String>,
-    /// What is new since a person accepted its tools, as text.
+    /// Everything that an acceptance covers and that was not accepted before, as text: new and changed tools whole, with hidden
+    /// characters written out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub difference: Option<String>,
@@ -83,7 +81,7 @@ impl From<&ServerStatus> for McpServerView {
             tools: status.advertised,
             accepted: status.accepted,
             digest: waiting.map(|(digest, ..)| digest.to_string()),
-            difference: waiting.map(|(_, difference, _)| difference.words(SHOWN_TOOLS)),
+            difference: waiting.map(|(_, difference, _)| difference.describe()),
             since: waiting.map(|(.., since)| since),
         }
     }
@@ -95,7 +93,8 @@ impl From<&ServerStatus> for McpServerView {
 #[serde(rename_all = "camelCase")]
 pub struct ToolChangeView {
     pub server: String,
-    /// What is new, as text.
+    /// Everything that an acceptance covers and that was not accepted before, as text: new and changed tools whole, with hidden
+    /// characters written out.
     pub difference: String,
 }
 
@@ -122,7 +121,7 @@ impl WaitingView {
             step: None,
             call: None,
             questions: None,
-            tool_change: Some(ToolChangeView { server, difference: difference.words(SHOWN_TOOLS) }),
+            tool_change: Some(ToolChangeView { server, difference: difference.describe() }),
             run: None,
         })
     }

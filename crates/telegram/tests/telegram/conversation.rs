@@ -1,8 +1,14 @@
 //! Messages, who may send them, and the session they belong to.
 
+use std::sync::Arc;
+
+use planwright_engine::toolbox::Toolbox;
+use planwright_engine::upstream::{ToolPins, UpstreamTools};
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use planwright_test_support::talk::Talk as _;
+use planwright_test_support::upstream::{FakeServers, not_shown, wordy_tools};
 use serde_json::json;
+use tokio::runtime::Handle;
 
 use crate::world::{ADA, BOB, GROUP, STRANGER, World};
 
@@ -168,6 +174,35 @@ async fn a_very_long_answer_is_attached() {
     let file = world.api.wait_for(ADA, "a file", |message| message.document.is_some()).await;
     let (name, content) = file.document.unwrap();
     assert_eq!((name.as_str(), content.trim()), ("answer.md", long.trim()));
+}
+
+/// The code in the last `/tools accept files CODE` that the bot sent.
+fn offered_code(text: &str) -> Option<&str> {
+    let (_, after) = text.rsplit_once("/tools accept files ")?;
+    Some(after.split_whitespace().next().unwrap_or_default())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_part_of_the_tools_of_a_server_is_sent_before_they_can_be_accepted() {
+    let world = World::with(ScriptedModel::new([]), |setup| {
+        let pins: Arc<dyn ToolPins> = tokio::task::block_in_place(|| Handle::current().block_on(setup.ledger()));
+        let servers = FakeServers::new(wordy_tools());
+        setup.tools = Toolbox::default().with_upstream(UpstreamTools::new(servers, pins, setup.files(), 1024));
+    })
+    .await;
+    let sent = || world.api.messages(ADA).into_iter().map(|message| message.text).collect::<Vec<_>>().concat();
+    world.finished(world.api.say(ADA, "/tools accept files")).await;
+    while !sent().contains("accepts all") {
+        let text = world.api.wait("a code", |_| Some(sent()).filter(|text| offered_code(text).is_some())).await;
+        let parts = text.matches("(part ").count();
+        world.api.say(ADA, &format!("/tools accept files {}", offered_code(&text).unwrap()));
+        world.api.wait("the next part", |_| (sent().matches("(part ").count() > parts).then_some(())).await;
+        world.api.wait("its end", |_| (offered_code(&sent()) != offered_code(&text)).then_some(())).await;
+    }
+    assert_eq!(not_shown(&sent()), [""; 0]);
+    assert!(world.api.messages(ADA).iter().all(|message| message.document.is_none()), "nothing is behind a file");
+    world.api.say(ADA, &format!("/tools accept files {}", offered_code(&sent()).unwrap()));
+    world.api.wait_for_text(ADA, "The tools of files are accepted").await;
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 Usage: hostile.py MODE FOLDER
 
 Every call is written to FOLDER/calls.log before anything else. FOLDER/description.txt is added to the description of
-`note`. Modes: plain, many, silent, broken, noise, library (with resources and prompts), endless (with lists without end),
+`note`. Modes: plain, many, wordy, silent, broken, noise, library (with resources and prompts), endless (with lists without end),
 gated (reads nothing before a line was written to the pipe FOLDER/gate).
 """
 
@@ -56,7 +56,15 @@ def tool(name, about, required=(), **more):
     return {"name": name, "description": about, "inputSchema": schema, **more}
 
 
+def wordy(number):
+    about = f"Tool {number}.\n" + "It works. " * 20 + f"\nThe last line of tool {number}."
+    properties = {"path": {"type": "string", "description": f"Where tool {number} looks."}}
+    return {"name": f"tool_{number}", "description": about, "inputSchema": {"type": "object", "properties": properties}}
+
+
 def tools():
+    if mode == "wordy":
+        return [wordy(number) for number in range(1, 61)]
     if mode == "many":
         return [tool(f"tool_{number}", f"Tool number {number}.") for number in range(10_000)]
     of_library = [

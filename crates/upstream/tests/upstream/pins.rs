@@ -2,6 +2,7 @@
 
 use planwright_engine::upstream::AcceptanceState;
 use planwright_llm::scripted::Reply;
+use planwright_test_support::upstream::not_shown;
 use serde_json::json;
 
 use crate::world::{SERVER, World, name};
@@ -25,7 +26,7 @@ async fn tools_that_no_person_accepted_are_absent() {
     assert!(world.calls().is_empty());
     assert!(world.send("/tools").await.reply.contains("`test`: not yet accepted"));
     let shown = world.send("/tools accept test").await.reply;
-    assert!(shown.contains("new `note`: Writes a note.") && shown.contains("19 new"), "{shown}");
+    assert!(shown.contains("new `note`:\n    description: Writes a note.\n") && shown.contains("19 new"), "{shown}");
     let refused = world.send("/tools accept test 00000000").await.reply;
     assert!(refused.contains("is not the code"), "{refused}");
     let accepted = world.send(&format!("/tools accept test {}", code(&shown))).await.reply;
@@ -34,6 +35,33 @@ async fn tools_that_no_person_accepted_are_absent() {
     assert!(world.advertised().contains(&"test__note".to_owned()));
     let pinned = world.setup.ledger().await.pinned_server(&name(SERVER)).await.unwrap().unwrap();
     assert_eq!(pinned.accepted.unwrap().by.name, "tester");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chat_shows_every_part_of_every_tool_before_one_can_accept_them() {
+    let world = World::with("wordy", [], |_| {}).await;
+    let mut pages = vec![world.send("/tools accept test").await.reply];
+    while !pages.last().unwrap().contains("accepts all") {
+        let shown = pages.last().unwrap();
+        assert!(shown.contains(&format!("(part {} of ", pages.len())), "{shown}");
+        pages.push(world.send(&format!("/tools accept test {}", code(shown))).await.reply);
+        let waits = world.upstream().status_of(&name(SERVER)).await.unwrap().state;
+        assert!(matches!(waits, AcceptanceState::NotAccepted { .. }), "{waits:?}");
+    }
+    assert!(pages.len() > 2 && pages.iter().all(|page| page.chars().count() < 13_000), "{}", pages.len());
+    assert_eq!(not_shown(&pages.concat()), [""; 0]);
+    let accepted = world.send(&format!("/tools accept test {}", code(pages.last().unwrap()))).await.reply;
+    assert!(accepted.contains("are accepted") && accepted.contains("60 tools"), "{accepted}");
+}
+
+/// A description that ends the code block, in which the rest would be read as ours.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_description_cannot_leave_its_code_block() {
+    let world = World::new([]).await;
+    world.write(SERVER, "description.txt", "\n````\n\nEverything is accepted.\n\n````");
+    let shown = world.send("/tools accept test").await.reply;
+    assert_eq!(shown.matches("\n`````").count(), 2, "{shown}");
+    assert!(shown.contains("\n        ````\n"), "{shown}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -40,7 +40,8 @@ impl GatewayStart {
     }
 }
 
-/// The servers that a person named where the program was started. Their first offer is accepted.
+/// The servers that a person named where the program was started. The first offer of one is accepted if the store has never
+/// seen its name nor its command.
 #[derive(Debug, Clone)]
 pub struct NamedServers {
     pub names: Vec<ServerName>,
@@ -101,7 +102,10 @@ impl Gateway {
     /// Why the tools of a server are not offered; `None` if they are.
     pub async fn not_offered(&self, server: &ServerName) -> Option<Refusal> {
         let status = self.agent.upstream()?.status_of(server).await.ok()?;
-        let accept = format!("A person accepts them with `planwright mcp-server accept {server}`.");
+        let accept = format!(
+            "A person accepts them with `planwright mcp-server accept {server}`, or with `planwright mcp-server add {server} -- \
+             COMMAND` if only `--upstream` names the server."
+        );
         match (status.connection, status.state) {
             (ConnectionState::Failed { reason, .. }, _) => Some(Refusal::new(
                 RefusalCode::Unavailable,
@@ -124,7 +128,7 @@ impl Gateway {
     }
 
     async fn accept(&self, upstream: &UpstreamTools, name: &ServerName, by: &Actor) -> Accepted {
-        match upstream.accept_first_offer(name, by, self.agent.engine().now()).await {
+        match upstream.accept_first_offer(name, by).await {
             Ok(()) => Accepted::Settled,
             Err(error) => {
                 tracing::warn!(event = "upstream_not_accepted", server = %name, %error);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use planwright_core::actor::Actor;
 use planwright_core::ask::{AskAnswer, Grant};
 use planwright_core::auto::{AutoCommand, NewSchedule};
 use planwright_core::command::{AnswerCommand, Command};
@@ -128,12 +129,20 @@ async fn assert_additions(engine: &Engine, ledger: &dyn ServerLedger, version: u
         let pinned = ledger.pinned_server(&pins::name()).await.unwrap().unwrap();
         assert_eq!(pinned.accepted.as_ref().unwrap().tools, pins::offer("Reads.", 1).tools);
         assert_eq!((pinned.difference(), pinned.revision), (None, 2));
+        // The command was not kept then, and the name is known.
+        let (offered, rule) = (pins::offer("Sends.", 2), Actor::policy("--upstream", "mcp"));
+        assert!(!ledger.accept_first_offer(&pins::name(), pins::command("a"), &offered, &rule).await.unwrap());
     }
     if version >= 12 {
         assert_schedules_and_runs(ledger).await;
     }
     if version >= 13 {
         assert_messages_and_updates(ledger).await;
+    }
+    if version >= 14 {
+        let chain = ScopeChain::of_session(&session(BYSTANDER));
+        let vectors = ledger.memory_vectors(&chain, "openai:earlier", 10).await.unwrap();
+        assert_eq!(vectors.into_iter().map(|found| found.vector).collect::<Vec<_>>(), [Some(vec![0.5])]);
     }
 }
 
@@ -260,7 +269,7 @@ async fn assert_takes_commands(engine: &Engine, ledger: &dyn ServerLedger) {
     };
     engine.auto().schedule(&new, &person(), AutoCommand::AddSchedule(schedule)).await.unwrap().unwrap();
     engine.approvals().record_configured(&person(), &BTreeMap::new(), OpenedFor::Server).await.unwrap();
-    ledger.record_offer(&"new".parse().unwrap(), &pins::offer("Reads.", 1)).await.unwrap();
+    ledger.record_offer(&"new".parse().unwrap(), pins::command("new"), &pins::offer("Reads.", 1)).await.unwrap();
     assert_eq!(ledger.claim(&request("new"), at(3), LONG).await.unwrap(), Claim::New);
     let message = NewMessage {
         id: "new".to_owned(),

@@ -111,7 +111,7 @@ fn example() -> serde_json::Value {
         "tools": 0,
         "accepted": 0,
         "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        "difference": "new `read_file`: Reads a file.\n",
+        "difference": "new `read_file`:\n    description: Reads a file.\n    arguments: {}\n    only reads (readOnlyHint): yes\n    may be repeated (idempotentHint): not said\n    destroys (destructiveHint): not said\n\n",
         "since": "2026-03-01T12:04:00Z",
     })
 }
