@@ -8,6 +8,7 @@ mod acts;
 mod browser;
 mod decisions;
 mod denials;
+mod door;
 mod gateway;
 mod kernel;
 mod logins;

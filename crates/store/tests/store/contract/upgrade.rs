@@ -148,7 +148,7 @@ pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store
     let request = ClaimedRequest { key: "key".to_owned(), fingerprint: "print".to_owned() };
     ledger.claim(&request, at(1), LONG).await.unwrap();
     let journal = ledger.journal(&here, 0, 100).await.unwrap();
-    store.set_schema_version(15).await;
+    store.set_schema_version(16).await;
 
     let chat = TransportChat("telegram:1".to_owned());
     let answer = StoredAnswer { status: 200, body: "{}".to_owned() };
