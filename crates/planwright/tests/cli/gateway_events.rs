@@ -66,7 +66,8 @@ fn lines_of_the_servers_log_reach_a_client_that_asked_for_their_level() {
 fn with_books(world: &World) {
     let notes = world.path("notes");
     std::fs::create_dir_all(&notes).unwrap();
-    let server = format!("command = \"python3\"\nargs = [\"{SCRIPT}\", \"library\", \"{}\"]", notes.display());
+    // Another command than that of the server `up`, whose first offer is accepted only if the store never saw its command.
+    let server = format!("command = \"python3\"\nargs = [\"{SCRIPT}\", \"library\", \"{}/.\"]", notes.display());
     world.write("planwright.toml", &format!("[mcp.servers.books]\n{server}\nelicitation = true\nsampling = true\n"));
     let shown = world.json("mcp-server show books");
     world.run(&format!("mcp-server accept books --digest {}", shown["digest"].as_str().unwrap())).done();
