@@ -232,7 +232,7 @@ pub enum GatewayAsk {
     Permitted,
     /// The person did not permit it, or the client did not ask them.
     NotPermitted,
-    /// The approval policy takes no answer from the program that the agent runs in, so nobody was asked.
+    /// The approval policy takes no answer from the program that the agent runs in, so no person was asked.
     NotAsked,
 }
 

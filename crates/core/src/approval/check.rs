@@ -19,7 +19,7 @@ pub enum AgentSandbox {
 /// Whether an agent that can start processes of its own was ever seen in the store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AgentsSeen {
-    /// No record of one: whoever works on the store provisions it.
+    /// No record of one: a process that works on the store provisions it.
     #[default]
     None,
     Some,

@@ -143,7 +143,7 @@ impl Talk {
         let prefilled = self.editor.can_prefill();
         if let Some(why) = line.why {
             let again = if prefilled { String::new() } else { format!(" Type it again: {}", line.text) };
-            self.screen.print(&lines::note("↩", &format!("{}{again}", why.words()), screen::width()))?;
+            self.screen.print(&lines::note("↩", &format!("{}{again}", why.explanation()), screen::width()))?;
         }
         for waiting in self.conversation.typing().queue().shown() {
             self.screen.print(&format!("{}\n", paint(&fit(&waiting, screen::width()), DIM)))?;

@@ -76,7 +76,7 @@ pub(super) enum Why {
 
 impl Why {
     /// What the person reads above the line.
-    pub(super) const fn words(self) -> &'static str {
+    pub(super) const fn explanation(self) -> &'static str {
         match self {
             Self::Plan => "You typed this before the plan was on the screen; press Enter to send it.",
             Self::Question => {

@@ -137,7 +137,7 @@ fn act_memory_forget() {
     });
 }
 
-/// The text in the file is the agent's, whoever the file belongs to.
+/// The text in the file is the agent's. The file may belong to the person.
 #[test]
 fn act_exported_file() {
     attack_with("[plan]\nexport = \"plans/{number}.md\"\n", "act_exported_file", |stage| {
