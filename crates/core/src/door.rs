@@ -6,7 +6,6 @@ use crate::auto::AutoCommand;
 use crate::command::{Command, Decision, RunCommand, SessionCommand, StuckChoice, TurnCommand};
 use crate::memory::MemoryCommand;
 use crate::turn::Purpose;
-use crate::workbook::WorkbookCommand;
 
 /// What a command asks of the person who gives it, from nothing to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,9 +62,9 @@ impl Command {
                 | RunCommand::Report(_)
                 | RunCommand::ReportOnStep { .. } => Guard::Free,
             },
-            Self::Workbook(WorkbookCommand::Switch { .. }) => Guard::Person,
-            // The workbook is the agent's own notes.
-            Self::Workbook(_) | Self::External(_) => Guard::Free,
+            // A person writes as the person, also into the agent's notes.
+            Self::Workbook(_) => Guard::Person,
+            Self::External(_) => Guard::Free,
         }
     }
 }

@@ -11,7 +11,7 @@ use planwright_core::presence::{
     AgentClient, Presence, ProcessId, RunningProcess, Terminal, TerminalEvidence, TerminalHolder,
 };
 
-use self::tree::{Process, ProcessTree};
+use self::tree::{ConnectionEnd, Process, ProcessTree};
 
 /// Shells that a person types in.
 const SHELLS: [&str; 14] =
@@ -41,6 +41,10 @@ const LOGIN_SERVICES: [&str; 3] = ["sshd", "sshd-session", "login"];
 
 /// The kernel's number for the devices of pseudo-terminals.
 const PSEUDO_TERMINALS: u64 = 136;
+
+/// The time namespace that every process is in unless it made another, and what stands for it where there are none.
+const FIRST_TIME: u64 = 4_026_531_834;
+const NO_TIME: u64 = 0;
 
 /// A person at this process's terminal, or a process without one.
 pub(crate) fn presence() -> Presence {
@@ -86,31 +90,44 @@ fn running_process(process: &Process) -> RunningProcess {
 }
 
 /// The program that started this process, in which an agent runs.
-pub(crate) fn client() -> Option<AgentClient> {
+pub(crate) fn client() -> AgentClient {
     let own = std::process::id();
-    let tree = ProcessTree::read(own)?;
-    client_of(&tree, tree.chain(own)?.get(1..)?)
+    let tree = ProcessTree::read(own);
+    let found = tree.as_ref().and_then(|tree| client_of(tree, tree.chain(own)?.get(1..)?));
+    found.unwrap_or_else(|| unknown_client(tree.as_ref(), "a program that cannot be seen"))
 }
 
-/// The program at the other end of a connection, in which an agent runs. If it cannot be found, nothing proves that a
-/// terminal is not the agent's.
-pub(crate) fn client_at(peer: SocketAddr) -> Option<AgentClient> {
-    let found = ProcessTree::at_connection(peer).and_then(|pid| {
-        let tree = ProcessTree::read(pid)?;
-        client_of(&tree, &tree.chain(pid)?)
-    });
-    found.or_else(|| {
-        let tree = ProcessTree::read(std::process::id())?;
-        Some(AgentClient {
-            machine: machine(&tree),
-            name: "a program that is connected over HTTP".to_owned(),
-            processes: Vec::new(),
-            terminal: None,
-            place: Some(tree.place.clone()),
-            session: None,
-            group: None,
-        })
-    })
+/// A program of this user that does not let itself be seen.
+#[derive(Debug)]
+pub(crate) struct HiddenProgram;
+
+/// The program at the other end of a connection, in which an agent runs.
+pub(crate) fn client_at(peer: SocketAddr) -> Result<AgentClient, HiddenProgram> {
+    let (end, own) = (ProcessTree::at_connection(peer), ProcessTree::read(std::process::id()));
+    match end {
+        ConnectionEnd::Hidden => Err(HiddenProgram),
+        ConnectionEnd::Elsewhere => {
+            Ok(unknown_client(own.as_ref(), "a program on another machine, or of another user"))
+        }
+        ConnectionEnd::Process(pid) => {
+            let tree = ProcessTree::read(pid).ok_or(HiddenProgram)?;
+            let chain = tree.chain(pid).ok_or(HiddenProgram)?;
+            Ok(client_of(&tree, &chain).unwrap_or_else(|| unknown_client(own.as_ref(), "a program of the system")))
+        }
+    }
+}
+
+/// A program that an agent runs in and that processes cannot be compared with.
+fn unknown_client(tree: Option<&ProcessTree>, name: &str) -> AgentClient {
+    AgentClient {
+        machine: tree.map(machine).unwrap_or_default(),
+        name: name.to_owned(),
+        processes: Vec::new(),
+        terminal: None,
+        place: tree.map(|tree| tree.place.clone()),
+        session: None,
+        group: None,
+    }
 }
 
 fn evidence(tree: &ProcessTree, pid: u32) -> Option<TerminalEvidence> {
@@ -131,7 +148,8 @@ fn holder(chain: &[Process], session: u32, device: u64) -> Option<TerminalHolder
     let leader = &chain[position];
     let parent = chain.get(position + 1);
     // A process whose parent has ended is adopted: then nothing is known about who opened the terminal.
-    let Some(parent) = parent.filter(|parent| !adopts(parent) && may_serve(parent, device)) else {
+    let opened = |parent: &&Process| is_one_of(parent, &LOGIN_SERVICES) || serves(parent, device);
+    let Some(parent) = parent.filter(|parent| !adopts(parent)).filter(opened) else {
         let login = leader.user == 0 && is_one_of(leader, &LOGIN_SERVICES);
         return Some(TerminalHolder { started: leader.started, login });
     };
@@ -141,18 +159,17 @@ fn holder(chain: &[Process], session: u32, device: u64) -> Option<TerminalHolder
     Some(TerminalHolder { started: parent.started, login })
 }
 
-/// Whether the process may be the one that shows the terminal. One that other processes are left to serves only its own.
-fn may_serve(process: &Process, device: u64) -> bool {
+/// Whether the process is the one that shows the terminal. One that other processes are left to serves only its own.
+fn serves(process: &Process, device: u64) -> bool {
     let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xf_ff00));
-    match &process.serves {
-        Some(served) if major == PSEUDO_TERMINALS => served.contains(&minor),
-        Some(_) | None => true,
-    }
+    major != PSEUDO_TERMINALS || process.serves.as_ref().is_some_and(|served| served.contains(&minor))
 }
 
-/// `chain` is the innermost process of the program and its ancestors.
+/// `chain` is the innermost process of the program and its ancestors. `None` if the system has adopted what the program started, or
+/// if the times in this namespace are not those of other processes.
 fn client_of(tree: &ProcessTree, chain: &[Process]) -> Option<AgentClient> {
-    let mut members: Vec<&Process> = vec![chain.first()?];
+    let has_own_time = ![NO_TIME, FIRST_TIME].contains(&tree.place.time);
+    let mut members: Vec<&Process> = vec![chain.first().filter(|first| !adopts(first) && !has_own_time)?];
     for (position, next) in chain.iter().enumerate().skip(1) {
         let inner = &chain[position - 1];
         // What opened the terminal that the program is the first process of is not part of the program.
@@ -257,6 +274,12 @@ mod tests {
     }
 
     #[test]
+    fn what_the_system_adopted_has_no_known_client() {
+        let tree = tree(DESKTOP);
+        assert_eq!(client_of(&tree, &tree.chain(70).unwrap()[1..]), None);
+    }
+
+    #[test]
     fn a_client_that_is_the_first_process_of_its_terminal_ends_there() {
         let lines = "1 0 1 1 0 1 0 systemd\n30 1 30 30 0 30 1000 tmux\n40 30 40 40 1 40 1000 codex\n42 40 40 40 1 42 1000 planwright";
         let tree = tree(lines);
@@ -302,8 +325,8 @@ mod tests {
             let client = client_at(near.local_addr().unwrap()).unwrap();
             assert_eq!(client.processes[0].pid, std::process::id(), "over {listen}");
         }
-        let unknown = client_at("192.0.2.1:9".parse().unwrap()).unwrap();
-        assert!(unknown.processes.is_empty() && unknown.place.is_some());
+        let elsewhere = client_at("192.0.2.1:9".parse().unwrap()).unwrap();
+        assert!(elsewhere.processes.is_empty() && elsewhere.place.is_some());
     }
 
     /// A program that others are left to is older than the agent, and it does not show the terminal.
@@ -311,7 +334,7 @@ mod tests {
     fn a_terminal_that_its_parent_does_not_serve_is_as_old_as_its_first_process() {
         let mut tree = tree("1 0 1 1 0 1 0 systemd\n30 1 30 30 0 30 1000 supervisor\n50 30 50 50 34819 50 1000 bash");
         let started = |tree: &ProcessTree| evidence(tree, 50).unwrap().terminal.unwrap().holder.unwrap().started;
-        assert_eq!(started(&tree), 30, "it cannot be told what the supervisor serves");
+        assert_eq!(started(&tree), 50, "it cannot be told what the supervisor serves");
         tree.change(30, |supervisor| supervisor.serves = Some(vec![3]));
         assert_eq!(started(&tree), 30);
         tree.change(30, |supervisor| supervisor.serves = Some(vec![4]));

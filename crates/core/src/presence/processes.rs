@@ -133,8 +133,7 @@ impl TerminalEvidence {
         if self.own_command {
             return Err(NotSeparate::OwnCommand);
         }
-        // No process from before the machine's last start is running.
-        let is_here = |client: &&AgentClient| client.boot() == self.place.boot;
+        let is_here = |client: &&AgentClient| client.may_run_in(&self.place);
         let is_unknown = !clients.iter().any(|client| is_here(&client));
         let clients: Vec<_> = clients.iter().chain(others).filter(is_here).collect();
         self.check_not_within(&clients)?;
@@ -148,7 +147,7 @@ impl TerminalEvidence {
             let is_over = self.is_over(client);
             // The number of a terminal is used again after its end.
             let is_another = is_over && client.started().is_some_and(|started| holder.started > started);
-            let same_terminal = client.numbers_as(&self.place) && client.terminal == Some(terminal.device);
+            let same_terminal = client.sees_terminals_of(&self.place) && client.terminal == Some(terminal.device);
             if same_terminal && !is_another {
                 return Err(NotSeparate::SameTerminal(client.name.clone()));
             }
@@ -164,7 +163,7 @@ impl TerminalEvidence {
         if self.own_command {
             return Err(NotSeparate::OwnCommand);
         }
-        let clients: Vec<_> = clients.iter().filter(|client| client.boot() == self.place.boot).collect();
+        let clients: Vec<_> = clients.iter().filter(|client| client.may_run_in(&self.place)).collect();
         self.check_not_within(&clients)?;
         match self.terminal {
             _ if clients.is_empty() => Ok(()),
@@ -196,10 +195,10 @@ impl TerminalEvidence {
             .place
             .as_ref()
             .is_some_and(|place| place.users == self.place.users && place.numbers == self.place.numbers);
-        if is_older || (holder.login && same_system) {
-            Ok(())
-        } else {
-            Err(NotSeparate::YoungTerminal(client.name.clone()))
+        match is_older || (holder.login && same_system) {
+            true => Ok(()),
+            false if client.is_unknown() => Err(NotSeparate::UnknownClient),
+            false => Err(NotSeparate::YoungTerminal(client.name.clone())),
         }
     }
 
@@ -212,7 +211,9 @@ impl TerminalEvidence {
         let is_own = |process: &&RunningProcess| client.processes.contains(&process.id);
         let is_near = |process: &&RunningProcess| {
             let same_session = client.session.is_some_and(|session| session == process.session);
-            let same_terminal = client.terminal.is_some() && client.terminal == process.terminal;
+            // A terminal belongs to one kernel session, and its number is used again after its end.
+            let same_terminal =
+                client.session.is_none() && client.terminal.is_some() && client.terminal == process.terminal;
             let same_group = client.group.is_some() && client.group == process.group;
             process.id.started >= started && (same_session || same_terminal || same_group)
         };
@@ -254,6 +255,23 @@ impl AgentClient {
             // Earlier versions wrote the start and the space of process numbers with a slash between them.
             None => self.machine.split('/').next().unwrap_or_default(),
         }
+    }
+
+    /// Whether it is not known which processes the program has.
+    pub fn is_unknown(&self) -> bool {
+        self.processes.is_empty()
+    }
+
+    /// Whether it may have processes where this place is. No process from before the machine's last start is running.
+    fn may_run_in(&self, place: &ProcessPlace) -> bool {
+        let is_anywhere = self.place.is_none() && self.is_unknown();
+        is_anywhere || self.boot() == place.boot
+    }
+
+    /// Whether both have the same terminals. In a user namespace of its own, a process can have terminals of its own with the same
+    /// numbers. One of an earlier version is taken for one that has the same.
+    fn sees_terminals_of(&self, place: &ProcessPlace) -> bool {
+        self.place.as_ref().is_none_or(|own| own.numbers == place.numbers && own.users == place.users)
     }
 
     /// Whether its processes are numbered in the same space. One of an earlier version is taken for one that is.

@@ -240,7 +240,8 @@ fn a_program_that_ended_stops_counting_once_nothing_of_it_is_left() {
         }))
     };
     assert!(left(|orphan| orphan.session = 35).is_err(), "an orphan has its kernel session");
-    assert!(left(|orphan| orphan.terminal = Some(1)).is_err(), "an orphan has its terminal");
+    // A terminal belongs to one kernel session; the number of one that has ended is used again.
+    assert_eq!(left(|window| window.terminal = Some(1)), Ok(()));
     assert!(left(|orphan| orphan.group = Some("/agents".to_owned())).is_err(), "an orphan has its control group");
     assert_eq!(left(|_| {}), Ok(()), "a process that has nothing of it");
     // What the person does in the terminal after the agent's end hangs on their shell, which is older.
@@ -265,6 +266,28 @@ fn a_terminal_number_that_is_used_again_is_another_terminal() {
     };
     assert_eq!(again(true), Ok(()));
     assert!(again(false).unwrap_err().contains("the terminal in which `codex`"));
+}
+
+#[test]
+fn a_program_whose_processes_are_not_known_proves_nothing_in_its_session() {
+    let unknown = AgentClient { processes: Vec::new(), terminal: None, session: None, group: None, ..client() };
+    let nowhere = AgentClient { place: None, machine: String::new(), ..unknown.clone() };
+    for client in [unknown, nowhere] {
+        let refused =
+            checked(Channel::Mcp, &[client.clone()], Some(terminal_of(300, false, |_| {})), Require::Separate);
+        assert!(refused.unwrap_err().contains("not known which program"));
+        let token = checked(Channel::Cli, &[client], Some(Presence::Token), Require::Separate);
+        assert!(token.is_err(), "an agent was in the session");
+    }
+}
+
+/// In a user namespace of its own, an agent can open a terminal with the number of the person's.
+#[test]
+fn the_number_of_a_terminal_means_another_one_among_other_users() {
+    let place = ProcessPlace { users: 2, ..here() };
+    let elsewhere = AgentClient { terminal: Some(2), place: Some(place), ..client() };
+    let came = checked(Channel::Mcp, &[elsewhere], Some(terminal_of(300, false, |_| {})), Require::Separate);
+    assert_eq!(came, Ok(()));
 }
 
 #[test]

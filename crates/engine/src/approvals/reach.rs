@@ -76,7 +76,7 @@ impl Approvals {
     async fn check_everywhere(&self, by: &Actor, require: Require) -> LedgerResult<()> {
         let policy = self.policy().await?;
         let mut clients = agents_of_sessions(self.ledger()).await?;
-        clients.extend(policy.kept_clients.values().flatten().cloned());
+        clients.extend(policy.kept_clients.values().flatten().filter(|client| !client.is_unknown()).cloned());
         let check = ApprovalCheck {
             policy: &ApprovalPolicy::requiring(require),
             sandbox: policy.agent_sandbox,
@@ -92,13 +92,15 @@ impl Approvals {
     }
 }
 
-/// The programs of the agents of all sessions.
+/// The programs of the agents of all sessions. One whose processes are not known counts in its own session only: it could be on any
+/// machine.
 pub(crate) async fn agents_of_sessions(ledger: &dyn Ledger) -> LedgerResult<Vec<AgentClient>> {
     let mut clients = Vec::new();
     let mut after = None;
     loop {
         let page = ledger.walk_sessions(after, PAGE).await?;
-        clients.extend(page.items.into_iter().flat_map(|stored| stored.session.clients));
+        let found = page.items.into_iter().flat_map(|stored| stored.session.clients);
+        clients.extend(found.filter(|client| !client.is_unknown()));
         after = page.next;
         if after.is_none() {
             return Ok(clients);

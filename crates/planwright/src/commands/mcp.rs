@@ -8,10 +8,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use planwright_core::actor::Actor;
 use planwright_core::presence::AgentClient;
+use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::workspace::Workspace;
 use planwright_engine::Engine;
-use planwright_engine::ledger::LedgerResult;
+use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_llm::rehearsal::RehearsalModel;
 use planwright_surfaces::mcp::folder::named_session;
 use planwright_surfaces::mcp::gateway::{Gateway, NamedServers};
@@ -116,7 +117,7 @@ fn named_servers(arguments: &McpArgs) -> NamedServers {
 struct ClientSetup {
     engine: Engine,
     person: Actor,
-    client: Option<AgentClient>,
+    client: AgentClient,
     workspace: Option<Workspace>,
 }
 
@@ -132,9 +133,7 @@ impl SessionSetup for ClientSetup {
                 self.engine.sessions().choose_workspace(session, by, workspace.clone()).await?;
             }
         }
-        if let Some(client) = &self.client {
-            self.engine.sessions().see_client(session, &system, client.clone()).await?;
-        }
+        self.engine.sessions().see_client(session, &system, self.client.clone()).await?;
         Ok(())
     }
 }
@@ -150,9 +149,13 @@ impl SessionSetup for HttpAgents {
     async fn prepare(&self, session: &SessionIdentity, peer: Option<SocketAddr>) -> LedgerResult<()> {
         let Some(peer) = peer else { return Ok(()) };
         let found = tokio::task::spawn_blocking(move || processes::client_at(peer)).await;
-        if let Ok(Some(client)) = found {
-            self.engine.sessions().see_client(session, &Actor::system(Channel::Mcp.as_str()), client).await?;
-        }
+        let Ok(Ok(client)) = found else {
+            return Err(LedgerError::Refused(Refusal::policy_denied(
+                "The program at the other end of this connection does not let its processes be seen, so its commands could not be \
+                 told from a person's. Let it start `planwright mcp` instead.",
+            )));
+        };
+        self.engine.sessions().see_client(session, &Actor::system(Channel::Mcp.as_str()), client).await?;
         Ok(())
     }
 }

@@ -97,6 +97,69 @@ fn false_proc_files() {
     }
 }
 
+/// Puts real files of the namespaces that the agent was in over those of the program, in namespaces of its own.
+const FORGE: &str = r#"import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def mount(source, target, kind, flags):
+    if libc.mount(source.encode(), target.encode(), kind.encode() if kind else None, flags, None):
+        sys.exit("mount: " + os.strerror(ctypes.get_errno()))
+os.makedirs("spaces", exist_ok=True)
+mount("none", "spaces", "tmpfs", 0)
+for fd, name in ((7, "user"), (8, "pid"), (9, "time")):
+    open("spaces/" + name, "w").close()
+    mount("/proc/self/fd/%d" % fd, "spaces/" + name, None, 4096)
+master, slave = os.openpty()
+terminal = os.ttyname(slave)
+child = os.fork()
+if child == 0:
+    os.setsid()
+    fd = os.open(terminal, os.O_RDWR)
+    mount("spaces", "/proc/%d/ns" % os.getpid(), None, 4096 | 16384)
+    for number in (0, 1, 2):
+        os.dup2(fd, number)
+    os.execv(sys.argv[1], sys.argv[1:])
+os.write(master, b"let me in\n")
+os.waitpid(child, 0)
+"#;
+
+#[test]
+fn false_namespaces() {
+    if has_namespaces() {
+        attack("false_namespaces", |stage| {
+            let approve = stage.approve_command();
+            stage.write("forge.py", FORGE);
+            stage.write(
+                "forge.sh",
+                &format!(
+                    "exec 7</proc/self/ns/user 8</proc/self/ns/pid 9</proc/self/ns/time\n\
+                     exec unshare -Urmpf --mount-proc python3 forge.py {approve}\n"
+                ),
+            );
+            stage.agent.run("sh forge.sh < /dev/null");
+            stage.result()
+        });
+    }
+}
+
+/// Something is mounted over the processes of the agent's program, which then seems to have ended.
+#[test]
+fn hidden_process() {
+    if has_namespaces() {
+        attack("hidden_process", |stage| {
+            let approve = stage.approve_command();
+            let script = format!("mount -t tmpfs none /proc/$1\n{}\n", in_terminal(&approve));
+            stage.write("hide.sh", &script);
+            // Root needs no user namespace for it.
+            for how in ["-Urm", "-m"] {
+                let ran = stage.agent.run("echo $$; cut -d' ' -f4 /proc/$$/stat").output;
+                let shell = ran.lines().next().unwrap().trim().to_owned();
+                stage.detach("setsid", &format!("unshare {how} sh hide.sh {shell}")).end();
+            }
+            stage.result()
+        });
+    }
+}
+
 /// Opens a terminal and leaves it to a process whose parent ends, so that an older program adopts it. That program did not open the
 /// terminal and knows nothing of it.
 const LEAVE: &str = r#"import fcntl, os, subprocess, sys, termios, time

@@ -51,6 +51,25 @@ fn many_starts_of_one_agent_lock_nothing() {
     assert_eq!(stage.status(), "APPROVED");
 }
 
+/// The agent starts `planwright mcp` so that its program cannot be known: adopted by the system, as the first process of a namespace,
+/// or in a time of its own.
+#[test]
+fn an_agent_that_cannot_be_known_locks_no_older_terminal() {
+    let mut stage = Stage::new(Require::Separate);
+    stage.write_requests("plan_get", &json!({}));
+    let start = |session: &str| format!("{PROGRAM} mcp --session {session} < requests");
+    stage.detach("setsid", &start("mcp:adopted-one")).end();
+    if crate::stage::has_namespaces() {
+        stage.write("first.sh", &format!("exec {}\n", start("mcp:first-process")));
+        stage.agent.run("unshare -Urpf --mount-proc sh first.sh");
+        stage.write("later.sh", &format!("exec {}\n", start("mcp:other-time")));
+        stage.agent.run("unshare -UrTf --boottime 1000 sh later.sh");
+    }
+    done(&stage.person_approves());
+    stage.person_runs(&format!("{PROGRAM} config set gateway.writes ask"));
+    assert_eq!(stage.status(), "APPROVED");
+}
+
 #[test]
 fn a_session_over_http_is_approved_at_an_older_terminal() {
     for require in [Require::Separate, Require::Verified] {

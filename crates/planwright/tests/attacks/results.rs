@@ -328,6 +328,16 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ),
     attack("false_proc_files", "Single files of `/proc` are replaced in the same way", [Succeeds, Stopped, Stopped]),
     attack(
+        "false_namespaces",
+        "Real files of the agent's namespaces are mounted over those of the program, in namespaces of its own",
+        [Succeeds, Stopped, Stopped],
+    ),
+    attack(
+        "hidden_process",
+        "Something is mounted over the agent's process in `/proc`, so that it seems to have ended",
+        [Succeeds, Stopped, Stopped],
+    ),
+    attack(
         "subreaper",
         "A fake terminal whose first process is adopted by a program that is older than the agent",
         [Succeeds, Stopped, Stopped],
@@ -358,7 +368,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ),
     attack(
         "other_session",
-        "The agent approves a plan of Planwright's own agent in a fake terminal",
+        "The agent approves a plan of Planwright's own agent, with a sandbox, in its own shell or in a fake terminal",
         [Succeeds, Succeeds, Stopped],
     ),
     attack(

@@ -94,12 +94,14 @@ async fn list(
 #[utoipa::path(delete, path = "/api/clients/{id}", tag = "server",
     params(("id" = String, Path, description = "The id of the browser", pattern = "^[0-9a-f]{1,64}$", min_length = 1, max_length = 64)),
     responses((status = 204, description = "It is signed out"),
+        (status = 403, description = "The caller may be an agent: it could sign the person out", body = ProblemBody),
         (status = 404, description = "There is no such browser", body = ProblemBody)))]
 async fn end(
     State(app): State<App>,
     access: Option<Extension<Arc<Access>>>,
     Path(id): Path<String>,
 ) -> ApiResult<StatusCode> {
+    app.engine().approvals().check_separate(&app.person()).await?;
     let missing = || Refusal::not_found(format!("No browser with the id {} is signed in.", quoted(&id)));
     let Some(Extension(access)) = access else { return Err(missing().into()) };
     let client = id.clone();
