@@ -98,7 +98,7 @@ fn false_proc_files() {
 }
 
 /// Puts real files of the namespaces that the agent was in over those of the program, in namespaces of its own.
-const FORGE: &str = r#"import ctypes, os, sys
+const FORGE: &str = r#"import ctypes, os, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
 def mount(source, target, kind, flags):
     if libc.mount(source.encode(), target.encode(), kind.encode() if kind else None, flags, None):
@@ -118,8 +118,9 @@ if child == 0:
     for number in (0, 1, 2):
         os.dup2(fd, number)
     os.execv(sys.argv[1], sys.argv[1:])
-os.write(master, b"let me in\n")
-os.waitpid(child, 0)
+while os.waitpid(child, os.WNOHANG)[0] == 0:
+    os.write(master, b"let me in\n")
+    time.sleep(0.1)
 "#;
 
 #[test]
