@@ -273,8 +273,12 @@ fn a_program_whose_processes_are_not_known_proves_nothing_in_its_session() {
     let unknown = AgentClient { processes: Vec::new(), terminal: None, session: None, group: None, ..client() };
     let nowhere = AgentClient { place: None, machine: String::new(), ..unknown.clone() };
     for client in [unknown, nowhere] {
-        let refused =
-            checked(Channel::Mcp, &[client.clone()], Some(terminal_of(300, false, |_| {})), Require::Separate);
+        let refused = checked(
+            Channel::Mcp,
+            std::slice::from_ref(&client),
+            Some(terminal_of(300, false, |_| {})),
+            Require::Separate,
+        );
         assert!(refused.unwrap_err().contains("not known which program"));
         let token = checked(Channel::Cli, &[client], Some(Presence::Token), Require::Separate);
         assert!(token.is_err(), "an agent was in the session");
