@@ -61,8 +61,7 @@ use planwright_upstream::UpstreamServerOptions;
 
 use self::file::File;
 use self::guarded::GuardedSettings;
-pub(crate) use self::guarded::differences;
-pub(crate) use self::reference::settings_help;
+pub(crate) use self::reference::{setting_default, settings_help};
 pub(crate) use self::sandbox::SandboxSettings;
 pub(crate) use self::server::{ServerSettings, host_name, listen_address};
 use self::setting::{Positive, SettingValue as _};

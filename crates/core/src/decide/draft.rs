@@ -128,7 +128,7 @@ impl Decider<'_> {
         plan.permits(Action::Finalize)?;
         if plan.content.steps().is_empty() {
             // While plan work is off, nothing holds the agent of another program.
-            if self.context.by.through == Channel::Mcp.as_str() {
+            if matches!(self.snapshot.identity.channel, Channel::Mcp | Channel::Acp) {
                 return Err(Refusal::invalid(
                     "Nothing is recorded yet. Record the calls first; if there is nothing to do, say so to the person.",
                 ));

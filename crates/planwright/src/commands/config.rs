@@ -6,8 +6,10 @@ use serde_json::json;
 use crate::approver;
 use crate::cli::ConfigCommand;
 use crate::config::guarded::{BOT, GUARDED, GuardedSettings, WEBHOOK, is_guarded};
+use crate::config::setting_default;
 use crate::context::Context;
 use crate::failure::{Exit, ExitResult, Failure};
+use crate::terminal::text::pad;
 
 pub(crate) async fn run(context: &Context, command: ConfigCommand) -> ExitResult {
     match command {
@@ -22,13 +24,20 @@ pub(crate) async fn run(context: &Context, command: ConfigCommand) -> ExitResult
 async fn show(context: &Context) -> ExitResult {
     let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
     let words = || {
-        let value = |key: &str| settings.get(key).map_or("its default", String::as_str).to_owned();
-        let mut text: String = GUARDED.iter().chain([&BOT]).map(|key| format!("{key}  {}\n", value(key))).collect();
+        let keys = || GUARDED.iter().chain([&BOT]);
+        let width = keys().map(|key| key.len()).max().unwrap_or_default();
+        let value = |key: &str| settings.get(key).cloned().unwrap_or_else(|| default_of(key));
+        let mut text: String = keys().map(|key| format!("{}  {}\n", pad(key, width), value(key))).collect();
         text.extend(context.served.differences.iter().map(|difference| format!("\n{difference}\n")));
         text
     };
     context.screen.answer(|| json!({ "settings": settings, "differences": context.served.differences }), words)?;
     Ok(Exit::Done)
+}
+
+fn default_of(key: &str) -> String {
+    let default = setting_default(key).map(|default| default.replace('`', ""));
+    default.map_or_else(|| "not set".to_owned(), |default| format!("{default} (default)"))
 }
 
 /// A person changes a setting: at a terminal out of the agents' reach or, once an approver is enrolled, with their passphrase.

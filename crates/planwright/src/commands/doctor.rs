@@ -86,7 +86,14 @@ pub(crate) async fn run(global: &Global) -> ExitResult {
     let mut checks = Vec::new();
     match Settings::read(global) {
         Err(failure) => checks.push(Check::failed("configuration", &failure)),
-        Ok(settings) => {
+        Ok(own) => {
+            let settings = match store::guarded_settings(&own).await {
+                Some(stored) => own.under(global, &stored).or_else(|failure| {
+                    checks.push(Check::failed("settings", &failure));
+                    Settings::read(global)
+                })?,
+                None => own,
+            };
             checks.push(configuration(&settings));
             checks.push(places::data(&settings));
             checks.extend(store::look(&settings, &invocation).await);

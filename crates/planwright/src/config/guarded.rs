@@ -96,13 +96,17 @@ pub(super) fn is_other_bot(stored: &GuardedSettings, own: &GuardedSettings) -> b
 }
 
 /// What this process sets differently from the store, for people. The stored values count.
-pub(crate) fn differences(stored: &GuardedSettings, own: &GuardedSettings) -> Vec<String> {
+pub(super) fn differences(stored: &GuardedSettings, own: &GuardedSettings) -> Vec<String> {
     let differs = |(key, value): &(&String, &String)| stored.get(*key) != Some(*value);
     let told = |(key, value): (&String, &String)| {
         let in_store = stored.get(key).map_or_else(|| "not set".to_owned(), |value| format!("`{value}`"));
+        let counts = match in_force(key, stored.get(key).map(String::as_str), Some(value)) == Some(value) {
+            true => "The stricter value counts for this process",
+            false => "The store's value counts",
+        };
         format!(
-            "`{key}` is {in_store} in the store, and `{value}` here. The store's value counts; \
-             `planwright config set {key} {value}` changes it."
+            "`{key}` is {in_store} in the store, and `{value}` here. {counts}; `planwright config set {key} {value}` changes \
+             the store's."
         )
     };
     own.iter().filter(differs).map(told).collect()

@@ -13,6 +13,11 @@ pub(crate) fn settings_help() -> String {
     text
 }
 
+/// The default of a setting, as the reference has it.
+pub(crate) fn setting_default(key: &str) -> Option<String> {
+    File::settings().into_iter().find(|setting| setting.key == key).map(|setting| setting.default)
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;

@@ -63,6 +63,22 @@ fn a_setting_that_the_store_has_otherwise_is_named() {
     says(&looked, "settings", "notice", "`gateway.writes` is not set in the store, and `free` here");
     world.run("config set gateway.writes free").done();
     says(&doctor(&world, &[("PLANWRIGHT_GATEWAY_WRITES", "free")]), "settings", "fine", "as the store has them");
+    world
+        .run("config show")
+        .done()
+        .says("gateway.writes          free")
+        .says("sandbox.level           workspace (default)");
+}
+
+#[test]
+fn the_level_of_the_store_is_the_one_in_force_unless_a_process_asks_for_less() {
+    let world = World::new();
+    world.run("plan on").done();
+    world.run("config set sandbox.level open").done();
+    says(&doctor(&world, &[]), "sandbox", "notice", "everything that you may");
+    let looked = doctor(&world, &[("PLANWRIGHT_SANDBOX_LEVEL", "read_only")]);
+    says(&looked, "settings", "notice", "The stricter value counts for this process");
+    assert!(!checks(&looked)["sandbox"]["words"].as_str().unwrap().contains("everything that you may"));
 }
 
 /// In front of a database, and with the server's own address for announcements.

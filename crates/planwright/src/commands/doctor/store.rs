@@ -11,7 +11,8 @@ use planwright_store::{Inspection, Location, Pooler};
 
 use super::Check;
 use super::places::others_may_look;
-use crate::config::{Settings, differences};
+use crate::config::Settings;
+use crate::config::guarded::GuardedSettings;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::terminal::text::count;
@@ -147,17 +148,29 @@ async fn last_written(ledger: &dyn ServerLedger) -> Result<Check, LedgerError> {
 /// The settings that say who may decide are those in the store.
 async fn stored_settings(engine: &Engine, settings: &Settings) -> Result<Check, LedgerError> {
     const NAME: &str = "settings";
-    let Some(stored) = engine.approvals().state().await?.settings else {
+    if engine.approvals().state().await?.settings.is_none() {
         let words =
             "the settings that say who may decide are not in the store yet; the first `planwright serve` writes them";
         return Ok(Check::notice(NAME, words));
-    };
-    let differences = differences(&stored, &settings.guarded);
-    Ok(if differences.is_empty() {
+    }
+    Ok(if settings.differences.is_empty() {
         Check::fine(NAME, "the settings that say who may decide are as the store has them")
     } else {
-        Check::notice(NAME, differences.join(" ")).hint("`planwright config show` lists those in force")
+        Check::notice(NAME, settings.differences.join(" ")).hint("`planwright config show` lists those in force")
     })
+}
+
+/// The guarded settings of a store that can be opened without a change to it.
+pub(super) async fn guarded_settings(settings: &Settings) -> Option<GuardedSettings> {
+    if let Location::Sqlite(path) = &settings.location {
+        std::fs::metadata(path).ok().filter(|file| file.len() > 0)?;
+    }
+    let Inspection { schema, known, .. } = planwright_store::inspect(&settings.location).await.ok()?;
+    if schema != known {
+        return None;
+    }
+    let ledger = planwright_store::open(&settings.location).await.ok()?;
+    Engine::new(ledger, Policy::default()).approvals().state().await.ok()?.settings
 }
 
 async fn journals(engine: Engine, invocation: &Invocation) -> Result<Check, LedgerError> {
