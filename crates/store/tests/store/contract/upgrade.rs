@@ -187,7 +187,7 @@ fn restorable(session: &SessionIdentity) -> Vec<SealedEntry> {
 #[track_caller]
 fn restart<T: std::fmt::Debug>(outcome: LedgerResult<T>) {
     match outcome {
-        Err(error @ LedgerError::TooNew { found: 15, known: 15 }) => {
+        Err(error @ LedgerError::TooNew { found: 16, known: 15 }) => {
             assert!(error.to_string().contains("Restart with the new program"), "{error}");
         }
         other => panic!("{other:?}"),
