@@ -41,6 +41,13 @@ async function waiting(settings: Record<string, string>, approvers: string[]): P
   return { stack: started, plan: plans[0].id, digest };
 }
 
+/** From now on commands of the agent run without a sandbox, so that it can read the token. */
+async function leaveSandbox(stack: Stack, answers: [string, string][]): Promise<void> {
+  await stack.terminal(["config", "set", "sandbox.level", "open"], answers);
+  await stack.kill();
+  await stack.restart();
+}
+
 const approveButton = (page: Page) => page.getByRole("button", { name: /^Approve version/ });
 const verified = { PLANWRIGHT_APPROVAL_REQUIRE: "verified" };
 
@@ -108,14 +115,16 @@ test("a passkey is enrolled, approves with one touch, and is exported", async ()
 });
 
 test("an answer of a passkey that no approver enrolled approves nothing", async () => {
-  const { stack, plan, digest } = await waiting({ PLANWRIGHT_APPROVAL_REQUIRE: "separate", PLANWRIGHT_SANDBOX_LEVEL: "open" }, ["ada"]);
+  const { stack, plan, digest } = await waiting({ PLANWRIGHT_APPROVAL_REQUIRE: "separate" }, ["ada"]);
+  await leaveSandbox(stack, [["Passphrase of ada: ", PASSPHRASE]]);
   const forged = { approver: "ada", seq: 1, validUntil: null, nonce: "00", credential: "AQ", clientData: "{}", authenticatorData: "AQ", signature: "AQ" };
   await expect(stack.api("POST", `/api/plans/${plan}/approve`, { digest, passkey: forged })).rejects.toThrow("does not fit");
   expect((await stack.api("GET", `/api/plans/${plan}`)).status).toBe("READY");
 });
 
 test("a browser that was signed in from a terminal approves where the token is not enough", async () => {
-  const { stack, plan } = await waiting({ PLANWRIGHT_APPROVAL_REQUIRE: "separate", PLANWRIGHT_SANDBOX_LEVEL: "open" }, []);
+  const { stack, plan } = await waiting({ PLANWRIGHT_APPROVAL_REQUIRE: "separate" }, []);
+  await leaveSandbox(stack, []);
   const visitor = await visit(browser, stack, `/p/${plan}`);
   await approveButton(visitor.page).click();
   await visitor.page.getByText("the agent of this session can read it").waitFor();
