@@ -6,6 +6,7 @@
 //! - [`auto`]: goals, tasks, the diary, schedules and runs
 //! - [`memories`]: what a session remembers, saved and found again
 //! - [`workbook`]: task plan, findings and progress beside the conversation
+//! - [`changes`]: which sessions were written to; [`feed`]: the entries of sessions that are followed live
 //! - [`plan_watch`]: a watch on one plan while any process carries it out
 //! - [`submitter`]: the one way a command reaches the ledger
 //! - [`agent::Agent`]: the agent in a conversation; [`session`]: one task per active session
@@ -22,6 +23,7 @@ pub mod agent;
 pub mod approvals;
 pub mod auto;
 mod catch_panic;
+pub mod changes;
 pub mod chat_updates;
 pub mod clock;
 pub mod engine;
