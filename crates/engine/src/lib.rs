@@ -16,12 +16,14 @@
 //! - [`permission_rules`]: the port to the rules for calls
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
 //! - [`outbox`], [`chat_updates`]: the ports to messages for people and to the updates of a chat service
+//! - [`line_writer`]: messages to another program, one per line
 //! - [`version_index`]: which entry of a journal made which version of a plan
-//! - [`clock`]: where time and ids come from
+//! - [`clock`]: where time and ids come from; [`backoff`]: when something that failed is tried again
 
 pub mod agent;
 pub mod approvals;
 pub mod auto;
+pub mod backoff;
 mod catch_panic;
 pub mod changes;
 pub mod chat_updates;
@@ -32,6 +34,7 @@ pub mod history;
 pub mod importer;
 pub mod inbox;
 pub mod ledger;
+pub mod line_writer;
 mod lookup;
 pub mod memories;
 pub mod model;

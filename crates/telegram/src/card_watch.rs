@@ -10,8 +10,8 @@ use planwright_engine::who;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use crate::bot::BotContext;
 use crate::card;
+use crate::context::BotContext;
 use crate::conversation::Addressee;
 use crate::markdown::{Entity, FormattedText};
 use crate::message::{CardKind, CardSubject, OutgoingMessage};
