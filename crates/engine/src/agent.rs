@@ -132,7 +132,7 @@ impl Agent {
         options: AgentOptions,
     ) -> Self {
         let toolbox = others.with_first(files.tools());
-        let engine = engine.with_workbook_beside(&files).with_project_files(files.clone());
+        let engine = engine.with_workbook_beside(Arc::new(files.clone())).with_project_files(Arc::new(files.clone()));
         let context = Arc::new(AgentContext::new(engine, model, toolbox, files, options));
         let handler: Arc<dyn InputHandler> = Arc::new(InputDispatcher::new(&context));
         let sessions = SessionRegistry::default();

@@ -16,6 +16,8 @@
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
 //! - [`outbox`], [`chat_updates`]: the ports to messages for people and to the updates of a chat service
 //! - [`version_index`]: which entry of a journal made which version of a plan
+//! - [`session_files`]: the ports to the files of sessions and of plans
+//! - [`plan_export`]: plans as files of their project
 //! - [`clock`]: where time and ids come from
 
 pub mod agent;
@@ -35,7 +37,7 @@ pub mod memories;
 pub mod model;
 pub mod outbox;
 pub mod permission_rules;
-mod plan_export;
+pub mod plan_export;
 pub mod plan_status;
 pub mod plan_steps;
 pub mod plan_watch;
@@ -44,6 +46,7 @@ mod process;
 pub mod reviews;
 pub mod server_ledger;
 pub mod session;
+pub mod session_files;
 mod session_policies;
 pub mod sessions;
 pub mod step_counts;

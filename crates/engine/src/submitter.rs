@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::approval::AgentSandbox;
-use planwright_core::command::{Command, ExternalCommand, RunCommand, SessionCommand, TurnCommand};
+use planwright_core::command::{Command, DraftCommand, ExternalCommand, RunCommand, SessionCommand, TurnCommand};
 use planwright_core::door::Guard;
 use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::policy::Policy;
@@ -20,14 +20,16 @@ use planwright_core::snapshot::{CommandContext, Snapshot};
 use crate::approvals::agents_of_sessions;
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
-use crate::plan_export::PlanExport;
+use crate::session_files::{PlanFileEdit, PlanFiles, SessionFiles};
 use crate::session_policies::SessionPolicies;
-use crate::toolbox::files::FileTools;
 
 use observers::CommitObservers;
 use policy_in_force::PolicyInForce;
 
 pub use observers::{MemoryRead, Observer};
+
+/// The surface of an edit on disk.
+const DISK: &str = "disk";
 
 /// Submits commands to the ledger. Clones are cheap and share everything.
 #[derive(Debug, Clone)]
@@ -37,7 +39,7 @@ pub(crate) struct Submitter {
     ids: Arc<dyn Ids>,
     policies: SessionPolicies,
     in_force: PolicyInForce,
-    export: Option<PlanExport>,
+    plan_files: Option<Arc<dyn PlanFiles>>,
     observers: CommitObservers,
 }
 
@@ -62,7 +64,7 @@ impl Submitter {
             ids,
             policies: SessionPolicies::new(policy),
             in_force: PolicyInForce::default(),
-            export: None,
+            plan_files: None,
             observers: CommitObservers::default(),
         }
     }
@@ -80,14 +82,14 @@ impl Submitter {
         &self.ledger
     }
 
-    /// The same submitter with the specialists and templates of projects, which are read with these tools.
-    pub(crate) fn with_project_files(self, files: FileTools) -> Self {
+    /// The same submitter with the specialists and templates of projects.
+    pub(crate) fn with_project_files(self, files: Arc<dyn SessionFiles>) -> Self {
         Self { policies: self.policies.with_files(files), ..self }
     }
 
     /// The same submitter, which writes plans as files of the project.
-    pub(crate) fn with_plan_export(self, export: PlanExport) -> Self {
-        Self { export: Some(export), ..self }
+    pub(crate) fn with_plan_files(self, files: Arc<dyn PlanFiles>) -> Self {
+        Self { plan_files: Some(files), ..self }
     }
 
     /// Reads what a person changed in the session's project: its specialists, its template, and the file of the active plan.
@@ -95,18 +97,38 @@ impl Submitter {
     pub(crate) async fn read_project(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
         let snapshot = self.ledger.snapshot(session, None).await?;
         self.policies.read_project(&snapshot).await;
-        match &self.export {
-            Some(export) if export.take_edit(self, &snapshot).await? => self.ledger.snapshot(session, None).await,
-            Some(_) | None => Ok(snapshot),
-        }
+        if self.submit_edit(&snapshot).await? { self.ledger.snapshot(session, None).await } else { Ok(snapshot) }
     }
 
     /// Reads what a person changed in the file of the active plan, which may not be the active one after the next command.
     pub(crate) async fn read_plan_file(&self, session: &SessionIdentity) -> LedgerResult<()> {
-        if let Some(export) = &self.export {
-            export.take_edit(self, &self.ledger.snapshot(session, None).await?).await?;
+        if self.plan_files.is_some() {
+            self.submit_edit(&self.ledger.snapshot(session, None).await?).await?;
         }
         Ok(())
+    }
+
+    /// Proposes an edit of the active plan's file as a version. Returns whether there was one.
+    async fn submit_edit(&self, snapshot: &Snapshot) -> LedgerResult<bool> {
+        let Some(files) = &self.plan_files else { return Ok(false) };
+        let Some(PlanFileEdit { file, markdown }) = files.find_edit(snapshot).await else { return Ok(false) };
+        // Who wrote into the file is not known: an agent with a shell can do it, too.
+        let by = Actor::new(ActorKind::System, "an edit of the plan's file", DISK);
+        let command = Command::Draft(DraftCommand::SetContent { markdown, title: None });
+        match Box::pin(self.submit(&snapshot.identity, &by, command)).await {
+            Ok(committed) => Ok(!committed.events.is_empty()),
+            // Such as a text that is too long. The file stays as the person left it.
+            Err(LedgerError::Refused(refusal)) => {
+                tracing::warn!(
+                    event = "plan_file_edit_refused",
+                    file,
+                    error = refusal.message,
+                    "the edit of the plan's file cannot become a version"
+                );
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The policy of the configuration.
@@ -175,8 +197,8 @@ impl Submitter {
                 tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed");
                 self.observers.notify(&session, committed);
                 audit_log::log_committed(&session, committed);
-                if let Some(export) = &self.export {
-                    export.write_changed(committed).await;
+                if let Some(files) = &self.plan_files {
+                    files.write_changed(committed).await;
                 }
             }
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),

@@ -27,7 +27,7 @@ mod delete;
 mod diff;
 mod edit;
 mod fence;
-pub(crate) mod folder;
+mod folder;
 mod glob;
 mod grep;
 mod guide;
@@ -45,7 +45,7 @@ mod preview;
 mod project;
 mod project_files;
 mod quota;
-pub(crate) mod read;
+mod read;
 mod received;
 mod snapshot;
 mod text;
@@ -61,6 +61,8 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
+use async_trait::async_trait;
+use cap_std::fs::Dir;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::Workspace;
@@ -69,6 +71,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::{Tool, ToolContext};
 use crate::ledger::LedgerError;
+use crate::session_files::{ProjectAdditions, SessionFiles};
 use baseline::Baselines;
 use fence::Fence;
 use folder::SessionFolder;
@@ -84,7 +87,6 @@ pub use limits::FileLimits;
 pub(crate) use outputs::CommandFolder;
 pub(crate) use plan_files::{PlanFileContent, PlanFileWrite};
 pub use preview::{PreviewedText, StepPreview};
-pub(crate) use project_files::ProjectFiles;
 pub use snapshot::WorkspaceSnapshot;
 
 /// The file tools and the folders they work in; clones share them.
@@ -180,24 +182,6 @@ impl FileTools {
         self.shared.folder(session).path()
     }
 
-    /// The session's folder with everything in it, for what lies beside its files.
-    pub(crate) fn whole_folder(&self, session: &SessionIdentity) -> SessionFolder {
-        self.shared.folder(session)
-    }
-
-    /// Writes a new file; an existing one stays as it is.
-    pub(crate) async fn write_new(
-        &self,
-        session: &SessionIdentity,
-        path: &str,
-        content: String,
-    ) -> Result<Value, Refusal> {
-        let file = write::WriteFile::only_new(path, content)?;
-        let context = ToolContext::without_lease(session);
-        let answer = FileTool::<write::WriteFile>::new(&self.shared).carry_out(context, file).await?;
-        Ok(answer.value)
-    }
-
     /// Keeps a file that a person sent, in the session's own folder. Gives its path there.
     pub async fn receive(&self, session: &SessionIdentity, name: &str, content: Vec<u8>) -> Result<String, Refusal> {
         let write_lock = self.shared.write_locks(session, &Workspace::Own).await;
@@ -231,6 +215,28 @@ impl FileTools {
             folder.remove()
         };
         self.shared.blocking("Removing the session's files", removing).await
+    }
+}
+
+#[async_trait]
+impl SessionFiles for FileTools {
+    fn open_folder(&self, session: &SessionIdentity) -> Result<Option<Dir>, Refusal> {
+        self.shared.folder(session).open_whole()
+    }
+
+    fn make_folder(&self, session: &SessionIdentity) -> Result<Dir, Refusal> {
+        self.shared.folder(session).make_whole()
+    }
+
+    async fn write_new(&self, session: &SessionIdentity, path: &str, content: String) -> Result<Value, Refusal> {
+        let file = write::WriteFile::only_new(path, content)?;
+        let context = ToolContext::without_lease(session);
+        let answer = FileTool::<write::WriteFile>::new(&self.shared).carry_out(context, file).await?;
+        Ok(answer.value)
+    }
+
+    async fn read_project(&self, workspace: &Workspace) -> ProjectAdditions {
+        self.project_additions(workspace).await
     }
 }
 

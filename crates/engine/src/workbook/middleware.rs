@@ -16,7 +16,6 @@ use super::edit::NewWorkbook;
 use super::sync::DISK;
 use crate::ledger::{Committed, LedgerResult};
 use crate::submitter::{SubmitRequest, Submitter};
-use crate::toolbox::files::read::without_numbers;
 
 /// A call that has ended.
 #[derive(Debug, Clone, Copy)]
@@ -158,4 +157,15 @@ impl EndedCall<'_> {
             (Some(_) | None, None) => self.answer.to_owned(),
         }
     }
+}
+
+/// The text of an answer of `read_file` without the numbers of its lines.
+fn without_numbers(content: &str) -> String {
+    let text = |line: &'_ str| -> String {
+        match line.split_once('\t') {
+            Some((number, text)) if number.trim_start().parse::<usize>().is_ok() => text.to_owned(),
+            Some(_) | None => line.to_owned(),
+        }
+    };
+    content.split_inclusive('\n').map(text).collect()
 }

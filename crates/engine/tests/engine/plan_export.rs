@@ -12,6 +12,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::agent::Agent;
 use planwright_engine::engine::Engine;
 use planwright_engine::ledger::Committed;
+use planwright_engine::plan_export::PlanExport;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::session::input::{Approving, BeginWork, Input, Request};
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -32,7 +33,7 @@ struct Exported {
 
 fn agent(setup: &AgentSetup, ledger: Arc<dyn ServerLedger>, model: ScriptedModel) -> Agent {
     let path = "docs/plans/{date}-{slug}.md".parse().unwrap();
-    setup.agent_of(setup.engine(ledger).with_plan_export(path, setup.files()), model)
+    setup.agent_of(setup.engine(ledger).with_plan_files(Arc::new(PlanExport::new(path, setup.files()))), model)
 }
 
 /// A session in a project, with plan files, in which the model says this.

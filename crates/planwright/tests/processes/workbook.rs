@@ -2,6 +2,7 @@
 //! files are whole at every moment, and the next look brings them up to date.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use planwright_core::actor::Actor;
@@ -21,7 +22,7 @@ const KEY: &str = "kept-by-many";
 
 async fn engine(store: &Store, data: &Path) -> Engine {
     let files = FileTools::new(data.join("users"), FileLimits::default());
-    store.engine().await.with_workbook_folders(WorkbookFolders { files, templates: None })
+    store.engine().await.with_workbook_folders(WorkbookFolders { files: Arc::new(files), templates: None })
 }
 
 async fn begun(store: &Store, data: &Path) -> (SessionIdentity, PathBuf) {

@@ -98,7 +98,8 @@ impl World {
 async fn engine_on(file: &std::path::Path) -> Engine {
     let ledger = planwright_store::open(&Location::Sqlite(file.to_owned())).await.unwrap();
     let files = FileTools::new(file.with_file_name("users"), FileLimits::default());
-    Engine::new(ledger, Policy::default()).with_workbook_folders(WorkbookFolders { files, templates: None })
+    Engine::new(ledger, Policy::default())
+        .with_workbook_folders(WorkbookFolders { files: Arc::new(files), templates: None })
 }
 
 pub(crate) struct Client {

@@ -10,14 +10,14 @@ use planwright_core::visible::quoted;
 use planwright_core::workspace::{ContentHash, FileChange, FileVersion};
 use uuid::Uuid;
 
-use super::folder::{make_folders, sync};
+use super::folder::make_folders;
 use super::io_error;
 use super::kept::KeptVersions;
 use super::open::{Kind, OpenFile, open_walked};
 use super::path::FilePath;
 use super::tool::FileCallContext;
 use super::workspace::{Staging, WritableFolder};
-use crate::temp_file::TempFile;
+use crate::temp_file::{TempFile, sync};
 
 /// No write takes this long; what is older was left by a process that died.
 const LEFT_BEHIND: Duration = Duration::from_secs(3600);

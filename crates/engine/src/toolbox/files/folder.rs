@@ -10,9 +10,9 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 
 use super::path::FilePath;
+use crate::temp_file::{UNFINISHED, make_folder, private, sync};
 
 const FILES: &str = "files";
-pub(crate) const UNFINISHED: &str = "unfinished";
 
 #[derive(Debug, Clone)]
 pub(crate) struct SessionFolder {
@@ -145,31 +145,4 @@ pub(super) fn make_folders(files: &Dir, path: &FilePath, mode: FolderMode) -> io
         }
     }
     Ok(())
-}
-
-/// What is in a folder, its names, is written to disk apart from the files.
-pub(crate) fn sync(folder: &Dir) -> io::Result<()> {
-    #[cfg(unix)]
-    folder.open(".")?.sync_all()?;
-    #[cfg(not(unix))]
-    let _ = folder;
-    Ok(())
-}
-
-pub(crate) fn make_folder(parent: &Dir, name: &str) -> io::Result<Dir> {
-    match parent.create_dir_with(name, &private()) {
-        Ok(()) => sync(parent)?,
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error),
-    }
-    parent.open_dir_nofollow(name)
-}
-
-/// Files are the person's own business.
-fn private() -> DirBuilder {
-    #[cfg_attr(not(unix), expect(unused_mut))]
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
 }

@@ -13,9 +13,9 @@ use planwright_core::workspace::{ContentHash, FileChange};
 use sha2::{Digest as _, Sha256};
 
 use super::FileLimits;
-use super::folder::{SessionFolder, UNFINISHED, make_folder};
+use super::folder::SessionFolder;
 use super::io_error;
-use crate::temp_file::TempFile;
+use crate::temp_file::{TempFile, UNFINISHED, make_folder};
 
 const KEPT: &str = "kept";
 /// What a call intends to change, by the name of the call.

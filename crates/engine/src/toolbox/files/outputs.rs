@@ -9,11 +9,12 @@ use cap_std::fs::Dir;
 use planwright_core::refusal::Refusal;
 
 use super::FileTools;
-use super::folder::{SessionFolder, make_folder};
+use super::folder::SessionFolder;
 use super::io_error;
 use super::path::FilePath;
 use super::tool::FileCallContext;
 use super::workspace::WorkspaceFolder;
+use crate::temp_file::make_folder;
 use crate::toolbox::ToolContext;
 
 /// The folder beside the session's files.

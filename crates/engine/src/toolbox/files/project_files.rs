@@ -2,46 +2,42 @@
 
 use std::io::Read as _;
 
-use planwright_core::plan::template::{TEMPLATE_BYTES, TEMPLATE_FILE};
+use planwright_core::agents::{Specialist, SpecialistFile};
+use planwright_core::plan::template::{PlanTemplate, TEMPLATE_BYTES, TEMPLATE_FILE};
 use planwright_core::workspace::Workspace;
+use planwright_sandbox::SandboxLevel;
 
 use super::FileTools;
 use super::open::{open_named, open_walked};
 use super::path::FilePath;
 use super::project::ProjectFolder;
+use crate::session_files::ProjectAdditions;
 
 const AGENTS_FOLDER: &str = "agents";
 /// More files than a project needs, and few enough to be read at the beginning of every turn.
 const MOST_AGENTS: usize = 64;
 const AGENT_BYTES: u64 = 32 * 1024;
 
-/// The files as they are, with the name of each specialist.
-#[derive(Debug, Default)]
-pub(crate) struct ProjectFiles {
-    pub(crate) agents: Vec<(String, String)>,
-    pub(crate) template: Option<String>,
-}
-
 impl FileTools {
     /// Nothing for the session's own folder. A file that cannot be read as text is left out.
-    pub(crate) async fn project_files(&self, workspace: &Workspace) -> ProjectFiles {
-        let Workspace::Project { path } = workspace else { return ProjectFiles::default() };
+    pub(super) async fn project_additions(&self, workspace: &Workspace) -> ProjectAdditions {
+        let Workspace::Project { path } = workspace else { return ProjectAdditions::default() };
         let (path, rules) = (path.clone(), self.shared.projects.clone());
         let work = move || {
             let project = ProjectFolder::open(&path, &rules)?;
-            Ok(ProjectFiles { agents: agents(&project), template: template(&project) })
+            Ok(ProjectAdditions { specialists: specialists(&project), template: template(&project) })
         };
         self.shared.blocking("Reading the project's specialists", work).await.unwrap_or_default()
     }
 }
 
-fn template(project: &ProjectFolder) -> Option<String> {
+fn template(project: &ProjectFolder) -> Option<PlanTemplate> {
     let opened = open_named(&project.files, &FilePath::parse(TEMPLATE_FILE).ok()?).ok()?;
-    text(opened.file, TEMPLATE_BYTES as u64)
+    PlanTemplate::new(&text(opened.file, TEMPLATE_BYTES as u64)?).ok()
 }
 
 /// The specialists in order of their names. Links are not followed.
-fn agents(project: &ProjectFolder) -> Vec<(String, String)> {
+fn specialists(project: &ProjectFolder) -> Vec<Specialist> {
     use cap_fs_ext::DirExt as _;
     let Ok(folder) = project.files.open_dir_nofollow(AGENTS_FOLDER) else { return Vec::new() };
     let Ok(entries) = folder.entries() else { return Vec::new() };
@@ -54,9 +50,19 @@ fn agents(project: &ProjectFolder) -> Vec<(String, String)> {
     let read = |file: &String| {
         let opened = open_walked(&folder, file).ok()?;
         let name = file.strip_suffix(".md")?;
-        Some((name.to_owned(), text(opened.file, AGENT_BYTES)?))
+        specialist(name, &text(opened.file, AGENT_BYTES)?)
     };
     names.iter().filter_map(read).collect()
+}
+
+/// `None` for a Markdown file that describes no specialist, such as a page about agents. A project narrows what its
+/// specialists may do and never widens it.
+fn specialist(name: &str, text: &str) -> Option<Specialist> {
+    let mut file = SpecialistFile::parse(name, text).ok()?;
+    file.about.as_ref()?;
+    let read_only = |level: &String| matches!(level.parse(), Ok(SandboxLevel::ReadOnly));
+    file.options.sandbox = file.options.sandbox.filter(read_only);
+    file.specialist(name).ok()
 }
 
 /// `None` for a file that is longer, or that is not text.

@@ -79,17 +79,6 @@ impl FileCall for ReadFile {
     }
 }
 
-/// The text of an answer without the numbers of its lines.
-pub(crate) fn without_numbers(content: &str) -> String {
-    let text = |line: &'_ str| -> String {
-        match line.split_once('\t') {
-            Some((number, text)) if number.trim_start().parse::<usize>().is_ok() => text.to_owned(),
-            Some(_) | None => line.to_owned(),
-        }
-    };
-    content.split_inclusive('\n').map(text).collect()
-}
-
 fn is_utf16(opened: &mut OpenFile) -> std::io::Result<bool> {
     use std::io::{Read as _, Seek as _};
     let mut mark = Vec::new();

@@ -6,7 +6,8 @@ use cap_std::fs::{Dir, OpenOptions};
 use planwright_core::refusal::{Refusal, RefusalCode};
 
 use super::FileLimits;
-use super::folder::{SessionFolder, make_folder, sync};
+use super::folder::SessionFolder;
+use crate::temp_file::{make_folder, sync};
 
 const FOLDER: &str = "received";
 /// How many files of one name are told apart.

@@ -15,7 +15,7 @@ use crate::world::{World, person, session};
 /// Another process on the same store and the same files.
 async fn another(world: &World) -> Engine {
     let files = FileTools::new(world.folder.path().join("users"), FileLimits::default());
-    let folders = WorkbookFolders { files, templates: None };
+    let folders = WorkbookFolders { files: Arc::new(files), templates: None };
     Engine::new(world.ledger().await, world.setup.policy.clone()).with_workbook_folders(folders)
 }
 
