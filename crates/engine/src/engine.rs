@@ -74,7 +74,7 @@ impl Engine {
     }
 
     /// The same engine with copies of workbooks beside these files, unless their place is set already.
-    pub(crate) fn with_workbook_beside(self, files: Arc<dyn SessionFiles>) -> Self {
+    pub fn with_workbook_beside(self, files: Arc<dyn SessionFiles>) -> Self {
         match self.workbook_location {
             WorkbookLocation::BesideFiles => self.with_workbook_folders(WorkbookFolders { files, templates: None }),
             WorkbookLocation::Nowhere | WorkbookLocation::In(_) => self,
@@ -107,11 +107,11 @@ impl Engine {
         Workbooks::new(self.submitter.clone(), &self.workbook_location)
     }
 
-    pub(crate) fn workbook_middleware(&self) -> WorkbookMiddleware {
+    pub fn workbook_middleware(&self) -> WorkbookMiddleware {
         WorkbookMiddleware::new(self.submitter.clone(), self.workbooks())
     }
 
-    pub(crate) fn workbook_tools(&self) -> WorkbookTools {
+    pub fn workbook_tools(&self) -> WorkbookTools {
         WorkbookTools::new(self.submitter.clone(), self.workbooks())
     }
 
@@ -131,7 +131,7 @@ impl Engine {
         Memories::new(self.submitter.clone(), self.embeddings.clone())
     }
 
-    pub(crate) fn memory_tools(&self) -> MemoryTools {
+    pub fn memory_tools(&self) -> MemoryTools {
         MemoryTools::new(self.submitter.clone(), self.memories())
     }
 
@@ -140,7 +140,7 @@ impl Engine {
         AutoRuns::new(self.submitter.clone())
     }
 
-    pub(crate) fn auto_tools(&self) -> AutoTools {
+    pub fn auto_tools(&self) -> AutoTools {
         AutoTools::new(self.submitter.clone(), self.auto())
     }
 
@@ -160,7 +160,7 @@ impl Engine {
         Importer::new(self.submitter.clone())
     }
 
-    pub(crate) fn submitter(&self) -> &Submitter {
+    pub fn submitter(&self) -> &Submitter {
         &self.submitter
     }
 

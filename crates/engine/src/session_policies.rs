@@ -15,7 +15,7 @@ const SESSIONS: usize = 1_024;
 
 /// Clones share what was read.
 #[derive(Debug, Clone)]
-pub(crate) struct SessionPolicies {
+pub struct SessionPolicies {
     configured: Arc<Policy>,
     of_projects: Arc<Cache<SessionIdentity, Arc<Policy>>>,
     /// `None` where no project can be opened.
@@ -23,25 +23,25 @@ pub(crate) struct SessionPolicies {
 }
 
 impl SessionPolicies {
-    pub(crate) fn new(configured: Policy) -> Self {
+    pub fn new(configured: Policy) -> Self {
         Self { configured: Arc::new(configured), of_projects: Arc::new(Cache::new(SESSIONS)), files: None }
     }
 
-    pub(crate) fn with_files(self, files: Arc<dyn SessionFiles>) -> Self {
+    pub fn with_files(self, files: Arc<dyn SessionFiles>) -> Self {
         Self { files: Some(files), ..self }
     }
 
-    pub(crate) fn configured(&self) -> &Arc<Policy> {
+    pub fn configured(&self) -> &Arc<Policy> {
         &self.configured
     }
 
     /// The policy as the session's project was when it was read last.
-    pub(crate) fn of(&self, session: &SessionIdentity) -> Arc<Policy> {
+    pub fn of(&self, session: &SessionIdentity) -> Arc<Policy> {
         self.of_projects.get(session).unwrap_or_else(|| Arc::clone(&self.configured))
     }
 
     /// Reads the session's project. It is done before an input is handled and before a client's tool call.
-    pub(crate) async fn read_project(&self, snapshot: &Snapshot) -> Arc<Policy> {
+    pub async fn read_project(&self, snapshot: &Snapshot) -> Arc<Policy> {
         let (Some(files), Some(session)) = (&self.files, &snapshot.session) else { return self.of(&snapshot.identity) };
         if session.workspace.is_own() {
             self.of_projects.remove(&snapshot.identity);

@@ -33,7 +33,7 @@ const DISK: &str = "disk";
 
 /// Submits commands to the ledger. Clones are cheap and share everything.
 #[derive(Debug, Clone)]
-pub(crate) struct Submitter {
+pub struct Submitter {
     ledger: Arc<dyn Ledger>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
@@ -45,18 +45,18 @@ pub(crate) struct Submitter {
 
 /// Where a command comes from, and under which conditions the ledger takes it.
 #[derive(Debug, Clone)]
-pub(crate) struct SubmitRequest<'a> {
-    pub(crate) session: &'a SessionIdentity,
-    pub(crate) by: &'a Actor,
+pub struct SubmitRequest<'a> {
+    pub session: &'a SessionIdentity,
+    pub by: &'a Actor,
     /// The name of the request in the store.
-    pub(crate) id: RequestId,
-    pub(crate) leasing: Leasing,
+    pub id: RequestId,
+    pub leasing: Leasing,
     /// Refused unless this turn is open.
-    pub(crate) turn: Option<TurnId>,
+    pub turn: Option<TurnId>,
 }
 
 impl Submitter {
-    pub(crate) fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
+    pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(TimeOrderedIds));
         Self {
             ledger,
@@ -69,39 +69,39 @@ impl Submitter {
         }
     }
 
-    pub(crate) fn with_clock(self, clock: impl Clock, ids: impl Ids) -> Self {
+    pub fn with_clock(self, clock: impl Clock, ids: impl Ids) -> Self {
         Self { clock: Arc::new(clock), ids: Arc::new(ids), ..self }
     }
 
     /// The same submitter for a request that may arrive twice: the first command gets this name.
-    pub(crate) fn as_request(&self, request: RequestId) -> Self {
+    pub fn as_request(&self, request: RequestId) -> Self {
         Self { ids: Arc::new(NamedFirst::new(request, Arc::clone(&self.ids))), ..self.clone() }
     }
 
-    pub(crate) fn ledger(&self) -> &Arc<dyn Ledger> {
+    pub fn ledger(&self) -> &Arc<dyn Ledger> {
         &self.ledger
     }
 
     /// The same submitter with the specialists and templates of projects.
-    pub(crate) fn with_project_files(self, files: Arc<dyn SessionFiles>) -> Self {
+    pub fn with_project_files(self, files: Arc<dyn SessionFiles>) -> Self {
         Self { policies: self.policies.with_files(files), ..self }
     }
 
     /// The same submitter, which writes plans as files of the project.
-    pub(crate) fn with_plan_files(self, files: Arc<dyn PlanFiles>) -> Self {
+    pub fn with_plan_files(self, files: Arc<dyn PlanFiles>) -> Self {
         Self { plan_files: Some(files), ..self }
     }
 
     /// Reads what a person changed in the session's project: its specialists, its template, and the file of the active plan.
     /// Returns the session as it is then.
-    pub(crate) async fn read_project(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
+    pub async fn read_project(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
         let snapshot = self.ledger.snapshot(session, None).await?;
         self.policies.read_project(&snapshot).await;
         if self.submit_edit(&snapshot).await? { self.ledger.snapshot(session, None).await } else { Ok(snapshot) }
     }
 
     /// Reads what a person changed in the file of the active plan, which may not be the active one after the next command.
-    pub(crate) async fn read_plan_file(&self, session: &SessionIdentity) -> LedgerResult<()> {
+    pub async fn read_plan_file(&self, session: &SessionIdentity) -> LedgerResult<()> {
         if self.plan_files.is_some() {
             self.submit_edit(&self.ledger.snapshot(session, None).await?).await?;
         }
@@ -132,50 +132,45 @@ impl Submitter {
     }
 
     /// The policy of the configuration.
-    pub(crate) fn policy(&self) -> &Policy {
+    pub fn policy(&self) -> &Policy {
         self.policies.configured()
     }
 
     /// The policy of each session.
-    pub(crate) fn policies(&self) -> &SessionPolicies {
+    pub fn policies(&self) -> &SessionPolicies {
         &self.policies
     }
 
-    pub(crate) fn now(&self) -> Timestamp {
+    pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    pub(crate) fn next_request(&self) -> RequestId {
+    pub fn next_request(&self) -> RequestId {
         self.ids.next()
     }
 
     /// Calls the observer after every commit of this submitter and its clones.
-    pub(crate) fn observe(&self, observer: Arc<dyn Observer>) {
+    pub fn observe(&self, observer: Arc<dyn Observer>) {
         self.observers.add(observer);
     }
 
     /// Tells the observers that memories were read.
-    pub(crate) fn notify_memory_read(&self, session: &SessionIdentity, read: &MemoryRead) {
+    pub fn notify_memory_read(&self, session: &SessionIdentity, read: &MemoryRead) {
         self.observers.notify_memory_read(session, read);
     }
 
     /// A request with a new name, outside of any lease and turn.
-    pub(crate) fn request<'a>(&self, session: &'a SessionIdentity, by: &'a Actor) -> SubmitRequest<'a> {
+    pub fn request<'a>(&self, session: &'a SessionIdentity, by: &'a Actor) -> SubmitRequest<'a> {
         SubmitRequest { session, by, id: self.next_request(), leasing: Leasing::None, turn: None }
     }
 
     /// Carries out a command in a session. It returns after the outcome is on disk.
-    pub(crate) async fn submit(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        command: Command,
-    ) -> LedgerResult<Committed> {
+    pub async fn submit(&self, session: &SessionIdentity, by: &Actor, command: Command) -> LedgerResult<Committed> {
         self.submit_as(self.request(session, by), command).await
     }
 
     /// The same for a request that has a name already, or that holds the lease of the session.
-    pub(crate) async fn submit_as(&self, request: SubmitRequest<'_>, command: Command) -> LedgerResult<Committed> {
+    pub async fn submit_as(&self, request: SubmitRequest<'_>, command: Command) -> LedgerResult<Committed> {
         let SubmitRequest { session, by, id, leasing, turn } = request;
         let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
         let name = command_name(&command);
@@ -207,12 +202,12 @@ impl Submitter {
     }
 
     /// The configured policy and what the store adds to it: the policy in force there, and the approvers.
-    pub(crate) async fn policy_in_force(&self) -> LedgerResult<Arc<Policy>> {
+    pub async fn policy_in_force(&self) -> LedgerResult<Arc<Policy>> {
         self.in_force.get(self.ledger.as_ref(), self.policies.configured()).await
     }
 
     /// What a request wrote in the session, if it was carried out before.
-    pub(crate) async fn find_request(
+    pub async fn find_request(
         &self,
         session: &SessionIdentity,
         by: &Actor,

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::DocumentKind;
 use planwright_engine::Engine;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::workbook::WorkbookFolders;
 use serde_json::{Value, json};
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
+use planwright_agent::{Gateway as EngineGateway, GatewayOutcome, GatewayTool, Permitted};
 use planwright_core::actor::Actor;
 use planwright_core::approval::Risk;
 use planwright_core::ask::GatewayAsk;
@@ -13,7 +14,6 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
-use planwright_engine::agent::{Gateway as EngineGateway, GatewayOutcome, GatewayTool, Permitted};
 use planwright_engine::tools::Arguments;
 use planwright_engine::upstream::{CallEvent, CallEventSender, CallProgress, ClientKey, ServerQuestion};
 use rmcp::model::{
@@ -28,7 +28,7 @@ use super::server::Shared;
 use super::session_changes::SessionChanges;
 use super::{notifications, progress, server_questions, upstream};
 
-pub use planwright_engine::agent::{Gateway, NamedServers};
+pub use planwright_agent::{Gateway, NamedServers};
 
 /// The tools of all upstream servers as the client lists them.
 pub(super) fn tools(gateway: &EngineGateway) -> Vec<Tool> {

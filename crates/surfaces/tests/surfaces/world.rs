@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_core::actor::Actor;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_store::Location;
 use planwright_surfaces::mcp::{self, McpError, McpOptions, PersonCommands, PlanStart, SessionChoice};
