@@ -25,7 +25,7 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::{Refusal, RefusalCode};
 
 use crate::ledger::{Ledger, LedgerError, LedgerResult};
-use crate::session::input::Approving;
+use crate::plans::Approving;
 use crate::submitter::Submitter;
 
 pub use audit::ExportedKey;
@@ -58,7 +58,7 @@ impl Approvals {
         Self { submitter }
     }
 
-    pub(crate) fn now(&self) -> Timestamp {
+    pub fn now(&self) -> Timestamp {
         self.submitter.now()
     }
 

@@ -10,24 +10,24 @@ use planwright_core::snapshot::Snapshot;
 
 use crate::ledger::{Ledger, LedgerResult, StoredSession};
 
-pub(crate) async fn session(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<Session> {
+pub async fn session(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<Session> {
     Ok(stored_session(ledger, session).await?.session)
 }
 
-pub(crate) async fn stored_session(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<StoredSession> {
+pub async fn stored_session(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<StoredSession> {
     let stored = ledger.session(session).await?;
     stored.ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")).into())
 }
 
-pub(crate) async fn plan(ledger: &dyn Ledger, session: &SessionIdentity, id: &PlanId) -> LedgerResult<Arc<Plan>> {
+pub async fn plan(ledger: &dyn Ledger, session: &SessionIdentity, id: &PlanId) -> LedgerResult<Arc<Plan>> {
     named(&ledger.snapshot(session, Some(id)).await?, id)
 }
 
 /// A plan of a snapshot that was read with it.
-pub(crate) fn named(snapshot: &Snapshot, id: &PlanId) -> LedgerResult<Arc<Plan>> {
+pub fn named(snapshot: &Snapshot, id: &PlanId) -> LedgerResult<Arc<Plan>> {
     snapshot.plans.get(id).cloned().ok_or_else(|| no_plan(&snapshot.identity, id).into())
 }
 
-pub(crate) fn no_plan(session: &SessionIdentity, id: &PlanId) -> Refusal {
+pub fn no_plan(session: &SessionIdentity, id: &PlanId) -> Refusal {
     Refusal::not_found(format!("There is no plan {id} in session {session}."))
 }

@@ -35,7 +35,7 @@ impl Approvals {
     }
 
     /// Refuses a person who may be the agent of this session. It is for what is done to a session as a whole.
-    pub(crate) async fn check_separate_in(&self, by: &Actor, session: &SessionIdentity) -> LedgerResult<()> {
+    pub async fn check_separate_in(&self, by: &Actor, session: &SessionIdentity) -> LedgerResult<()> {
         let (policy, stored) = (self.policy().await?, crate::lookup::session(self.ledger(), session).await?);
         let check = ApprovalCheck {
             policy: &policy.approval,
@@ -60,7 +60,7 @@ impl Approvals {
     }
 
     /// Keeps the programs of a session that is to be deleted: its agents still run.
-    pub(crate) async fn keep_clients(
+    pub async fn keep_clients(
         &self,
         by: &Actor,
         session: &SessionIdentity,

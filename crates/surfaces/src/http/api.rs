@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use planwright_engine::agent::Agent;
+use planwright_agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;

@@ -18,8 +18,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_agent::Agent;
 use planwright_core::gateway::GatewayWrites;
-use planwright_engine::agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
