@@ -11,10 +11,11 @@ use planwright_engine::ledger::LedgerResult;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::{Added, RunDriver, heartbeat};
+use super::heartbeat;
 use crate::agent_context::AgentContext;
 use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::Outcome;
+use crate::state::{Added, RunDriver};
 
 /// How often a run that waits for a person looks whether another process has an answer.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
@@ -101,7 +102,7 @@ impl Driver {
         let by = Actor::system(self.session.channel.as_str());
         let request = Request::new(self.location.clone(), by);
         let tick = Input::Tick { run: self.run.clone() };
-        let Some(stream) = agent.runs.submit(agent, tick, request) else { return Ok(None) };
+        let Some(stream) = agent.runs.submit(agent.engine(), tick, request) else { return Ok(None) };
         let outcome = stream.outcome().await?;
         let Some(run) = self.running(agent).await? else { return Ok(None) };
         let waits = match outcome {
