@@ -6,7 +6,8 @@
 //! - [`auto`]: goals, tasks, the diary, schedules and runs
 //! - [`memories`]: what a session remembers, saved and found again
 //! - [`workbook`]: task plan, findings and progress beside the conversation; `workbook_dir`: their copies on disk
-//! - [`plan_watch`]: a watch on one plan while any process carries it out; [`feed`]: followers of sessions' journals
+//! - [`changes`]: which sessions were written to; [`feed`]: the entries of sessions that are followed live
+//! - [`plan_watch`]: a watch on one plan while any process carries it out
 //! - [`submitter`]: the one way a command reaches the ledger; `session_policies`: the policy of each session
 //! - [`plan_steps`], [`plan_status`], [`step_counts`]: the steps of a plan with their outcomes, its status in words, and counts
 //! - [`approvals`]: approvers, their signatures, and the approval policy in force
@@ -17,13 +18,17 @@
 //! - [`session_files`]: the ports to the files of sessions and of plans; [`temp_file`]: files that are whole or not there
 //! - [`upstream`]: the ports to upstream MCP servers and to what people accepted of their tools
 //! - [`version_index`]: which entry of a journal made which version of a plan
-//! - [`clock`], [`process`]: where time and ids come from, and whether a process still runs
+//! - [`line_writer`]: messages to another program, one per line
+//! - [`clock`], [`process`]: where time and ids come from, and whether a process still runs; [`backoff`]: when something that
+//!   failed is tried again
 //!
 //! Never in it: SQL, HTTP, a provider's wire format, a turn, a tool that touches files or runs commands. Those that work on
 //! their own are in the agent, which is built on this crate.
 
 pub mod approvals;
 pub mod auto;
+pub mod backoff;
+pub mod changes;
 pub mod chat_updates;
 pub mod clock;
 pub mod engine;
@@ -32,6 +37,7 @@ pub mod history;
 pub mod importer;
 pub mod inbox;
 pub mod ledger;
+pub mod line_writer;
 pub mod lookup;
 pub mod memories;
 pub mod model;

@@ -8,9 +8,9 @@ use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerResult;
 
-use crate::bot::BotContext;
 use crate::card;
 use crate::card_watch::SentCard;
+use crate::context::BotContext;
 use crate::conversation::Addressee;
 use crate::markdown::{FormattedText, LONGEST_TEXT, LinkStyle};
 use crate::message::{Button, Keyboard, Markup, OutgoingMessage};
