@@ -12,9 +12,8 @@ use planwright_engine::engine::Engine;
 use planwright_engine::model::Model;
 
 use super::AgentOptions;
-use super::runs::RunDrivers;
-use super::turn::{AdvertisedToolsCache, CallRate, ConversationCache};
 use crate::session::shutdown::Shutdown;
+use crate::state::{AdvertisedToolsCache, CallRate, ConversationCache, RunDrivers};
 use crate::tokens::Tokens;
 use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;

@@ -8,6 +8,7 @@ use planwright_core::command::Command;
 use planwright_core::ids::RequestId;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use planwright_engine::submitter::SubmitRequest;
 use tokio::time::Instant;

@@ -18,7 +18,8 @@
 //! - [`toolbox`]: the tools that touch files and run commands; [`upstream`]: those of upstream MCP servers
 //! - [`plan_export`]: plans as files of their project
 //! - [`tokens`]: counting tokens
-//! - [`agent_context`], [`catch_panic`]: what every service of the agent works with, and a future that may panic
+//! - [`agent_context`], [`state`]: what every service of the agent works with, and what this process keeps in memory
+//! - [`catch_panic`]: a future that may panic
 //!
 //! Dependencies go one way: inputs -> commands -> replies -> execution -> turn -> leases. All of them share an `AgentContext`.
 //!
@@ -43,6 +44,7 @@ pub mod plan_export;
 mod replies;
 mod runs;
 pub mod session;
+mod state;
 mod takeover;
 pub mod tokens;
 pub mod toolbox;

@@ -5,12 +5,8 @@ mod driver;
 mod heartbeat;
 mod schedules;
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::Arc;
 
-use futures::FutureExt;
 use planwright_core::actor::Actor;
 use planwright_core::auto::{AutoCommand, AutoRun, AutoState, RunState, StartTarget};
 use planwright_core::ids::RunId;
@@ -18,150 +14,16 @@ use planwright_core::prompt::tick_text;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use tokio::sync::{Notify, RwLock, Semaphore};
-use tokio_util::task::TaskTracker;
 
 use super::agent_context::AgentContext;
 use super::execution::Executions;
 use super::turn::{Begins, Begun, TurnMessage, Turns};
-use crate::session::input::{ChatLocation, Input, Request};
+use crate::session::input::ChatLocation;
 use crate::session::outcome::{Answer, Outcome};
-use crate::session::progress::{Progress, ProgressStream};
-use crate::session::registry::SessionRegistry;
-use crate::session::task::{InputContext, InputHandler, Running, TaskOptions};
+use crate::session::progress::Progress;
+use crate::session::task::{InputContext, Running};
 
 pub(super) use schedules::ScheduleLoop;
-
-/// How many ticks are made at once in this process. Those that wait are served in the order they came.
-const TICKS_AT_ONCE: usize = 256;
-
-/// The drivers of this process, by the id of their run.
-#[derive(Debug)]
-pub(super) struct RunDrivers {
-    queue: OnceLock<AgentQueue>,
-    drivers: Mutex<HashMap<RunId, RunDriver>>,
-    /// Whether this process gives signs of life. Changed only while `drivers` is locked.
-    is_beating: AtomicBool,
-    /// Notified when no driver is left.
-    all_left: Arc<Notify>,
-    tasks: TaskTracker,
-    ticks: Arc<Semaphore>,
-    /// Held for reading from before a run is stored until its driver is known here, so that a run without a driver was not
-    /// just started.
-    starting: RwLock<()>,
-}
-
-/// A driver as others see it.
-#[derive(Debug)]
-struct RunDriver {
-    session: SessionIdentity,
-    woken: Arc<Notify>,
-}
-
-/// What became of a driver that was to be added.
-enum Added {
-    /// The process gives no signs of life yet.
-    First,
-    Another,
-    /// The run is driven already.
-    Known,
-}
-
-/// The way into the queues of sessions. It does not keep the agent alive.
-#[derive(Debug)]
-struct AgentQueue {
-    handler: Weak<dyn InputHandler>,
-    sessions: SessionRegistry,
-}
-
-impl Default for RunDrivers {
-    fn default() -> Self {
-        let (queue, drivers, is_beating, all_left, tasks, starting) = Default::default();
-        let ticks = Arc::new(Semaphore::new(TICKS_AT_ONCE));
-        Self { queue, drivers, is_beating, all_left, tasks, ticks, starting }
-    }
-}
-
-impl RunDrivers {
-    pub(super) fn connect(&self, handler: &Arc<dyn InputHandler>, sessions: &SessionRegistry) {
-        let _ = self.queue.set(AgentQueue { handler: Arc::downgrade(handler), sessions: sessions.clone() });
-    }
-
-    /// Whether this process makes the ticks of the run.
-    pub(super) fn drives(&self, run: &RunId) -> bool {
-        self.drivers().contains_key(run)
-    }
-
-    pub(super) fn drives_any(&self, session: &SessionIdentity) -> bool {
-        self.drivers().values().any(|driver| driver.session == *session)
-    }
-
-    /// Wakes the drivers of a session, which look whether they can continue.
-    pub(super) fn wake(&self, session: &SessionIdentity) {
-        self.drivers()
-            .values()
-            .filter(|driver| driver.session == *session)
-            .for_each(|driver| driver.woken.notify_one());
-    }
-
-    /// Forgets that the driver was woken before its tick began: the tick sees what happened until then.
-    fn forget_wake(&self, run: &RunId) {
-        if let Some(driver) = self.drivers().get(run) {
-            let _ = driver.woken.notified().now_or_never();
-        }
-    }
-
-    pub(super) fn wake_all(&self) {
-        self.drivers().values().for_each(|driver| driver.woken.notify_one());
-    }
-
-    fn submit(&self, agent: &AgentContext, input: Input, request: Request) -> Option<ProgressStream> {
-        let queue = self.queue.get()?;
-        let handler = queue.handler.upgrade()?;
-        let options = TaskOptions { ledger: Arc::clone(agent.engine().ledger()) };
-        let request = Request { received_at: Some(agent.engine().now()), ..request };
-        Some(queue.sessions.submit(input, request, &handler, &options))
-    }
-
-    /// Ends with the drivers.
-    pub(super) async fn all_ended(&self) {
-        self.tasks.close();
-        self.wake_all();
-        self.tasks.wait().await;
-    }
-
-    /// Adds the driver of a run, unless it has one.
-    fn add(&self, run: RunId, driver: RunDriver) -> Added {
-        match self.drivers().entry(run) {
-            Entry::Occupied(_) => Added::Known,
-            Entry::Vacant(place) => {
-                place.insert(driver);
-                if self.is_beating.swap(true, Ordering::Relaxed) { Added::Another } else { Added::First }
-            }
-        }
-    }
-
-    fn remove(&self, run: &RunId) {
-        let mut drivers = self.drivers();
-        drivers.remove(run);
-        if drivers.is_empty() {
-            self.all_left.notify_one();
-        }
-    }
-
-    /// Returns whether the signs of life end here, because this process drives no run.
-    fn stop_beating(&self) -> bool {
-        let drivers = self.drivers();
-        if drivers.is_empty() {
-            self.is_beating.store(false, Ordering::Relaxed);
-        }
-        drivers.is_empty()
-    }
-
-    fn drivers(&self) -> MutexGuard<'_, HashMap<RunId, RunDriver>> {
-        self.drivers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Starts, ticks and ends runs, as inputs of their session.
 #[derive(Debug, Clone)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::session::{Channel, SessionIdentity, TransportChat};
+use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::model::REHEARSAL;
 use planwright_engine::server_ledger::{ServerLedger, Unfinished};

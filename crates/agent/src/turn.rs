@@ -2,19 +2,16 @@
 //! asks again.
 //!
 //! - `runner`: one turn under way, with `record`, `finish`, `abort`, `planner` and `since_begun`
-//! - `request`, `advertised_tools`, `model_call`, `call_rate`: what the model is sent, compaction, the call itself, and how often it is made
+//! - `request`, `model_call`: what the model is sent, compaction, and the call itself
 //! - `tool_call`, `permission`: one call of the model, through the gate and the permission rules
 //! - `ask_agent`, `ask_person`: questions to a specialist and to a person
 //! - `workbook_hooks`: writes into the workbook around the calls
-//! - `conversation_reader`, `conversation_cache`: the conversation, from the journal and from memory
+//! - `conversation_reader`: the conversation, from the journal and from memory
 //! - `replay`: the outcome of a turn that is over, from the journal
 
 mod abort;
-mod advertised_tools;
 mod ask_agent;
 mod ask_person;
-mod call_rate;
-mod conversation_cache;
 mod conversation_reader;
 mod finish;
 mod memory;
@@ -52,9 +49,6 @@ use crate::session::outcome::TurnOutcome;
 use crate::session::progress::Progress;
 use crate::session::task::InputContext;
 
-pub(super) use advertised_tools::AdvertisedToolsCache;
-pub(super) use call_rate::CallRate;
-pub(super) use conversation_cache::ConversationCache;
 pub(super) use conversation_reader::ConversationReader;
 pub(super) use request::RequestBuilder;
 pub(super) use runner::{AnswerDelivery, TurnRunner};

@@ -19,8 +19,8 @@
 //! - [`upstream`]: the ports to upstream MCP servers and to what people accepted of their tools
 //! - [`line_writer`]: messages to another program, one per line
 //! - [`version_index`]: which entry of a journal made which version of a plan
-//! - [`clock`], [`process`]: where time and ids come from, and whether a process still runs
-//! - [`backoff`]: when something that failed is tried again
+//! - [`clock`], [`process`]: where time and ids come from, and whether a process still runs; [`backoff`]: when something that
+//!   failed is tried again
 //!
 //! Never in it: SQL, HTTP, a provider's wire format, a turn, a tool that touches files or runs commands. Those that work on
 //! their own are in the agent, which is built on this crate.

@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
+use planwright_core::approval::record::{ApprovalState, SealedRecord};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::Plan;
+use planwright_core::presence::AgentClient;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 
-use crate::ledger::{Ledger, LedgerResult, StoredSession};
+use crate::ledger::{Ledger, LedgerError, LedgerResult, StoredSession};
+
+/// The sessions that are read at once.
+const PAGE: u32 = 256;
 
 pub async fn session(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<Session> {
     Ok(stored_session(ledger, session).await?.session)
@@ -30,4 +35,25 @@ pub fn named(snapshot: &Snapshot, id: &PlanId) -> LedgerResult<Arc<Plan>> {
 
 pub fn no_plan(session: &SessionIdentity, id: &PlanId) -> Refusal {
     Refusal::not_found(format!("There is no plan {id} in session {session}."))
+}
+
+/// The programs of the agents of all sessions. One whose processes are not known counts in its own session only: it could be on any
+/// machine.
+pub(crate) async fn agents_of_sessions(ledger: &dyn Ledger) -> LedgerResult<Vec<AgentClient>> {
+    let mut clients = Vec::new();
+    let mut after = None;
+    loop {
+        let page = ledger.walk_sessions(after, PAGE).await?;
+        let found = page.items.into_iter().flat_map(|stored| stored.session.clients);
+        clients.extend(found.filter(|client| !client.is_unknown()));
+        after = page.next;
+        if after.is_none() {
+            return Ok(clients);
+        }
+    }
+}
+
+/// What the records of approvers and policies say, checked.
+pub(crate) fn approval_state(records: &[SealedRecord]) -> LedgerResult<ApprovalState> {
+    ApprovalState::replay(records).map_err(|damage| LedgerError::damaged("the list of approvers", damage))
 }

@@ -17,9 +17,9 @@ use planwright_core::presence::Presence;
 use planwright_core::session::{Channel, SessionIdentity};
 use planwright_core::snapshot::{CommandContext, Snapshot};
 
-use crate::approvals::agents_of_sessions;
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
+use crate::lookup::agents_of_sessions;
 use crate::session_files::{PlanFileEdit, PlanFiles, SessionFiles};
 use crate::session_policies::SessionPolicies;
 

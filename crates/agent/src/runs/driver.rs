@@ -7,15 +7,17 @@ use planwright_core::actor::Actor;
 use planwright_core::auto::AutoRun;
 use planwright_core::ids::RunId;
 use planwright_core::session::SessionIdentity;
+use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::LedgerResult;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
-use super::{Added, RunDriver, heartbeat};
+use super::heartbeat;
 use crate::agent_context::AgentContext;
 use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::Outcome;
+use crate::state::{Added, RunDriver};
 use planwright_engine::backoff::Backoff;
 
 /// How often a run that waits for a person looks whether another process has an answer.
@@ -104,7 +106,7 @@ impl Driver {
         let by = Actor::system(self.session.channel.as_str());
         let request = Request::new(self.location.clone(), by);
         let tick = Input::Tick { run: self.run.clone() };
-        let Some(stream) = agent.runs.submit(agent, tick, request) else { return Ok(None) };
+        let Some(stream) = agent.runs.submit(agent.engine(), tick, request) else { return Ok(None) };
         let outcome = stream.outcome().await?;
         let Some(run) = self.running(agent).await? else { return Ok(None) };
         let waits = match outcome {

@@ -21,11 +21,11 @@ use planwright_engine::ledger::LedgerResult;
 use planwright_engine::model::Silent;
 use tokio::time::timeout;
 
-use super::advertised_tools::{AdvertisedTools, ToolsKey};
 use super::{ask_agent, ask_person};
 use crate::agent_context::AgentContext;
 use crate::catch_panic::catch_panic;
 use crate::session::progress::{Progress, ProgressSender};
+use crate::state::{AdvertisedTools, ToolsKey};
 
 /// The number of finished plans that the prompt names.
 const FINISHED: usize = 5;

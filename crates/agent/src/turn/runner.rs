@@ -19,13 +19,13 @@ use tracing::Instrument as _;
 
 use super::Turns;
 use super::abort::TurnAbort;
-use super::conversation_cache::CachedConversation;
 use super::memory::TurnMemory;
 use crate::agent_context::AgentContext;
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::TurnOutcome;
 use crate::session::shutdown::shutting_down;
 use crate::session::task::InputContext;
+use crate::state::CachedConversation;
 
 /// Everything one turn works with.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ pub(crate) struct CallRate {
 
 impl CallRate {
     /// Counts a call, and says whether it may be made. `begun_for` is the purpose of the session's open turn.
-    pub(super) fn admit(&self, session: &SessionIdentity, begun_for: &Purpose, most: u32, now: Timestamp) -> bool {
+    pub(crate) fn admit(&self, session: &SessionIdentity, begun_for: &Purpose, most: u32, now: Timestamp) -> bool {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         match begun_for {
             // A person is here: what was done without one is over.

@@ -26,11 +26,11 @@ struct Kept {
 
 /// A conversation up to an entry of the journal.
 #[derive(Debug)]
-pub(super) struct CachedConversation {
-    pub(super) conversation: Conversation,
-    pub(super) seq: u64,
+pub(crate) struct CachedConversation {
+    pub(crate) conversation: Conversation,
+    pub(crate) seq: u64,
     /// Tells a session from one that was deleted and opened again under the same key.
-    pub(super) opened_at: Timestamp,
+    pub(crate) opened_at: Timestamp,
 }
 
 impl CachedConversation {
@@ -40,7 +40,7 @@ impl CachedConversation {
 }
 
 impl ConversationCache {
-    pub(super) fn take(&self, session: &SessionIdentity, opened_at: Timestamp) -> Option<CachedConversation> {
+    pub(crate) fn take(&self, session: &SessionIdentity, opened_at: Timestamp) -> Option<CachedConversation> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let cached = kept.conversations.remove(session)?;
         kept.tokens = kept.tokens.saturating_sub(cached.weight());
@@ -54,7 +54,7 @@ impl ConversationCache {
         }
     }
 
-    pub(super) fn keep(&self, session: &SessionIdentity, cached: CachedConversation) {
+    pub(crate) fn keep(&self, session: &SessionIdentity, cached: CachedConversation) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.tokens += cached.weight();
         if kept.tokens > MOST {

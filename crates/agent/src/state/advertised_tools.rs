@@ -21,11 +21,11 @@ const BYTES_PER_TOKEN: usize = 4;
 #[derive(Debug)]
 pub(crate) struct AdvertisedTools {
     pub(crate) specs: Arc<[ToolSpec]>,
-    pub(super) tokens: u32,
+    pub(crate) tokens: u32,
 }
 
 impl AdvertisedTools {
-    pub(super) fn new(specs: Vec<ToolSpec>) -> Self {
+    pub(crate) fn new(specs: Vec<ToolSpec>) -> Self {
         let tokens = specs.iter().fold(0_u32, |sum, tool| sum.saturating_add(estimated_tokens(tool)));
         Self { specs: specs.into(), tokens }
     }
@@ -38,13 +38,13 @@ fn estimated_tokens(tool: &ToolSpec) -> u32 {
 
 /// Everything that a set follows from.
 #[derive(Debug, Clone)]
-pub(super) struct ToolsKey {
-    pub(super) situation: GateContext,
-    pub(super) policy: Arc<Policy>,
+pub(crate) struct ToolsKey {
+    pub(crate) situation: GateContext,
+    pub(crate) policy: Arc<Policy>,
     /// The names that a specialist is limited to.
-    pub(super) permitted: Option<Vec<String>>,
+    pub(crate) permitted: Option<Vec<String>>,
     /// Every other tool of the process.
-    pub(super) tools: Vec<Arc<dyn Tool>>,
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
 }
 
 impl ToolsKey {
@@ -65,7 +65,7 @@ pub(crate) struct AdvertisedToolsCache {
 }
 
 impl AdvertisedToolsCache {
-    pub(super) fn get_or_make(
+    pub(crate) fn get_or_make(
         &self,
         key: ToolsKey,
         make: impl FnOnce(&ToolsKey) -> AdvertisedTools,
