@@ -21,7 +21,7 @@ use crate::ledger::{Committed, DamagedRow, FoundMemories, LedgerError, LedgerRes
 use crate::submitter::{MemoryRead, SubmitRequest, Submitter};
 
 pub(crate) use embeddings::Embeddings;
-pub(crate) use tools::{MemoryTools, memory_tools};
+pub use tools::{MemoryTools, memory_tools};
 
 use embeddings::ByMeaning;
 
@@ -62,11 +62,7 @@ impl Memories {
         Ok(self.save_as(self.submitter.request(session, by), new).await?.0)
     }
 
-    pub(crate) async fn save_as(
-        &self,
-        request: SubmitRequest<'_>,
-        new: NewMemory,
-    ) -> LedgerResult<(MemoryItem, Committed)> {
+    pub async fn save_as(&self, request: SubmitRequest<'_>, new: NewMemory) -> LedgerResult<(MemoryItem, Committed)> {
         let outcome = self.submit_as(request, MemoryCommand::Save(Box::new(new))).await?;
         match outcome.event {
             MemoryEvent::Saved { item } => Ok((*item, outcome.committed)),

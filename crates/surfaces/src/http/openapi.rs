@@ -1,17 +1,12 @@
 //! The OpenAPI document of the REST calls, made from the handlers.
 
-use std::sync::LazyLock;
-
-use axum::Router;
-use axum::http::header;
-use axum::routing::get;
 use planwright_core::refusal::{Problem as Detail, RefusalCode};
 use serde::Serialize;
 use serde_json::{Value, json};
+use utoipa::openapi::OpenApi;
 use utoipa::{OpenApi as _, ToSchema};
 
-use super::app::App;
-use super::{api, idempotency};
+use super::idempotency;
 
 #[derive(utoipa::OpenApi)]
 #[openapi(
@@ -59,24 +54,15 @@ pub(crate) struct ProblemBody {
     document: Option<Value>,
 }
 
-/// The description as it is served, in JSON.
-pub fn description() -> &'static str {
-    static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let (_, document) = api::documented().split_for_parts();
-        let mut whole = About::openapi();
-        whole.merge(document);
-        let mut value = serde_json::to_value(&whole).unwrap_or_default();
-        complete(&mut value);
-        let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
-        text.push('\n');
-        text
-    });
-    &TEXT
-}
-
-pub(super) fn router() -> Router<App> {
-    let answer = || async { ([(header::CONTENT_TYPE, "application/json")], description()) };
-    Router::new().route("/api/openapi.json", get(answer))
+/// The description of these calls as it is served, in JSON.
+pub(super) fn describe(calls: OpenApi) -> String {
+    let mut whole = About::openapi();
+    whole.merge(calls);
+    let mut value = serde_json::to_value(&whole).unwrap_or_default();
+    complete(&mut value);
+    let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
+    text.push('\n');
+    text
 }
 
 /// Adds what all calls have in common.

@@ -1,11 +1,11 @@
 //! The answer to an input, as clients receive it.
 
+use planwright_agent::session::outcome::{Answer, PlanCard};
 use planwright_core::plan::execution::ExecutionProgress;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::session::Channel;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::session::outcome::{Answer, PlanCard};
 use serde::Serialize;
 use utoipa::ToSchema;
 

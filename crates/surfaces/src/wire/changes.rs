@@ -1,11 +1,11 @@
 //! What plans changed in files.
 
 use jiff::Timestamp;
+use planwright_agent::toolbox::files::FileDiff;
+use planwright_agent::{ChatChanges, PlanChanges, StepChanges, TurnChanges, UndoneChanges};
 use planwright_core::actor::Actor;
 use planwright_core::session::Channel;
 use planwright_core::workspace::{ChangedPaths, NotUndone, Undo};
-use planwright_engine::agent::{ChatChanges, PlanChanges, StepChanges, TurnChanges, UndoneChanges};
-use planwright_engine::toolbox::files::FileDiff;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -3,13 +3,13 @@
 
 use axum::Json;
 use axum::extract::State;
+use planwright_agent::session::input::Input;
 use planwright_core::ask::{AskAnswer, Grant};
 use planwright_core::ids::AskId;
 use planwright_core::plan::Digest;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::visible::quoted;
-use planwright_engine::session::input::Input;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;

@@ -2,10 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
+use planwright_agent::upstream::UpstreamTools;
 use planwright_core::plan::Digest;
 use planwright_core::refusal::Refusal;
 use planwright_core::upstream::ServerName;
-use planwright_engine::upstream::UpstreamTools;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;

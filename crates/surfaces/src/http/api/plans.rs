@@ -14,12 +14,12 @@ mod reviews;
 
 use axum::Json;
 use axum::extract::State;
+use planwright_agent::session::input::Input;
 use planwright_core::mode::PlanModeState;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::slash::{PlanCommand, SlashCommand};
 use planwright_engine::ledger::Committed;
-use planwright_engine::session::input::Input;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;

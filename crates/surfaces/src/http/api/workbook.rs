@@ -3,10 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
+use planwright_agent::session::input::Input;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{Channel, ConversationKey};
 use planwright_core::workbook::DocumentKind;
-use planwright_engine::session::input::Input;
 use planwright_engine::workbook::DocumentVersion;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -2,9 +2,9 @@
 
 use axum::Json;
 use axum::extract::State;
+use planwright_agent::session::input::Input;
 use planwright_core::ids::PlanId;
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::session::input::Input;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
