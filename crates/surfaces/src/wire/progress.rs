@@ -77,30 +77,6 @@ pub enum ProgressView {
 }
 
 impl ProgressView {
-    /// The `type` it carries.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Accepted { .. } => "accepted",
-            Self::Resumed { .. } => "resumed",
-            Self::Finished { .. } => "finished",
-            Self::ModelCalled => "model_called",
-            Self::Text { .. } => "text",
-            Self::Again { .. } => "again",
-            Self::Replied { .. } => "replied",
-            Self::ToolStarted { .. } => "tool_started",
-            Self::ToolOutput { .. } => "tool_output",
-            Self::ToolEnded { .. } => "tool_ended",
-            Self::StepStarted { .. } => "step_started",
-            Self::StepEnded { .. } => "step_ended",
-            Self::Said { .. } => "said",
-            Self::Compacting => "compacting",
-            Self::Compacted { .. } => "compacted",
-        }
-    }
-}
-
-impl ProgressView {
     /// `None` for progress that is not for clients.
     pub fn of(progress: &Progress) -> Option<Self> {
         let milliseconds = |time: &std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
