@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::approval::AgentSandbox;
-use planwright_core::command::{Command, ExternalCommand, RunCommand, SessionCommand, TurnCommand};
+use planwright_core::command::{Command, ExecutionCommand, ExternalCommand, SessionCommand, TurnCommand};
 use planwright_core::door::Guard;
 use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::policy::Policy;
@@ -223,7 +223,7 @@ enum PolicyUse {
 
 fn policy_use(command: &Command, by: &Actor) -> PolicyUse {
     let begins = match command {
-        Command::Run(run) => matches!(run, RunCommand::Start { .. } | RunCommand::Report(_)),
+        Command::Execution(command) => matches!(command, ExecutionCommand::Start { .. } | ExecutionCommand::Report(_)),
         Command::External(command) => matches!(command, ExternalCommand::Report(_)),
         Command::Session(_)
         | Command::Draft(_)
@@ -259,7 +259,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::Draft(_) => "draft_command",
         Command::Decide(_) => "decision",
         Command::Answer(_) => "answer",
-        Command::Run(_) => "run_command",
+        Command::Execution(_) => "execution_command",
         Command::Turn(_) => "turn_command",
         Command::Workbook(_) => "workbook_command",
         Command::Memory(_) => "memory_command",

@@ -24,9 +24,9 @@ use crate::webhook::WebhookHandler;
 use crate::{CHANNEL, buttons, card_watch, poller, records, sender};
 
 /// How long the last messages may take when the bot stops.
-const LAST_SENDS: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 /// A bot that is set up and does not run yet.
 #[derive(Debug, Clone)]
@@ -90,7 +90,7 @@ impl TelegramBot {
         }
         context.shutdown.cancel();
         poller::release(&context).await;
-        if timeout(LAST_SENDS, sending).await.is_err() {
+        if timeout(SHUTDOWN_TIMEOUT, sending).await.is_err() {
             tracing::warn!(event = "messages_not_sent", "some messages are sent by the next process");
         }
     }
@@ -146,16 +146,16 @@ fn bot_number(token: &str) -> String {
 
 /// Asks Telegram who the bot is, until it answers. A token that is not accepted is said once and tried rarely.
 async fn introduce(context: &BotContext) -> BotUser {
-    let (mut pause, mut said) = (FIRST_PAUSE, None);
+    let (mut pause, mut last_error) = (FIRST_PAUSE, None);
     loop {
         match context.api.get_me().await {
             Ok(user) => return user,
             Err(error) => {
-                if said.as_ref() != Some(&error) {
+                if last_error.as_ref() != Some(&error) {
                     tracing::error!(event = "telegram_unavailable", %error);
                 }
                 let wait = wait_after(&context.options, &error, &mut pause);
-                said = Some(error);
+                last_error = Some(error);
                 sleep(wait).await;
             }
         }
@@ -165,7 +165,7 @@ async fn introduce(context: &BotContext) -> BotUser {
 /// How long to wait before the next try. `pause` grows with every call.
 pub(crate) fn wait_after(options: &TelegramOptions, error: &ApiError, pause: &mut Duration) -> Duration {
     let grown = *pause;
-    *pause = (*pause * 2).min(LONGEST_PAUSE);
+    *pause = (*pause * 2).min(MAX_PAUSE);
     match error {
         ApiError::TooMany(wait) => *wait,
         ApiError::Unauthorized => options.revoked_pause,
@@ -175,7 +175,7 @@ pub(crate) fn wait_after(options: &TelegramOptions, error: &ApiError, pause: &mu
 }
 
 /// Whether another try may help.
-pub(crate) fn is_passing(error: &LedgerError) -> bool {
+pub(crate) fn is_transient(error: &LedgerError) -> bool {
     match error {
         LedgerError::Unavailable(_) | LedgerError::Leased(_) | LedgerError::Fenced(_) => true,
         LedgerError::Refused(_)

@@ -20,9 +20,9 @@ use crate::message::{CardKind, CardSubject, OutgoingMessage};
 use crate::update::Person;
 
 /// Changes that come closer together are looked at once.
-const BUNDLE: Duration = Duration::from_millis(200);
+const DEBOUNCE: Duration = Duration::from_millis(200);
 /// Cards are also looked at after this time: a change may have been missed.
-const LOOK: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_secs(60);
 const CARDS: u32 = 200;
 
 /// A card as it was sent.
@@ -52,12 +52,12 @@ pub(crate) async fn run(context: &BotContext) {
             tracing::warn!(event = "telegram_cards_not_updated", %error);
         }
         loop {
-            let first = match timeout(LOOK, changes.recv()).await {
+            let first = match timeout(POLL_INTERVAL, changes.recv()).await {
                 Ok(Ok(StoreChange::Session(session))) => session,
                 Ok(Ok(StoreChange::Anywhere) | Err(RecvError::Lagged(_))) | Err(_) => break,
                 Ok(Err(RecvError::Closed)) => return,
             };
-            sleep(BUNDLE).await;
+            sleep(DEBOUNCE).await;
             let mut sessions = BTreeSet::from([first]);
             let mut all = false;
             while let Ok(change) = changes.try_recv() {
@@ -94,14 +94,14 @@ pub(crate) async fn update_all(context: &BotContext, session: Option<&SessionIde
 }
 
 async fn update(context: &BotContext, key: &str, card: &SentCard) -> LedgerResult<()> {
-    let (words, newer) = match state(context, &card.subject).await? {
+    let (message, newer) = match state(context, &card.subject).await? {
         CardState::Open => return Ok(()),
-        CardState::Decided(words) => (words, None),
+        CardState::Decided(message) => (message, None),
         CardState::Newer(plan) => ("There is a newer version; its card follows.".to_owned(), Some(plan)),
     };
     let mut text = FormattedText { text: card.text.clone(), entities: card.entities.clone() };
     text.push_text("\n\n");
-    text.push_bold(&words);
+    text.push_bold(&message);
     let mut edited = OutgoingMessage::text(card.chat, text, None);
     edited.replaces = Some(card.message);
     let id = format!("card-{}-{}-{}-{}", context.bot, card.chat, card.message, card.subject.digest);

@@ -11,11 +11,11 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use crate::bot::{BotContext, is_passing};
+use crate::bot::{BotContext, is_transient};
 use crate::conversation::{Begun, UpdateHandler};
 use crate::update::{Update, UpdateContent};
 
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// How often an update is tried that fails for a reason which does not pass.
 const TRIES: u32 = 3;
 /// How many finished updates are remembered.
@@ -130,14 +130,14 @@ impl ChatTask {
                 Err(error) => {
                     tries += 1;
                     tracing::warn!(event = "telegram_update_failed", update = update.id, %error);
-                    if !is_passing(&error) && tries >= TRIES {
+                    if !is_transient(&error) && tries >= TRIES {
                         return self.follow(update.id, self.handler.failed(&update, &error));
                     }
                 }
             }
             tokio::select! {
                 () = shutdown.cancelled() => return None,
-                () = sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+                () = sleep(pause) => pause = (pause * 2).min(MAX_PAUSE),
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::options::UpstreamServerOptions;
 
 /// The pause after the first failure. Each further failure doubles it.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// A connection that lasted this long was a good one.
 const GOOD: Duration = Duration::from_secs(30);
 
@@ -200,7 +200,7 @@ impl ServerHandle {
         tracing::warn!(event = "upstream_failed", server = %self.options.name, %reason);
         let pause = match state.failures {
             0 => first,
-            failures => FIRST_PAUSE.saturating_mul(1 << failures.min(16)).min(LONGEST_PAUSE),
+            failures => FIRST_PAUSE.saturating_mul(1 << failures.min(16)).min(MAX_PAUSE),
         };
         state.failures = state.failures.saturating_add(1);
         state.failed = Some(Failed { reason, retry_at: Instant::now() + pause });

@@ -21,7 +21,7 @@ use crate::toolbox::ToolContext;
 
 /// The wait before the next attempt while another process holds the session.
 const FIRST_WAIT: Duration = Duration::from_millis(20);
-const LONGEST_WAIT: Duration = Duration::from_millis(500);
+const MAX_WAIT: Duration = Duration::from_millis(500);
 
 /// The result of a command that takes the lease.
 #[derive(Debug)]
@@ -164,7 +164,7 @@ async fn wait_for_others(wait: &mut Duration, context: &InputContext) -> Result<
         () = context.work.stop.cancelled() => return Err(stopped_waiting()),
         () = tokio::time::sleep(*wait) => {}
     }
-    *wait = (*wait * 2).min(LONGEST_WAIT);
+    *wait = (*wait * 2).min(MAX_WAIT);
     Ok(())
 }
 

@@ -27,7 +27,7 @@ const PAGE: u32 = 256;
 const AT_ONCE: usize = 1024;
 /// How long a session is left alone after its take-over failed: doubled with every failure in a row.
 const FIRST_BACK_OFF: Duration = Duration::from_secs(2);
-const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
+const MAX_BACK_OFF: Duration = Duration::from_secs(300);
 /// How often the log repeats that a damaged session cannot be taken over.
 const DAMAGE_REPEATED: Duration = Duration::from_secs(3600);
 
@@ -197,5 +197,5 @@ impl Watchlist {
 }
 
 fn back_off(failures: u32) -> Duration {
-    FIRST_BACK_OFF.saturating_mul(2_u32.saturating_pow(failures)).min(LONGEST_BACK_OFF)
+    FIRST_BACK_OFF.saturating_mul(2_u32.saturating_pow(failures)).min(MAX_BACK_OFF)
 }

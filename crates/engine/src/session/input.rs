@@ -299,11 +299,11 @@ pub struct Approving {
 impl Approving {
     /// The note as it is recorded: what the person said, and their comments in words.
     pub(crate) fn note_of(&self, plan: &Plan) -> Option<String> {
-        let said = self.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
+        let note_text = self.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
         let comments = self.review.as_ref().filter(|review| !review.comments.is_empty());
-        match (said, comments.map(|review| review.to_text(plan))) {
-            (Some(said), Some(comments)) => Some(format!("{said}\n\n{comments}")),
-            (said, comments) => said.map(str::to_owned).or(comments),
+        match (note_text, comments.map(|review| review.to_text(plan))) {
+            (Some(note_text), Some(comments)) => Some(format!("{note_text}\n\n{comments}")),
+            (note_text, comments) => note_text.map(str::to_owned).or(comments),
         }
     }
 }

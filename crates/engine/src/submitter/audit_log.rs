@@ -12,7 +12,7 @@ pub(super) fn log_committed(session: &SessionIdentity, committed: &Committed) {
         return;
     }
     for event in &committed.events {
-        let Some(words) = words(event) else { continue };
+        let Some(action) = describe(event) else { continue };
         let run = run_of(event, committed);
         tracing::info!(
             session_identity = %session,
@@ -25,7 +25,7 @@ pub(super) fn log_committed(session: &SessionIdentity, committed: &Committed) {
             task_id = run.map(|run| run.task_id().as_str()),
             outcome = outcome(event),
             by = by(event),
-            "{words}",
+            "{action}",
         );
     }
 }
@@ -59,7 +59,7 @@ fn ticked<'a>(turn: &TurnId, committed: &'a Committed) -> Option<&'a AutoExecuti
 }
 
 /// `None` for events that happen many times in a turn, and for those that a person reads elsewhere.
-const fn words(event: &Event) -> Option<&'static str> {
+const fn describe(event: &Event) -> Option<&'static str> {
     match event {
         Event::Session(event) => match event {
             SessionEvent::Opened => Some("a session began"),

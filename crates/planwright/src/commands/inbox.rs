@@ -24,7 +24,7 @@ use crate::terminal::inbox as view;
 use items::InboxItems;
 
 /// Entries of the journal that come closer together are looked at once.
-const BUNDLE: Duration = Duration::from_millis(200);
+const DEBOUNCE: Duration = Duration::from_millis(200);
 
 pub(crate) async fn run(mut context: Context, arguments: InboxArgs) -> ExitResult {
     let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
@@ -111,7 +111,7 @@ async fn read(context: &Context, session: Option<&SessionIdentity>, wait: bool) 
                 Err(RecvError::Closed) => return Err(Failure::unavailable("the store cannot be followed any more")),
             }
         }
-        tokio::time::sleep(BUNDLE).await;
+        tokio::time::sleep(DEBOUNCE).await;
         while changes.try_recv().is_ok() {}
     }
 }

@@ -36,8 +36,8 @@ pub(crate) fn render(changes: &PlanChanges, width: usize) -> String {
     for undone in &changes.undone {
         let names: Vec<_> = undone.paths.iter().map(|path| shown_line(path)).collect();
         let step = undone.step.map_or_else(String::new, |step| format!(" of step {step}"));
-        let words = format!("put back{step} by {}: {}", shown_line(&undone.by.name), names.join(", "));
-        text.push_str(&lines(&words, DIM, width));
+        let line = format!("put back{step} by {}: {}", shown_line(&undone.by.name), names.join(", "));
+        text.push_str(&lines(&line, DIM, width));
     }
     text
 }
@@ -53,8 +53,8 @@ pub(crate) fn render_chat(changes: &ChatChanges, width: usize) -> String {
     };
     for turn in &changes.turns {
         let names: Vec<_> = turn.files.iter().map(|file| shown_line(&file.path)).collect();
-        let said = shown_line(turn.text.lines().next().unwrap_or_default());
-        text.push_str(&lines(&format!("after “{said}”: {}", names.join(", ")), PLAIN, width));
+        let first_line = shown_line(turn.text.lines().next().unwrap_or_default());
+        text.push_str(&lines(&format!("after “{first_line}”: {}", names.join(", ")), PLAIN, width));
     }
     for file in &changes.files {
         text.push('\n');
@@ -66,15 +66,15 @@ pub(crate) fn render_chat(changes: &ChatChanges, width: usize) -> String {
     }
     for undone in &changes.undone {
         let names: Vec<_> = undone.paths.iter().map(|path| shown_line(path)).collect();
-        let words = format!("put back by {}: {}", shown_line(&undone.by.name), names.join(", "));
-        text.push_str(&lines(&words, DIM, width));
+        let line = format!("put back by {}: {}", shown_line(&undone.by.name), names.join(", "));
+        text.push_str(&lines(&line, DIM, width));
     }
     text
 }
 
-fn lines(words: &str, style: Style, width: usize) -> String {
+fn lines(content: &str, style: Style, width: usize) -> String {
     let mut text = String::new();
-    for (index, line) in wrap(&[Span::new(words, style)], width.saturating_sub(4)).iter().enumerate() {
+    for (index, line) in wrap(&[Span::new(content, style)], width.saturating_sub(4)).iter().enumerate() {
         let indent = if index == 0 { "  " } else { "    " };
         text.push_str(&format!("{indent}{}\n", painted(line)));
     }

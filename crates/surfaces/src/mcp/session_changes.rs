@@ -13,7 +13,7 @@ use tokio::time::MissedTickBehavior;
 
 use super::Never;
 
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A cheap handle; clones share everything.
 #[derive(Debug, Clone)]
@@ -75,7 +75,7 @@ impl SessionChanges {
 
     /// Looks again and again, as long as it is polled.
     pub(super) async fn watch(&self) -> Never {
-        let mut ticks = tokio::time::interval(LOOK_EVERY);
+        let mut ticks = tokio::time::interval(POLL_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             match self.look().await {

@@ -20,10 +20,10 @@ use super::request_order::RequestQueue;
 
 /// Messages that wait to be written. While it is full nothing more is read, so a client that does not listen cannot
 /// fill the memory.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// How long a client that does not listen is waited for at the end.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub(super) struct LineTransport<R> {
@@ -48,7 +48,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
     where
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let (outgoing, waiting) = mpsc::channel(MOST_WAITING);
+        let (outgoing, waiting) = mpsc::channel(MAX_WAITING);
         let writer = tokio::spawn(async move {
             if let Err(error) = write_all(output, waiting).await {
                 tracing::warn!(%error, "the client does not listen any more");
@@ -113,7 +113,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
     async fn close(&mut self) -> Result<(), io::Error> {
         self.closing.cancel();
         self.outgoing = None;
-        if tokio::time::timeout(LAST_WORDS, &mut self.writer).await.is_err() {
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, &mut self.writer).await.is_err() {
             tracing::warn!("the client did not take the last messages");
             self.writer.abort();
         }
@@ -123,7 +123,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
 
 async fn write_all<W: AsyncWrite + Unpin>(mut output: W, mut waiting: mpsc::Receiver<Outgoing>) -> io::Result<()> {
     let mut batch = Vec::new();
-    while waiting.recv_many(&mut batch, MOST_WAITING).await > 0 {
+    while waiting.recv_many(&mut batch, MAX_WAITING).await > 0 {
         for message in &batch {
             output.write_all(&message.line).await?;
         }

@@ -17,12 +17,12 @@ use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::Outcome;
 
 /// How often a run that waits for a person looks whether another process has an answer.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// How long a run waits after a failed turn: doubled with every failure in a row.
 const FIRST_BACK_OFF: Duration = Duration::from_secs(2);
-const LONGEST_BACK_OFF: Duration = Duration::from_secs(60);
+const MAX_BACK_OFF: Duration = Duration::from_secs(60);
 /// After so many errors of the store in a row the run is left; it counts as interrupted then.
-const MOST_ERRORS: u32 = 10;
+const MAX_ERRORS: u32 = 10;
 
 /// Makes the ticks of a run until it pauses or ends. A run that is driven already is left alone.
 pub(super) fn drive(agent: &Arc<AgentContext>, run: RunId, location: ChatLocation) {
@@ -88,7 +88,7 @@ impl Driver {
             Err(error) => {
                 self.errors += 1;
                 tracing::warn!(session_identity = %self.session, run_id = %self.run, event = "tick_failed", %error);
-                (self.errors < MOST_ERRORS).then(|| Wait::BackOff(back_off(self.errors)))
+                (self.errors < MAX_ERRORS).then(|| Wait::BackOff(back_off(self.errors)))
             }
         }
     }
@@ -125,7 +125,7 @@ impl Driver {
     async fn wait(&self, wait: Wait) {
         match wait {
             Wait::Turn => tokio::task::yield_now().await,
-            Wait::Person => drop(timeout(LOOK_AGAIN, self.woken.notified()).await),
+            Wait::Person => drop(timeout(POLL_INTERVAL, self.woken.notified()).await),
             Wait::BackOff(time) => drop(timeout(time, self.woken.notified()).await),
         }
     }
@@ -139,5 +139,5 @@ impl Driver {
 }
 
 fn back_off(failures: u32) -> Duration {
-    FIRST_BACK_OFF.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1))).min(LONGEST_BACK_OFF)
+    FIRST_BACK_OFF.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1))).min(MAX_BACK_OFF)
 }

@@ -17,13 +17,13 @@ use crate::http::app::App;
 use crate::http::problem::ApiProblem;
 
 /// Changes within this time are told together.
-const TOGETHER: Duration = Duration::from_millis(50);
+const DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// How many sessions are remembered. Beyond it all are forgotten, and the next change of each counts as any kind.
-const MOST_SESSIONS: usize = 10_000;
+const MAX_SESSIONS: usize = 10_000;
 
 /// The most entries that are read to find out what kind of change it was.
-const MOST_ENTRIES: u32 = 64;
+const MAX_ENTRIES: u32 = 64;
 
 #[derive(Debug)]
 pub(super) struct Watch {
@@ -71,7 +71,7 @@ impl Watch {
                             continue;
                         }
                     }
-                    self.due.get_or_insert_with(|| Instant::now() + TOGETHER);
+                    self.due.get_or_insert_with(|| Instant::now() + DEBOUNCE);
                 }
             }
         }
@@ -94,7 +94,7 @@ impl Watch {
     async fn frame(&mut self, app: &App, session: &SessionIdentity) -> Option<String> {
         let frame = match app.feed().head(session).await {
             Ok(seq) => {
-                if self.told.len() >= MOST_SESSIONS {
+                if self.told.len() >= MAX_SESSIONS {
                     self.told.clear();
                 }
                 let told = self.told.insert(session.clone(), seq);
@@ -125,10 +125,10 @@ async fn next(changes: Option<&mut broadcast::Receiver<StoreChange>>) -> Result<
 async fn kinds(app: &App, session: &SessionIdentity, told: Option<u64>, seq: u64) -> BTreeSet<&'static str> {
     const ANYTHING: [&str; 4] = ["plan", "session", "turn", "workbook"];
     let after = match told {
-        Some(told) if told < seq && seq - told <= u64::from(MOST_ENTRIES) => told,
+        Some(told) if told < seq && seq - told <= u64::from(MAX_ENTRIES) => told,
         Some(_) | None => return ANYTHING.into(),
     };
-    let Ok(entries) = app.ledger().journal(session, after, MOST_ENTRIES).await else { return ANYTHING.into() };
+    let Ok(entries) = app.ledger().journal(session, after, MAX_ENTRIES).await else { return ANYTHING.into() };
     let mut kinds = BTreeSet::new();
     for entry in entries {
         match serde_json::from_str::<KindOfEntry>(&entry.body) {
