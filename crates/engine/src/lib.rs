@@ -6,6 +6,7 @@
 //! - [`auto`]: goals, tasks, the diary, schedules and runs
 //! - [`memories`]: what a session remembers, saved and found again
 //! - [`workbook`]: task plan, findings and progress beside the conversation
+//! - [`changes`]: which sessions were written to; [`feed`]: the entries of sessions that are followed live
 //! - [`plan_watch`]: a watch on one plan while any process carries it out
 //! - [`submitter`]: the one way a command reaches the ledger
 //! - [`agent::Agent`]: the agent in a conversation; [`session`]: one task per active session
@@ -15,13 +16,16 @@
 //! - [`permission_rules`]: the port to the rules for calls
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
 //! - [`outbox`], [`chat_updates`]: the ports to messages for people and to the updates of a chat service
+//! - [`line_writer`]: messages to another program, one per line
 //! - [`version_index`]: which entry of a journal made which version of a plan
-//! - [`clock`]: where time and ids come from
+//! - [`clock`]: where time and ids come from; [`backoff`]: when something that failed is tried again
 
 pub mod agent;
 pub mod approvals;
 pub mod auto;
+pub mod backoff;
 mod catch_panic;
+pub mod changes;
 pub mod chat_updates;
 pub mod clock;
 pub mod engine;
@@ -30,6 +34,7 @@ pub mod history;
 pub mod importer;
 pub mod inbox;
 pub mod ledger;
+pub mod line_writer;
 mod lookup;
 pub mod memories;
 pub mod model;

@@ -34,7 +34,7 @@ use crate::submitter::{SubmitRequest, Submitter};
 use crate::workbook::{WorkbookTools, workbook_tools};
 
 pub use crate::tool_schema::{Arguments, ToolDefinition};
-pub use external::{CallEffects, ExternalAnswer, ExternalTools, tools_of_style};
+pub use external::{ExternalAnswer, ExternalTools, tools_of_style};
 pub(crate) use results::is_paused;
 
 /// The plan tools with the specialists of the configuration, as they are advertised. Clones share them.

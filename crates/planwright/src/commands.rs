@@ -37,36 +37,10 @@ use crate::tour;
 
 pub(crate) async fn run(cli: Cli) -> ExitResult {
     let Cli { global, command } = cli;
-    let on_damage = match command {
-        CliCommand::Verify(_) => "nothing was changed; restore a backup from before the damage".to_owned(),
-        CliCommand::Chat(_)
-        | CliCommand::Plan(_)
-        | CliCommand::Inbox(_)
-        | CliCommand::Sessions(_)
-        | CliCommand::Memory(_)
-        | CliCommand::Auto(_)
-        | CliCommand::Goal(_)
-        | CliCommand::Task(_)
-        | CliCommand::Schedule(_)
-        | CliCommand::Diary(_)
-        | CliCommand::Mcp(_)
-        | CliCommand::Install(_)
-        | CliCommand::Uninstall(_)
-        | CliCommand::Hook(_)
-        | CliCommand::McpServer(_)
-        | CliCommand::Serve(_)
-        | CliCommand::Dashboard(_)
-        | CliCommand::Telegram(_)
-        | CliCommand::Token(_)
-        | CliCommand::Approver(_)
-        | CliCommand::Init(_)
-        | CliCommand::Config(_)
-        | CliCommand::Import(_)
-        | CliCommand::Backup(_)
-        | CliCommand::Restore(_)
-        | CliCommand::Doctor
-        | CliCommand::Health(_)
-        | CliCommand::Tour(_) => Invocation::new(&global).command(["verify"]),
+    let on_damage = if matches!(command, CliCommand::Verify(_)) {
+        "nothing was changed; restore a backup from before the damage".to_owned()
+    } else {
+        Invocation::new(&global).command(["verify"])
     };
     carry_out(&global, command).await.map_err(|failure| failure.hint_on_damage(|| on_damage))
 }

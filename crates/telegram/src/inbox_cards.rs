@@ -8,9 +8,9 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::session::ask_prompt::ask_text;
 
-use crate::bot::BotContext;
 use crate::card;
 use crate::card_watch::SentCard;
+use crate::context::BotContext;
 use crate::conversation::Addressee;
 use crate::markdown::{FormattedText, LinkStyle, MAX_TEXT};
 use crate::message::{Button, Keyboard, Markup, OutgoingMessage};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use planwright_engine::session::progress::Progress;
 
 use crate::api::ApiError;
-use crate::bot::BotContext;
+use crate::context::BotContext;
 use crate::markdown::{FormattedText, LinkStyle};
 use crate::records;
 

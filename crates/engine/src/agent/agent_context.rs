@@ -81,8 +81,12 @@ impl AgentContext {
         match models.model(&name) {
             Ok(model) => model,
             Err(reason) => {
-                tracing::warn!(event = "specialist_model_missing", session_identity = %session, model = name, reason,
-                    "the model of the configuration answers instead");
+                tracing::warn!(
+                    event = "specialist_model_missing",
+                    model = name,
+                    reason,
+                    "the model of the configuration answers instead"
+                );
                 Arc::clone(&self.model)
             }
         }

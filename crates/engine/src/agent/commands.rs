@@ -91,7 +91,7 @@ impl Commands {
 
     pub(super) async fn run(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
-        tracing::debug!(session_identity = %session, event = "command", command = command.name());
+        tracing::debug!(event = "command", command = command.name());
         refusal_as_answer(session, self.carry_out(command, context).await)
     }
 

@@ -38,6 +38,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{OpenTurn, Purpose};
 use planwright_core::visible::quoted;
+use tracing::Instrument as _;
 
 use super::agent_context::AgentContext;
 use super::leases::{Leases, Taken, is_over_or_taken};
@@ -315,7 +316,7 @@ impl Executions {
             workspace,
             context,
         };
-        Box::pin(runner.run(state)).await
+        Box::pin(runner.run(state)).instrument(tracing::error_span!("execution", plan = %plan)).await
     }
 
     /// Whether a step can be done again without harm.

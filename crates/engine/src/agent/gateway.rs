@@ -4,8 +4,9 @@
 mod start;
 mod subscriptions;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::ask::GatewayAsk;
@@ -23,6 +24,7 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use self::start::GatewayStart;
@@ -40,6 +42,9 @@ use crate::workbook::EndedCall;
 
 pub use start::NamedServers;
 
+/// How often it is looked at what people accepted of upstream servers.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
+
 /// A cheap handle; clones share the counts.
 #[derive(Debug, Clone)]
 pub struct Gateway {
@@ -49,6 +54,7 @@ pub struct Gateway {
     counts: Arc<CallCounts>,
     start: Arc<GatewayStart>,
     subscriptions: Arc<SubscriptionCounts>,
+    tool_changes: Arc<Mutex<watch::Sender<()>>>,
 }
 
 #[derive(Debug, Default)]
@@ -100,8 +106,8 @@ pub enum Permitted {
 impl Gateway {
     pub(super) fn new(agent: &Agent, writes: GatewayWrites) -> Self {
         let hooks = WorkbookHooks::new(&agent.context);
-        let (counts, start, subscriptions) = Default::default();
-        Self { agent: agent.clone(), hooks, writes, counts, start, subscriptions }
+        let (counts, start, subscriptions, tool_changes) = Default::default();
+        Self { agent: agent.clone(), hooks, writes, counts, start, subscriptions, tool_changes }
     }
 
     /// The accepted tools of all upstream servers.
@@ -134,6 +140,29 @@ impl Gateway {
     /// Takes in what people accepted since.
     pub async fn refresh(&self) {
         self.agent.context.toolbox.refresh().await;
+    }
+
+    /// Becomes ready when the accepted tools change. As long as there is a receiver, one task of the gateway looks.
+    pub fn tool_changes(&self) -> watch::Receiver<()> {
+        let mut changes = self.tool_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        if !changes.is_closed() {
+            return changes.subscribe();
+        }
+        *changes = watch::Sender::default();
+        let (gateway, changed, receiver) = (self.clone(), changes.clone(), changes.subscribe());
+        tokio::spawn(async move {
+            let names = || gateway.tools().into_iter().map(|tool| tool.spec.name).collect::<Vec<_>>();
+            let mut known = names();
+            while timeout(REFRESH_INTERVAL, changed.closed()).await.is_err() {
+                gateway.refresh().await;
+                let now = names();
+                if now != known {
+                    known = now;
+                    changed.send_replace(());
+                }
+            }
+        });
+        receiver
     }
 
     pub fn counts(&self) -> GatewayCounts {
@@ -295,14 +324,15 @@ impl Gateway {
     }
 
     /// Makes the recorded calls of the active plan once it is approved, as far as this program makes them. Another process
-    /// that does so at the same time has the session's lease, and each call is made once.
-    pub async fn carry_out(&self, session: &SessionIdentity) -> LedgerResult<()> {
+    /// that does so at the same time has the session's lease, and each call is made once. Returns whether there was a call
+    /// to make: then the caller tries again later, because that other process may have ended in the middle.
+    pub async fn carry_out(&self, session: &SessionIdentity) -> LedgerResult<bool> {
         let engine = self.agent.engine();
         let snapshot = engine.sessions().snapshot(session).await?;
-        let Some(plan) = snapshot.active().filter(|plan| plan.style() == PlanStyle::Collect) else { return Ok(()) };
-        let Some(next) = self.next_call(plan) else { return Ok(()) };
+        let Some(plan) = snapshot.active().filter(|plan| plan.style() == PlanStyle::Collect) else { return Ok(false) };
+        let Some(next) = self.next_call(plan) else { return Ok(false) };
         if engine.history().external_author(plan).await?.is_none() {
-            return Ok(());
+            return Ok(false);
         }
         let by = Actor::system(Channel::Mcp.as_str());
         if plan.status == PlanStatus::Approved {
@@ -319,7 +349,7 @@ impl Gateway {
         }
         let place = ChatLocation::new(TransportChat(format!("mcp:{session}")), session.clone());
         let outcome = self.agent.submit(Input::ResumeExecution, Request::new(place, by)).outcome().await;
-        outcome.map(drop)
+        outcome.map(|_| true)
     }
 
     /// The next call of a plan, if it is one that this program makes and has the tool for.

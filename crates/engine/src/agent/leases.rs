@@ -11,6 +11,7 @@ use planwright_core::session::SessionIdentity;
 use tokio::time::Instant;
 
 use super::agent_context::AgentContext;
+use crate::backoff::Backoff;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use crate::session::lease::{LeaseGuard, LeasePurpose};
 use crate::session::progress::Progress;
@@ -20,8 +21,7 @@ use crate::submitter::SubmitRequest;
 use crate::toolbox::ToolContext;
 
 /// The wait before the next attempt while another process holds the session.
-const FIRST_WAIT: Duration = Duration::from_millis(20);
-const MAX_WAIT: Duration = Duration::from_millis(500);
+const LEASE_WAIT: Backoff = Backoff::new(Duration::from_millis(20), Duration::from_millis(500));
 
 /// The result of a command that takes the lease.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Leases {
         command: &Command,
         context: &InputContext,
     ) -> LedgerResult<Taken> {
-        let mut wait = FIRST_WAIT;
+        let mut wait = LEASE_WAIT;
         loop {
             if self.agent.shutdown.is_requested() {
                 return Err(shutting_down());
@@ -76,7 +76,6 @@ impl Leases {
                 Err(LedgerError::Leased(theirs)) if (self.agent.options.is_gone)(&theirs.owner) => {
                     self.agent.engine().ledger().release_lease(&theirs).await?;
                     tracing::info!(
-                        session_identity = %session,
                         event = "lease_taken_over",
                         left_by = theirs.owner,
                         "a session was taken over from a process that ended",
@@ -134,7 +133,7 @@ impl Leases {
     /// Takes the lease without an entry. A stop ends the wait.
     pub(super) async fn hold(&self, context: &InputContext) -> LedgerResult<LeaseGuard> {
         let (session, options) = (context.session(), &self.agent.options);
-        let mut wait = FIRST_WAIT;
+        let mut wait = LEASE_WAIT;
         loop {
             let asked = Instant::now();
             match self.agent.engine().ledger().acquire_lease(session, &options.owner, options.lease).await? {
@@ -155,17 +154,15 @@ impl Leases {
     }
 }
 
-async fn wait_for_others(wait: &mut Duration, context: &InputContext) -> Result<(), Refusal> {
-    if *wait == FIRST_WAIT {
+async fn wait_for_others(wait: &mut Backoff, context: &InputContext) -> Result<(), Refusal> {
+    if wait.failures() == 0 {
         context.progress.send(Progress::WaitingForOthers);
     }
     tokio::select! {
         biased;
-        () = context.work.stop.cancelled() => return Err(stopped_waiting()),
-        () = tokio::time::sleep(*wait) => {}
+        () = context.work.stop.cancelled() => Err(stopped_waiting()),
+        () = tokio::time::sleep(wait.next_pause()) => Ok(()),
     }
-    *wait = (*wait * 2).min(MAX_WAIT);
-    Ok(())
 }
 
 /// Whether the work of the command is over or gone, or the session is leased to another process.

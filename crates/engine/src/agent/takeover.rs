@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Agent;
+use crate::backoff::Backoff;
 use crate::ledger::LedgerResult;
 use crate::model::REHEARSAL;
 use crate::server_ledger::{ServerLedger, Unfinished};
@@ -26,8 +27,7 @@ const PAGE: u32 = 256;
 /// How many sessions are worked on at once. They mostly wait for a model.
 const AT_ONCE: usize = 1024;
 /// How long a session is left alone after its take-over failed: doubled with every failure in a row.
-const FIRST_BACK_OFF: Duration = Duration::from_secs(2);
-const MAX_BACK_OFF: Duration = Duration::from_secs(300);
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_secs(300));
 /// How often the log repeats that a damaged session cannot be taken over.
 const DAMAGE_REPEATED: Duration = Duration::from_secs(3600);
 
@@ -176,7 +176,7 @@ impl Watchlist {
                     // The count of failures is kept until a take-over succeeds.
                     CandidateState::Failed { failures, .. } => {
                         ready.push(left.clone());
-                        CandidateState::Failed { failures: *failures, retry_at: now + back_off(*failures) }
+                        CandidateState::Failed { failures: *failures, retry_at: now + BACKOFF.after(*failures) }
                     }
                 },
                 Some(_) | None => CandidateState::SeenOnce,
@@ -190,12 +190,8 @@ impl Watchlist {
         let Some(candidate) = self.candidates.get_mut(session) else { return };
         let failures = match candidate.state {
             CandidateState::Failed { failures, .. } => failures.saturating_add(1),
-            CandidateState::SeenOnce | CandidateState::Done => 0,
+            CandidateState::SeenOnce | CandidateState::Done => 1,
         };
-        candidate.state = CandidateState::Failed { failures, retry_at: Instant::now() + back_off(failures) };
+        candidate.state = CandidateState::Failed { failures, retry_at: Instant::now() + BACKOFF.after(failures) };
     }
-}
-
-fn back_off(failures: u32) -> Duration {
-    FIRST_BACK_OFF.saturating_mul(2_u32.saturating_pow(failures)).min(MAX_BACK_OFF)
 }

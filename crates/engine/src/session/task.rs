@@ -16,6 +16,7 @@ use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::session::SessionIdentity;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, Span};
 
 use super::input::{Input, Priority, Request};
 use super::lease::LeaseKeeper;
@@ -67,6 +68,12 @@ pub(crate) struct InputContext {
 impl InputContext {
     pub(crate) fn session(&self) -> &SessionIdentity {
         self.request.session()
+    }
+
+    /// Every line that is logged while the input is carried out has these fields. An error's level shows it in every log.
+    fn span(&self) -> Span {
+        let request = self.request.id.as_ref().map(RequestId::as_str);
+        tracing::error_span!("input", session_identity = %self.session(), request)
     }
 
     pub(crate) fn by(&self) -> &Actor {
@@ -272,12 +279,13 @@ impl SessionTask {
         let work = Arc::new(Work::new(self.leases.clone()));
         let context = InputContext { request, progress, work: Arc::clone(&work) };
         let (handler, over) = (Arc::clone(&self.handler), work.over.clone().drop_guard());
-        let carried_out = Box::pin(async move {
+        let span = context.span();
+        let carried_out = async move {
             let outcome = catch_panic("an input", handler.handle(input, &context)).await;
             drop(over);
             context.progress.finish(outcome.unwrap_or_else(|| Err(panicked())));
-        });
-        self.current = Some((work, carried_out));
+        };
+        self.current = Some((work, Box::pin(carried_out.instrument(span))));
     }
 
     fn interrupt(&self, arrival: u64, arrived: QueuedInput) -> BoxFuture<'static, Settled> {
@@ -285,8 +293,8 @@ impl SessionTask {
         let work = Arc::new(Work::new(self.leases.clone()));
         let context = InputContext { request, progress, work };
         let running = Running(self.current.as_ref().map(|(work, _)| Arc::clone(work)));
-        let handler = Arc::clone(&self.handler);
-        Box::pin(async move {
+        let (handler, span) = (Arc::clone(&self.handler), context.span());
+        let carried_out = async move {
             let interruption = catch_panic("an input", handler.interrupt(input, &context, &running)).await;
             let InputContext { request, progress, .. } = context;
             let rest = match interruption.unwrap_or_else(|| Err(panicked())) {
@@ -303,7 +311,8 @@ impl SessionTask {
                 }
             };
             Settled { arrival, rest }
-        })
+        };
+        Box::pin(carried_out.instrument(span))
     }
 
     /// An input that acted at once leaves the queue, or keeps its position with the rest of its work.
@@ -320,7 +329,7 @@ impl SessionTask {
 pub(super) async fn carry_out_beside(arrived: QueuedInput, handler: Arc<dyn InputHandler>) {
     let QueuedInput { input, request, progress } = arrived;
     let context = InputContext { request, progress, work: Arc::default() };
-    let outcome = catch_panic("an input", handler.handle(input, &context)).await;
+    let outcome = catch_panic("an input", handler.handle(input, &context).instrument(context.span())).await;
     context.progress.finish(outcome.unwrap_or_else(|| Err(panicked())));
 }
 

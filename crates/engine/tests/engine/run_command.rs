@@ -16,6 +16,7 @@ use planwright_engine::toolbox::{ToolContext, Toolbox};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_test_support::agent::AgentSetup;
+use planwright_test_support::prerequisites::{Prerequisite, skip};
 use serde_json::{Value, json};
 
 use crate::world::{World, statuses};
@@ -27,7 +28,7 @@ fn with_commands(change: impl FnOnce(&mut CommandOptions)) -> impl FnOnce(&mut A
         let level = match sandbox.support().refusal(SandboxLevel::Workspace) {
             None => SandboxLevel::Workspace,
             Some(reason) => {
-                eprintln!("at level open, because this system does not enforce a restricted one: {reason}");
+                skip(Prerequisite::Sandbox, &format!("it ran at level open only: {reason}"));
                 SandboxLevel::Open
             }
         };

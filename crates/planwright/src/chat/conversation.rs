@@ -21,11 +21,11 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::confirmation;
-use super::signals::{Signal, Signals};
 use super::typing::Typing;
 use super::view::View;
 use crate::commands::project::absolute;
 use crate::failure::Failure;
+use crate::signals::{Signal, Signals};
 
 #[derive(Debug)]
 pub(crate) struct ChatConversation {
@@ -223,7 +223,7 @@ impl ChatConversation {
             let stopped = self.agent.submit(Input::StopHere, self.request());
             match signal {
                 Signal::Interrupt => view.stopping()?,
-                Signal::Terminate => {
+                Signal::Terminate | Signal::Hangup => {
                     let _ = timeout(STOP_TIMEOUT, stopped.outcome()).await;
                     return Ok(None);
                 }

@@ -143,15 +143,17 @@ impl Server {
             token.make_if_missing()?;
         }
         hosts.listen_on(address);
+        let gateway = agent.upstream().is_some().then(|| agent.gateway(gateway_writes));
+        let app = App::new(agent, ledger, CancellationToken::new(), public_url);
         let mcp = McpOptions {
-            engine: agent.engine().clone(),
+            engine: app.engine().clone(),
+            feed: app.feed().clone(),
             session: SessionChoice::Request(default_session()),
             start: PlanStart::Ensure(None),
             commands,
             setup: agents,
-            gateway: agent.upstream().is_some().then(|| agent.gateway(gateway_writes)),
+            gateway,
         };
-        let app = App::new(agent, ledger, CancellationToken::new(), public_url);
         app.engine().observe(Arc::new(app.metrics().clone()));
         let access = Access::new(Credentials::new(token, revoked_cookies), hosts, &limits).with_updates(updates);
         let access = Arc::new(access);

@@ -9,9 +9,11 @@ use planwright_core::ids::RunId;
 use planwright_core::session::SessionIdentity;
 use tokio::sync::Notify;
 use tokio::time::timeout;
+use tracing::Instrument as _;
 
 use super::{Added, RunDriver, heartbeat};
 use crate::agent::agent_context::AgentContext;
+use crate::backoff::Backoff;
 use crate::ledger::LedgerResult;
 use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::Outcome;
@@ -19,8 +21,7 @@ use crate::session::outcome::Outcome;
 /// How often a run that waits for a person looks whether another process has an answer.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// How long a run waits after a failed turn: doubled with every failure in a row.
-const FIRST_BACK_OFF: Duration = Duration::from_secs(2);
-const MAX_BACK_OFF: Duration = Duration::from_secs(60);
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_secs(60));
 /// After so many errors of the store in a row the run is left; it counts as interrupted then.
 const MAX_ERRORS: u32 = 10;
 
@@ -36,7 +37,8 @@ pub(super) fn drive(agent: &Arc<AgentContext>, run: RunId, location: ChatLocatio
     // The agent may be dropped while the run waits; the run is interrupted then.
     let weak = Arc::downgrade(agent);
     let session = location.session.clone();
-    agent.runs.tasks.spawn(async move {
+    let span = tracing::error_span!("run", session_identity = %session, run_id = %run);
+    let driving = async move {
         let mut driver = Driver { run, session, location, woken, errors: 0 };
         while let Some(agent) = weak.upgrade() {
             let wait = driver.step(&agent).await;
@@ -55,7 +57,8 @@ pub(super) fn drive(agent: &Arc<AgentContext>, run: RunId, location: ChatLocatio
                 }
             }
         }
-    });
+    };
+    agent.runs.tasks.spawn(driving.instrument(span));
 }
 
 struct Driver {
@@ -87,8 +90,8 @@ impl Driver {
             }
             Err(error) => {
                 self.errors += 1;
-                tracing::warn!(session_identity = %self.session, run_id = %self.run, event = "tick_failed", %error);
-                (self.errors < MAX_ERRORS).then(|| Wait::BackOff(back_off(self.errors)))
+                tracing::warn!(event = "tick_failed", %error);
+                (self.errors < MAX_ERRORS).then(|| Wait::BackOff(BACKOFF.after(self.errors)))
             }
         }
     }
@@ -111,7 +114,7 @@ impl Driver {
         Ok(Some(match run.failures {
             _ if waits => Wait::Person,
             0 => Wait::Turn,
-            failures => Wait::BackOff(back_off(failures)),
+            failures => Wait::BackOff(BACKOFF.after(failures)),
         }))
     }
 
@@ -133,11 +136,7 @@ impl Driver {
     /// This process ends: another one lists the run as interrupted.
     async fn leave(&self, agent: &AgentContext) {
         if let Err(error) = agent.engine().auto().interrupt(&self.session, &self.run).await {
-            tracing::warn!(session_identity = %self.session, run_id = %self.run, event = "run_not_left", %error);
+            tracing::warn!(event = "run_not_left", %error);
         }
     }
-}
-
-fn back_off(failures: u32) -> Duration {
-    FIRST_BACK_OFF.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1))).min(MAX_BACK_OFF)
 }

@@ -14,6 +14,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{Effect, EndReason, OpenTurn, Purpose, Turn, TurnEnd, TurnInput, TurnLimits};
 use planwright_core::workspace::{CallChanges, Workspace};
+use tracing::Instrument as _;
 
 use super::Turns;
 use super::abort::TurnAbort;
@@ -142,7 +143,8 @@ impl<'a> TurnRunner<'a> {
     }
 
     pub(in crate::agent) async fn finish_turn(&mut self) -> LedgerResult<TurnOutcome> {
-        match Box::pin(self.run()).await {
+        let span = tracing::error_span!("turn", turn = %self.turn.id);
+        match Box::pin(self.run()).instrument(span).await {
             Ok(outcome) => Ok(outcome),
             Err(TurnAbort::Stopped { received: heard, under_way }) => {
                 self.stopped(heard, under_way.map(|input| *input)).await

@@ -5,6 +5,8 @@ use std::time::Duration;
 use planwright_core::turn::ToolStatus;
 use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_sandbox::SandboxLevel;
+use planwright_test_support::prerequisites::{Prerequisite, skip};
 use serde_json::json;
 
 #[cfg(target_os = "linux")]
@@ -152,17 +154,15 @@ async fn many_processes_do_not_take_the_machine() {
     ]);
     let world = World::with(model, |setup| {
         with_commands(|options| {
-            if options.level == planwright_sandbox::SandboxLevel::Open {
+            if options.level == SandboxLevel::Open {
                 // Nothing limits it there, and this machine is needed.
                 options.timeout = Duration::from_secs(1);
             }
         })(setup);
     })
     .await;
-    let restricted =
-        super::sandbox(world.folder.path()).support().refusal(planwright_sandbox::SandboxLevel::Workspace).is_none();
-    if !restricted {
-        return;
+    if let Some(reason) = super::sandbox(world.folder.path()).support().refusal(SandboxLevel::Workspace) {
+        return skip(Prerequisite::Sandbox, &reason);
     }
     world.say("Go").await;
     assert_eq!(results(&world)[1]["output"], "still here\n");

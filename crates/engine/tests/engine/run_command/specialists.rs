@@ -5,6 +5,7 @@ use planwright_core::plan::execution::StepStatus;
 use planwright_llm::scripted::Reply;
 use planwright_sandbox::SandboxLevel;
 use planwright_test_support::agent::AgentSetup;
+use planwright_test_support::prerequisites::{Prerequisite, skip};
 use serde_json::json;
 
 use super::{sandbox, with_commands};
@@ -48,8 +49,8 @@ async fn a_specialist_has_a_sandbox_level_of_its_own() {
     let options = SpecialistOptions { sandbox: Some("read_only".to_owned()), ..SpecialistOptions::default() };
     let steps = [step("Look", "coder", &[]), step("Build", "tester", &[1])];
     let world = proposed(&steps, coder(options)).await;
-    if sandbox(world.folder.path()).support().refusal(SandboxLevel::Workspace).is_some() {
-        return;
+    if let Some(reason) = sandbox(world.folder.path()).support().refusal(SandboxLevel::Workspace) {
+        return skip(Prerequisite::Sandbox, &reason);
     }
     let touch = |name: &str| Reply::call("run_command", json!({"command": format!("touch {name}")}));
     scripted(&world, "coder", [touch("by-coder"), reported("done", "Looked.")]);

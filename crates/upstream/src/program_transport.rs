@@ -4,14 +4,14 @@
 //! broken would wait for its time limit; this one fails the call.
 
 use std::io;
+use std::time::Duration;
 
+use planwright_engine::line_writer::LineWriter;
 use rmcp::model::{ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::{RoleClient, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, BufReader};
 
 use crate::end_reason::DisconnectReason;
 
@@ -19,36 +19,24 @@ use crate::end_reason::DisconnectReason;
 const MAX_LINE: usize = 64 * 1024 * 1024;
 /// Lines that are no messages. Programs often greet on standard output; one that sends more talks another protocol.
 const MAX_FAULTS: u32 = 100;
-/// Messages that wait to be written.
-const MAX_WAITING: usize = 64;
 
 #[derive(Debug)]
-pub(crate) struct LineTransport<R> {
+pub(crate) struct ProgramTransport<R> {
     input: BufReader<R>,
     begun: Vec<u8>,
     faults: u32,
-    /// `None` once it is closed.
-    outgoing: Option<mpsc::Sender<Outgoing>>,
-    writer: JoinHandle<()>,
+    output: LineWriter,
     reason: DisconnectReason,
 }
 
-#[derive(Debug)]
-struct Outgoing {
-    line: Vec<u8>,
-    written: oneshot::Sender<io::Result<()>>,
-}
-
-impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
-    /// Must be called within a runtime: a task of its own writes, so that no message is cut off half-way.
+impl<R: AsyncRead + Send + Unpin> ProgramTransport<R> {
+    /// Must be called within a runtime.
     pub(crate) fn new<W>(input: R, output: W, reason: DisconnectReason) -> Self
     where
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let (outgoing, waiting) = mpsc::channel(MAX_WAITING);
-        let writer = tokio::spawn(write_all(output, waiting));
-        let input = BufReader::with_capacity(64 * 1024, input);
-        Self { input, begun: Vec::new(), faults: 0, outgoing: Some(outgoing), writer, reason }
+        let (input, output) = (BufReader::with_capacity(64 * 1024, input), LineWriter::start(output));
+        Self { input, begun: Vec::new(), faults: 0, output, reason }
     }
 
     /// The next line without its end. It may be dropped at any time; the next call continues.
@@ -120,22 +108,14 @@ fn answered_request(line: &[u8]) -> Option<RequestId> {
     }
 }
 
-impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for LineTransport<R> {
+impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for ProgramTransport<R> {
     type Error = io::Error;
 
     fn send(
         &mut self,
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let outgoing = self.outgoing.clone();
-        async move {
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
-            let (written, is_written) = oneshot::channel();
-            let outgoing = outgoing.ok_or_else(not_connected)?;
-            outgoing.send(Outgoing { line, written }).await.map_err(|_| not_connected())?;
-            is_written.await.map_err(|_| not_connected())?
-        }
+        self.output.send(message)
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
@@ -157,30 +137,9 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for LineTransport<R> {
 
     /// Closes the program's standard input, which tells it to end.
     async fn close(&mut self) -> Result<(), io::Error> {
-        self.outgoing = None;
-        self.writer.abort();
+        self.output.close(Duration::ZERO).await;
         Ok(())
     }
-}
-
-async fn write_all<W: AsyncWrite + Unpin>(mut output: W, mut waiting: mpsc::Receiver<Outgoing>) {
-    while let Some(Outgoing { line, written }) = waiting.recv().await {
-        let outcome = async {
-            output.write_all(&line).await?;
-            output.flush().await
-        };
-        let outcome = outcome.await;
-        let failed = outcome.is_err();
-        // The sender may be gone.
-        let _ = written.send(outcome);
-        if failed {
-            return;
-        }
-    }
-}
-
-fn not_connected() -> io::Error {
-    io::Error::new(io::ErrorKind::NotConnected, "the server does not read any more")
 }
 
 #[cfg(test)]
@@ -191,7 +150,7 @@ mod tests {
     async fn a_broken_answer_fails_its_call_and_other_lines_are_passed_over() {
         let reason = DisconnectReason::default();
         let text = "Server is ready\n\n{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\n{\"jsonrpc\":\"1.0\",\"id\":8,\"result\":{}}\n";
-        let mut transport = LineTransport::new(text.as_bytes(), tokio::io::sink(), reason.clone());
+        let mut transport = ProgramTransport::new(text.as_bytes(), tokio::io::sink(), reason.clone());
         let Some(JsonRpcMessage::Error(error)) = transport.receive().await else { panic!("no answer") };
         assert_eq!(error.id, Some(RequestId::Number(8)));
         assert!(error.error.message.starts_with(UNREADABLE));
@@ -203,7 +162,7 @@ mod tests {
     async fn a_program_that_talks_something_else_is_ended_with_words() {
         let reason = DisconnectReason::default();
         let text = "not JSON at all\n".repeat(200);
-        let mut transport = LineTransport::new(text.as_bytes(), tokio::io::sink(), reason.clone());
+        let mut transport = ProgramTransport::new(text.as_bytes(), tokio::io::sink(), reason.clone());
         assert!(transport.receive().await.is_none());
         assert!(reason.get().unwrap().contains("not JSON at all"), "{reason:?}");
     }
@@ -212,7 +171,7 @@ mod tests {
     async fn a_line_without_end_does_not_fill_the_memory() {
         let reason = DisconnectReason::default();
         let endless = tokio::io::repeat(b'x');
-        let mut transport = LineTransport::new(endless, tokio::io::sink(), reason.clone());
+        let mut transport = ProgramTransport::new(endless, tokio::io::sink(), reason.clone());
         assert!(transport.receive().await.is_none());
         assert!(reason.get().unwrap().contains("more than 64 MiB"), "{reason:?}");
     }

@@ -3,19 +3,20 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
+use planwright_engine::backoff::Backoff;
 use planwright_engine::model::ModelError;
 
 use crate::options::RetryPolicy;
 use crate::provider::attempt_error::Retry;
 
 #[derive(Debug)]
-pub(super) struct Backoff<'a> {
+pub(super) struct Attempts<'a> {
     policy: &'a RetryPolicy,
     attempts: u32,
     waited: Duration,
 }
 
-impl<'a> Backoff<'a> {
+impl<'a> Attempts<'a> {
     pub(super) fn new(policy: &'a RetryPolicy) -> Self {
         Self { policy, attempts: 0, waited: Duration::ZERO }
     }
@@ -37,7 +38,7 @@ impl<'a> Backoff<'a> {
         Some(wait)
     }
 
-    pub(super) fn attempts(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         self.attempts
     }
 
@@ -51,8 +52,7 @@ impl<'a> Backoff<'a> {
 
     /// Between half and the whole of the backoff.
     fn jittered(&self) -> Duration {
-        let doubled = 2u32.saturating_pow(self.attempts.saturating_sub(1).min(16));
-        let due = self.policy.initial_backoff.saturating_mul(doubled).min(self.policy.max_backoff);
+        let due = Backoff::new(self.policy.initial_backoff, self.policy.max_backoff).after(self.attempts);
         // The quality of the randomness does not matter.
         let random = RandomState::new().build_hasher().finish() % 1000;
         due / 2 + due.mul_f64(random as f64 / 2000.0)
@@ -72,22 +72,22 @@ mod tests {
     #[test]
     fn waits_grow_and_end() {
         let policy = policy();
-        let mut backoff = Backoff::new(&policy);
+        let mut backoff = Attempts::new(&policy);
         for due in [SECOND, 2 * SECOND, 3 * SECOND] {
             let wait = backoff.next(Retry::WithBackoff).unwrap();
             assert!(wait >= due / 2 && wait <= due, "{wait:?} of {due:?}");
         }
         assert_eq!(backoff.next(Retry::WithBackoff), None);
-        assert_eq!(Backoff::new(&policy).next(Retry::Never), None);
+        assert_eq!(Attempts::new(&policy).next(Retry::Never), None);
     }
 
     #[test]
     fn what_the_provider_asks_for_is_kept_unless_it_is_too_long() {
         let policy = policy();
-        let wait = Backoff::new(&policy).next(Retry::After(20 * SECOND)).unwrap();
+        let wait = Attempts::new(&policy).next(Retry::After(20 * SECOND)).unwrap();
         assert!((20 * SECOND..=22 * SECOND).contains(&wait), "{wait:?}");
-        assert_eq!(Backoff::new(&policy).next(Retry::After(61 * SECOND)), None);
-        let mut patient = Backoff::new(&policy);
+        assert_eq!(Attempts::new(&policy).next(Retry::After(61 * SECOND)), None);
+        let mut patient = Attempts::new(&policy);
         assert!(patient.next(Retry::After(40 * SECOND)).is_some());
         assert_eq!(patient.next(Retry::After(40 * SECOND)), None, "all waits together are limited");
     }
