@@ -26,12 +26,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use planwright_core::actor::{Actor, ActorKind};
-use planwright_core::command::{Command, Decision, RunCommand};
+use planwright_core::command::{Command, Decision, ExecutionCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, RequestId, StepId};
 use planwright_core::plan::approval::SkippedStep;
 use planwright_core::plan::content::{CallRunner, PlanContent, RecordedCall};
-use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::execution::{StepState, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
@@ -45,7 +45,7 @@ use tracing::Instrument as _;
 use super::agent_context::AgentContext;
 use super::leases::{Leases, Taken, is_over_or_taken};
 use super::turn::{AnswerDelivery, BeginAttempt, Begun, PreparedTurn, Turns};
-use crate::session::ask_words::ask_words;
+use crate::session::ask_prompt::ask_prompt;
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
@@ -114,7 +114,7 @@ impl Executions {
         // The request was sent before, and the execution has ended since.
         if plan.status != PlanStatus::Executing {
             self.leases.release(&held).await;
-            return Ok(Some(Answer::words(context.session(), summary(&plan))));
+            return Ok(Some(Answer::text(context.session(), summary(&plan))));
         }
         if let Err(error) = self.check_ready(&committed.snapshot, &plan).await {
             self.leases.release(&held).await;
@@ -138,7 +138,7 @@ impl Executions {
     /// What became of the plan, and what its turn asks.
     async fn answer(&self, plan: &Plan, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
-        let answer = Answer::words(session, summary(plan));
+        let answer = Answer::text(session, summary(plan));
         let may_ask = match plan.style() {
             PlanStyle::Document | PlanStyle::Build => true,
             // Recorded calls have no turn in which an agent could ask.
@@ -175,8 +175,8 @@ impl Executions {
     pub(super) async fn finish_first(&self, context: &InputContext) -> LedgerResult<bool> {
         let Some(open) = self.turns.open_turn(context.session()).await? else { return Ok(false) };
         if let Some(ask) = open.waiting_ask() {
-            let words = format!("The agent waits for your answer first.\n\n{}", ask_words(ask));
-            return Err(Refusal::wrong_status(words).into());
+            let message = format!("The agent waits for your answer first.\n\n{}", ask_prompt(ask));
+            return Err(Refusal::wrong_status(message).into());
         }
         self.check_open_turn(context.session(), &open).await?;
         if let Purpose::Step { plan, execution, .. } = &open.purpose {
@@ -320,7 +320,7 @@ impl Executions {
     }
 
     /// Whether a step can be done again without harm.
-    pub(super) fn may_repeat(&self, plan: &Plan, run: &StepRun) -> bool {
+    pub(super) fn may_repeat(&self, plan: &Plan, run: &StepState) -> bool {
         let call = calls_of(plan).iter().find(|call| call.id == run.step);
         let tool = call.and_then(|call| self.agent.toolbox.get(&call.tool));
         tool.is_some_and(|tool| tool.effect() != ToolEffect::Changes)
@@ -334,7 +334,7 @@ impl Executions {
 
     /// The same without the steps that are left out.
     pub(super) fn check_able_without(&self, plan: &Plan, left_out: &[SkippedStep]) -> Result<(), Refusal> {
-        let is_over = |run: &&StepRun| matches!(run.status, StepStatus::Completed | StepStatus::Skipped);
+        let is_over = |run: &&StepState| matches!(run.status, StepStatus::Completed | StepStatus::Skipped);
         let runs = plan.execution.iter().flat_map(|execution| &execution.steps);
         let over: BTreeSet<_> = runs.filter(is_over).map(|run| &run.step).collect();
         let approved = |step: &StepId| left_out.iter().all(|skip| skip.step != *step) && !over.contains(step);
@@ -363,7 +363,7 @@ impl Executions {
 /// The command that takes the lease. For an execution that is open already it writes nothing.
 fn beginning(plan: &Plan) -> Command {
     match plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing) {
-        Some(running) => Command::Run(RunCommand::Advance {
+        Some(running) => Command::Execution(ExecutionCommand::Advance {
             plan: plan.id.clone(),
             execution: running.id.clone(),
             ended: Vec::new(),
@@ -373,7 +373,7 @@ fn beginning(plan: &Plan) -> Command {
     }
 }
 
-fn uncertain(steps: &[StepRun]) -> Option<&StepRun> {
+fn uncertain(steps: &[StepState]) -> Option<&StepState> {
     steps.iter().find(|run| run.status == StepStatus::Uncertain)
 }
 

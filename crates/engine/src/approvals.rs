@@ -38,7 +38,7 @@ pub use passkeys::{NewPasskey, PasskeyChallenge, SignedByPasskey};
 const ATTEMPTS: u32 = 20;
 
 /// The characters of a passphrase.
-const SHORTEST_PASSPHRASE: usize = 8;
+const MIN_PASSPHRASE: usize = 8;
 
 /// What a process opens a store for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Approvals {
             state = self.append_if(by, |state| state.policy.is_none().then(|| set.clone())).await?;
             state = self.record_settings(by, settings, state).await?;
         } else if state.settings.is_none() && opened == OpenedFor::Server {
-            if !agents_of_sessions(self.ledger()).await?.is_empty() {
+            if !lookup::agents_of_sessions(self.ledger()).await?.is_empty() {
                 self.see_agent(by, "an agent of an earlier version").await?;
             }
             state = self.record_settings(by, settings, state).await?;
@@ -343,10 +343,10 @@ fn check_name(name: &str) -> Result<(), Refusal> {
 }
 
 fn check_passphrase(passphrase: &str) -> Result<(), Refusal> {
-    if passphrase.chars().count() >= SHORTEST_PASSPHRASE {
+    if passphrase.chars().count() >= MIN_PASSPHRASE {
         return Ok(());
     }
-    Err(Refusal::invalid(format!("The passphrase has at least {SHORTEST_PASSPHRASE} characters.")))
+    Err(Refusal::invalid(format!("The passphrase has at least {MIN_PASSPHRASE} characters.")))
 }
 
 fn no_approver(name: &str) -> Refusal {
