@@ -7,7 +7,7 @@ use planwright_core::plan::execution::{StepState, StepStatus};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Serialised as tools and REST calls answer with it.
+/// One step of a plan, with what its approval and its latest execution say about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StepView))]
 #[serde(rename_all = "camelCase")]

@@ -6389,6 +6389,7 @@ export interface components {
         };
         /** @enum {string} */
         StepStatus: "PENDING" | "IN_PROGRESS" | "COMPLETED" | "FAILED" | "SKIPPED" | "UNCERTAIN";
+        /** @description One step of a plan, with what its approval and its latest execution say about it. */
         StepView: {
             agent?: string;
             arguments?: unknown;
