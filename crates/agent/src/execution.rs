@@ -110,7 +110,7 @@ impl Executions {
         };
         let Some(Taken::Now(committed, held)) = taken else { return Ok(None) };
         let plan = named(&committed.snapshot, &plan.id)?;
-        context.progress.send(Progress::decided(&plan));
+        context.progress.decide(&plan, None);
         // The request was sent before, and the execution has ended since.
         if plan.status != PlanStatus::Executing {
             self.leases.release(&held).await;

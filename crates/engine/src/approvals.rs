@@ -93,7 +93,7 @@ impl Approvals {
             state = self.append_if(by, |state| state.policy.is_none().then(|| set.clone())).await?;
             state = self.record_settings(by, settings, state).await?;
         } else if state.settings.is_none() && opened == OpenedFor::Server {
-            if !agents_of_sessions(self.ledger()).await?.is_empty() {
+            if !lookup::agents_of_sessions(self.ledger()).await?.is_empty() {
                 self.see_agent(by, "an agent of an earlier version").await?;
             }
             state = self.record_settings(by, settings, state).await?;

@@ -24,7 +24,7 @@ use crate::execution::{Executions, summary};
 use crate::replies::Replies;
 use crate::session::input::{Approving, BeginWork, Changes, SeenPlan};
 use crate::session::outcome::{Answer, PlanCard};
-use crate::session::progress::{Decided, Progress};
+use crate::session::progress::Progress;
 use crate::session::task::{InputContext, Running};
 use crate::turn::RequestBuilder;
 
@@ -108,7 +108,7 @@ impl Decisions {
     async fn carry_out_approved(&self, approved: Approved, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
         let Approved { plan, words, left } = approved;
-        context.progress.send(Progress::Decided(Decided { plan: Arc::clone(&plan), left: left.clone() }));
+        context.progress.decide(&plan, left.clone());
         if let Some(left) = left {
             return Ok(Answer::words(session, format!("{words}\n\n{left}")));
         }
@@ -177,7 +177,7 @@ impl Decisions {
     ) -> LedgerResult<Answer> {
         let session = context.session();
         let plan = context.engine(self.agent.engine()).plans().reject(session, context.by(), plan, reason).await?;
-        context.progress.send(Progress::decided(&plan));
+        context.progress.decide(&plan, None);
         Ok(Answer::words(session, format!("{} `/plan on` begins a new one.", plan_line(&plan))))
     }
 
@@ -208,7 +208,7 @@ impl Decisions {
         let (session, engine) = (context.session(), context.engine(self.agent.engine()));
         let revised = engine.plans().revise(session, context.by(), plan, changes).await?;
         running.stop_work_on(plan).await;
-        context.progress.send(Progress::decided(&revised));
+        context.progress.decide(&revised, None);
         Ok(Answer::words(session, plan_line(&revised)))
     }
 
@@ -227,7 +227,7 @@ impl Decisions {
         let engine = context.engine(self.agent.engine());
         let revised = engine.plans().revise(session, context.by(), plan, changes).await?;
         running.stop_work_on(plan).await;
-        context.progress.send(Progress::decided(&revised));
+        context.progress.decide(&revised, None);
         Ok(format!("Revise plan {}: {words}", revised.number))
     }
 
@@ -242,7 +242,7 @@ impl Decisions {
         let session = context.session();
         let cancelled = context.engine(self.agent.engine()).plans().cancel(session, context.by(), plan, reason).await?;
         running.stop_work_on(plan).await;
-        context.progress.send(Progress::decided(&cancelled));
+        context.progress.decide(&cancelled, None);
         Ok(Answer::words(session, plan_line(&cancelled)))
     }
 }
