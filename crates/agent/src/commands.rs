@@ -79,7 +79,7 @@ impl Commands {
         replies: Replies,
         runs: Runs,
     ) -> Self {
-        let asks = Asks::new(agent, turns.clone(), executions.clone(), replies.clone());
+        let asks = Asks::new(agent, turns.clone(), executions.clone());
         let decisions = Decisions::new(agent, turns.requests.clone(), executions.clone(), replies.clone());
         let plans = PlanCommands::new(agent, turns.requests.clone(), replies, decisions.clone());
         let (chats, overview) = (Chats::new(agent), Overview::new(agent, turns.clone()));

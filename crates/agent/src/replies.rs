@@ -5,7 +5,7 @@ use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::LedgerResult;
 
 use super::execution::Executions;
-use super::turn::{AnswerDelivery, Begins, Begun, TurnMessage, Turns};
+use super::turn::{Begins, Begun, TurnMessage, Turns};
 use crate::session::outcome::TurnOutcome;
 use crate::session::task::InputContext;
 
@@ -27,7 +27,7 @@ impl Replies {
         text: &str,
         context: &InputContext,
     ) -> LedgerResult<TurnOutcome> {
-        Box::pin(self.executions.finish_first(context)).await?;
+        Box::pin(self.turns.finish_first(context, &self.executions)).await?;
         let snapshot = self.turns.snapshot(context.session()).await?;
         self.begin_answer(request, text, &snapshot, context).await
     }
@@ -55,22 +55,10 @@ impl Replies {
     ) -> LedgerResult<TurnOutcome> {
         let message = TurnMessage { request, text, begins: Begins::Answer };
         let prepared = self.turns.prepare(snapshot, message).await?;
-        let outcome = match Box::pin(self.executions.begin_turn(context.by(), &prepared, context)).await? {
+        let outcome = match Box::pin(self.turns.begin_turn(context.by(), &prepared, context, &self.executions)).await? {
             Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
             Begun::Before { turn, seq } => self.turns.outcome_of(&turn, seq, context).await?,
         };
         Box::pin(self.executions.approve_by_rule(outcome, context)).await
-    }
-
-    /// Resumes a turn of the conversation that its process left open, if there is one.
-    pub(super) async fn resume_turn(&self, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
-        match self.turns.open_turn(context.session()).await? {
-            Some(open) if open.purpose.is_conversation() => {
-                self.executions.check_open_turn(context.session(), &open).await?;
-                Box::pin(self.turns.finish_open(&open, AnswerDelivery::Answer, context)).await
-            }
-            // A turn for a step is resumed with its execution.
-            Some(_) | None => Ok(None),
-        }
     }
 }

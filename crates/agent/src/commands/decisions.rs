@@ -70,7 +70,7 @@ impl Decisions {
         let Some(digest) = shown.map(|shown| shown.digest) else {
             return self.show_first(session, by, &plan, "You have not seen this version here yet.").await;
         };
-        match Box::pin(self.approve(&plan.id, digest, approving, BeginWork::Now, context)).await {
+        match Box::pin(self.approve(Arc::clone(&plan), digest, approving, BeginWork::Now, context)).await {
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::StaleApproval => {
                 let plan = self.agent.engine().plans().get(session, &plan.id).await?;
                 self.show_first(session, by, &plan, "It has changed since you saw it.").await
@@ -95,13 +95,13 @@ impl Decisions {
     /// it is approved is sent as progress.
     pub(crate) async fn approve(
         &self,
-        plan: &PlanId,
+        plan: Arc<Plan>,
         digest: Digest,
         approving: Approving,
         begin: BeginWork,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
-        let approved = self.decide_approval(plan, digest, approving, begin, context).await?;
+        let approved = self.decide_approval(&plan, digest, approving, begin, context).await?;
         Box::pin(self.carry_out_approved(approved, context)).await
     }
 
@@ -129,35 +129,34 @@ impl Decisions {
     /// approval; the external agent that drafted the plan; or no process until the plan is resumed.
     async fn decide_approval(
         &self,
-        plan: &PlanId,
+        found: &Plan,
         digest: Digest,
         approving: Approving,
         begin: BeginWork,
         context: &InputContext,
     ) -> LedgerResult<Approved> {
         let (session, by) = (context.session(), context.by());
-        let found = self.agent.engine().plans().get(session, plan).await?;
         // A selection that does not fit is refused with the approval.
         let left_out =
             approving.selection.over(&found.content.steps()).map(|selected| selected.skipped).unwrap_or_default();
         let resume = format!("`/plan resume {}`", found.number);
-        let left = match (begin, self.agent.engine().history().external_author(&found).await?) {
+        let left = match (begin, self.agent.engine().history().external_author(found).await?) {
             (BeginWork::Later, _) => Some(format!("{resume} begins the work.")),
             (BeginWork::Now, Some(by)) => Some(format!(
                 "The agent that drafted it, {by}, carries it out. {resume} has it carried out here instead."
             )),
             (BeginWork::Now, None) => {
-                let able = match self.executions.check_author(&found).await {
+                let able = match self.executions.check_author(found).await {
                     Err(LedgerError::Refused(refusal)) => Err(refusal),
                     Err(error) => return Err(error),
-                    Ok(()) => self.executions.check_able_without(&found, &left_out),
+                    Ok(()) => self.executions.check_able_without(found, &left_out),
                 };
                 able.err().map(|unable| format!("It cannot be carried out here: {}", unable.message))
             }
         };
         let engine = context.engine(self.agent.engine());
         let then = if left.is_some() { AfterApproval::Wait } else { AfterApproval::CarryOut };
-        let plan = engine.plans().approve_with(session, by, plan, digest, approving, then).await?;
+        let plan = engine.plans().approve_with(session, by, &found.id, digest, approving, then).await?;
         Ok(Approved { words: approval_words(&plan), left: waiting_words(&plan).or(left), plan })
     }
 
