@@ -101,11 +101,7 @@ impl ChatChangesReader {
                 match entry.event {
                     Event::Session(event) => log.take_in(event, entry.by, entry.at),
                     Event::Turn { id, event: TurnEvent::Begun { text, .. } } => drop(log.said.insert(id, text)),
-                    Event::Turn { .. }
-                    | Event::Workbook(_)
-                    | Event::Memory(_)
-                    | Event::Auto(_)
-                    | Event::Plan { .. } => {}
+                    _ => {}
                 }
             }
             from = last + 1;
@@ -150,20 +146,7 @@ impl ChatLog {
             SessionEvent::ChangesUndone { undo } => self.undo(undo, by, at),
             // A new conversation begins.
             SessionEvent::ConversationReset { .. } => *self = Self::new(),
-            SessionEvent::Opened
-            | SessionEvent::ClientSeen { .. }
-            | SessionEvent::GatewayAsked { .. }
-            | SessionEvent::Restored
-            | SessionEvent::PlanModeEnabled { .. }
-            | SessionEvent::PlanModeDisabled { .. }
-            | SessionEvent::PlanCreated { .. }
-            | SessionEvent::PlanImported { .. }
-            | SessionEvent::Compacted { .. }
-            | SessionEvent::Renamed { .. }
-            | SessionEvent::ReviewDrafted { .. }
-            | SessionEvent::ReviewSent { .. }
-            | SessionEvent::PlanShown { .. }
-            | SessionEvent::WorkspaceChosen { .. } => {}
+            _ => {}
         }
     }
 

@@ -188,12 +188,7 @@ impl PlanChangesReader {
                         log.undo(plan, undo, entry.by, entry.at);
                     }
                 }
-                Event::Session(_)
-                | Event::Turn { .. }
-                | Event::Workbook(_)
-                | Event::Memory(_)
-                | Event::Auto(_)
-                | Event::Plan { .. } => {}
+                _ => {}
             }
         }
         Ok(log)

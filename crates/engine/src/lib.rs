@@ -17,8 +17,8 @@
 //! - [`model`]: the port to models; [`permission_rules`]: the port to the rules for calls
 //! - [`session_files`]: the ports to the files of sessions and of plans; [`temp_file`]: files that are whole or not there
 //! - [`upstream`]: the ports to upstream MCP servers and to what people accepted of their tools
-//! - [`version_index`]: which entry of a journal made which version of a plan
 //! - [`line_writer`]: messages to another program, one per line
+//! - [`version_index`]: which entry of a journal made which version of a plan
 //! - [`clock`], [`process`]: where time and ids come from, and whether a process still runs; [`backoff`]: when something that
 //!   failed is tried again
 //!

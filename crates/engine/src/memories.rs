@@ -66,10 +66,7 @@ impl Memories {
         let outcome = self.submit_as(request, MemoryCommand::Save(Box::new(new))).await?;
         match outcome.event {
             MemoryEvent::Saved { item } => Ok((*item, outcome.committed)),
-            MemoryEvent::Promoted { .. }
-            | MemoryEvent::Forgotten { .. }
-            | MemoryEvent::Restored { .. }
-            | MemoryEvent::OfferDeclined { .. } => Err(other_request()),
+            _ => Err(other_request()),
         }
     }
 
@@ -155,10 +152,7 @@ impl Memories {
         let outcome = self.submit(session, by, MemoryCommand::Promote { memory }).await?;
         match outcome.event {
             MemoryEvent::Promoted { copy, .. } => Ok(*copy),
-            MemoryEvent::Saved { .. }
-            | MemoryEvent::Forgotten { .. }
-            | MemoryEvent::Restored { .. }
-            | MemoryEvent::OfferDeclined { .. } => Err(other_request()),
+            _ => Err(other_request()),
         }
     }
 

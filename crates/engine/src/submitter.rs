@@ -239,19 +239,10 @@ enum PolicyUse {
 }
 
 fn policy_use(command: &Command, by: &Actor) -> PolicyUse {
-    let begins = match command {
-        Command::Run(run) => matches!(run, RunCommand::Start { .. } | RunCommand::Report(_)),
-        Command::External(command) => matches!(command, ExternalCommand::Report(_)),
-        Command::Session(_)
-        | Command::Draft(_)
-        | Command::Decide(_)
-        | Command::Answer(_)
-        | Command::Turn(_)
-        | Command::Workbook(_)
-        | Command::Memory(_)
-        | Command::Auto(_)
-        | Command::Import(_) => false,
-    };
+    let begins = matches!(
+        command,
+        Command::Run(RunCommand::Start { .. } | RunCommand::Report(_)) | Command::External(ExternalCommand::Report(_))
+    );
     let opens = matches!(command, Command::Session(SessionCommand::Open));
     match command.guard() {
         Guard::Approval => PolicyUse::InForce,

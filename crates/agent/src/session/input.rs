@@ -8,10 +8,7 @@ use planwright_core::command::StuckChoice;
 use planwright_core::ids::{AskId, PlanId, RequestId, RunId};
 use planwright_core::plan::Digest;
 use planwright_core::session::{SessionIdentity, TransportChat};
-use planwright_core::slash::{
-    self, AutoSubcommand, GoalSubcommand, MemorySubcommand, Mistake, PlanCommand, ProjectCommand, ScheduleSubcommand,
-    SlashCommand, TaskSubcommand, ToolsCommand,
-};
+use planwright_core::slash::{self, AutoSubcommand, Mistake, PlanCommand, SlashCommand};
 use planwright_core::turn::ShownPlan;
 use planwright_core::workbook::DocumentKind;
 
@@ -139,51 +136,12 @@ impl Input {
 
 fn command_priority(command: &SlashCommand) -> Priority {
     match command {
-        SlashCommand::Plan(plan) => match plan {
-            PlanCommand::Status | PlanCommand::Show { .. } | PlanCommand::Diff(_) | PlanCommand::Export { .. } => {
-                Priority::Reads
-            }
-            PlanCommand::Cancel { .. } | PlanCommand::Revise { .. } | PlanCommand::Done => Priority::MayStop,
-            PlanCommand::On { .. }
-            | PlanCommand::Off
-            | PlanCommand::About(_)
-            | PlanCommand::Files(_)
-            | PlanCommand::Approve { .. }
-            | PlanCommand::Reject { .. }
-            | PlanCommand::Resume { .. } => Priority::Waits,
-        },
         SlashCommand::Stop | SlashCommand::Reset | SlashCommand::Auto(AutoSubcommand::Off { .. }) => Priority::Stops,
-        SlashCommand::Plans
-        | SlashCommand::Sessions
-        | SlashCommand::Status
-        | SlashCommand::Tools(ToolsCommand::List | ToolsCommand::Accept { code: None, .. })
-        | SlashCommand::Allow { code: None, .. }
-        | SlashCommand::Help { .. }
-        | SlashCommand::Project(ProjectCommand::Show)
-        | SlashCommand::Memory(MemorySubcommand::List | MemorySubcommand::Search { .. })
-        | SlashCommand::Auto(AutoSubcommand::Status)
-        | SlashCommand::Goals
-        | SlashCommand::Goal(GoalSubcommand::List | GoalSubcommand::Show { .. })
-        | SlashCommand::Tasks
-        | SlashCommand::Task(TaskSubcommand::List)
-        | SlashCommand::Schedule(ScheduleSubcommand::List)
-        | SlashCommand::Diary { text: None }
-        | SlashCommand::Changes(_) => Priority::Reads,
-        SlashCommand::Allow { code: Some(_), .. }
-        | SlashCommand::Deny { .. }
-        | SlashCommand::Answer { .. }
-        | SlashCommand::Tools(ToolsCommand::Accept { code: Some(_), .. })
-        | SlashCommand::New
-        | SlashCommand::Switch { .. }
-        | SlashCommand::Compact
-        | SlashCommand::Auto(AutoSubcommand::On { .. } | AutoSubcommand::Resume { .. })
-        | SlashCommand::Goal(_)
-        | SlashCommand::Task(_)
-        | SlashCommand::Schedule(_)
-        | SlashCommand::Diary { text: Some(_) }
-        | SlashCommand::Memory(_)
-        | SlashCommand::Project(ProjectCommand::Off | ProjectCommand::At(_))
-        | SlashCommand::Undo(_) => Priority::Waits,
+        SlashCommand::Plan(PlanCommand::Cancel { .. } | PlanCommand::Revise { .. } | PlanCommand::Done) => {
+            Priority::MayStop
+        }
+        command if command.is_look() => Priority::Reads,
+        _ => Priority::Waits,
     }
 }
 

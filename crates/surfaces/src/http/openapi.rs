@@ -7,7 +7,6 @@ use utoipa::openapi::OpenApi;
 use utoipa::{OpenApi as _, ToSchema};
 
 use super::idempotency;
-use crate::wire::schemas::{ProblemSchema, RefusalCodeSchema};
 
 #[derive(utoipa::OpenApi)]
 #[openapi(
@@ -39,13 +38,11 @@ pub(crate) struct ProblemBody {
     title: String,
     #[schema(minimum = 400, maximum = 599)]
     status: u16,
-    #[schema(value_type = RefusalCodeSchema)]
     code: RefusalCode,
     /// For people.
     detail: String,
     /// Every invalid value, where there can be several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<ProblemSchema>)]
     errors: Vec<Detail>,
     /// The current plan, where that helps.
     #[serde(skip_serializing_if = "Option::is_none")]

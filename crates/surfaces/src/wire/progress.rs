@@ -6,8 +6,6 @@ use planwright_core::turn::ToolStatus;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::schemas::{StepStatusSchema, ToolStatusSchema};
-
 use super::AnswerView;
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -51,7 +49,6 @@ pub enum ProgressView {
     },
     ToolEnded {
         name: String,
-        #[schema(value_type = ToolStatusSchema)]
         status: ToolStatus,
         detail: String,
         took_ms: u64,
@@ -65,7 +62,6 @@ pub enum ProgressView {
         position: usize,
         total: usize,
         about: String,
-        #[schema(value_type = StepStatusSchema)]
         status: StepStatus,
         note: Option<String>,
         took_ms: u64,

@@ -22,7 +22,6 @@ use crate::http::idempotency::RequestContext;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::StoredSessionView;
-use crate::wire::schemas::ChannelSchema;
 
 const PAGE: u32 = 64;
 /// Of the words of a search, in characters.
@@ -220,7 +219,6 @@ async fn delete(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({}))]
 struct Stop {
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -228,7 +226,6 @@ struct Stop {
 #[serde(rename_all = "camelCase")]
 struct Stopped {
     session_id: String,
-    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// Whether a turn was running.
     stopped: bool,
