@@ -168,6 +168,18 @@ impl Executions {
         interrupted::stop_once(self.agent.engine(), context, running).await
     }
 
+    /// Has the agent answer a message, and carries out the plan that a rule approves then.
+    pub(super) async fn answer_message(
+        &self,
+        request: RequestId,
+        text: &str,
+        context: &InputContext,
+    ) -> LedgerResult<TurnOutcome> {
+        let snapshot = self.turns.snapshot(context.session()).await?;
+        let outcome = Box::pin(self.turns.answer(&snapshot, request, text, context, self)).await?;
+        Box::pin(self.approve_by_rule(outcome, context)).await
+    }
+
     /// Approves a plan that is ready after a turn if a rule says so, and carries it out.
     pub(super) async fn approve_by_rule(
         &self,

@@ -15,7 +15,6 @@ use super::agent_context::AgentContext;
 use super::commands::{self, Commands, Leave, REVISION, Resuming, refusal_as_answer};
 use super::execution::Executions;
 use super::leases::Leases;
-use super::replies::Replies;
 use super::runs::Runs;
 use super::turn::Turns;
 use crate::session::input::{BeginWork, Input};
@@ -28,7 +27,6 @@ pub(super) struct InputDispatcher {
     agent: Arc<AgentContext>,
     turns: Turns,
     executions: Executions,
-    replies: Replies,
     auto_runs: Runs,
     commands: Commands,
 }
@@ -115,11 +113,9 @@ impl InputDispatcher {
         let leases = Leases::new(agent);
         let turns = Turns::new(agent, leases.clone());
         let executions = Executions::new(agent, leases.clone(), turns.clone());
-        let replies = Replies::new(turns.clone(), executions.clone());
         let auto_runs = Runs::new(agent, turns.clone(), executions.clone());
-        let commands =
-            Commands::new(agent, leases, turns.clone(), executions.clone(), replies.clone(), auto_runs.clone());
-        Self { agent: Arc::clone(agent), turns, executions, replies, auto_runs, commands }
+        let commands = Commands::new(agent, leases, turns.clone(), executions.clone(), auto_runs.clone());
+        Self { agent: Arc::clone(agent), turns, executions, auto_runs, commands }
     }
 
     async fn carry_out(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
@@ -140,8 +136,8 @@ impl InputDispatcher {
                     return Ok(answer.into());
                 }
                 let request = context.engine(self.agent.engine()).submitter().next_request();
-                let answering = self.replies.answer_in(snapshot, request, &text, context);
-                Answer::from(Box::pin(answering).await?).into()
+                let outcome = Box::pin(self.turns.answer(snapshot, request, &text, context, &self.executions)).await?;
+                Answer::from(Box::pin(self.executions.approve_by_rule(outcome, context)).await?).into()
             }
             Input::Command(command) => Box::pin(self.commands.run(command, context)).await?.into(),
             Input::Mistake(mistake) => {

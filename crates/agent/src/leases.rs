@@ -19,7 +19,6 @@ use crate::session::progress::Progress;
 use crate::session::shutdown::shutting_down;
 use crate::session::task::InputContext;
 use crate::toolbox::ToolContext;
-use planwright_engine::backoff::Backoff;
 
 /// The wait before the next attempt while another process holds the session.
 const LEASE_WAIT: Backoff = Backoff::new(Duration::from_millis(20), Duration::from_millis(500));

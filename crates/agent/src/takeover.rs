@@ -19,7 +19,6 @@ use tokio_util::task::TaskTracker;
 use super::Agent;
 use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::Outcome;
-use planwright_engine::backoff::Backoff;
 
 /// How often the ledger is asked for unfinished work.
 const INTERVAL: Duration = Duration::from_secs(1);

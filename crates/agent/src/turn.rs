@@ -133,6 +133,28 @@ impl Turns {
         Self { agent: Arc::clone(agent), leases, conversations, requests, hooks: WorkbookHooks::new(agent) }
     }
 
+    /// Has the agent answer a message, after the work that a process left open in the session. `snapshot` is the session now.
+    pub(super) async fn answer(
+        &self,
+        snapshot: &Snapshot,
+        request: RequestId,
+        text: &str,
+        context: &InputContext,
+        steps: &dyn InterruptedSteps,
+    ) -> LedgerResult<TurnOutcome> {
+        let message = TurnMessage { request, text, begins: Begins::Answer };
+        let prepared = if snapshot.open_turn().is_some() {
+            Box::pin(self.finish_first(context, steps)).await?;
+            self.prepare(&self.snapshot(context.session()).await?, message).await?
+        } else {
+            self.prepare(snapshot, message).await?
+        };
+        match Box::pin(self.begin_turn(context.by(), &prepared, context, steps)).await? {
+            Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await,
+            Begun::Before { turn, seq } => self.outcome_of(&turn, seq, context).await,
+        }
+    }
+
     /// Checks that the message fits into a request.
     pub(super) async fn prepare<'a>(
         &self,

@@ -21,7 +21,6 @@ use planwright_engine::plan_status::{one_line, plan_line};
 use super::show;
 use crate::agent_context::AgentContext;
 use crate::execution::{Executions, summary};
-use crate::replies::Replies;
 use crate::session::input::{Approving, BeginWork, Changes, SeenPlan};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::progress::Progress;
@@ -36,17 +35,11 @@ pub(crate) struct Decisions {
     agent: Arc<AgentContext>,
     requests: RequestBuilder,
     executions: Executions,
-    replies: Replies,
 }
 
 impl Decisions {
-    pub(super) fn new(
-        agent: &Arc<AgentContext>,
-        requests: RequestBuilder,
-        executions: Executions,
-        replies: Replies,
-    ) -> Self {
-        Self { agent: Arc::clone(agent), requests, executions, replies }
+    pub(super) fn new(agent: &Arc<AgentContext>, requests: RequestBuilder, executions: Executions) -> Self {
+        Self { agent: Arc::clone(agent), requests, executions }
     }
 
     pub(super) async fn approve_shown(
@@ -140,19 +133,21 @@ impl Decisions {
         let left_out =
             approving.selection.over(&found.content.steps()).map(|selected| selected.skipped).unwrap_or_default();
         let resume = format!("`/plan resume {}`", found.number);
-        let left = match (begin, self.agent.engine().history().external_author(found).await?) {
-            (BeginWork::Later, _) => Some(format!("{resume} begins the work.")),
-            (BeginWork::Now, Some(by)) => Some(format!(
-                "The agent that drafted it, {by}, carries it out. {resume} has it carried out here instead."
-            )),
-            (BeginWork::Now, None) => {
-                let able = match self.executions.check_author(found).await {
-                    Err(LedgerError::Refused(refusal)) => Err(refusal),
-                    Err(error) => return Err(error),
-                    Ok(()) => self.executions.check_able_without(found, &left_out),
-                };
-                able.err().map(|unable| format!("It cannot be carried out here: {}", unable.message))
-            }
+        let left = match begin {
+            BeginWork::Later => Some(format!("{resume} begins the work.")),
+            BeginWork::Now => match self.agent.engine().history().external_author(found).await? {
+                Some(by) => Some(format!(
+                    "The agent that drafted it, {by}, carries it out. {resume} has it carried out here instead."
+                )),
+                None => {
+                    let able = match self.executions.check_author(found).await {
+                        Err(LedgerError::Refused(refusal)) => Err(refusal),
+                        Err(error) => return Err(error),
+                        Ok(()) => self.executions.check_able_without(found, &left_out),
+                    };
+                    able.err().map(|unable| format!("It cannot be carried out here: {}", unable.message))
+                }
+            },
         };
         let engine = context.engine(self.agent.engine());
         let then = if left.is_some() { AfterApproval::Wait } else { AfterApproval::CarryOut };
@@ -193,7 +188,7 @@ impl Decisions {
         }
         let message = self.ask_for_changes(plan, changes, context, &Running::NOTHING).await?;
         let request = context.part(self.agent.engine(), REVISION).submitter().next_request();
-        Ok(Box::pin(self.replies.answer_message(request, &message, context)).await?.into())
+        Ok(Box::pin(self.executions.answer_message(request, &message, context)).await?.into())
     }
 
     /// Asks for changes and stops the work on the plan. The agent reads them when it works on the plan next.

@@ -18,7 +18,6 @@ use crate::agent_context::AgentContext;
 use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::Outcome;
 use crate::state::{Added, RunDriver};
-use planwright_engine::backoff::Backoff;
 
 /// How often a run that waits for a person looks whether another process has an answer.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
