@@ -47,7 +47,7 @@ use planwright_engine::ledger::{Committed, LedgerError, LedgerResult};
 
 use super::agent_context::AgentContext;
 use super::leases::{Leases, Taken};
-use crate::session::ask_words::ask_words;
+use crate::session::ask_prompt::ask_prompt;
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::TurnOutcome;
 use crate::session::progress::Progress;
@@ -111,9 +111,9 @@ pub(super) trait InterruptedSteps: Send + Sync {
 /// The result of beginning a turn.
 #[derive(Debug)]
 pub(super) enum Begun<'a> {
-    Now(Box<TurnRunner<'a>>),
+    New(Box<TurnRunner<'a>>),
     /// The request was sent before, and began the turn with this entry.
-    Before {
+    Replayed {
         turn: TurnId,
         seq: u64,
     },
@@ -150,8 +150,8 @@ impl Turns {
             self.prepare(snapshot, message).await?
         };
         match Box::pin(self.begin_turn(context.by(), &prepared, context, steps)).await? {
-            Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await,
-            Begun::Before { turn, seq } => self.outcome_of(&turn, seq, context).await,
+            Begun::New(mut turn) => Box::pin(turn.finish_turn()).await,
+            Begun::Replayed { turn, seq } => self.outcome_of(&turn, seq, context).await,
         }
     }
 
@@ -163,11 +163,13 @@ impl Turns {
     ) -> LedgerResult<PreparedTurn<'a>> {
         let TurnMessage { request, text, begins } = message;
         let tokens = self.requests.check_room(snapshot, text).await?;
-        let said = text.to_owned();
+        let owned = text.to_owned();
         let command = Command::Turn(match begins {
-            Begins::Answer => TurnCommand::Begin { text: said, tokens, purpose: Purpose::Answer },
-            Begins::Document { plan, seen } => TurnCommand::BeginDocument { text: said, tokens, plan, seen },
-            Begins::Run(context) => TurnCommand::Begin { text: said, tokens, purpose: Purpose::Run(Box::new(context)) },
+            Begins::Answer => TurnCommand::Begin { text: owned, tokens, purpose: Purpose::Answer },
+            Begins::Document { plan, seen } => TurnCommand::BeginDocument { text: owned, tokens, plan, seen },
+            Begins::Run(context) => {
+                TurnCommand::Begin { text: owned, tokens, purpose: Purpose::Run(Box::new(context)) }
+            }
         });
         Ok(PreparedTurn { request, text, command })
     }
@@ -201,8 +203,8 @@ impl Turns {
     ) -> LedgerResult<bool> {
         let Some(open) = self.open_turn(context.session()).await? else { return Ok(false) };
         if let Some(ask) = open.waiting_ask() {
-            let words = format!("The agent waits for your answer first.\n\n{}", ask_words(ask));
-            return Err(Refusal::wrong_status(words).into());
+            let message = format!("The agent waits for your answer first.\n\n{}", ask_prompt(ask));
+            return Err(Refusal::wrong_status(message).into());
         }
         approved::check_open_turn(self.agent.engine(), context.session(), &open).await?;
         if let Purpose::Step { plan, execution, .. } = &open.purpose {
@@ -234,7 +236,7 @@ impl Turns {
             Ok(Taken::Before(committed)) => {
                 let turn = begun_turn(&committed, text)?;
                 context.progress.send(Progress::Accepted(turn.clone()));
-                Ok(BeginAttempt::Begun(Begun::Before { turn, seq: committed.seq }))
+                Ok(BeginAttempt::Begun(Begun::Replayed { turn, seq: committed.seq }))
             }
             Ok(Taken::Now(committed, lease)) => {
                 let turn = match begun_turn(&committed, text) {
@@ -247,10 +249,10 @@ impl Turns {
                 context.progress.send(Progress::Accepted(turn.clone()));
                 if !is_untouched(&committed, &turn) {
                     self.leases.release(&lease).await;
-                    return Ok(BeginAttempt::Begun(Begun::Before { turn, seq: committed.seq }));
+                    return Ok(BeginAttempt::Begun(Begun::Replayed { turn, seq: committed.seq }));
                 }
                 let run = self.run(turn, committed, lease, context).await?;
-                Ok(BeginAttempt::Begun(Begun::Now(Box::new(run))))
+                Ok(BeginAttempt::Begun(Begun::New(Box::new(run))))
             }
         }
     }

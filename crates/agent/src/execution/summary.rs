@@ -2,14 +2,14 @@
 
 use planwright_core::plan::Plan;
 use planwright_core::plan::execution::StepStatus;
-use planwright_engine::plan_status::{one_line, plan_line, step_pause_words};
+use planwright_engine::plan_status::{one_line, plan_line, step_pause_text};
 use planwright_engine::step_counts::StepCounts;
 
 /// The line of the plan, the counts, and every step that failed or is uncertain, in Markdown.
 pub(crate) fn summary(plan: &Plan) -> String {
     let mut text = plan_line(plan);
     let Some(execution) = &plan.execution else { return text };
-    text.push_str(&format!(" {}.", StepCounts::of(execution).words()));
+    text.push_str(&format!(" {}.", StepCounts::of(execution).describe()));
     for (run, position) in execution.steps.iter().zip(1..) {
         let word = match run.status {
             StepStatus::Failed => "failed",
@@ -22,8 +22,8 @@ pub(crate) fn summary(plan: &Plan) -> String {
     if let Some((position, _)) = (1..).zip(&execution.steps).find(|(_, run)| run.status == StepStatus::Uncertain) {
         text.push_str(&format!("\n\nThe result of step {position} is unknown, so no step after it begins."));
     }
-    if let Some(words) = step_pause_words(plan) {
-        text.push_str(&format!("\n\n{words}"));
+    if let Some(pause) = step_pause_text(plan) {
+        text.push_str(&format!("\n\n{pause}"));
     }
     text
 }

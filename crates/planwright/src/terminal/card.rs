@@ -142,14 +142,14 @@ pub(crate) fn progress(plan: &Plan, width: usize) -> String {
     let mut text = format!("{}\n", paint(&format!("{} of {} done", done.done, done.total), BOLD));
     let permissions = execution.permissions();
     if !permissions.is_zero() {
-        text.push_str(&indented(&format!("calls: {}", permission_words(&permissions)), 2, width));
+        text.push_str(&indented(&format!("calls: {}", permission_text(&permissions)), 2, width));
     }
-    for (run, position) in execution.steps.iter().zip(1..) {
-        let (mark, style) = palette::step(run.status);
-        text.push_str(&item(mark, style, &format!("{position}. {}", shown_line(&run.description)), width));
-        for (name, words) in [("", &run.note), ("evidence: ", &run.evidence)] {
-            if let Some(words) = words {
-                text.push_str(&indented(&format!("{name}{}", shown_line(words)), 5, width));
+    for (state, position) in execution.steps.iter().zip(1..) {
+        let (mark, style) = palette::step(state.status);
+        text.push_str(&item(mark, style, &format!("{position}. {}", shown_line(&state.description)), width));
+        for (name, detail) in [("", &state.note), ("evidence: ", &state.evidence)] {
+            if let Some(detail) = detail {
+                text.push_str(&indented(&format!("{name}{}", shown_line(detail)), 5, width));
             }
         }
     }
@@ -162,24 +162,24 @@ pub(crate) fn left_out<'a>(plan: &Plan, skipped: impl Iterator<Item = (usize, &'
     let (mark, style) = palette::step(StepStatus::Skipped);
     let mut text = String::new();
     for (position, why) in skipped {
-        let words = steps.get(position - 1).map_or_else(String::new, |step| shown_line(&step.description));
-        text.push_str(&item(mark, style, &format!("step {position}: {words}"), width));
+        let description = steps.get(position - 1).map_or_else(String::new, |step| shown_line(&step.description));
+        text.push_str(&item(mark, style, &format!("step {position}: {description}"), width));
         text.push_str(&indented(why, 5, width));
     }
     if text.is_empty() { text } else { format!("{}\n{text}", paint("These steps will not be done:", palette::WARNING)) }
 }
 
-fn item(mark: &str, style: anstyle::Style, words: &str, width: usize) -> String {
+fn item(mark: &str, style: anstyle::Style, content: &str, width: usize) -> String {
     let mut text = String::new();
-    for (index, line) in wrap(&[Span::plain(words)], width.saturating_sub(4)).iter().enumerate() {
+    for (index, line) in wrap(&[Span::plain(content)], width.saturating_sub(4)).iter().enumerate() {
         let mark = if index == 0 { paint(mark, style) } else { " ".to_owned() };
         text.push_str(&format!("  {mark} {}\n", painted(line)));
     }
     text
 }
 
-fn indented(words: &str, by: usize, width: usize) -> String {
-    wrap(&[Span::new(words, DIM)], width.saturating_sub(by))
+fn indented(text: &str, by: usize, width: usize) -> String {
+    wrap(&[Span::new(text, DIM)], width.saturating_sub(by))
         .iter()
         .map(|line| format!("{}{}\n", " ".repeat(by), painted(line)))
         .collect()
@@ -195,13 +195,13 @@ pub(crate) enum SessionPlan {
 
 fn is_uncertain(plan: &Plan) -> bool {
     let runs = plan.execution.iter().flat_map(|execution| &execution.steps);
-    runs.map(|run| run.status).any(|status| status == StepStatus::Uncertain)
+    runs.map(|state| state.status).any(|status| status == StepStatus::Uncertain)
 }
 
 /// What a person can do with the plan now. `activity` is known for a plan that is EXECUTING.
 pub(crate) fn next(plan: &Plan, standing: SessionPlan, activity: Option<&Activity>, invocation: &Invocation) -> String {
     let command = |name: &str| invocation.plan([name, &plan.number.to_string()]);
-    let words = match (plan.status, standing) {
+    let text = match (plan.status, standing) {
         (PlanStatus::Ready, standing) if plan.feedback.is_none() => {
             let parked = if standing == SessionPlan::Parked { "It is parked, and waits" } else { "It waits" };
             format!("{parked} for you to approve, reject or revise it: {}", command("approve"))
@@ -237,7 +237,7 @@ pub(crate) fn next(plan: &Plan, standing: SessionPlan, activity: Option<&Activit
         }
         (PlanStatus::Superseded, _) => "Another plan took its place.".to_owned(),
     };
-    format!("{}\n", paint(&words, DIM))
+    format!("{}\n", paint(&text, DIM))
 }
 
 /// The three choices after a look at a step.
@@ -253,7 +253,7 @@ fn look_at(pause: StepPause, plan: &Plan, invocation: &Invocation) -> String {
 }
 
 /// `4 covered by the plan, 1 asked, 1 refused`
-pub(crate) fn permission_words(counts: &PermissionCounts) -> String {
+pub(crate) fn permission_text(counts: &PermissionCounts) -> String {
     let PermissionCounts { covered, asked, refused } = counts;
     format!("{covered} covered by the plan, {asked} asked, {refused} refused")
 }

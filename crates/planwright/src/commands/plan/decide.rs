@@ -63,7 +63,7 @@ async fn decided(context: &Context, plan: &Plan, input: Input) -> ExitResult {
     };
     let answer = outcome.map_err(super::refused(context, plan))?.answer();
     match (stream.take_decision(), answer) {
-        (Some(decided), _) => said(context, &decided.plan).await,
+        (Some(decided), _) => report(context, &decided.plan).await,
         (None, Some(answer)) => Err(Failure::declined(answer.reply)),
         (None, None) => Err(Failure::declined("Nothing was decided.".to_owned())),
     }
@@ -74,9 +74,9 @@ fn one_text(option: Option<String>, words: &[String]) -> Option<String> {
     option.or_else(|| (!words.is_empty()).then(|| words.join(" ")))
 }
 
-pub(super) async fn said(context: &Context, plan: &Plan) -> ExitResult {
+pub(super) async fn report(context: &Context, plan: &Plan) -> ExitResult {
     let next = context.next(plan).await?;
-    let words = || format!("{}{}{next}", card::line(plan), card::progress(plan, context.screen.width));
-    context.screen.answer(|| json!(PlanView::from(plan)), words)?;
+    let describe = || format!("{}{}{next}", card::line(plan), card::progress(plan, context.screen.width));
+    context.screen.answer(|| json!(PlanView::from(plan)), describe)?;
     Ok(Exit::Done)
 }
