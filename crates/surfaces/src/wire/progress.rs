@@ -77,10 +77,9 @@ pub enum ProgressView {
 }
 
 impl ProgressView {
-    /// `None` for progress that is not for clients.
-    pub fn of(progress: &Progress) -> Option<Self> {
+    pub fn of(progress: &Progress) -> Self {
         let milliseconds = |time: &std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        Some(match progress {
+        match progress {
             Progress::WaitingForOthers => Self::Waiting,
             Progress::Accepted(turn) => Self::Accepted { turn_id: turn.to_string() },
             Progress::Resumed(turn) => Self::Resumed { turn_id: turn.to_string() },
@@ -111,11 +110,9 @@ impl ProgressView {
                 note: note.clone(),
                 took_ms: milliseconds(took),
             },
-            // A client reads the decision from the journal.
-            Progress::Decided(_) => return None,
             Progress::Said(text) => Self::Said { text: text.clone() },
             Progress::Compacting => Self::Compacting,
             Progress::Compacted { messages } => Self::Compacted { messages: *messages },
-        })
+        }
     }
 }
