@@ -26,6 +26,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use planwright_core::actor::{Actor, ActorKind};
+use planwright_core::ask::WaitingAsk;
 use planwright_core::command::{Command, Decision, RunCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, RequestId, StepId};
@@ -144,7 +145,7 @@ impl Executions {
             PlanStyle::Collect => false,
         };
         let open = if may_ask { self.turns.open_turn(session).await? } else { None };
-        Ok(match open.and_then(|open| open.waiting_ask().cloned()) {
+        Ok(match open.and_then(|open| WaitingAsk::of(session, &open)) {
             Some(ask) => answer.with_ask(ask),
             None => answer,
         })
@@ -173,8 +174,8 @@ impl Executions {
     /// was one.
     pub(super) async fn finish_first(&self, context: &InputContext) -> LedgerResult<bool> {
         let Some(open) = self.turns.open_turn(context.session()).await? else { return Ok(false) };
-        if let Some(ask) = open.waiting_ask() {
-            let words = format!("The agent waits for your answer first.\n\n{}", ask_words(ask));
+        if let Some(ask) = WaitingAsk::of(context.session(), &open) {
+            let words = format!("The agent waits for your answer first.\n\n{}", ask_words(&ask));
             return Err(Refusal::wrong_status(words).into());
         }
         self.check_open_turn(context.session(), &open).await?;

@@ -15,7 +15,7 @@ use crate::agent::leases::is_over_or_taken;
 use crate::agent::turn::{AnswerDelivery, Begins, Begun, TurnMessage};
 use crate::engine::Engine;
 use crate::ledger::{LedgerError, LedgerResult};
-use crate::plan_status::{short_status, step_pause_words};
+use crate::plan_status::{execution_choices, progress_line};
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
 use crate::session::task::InputContext;
@@ -133,15 +133,13 @@ impl<'a> DocumentWork<'a> {
     async fn with_pause(&self, mut answer: Answer) -> LedgerResult<Answer> {
         let Some(open) = self.active().await? else { return Ok(answer) };
         if open.is_paused() {
-            let far = short_status(&open);
-            if !answer.reply.contains(&far) {
-                let gap = if answer.reply.is_empty() { "" } else { "\n\n" };
-                answer.reply.push_str(&format!("{gap}{far}"));
-            }
-            if step_pause_words(&open).is_none() {
-                let braked = open.execution.as_ref().and_then(|execution| self.engine().policy().brakes(execution));
-                let why = braked.map(|why| format!(": {why}")).unwrap_or_default();
-                answer.reply.push_str(&format!(" It is paused{why}. `/plan resume {}` continues it.", open.number));
+            let braked = open.execution.as_ref().and_then(|execution| self.engine().policy().brakes(execution));
+            let why = braked.map(|why| format!("Planwright does not continue by itself: {why}."));
+            for text in [Some(progress_line(&open)), execution_choices(&open), why].into_iter().flatten() {
+                if !answer.reply.contains(&text) {
+                    let gap = if answer.reply.is_empty() { "" } else { "\n\n" };
+                    answer.reply.push_str(&format!("{gap}{text}"));
+                }
             }
         }
         Ok(answer)
