@@ -46,7 +46,7 @@ pub fn plan_status(plan: &Plan, now: Timestamp) -> String {
 }
 
 /// The status in one line, and what an execution that waits for a person waits for.
-pub(crate) fn short_status(plan: &Plan) -> String {
+pub fn short_status(plan: &Plan) -> String {
     let line = progress_line(plan);
     match execution_choices(plan) {
         Some(text) => format!("{line}\n\n{text}"),
@@ -54,7 +54,7 @@ pub(crate) fn short_status(plan: &Plan) -> String {
     }
 }
 
-pub(crate) fn progress_line(plan: &Plan) -> String {
+pub fn progress_line(plan: &Plan) -> String {
     let mut text = plan_line(plan);
     if let Some(execution) = &plan.execution {
         let progress = execution.progress();
@@ -67,17 +67,17 @@ pub(crate) fn progress_line(plan: &Plan) -> String {
 }
 
 /// The choices of a plan whose execution waits for a person.
-pub(crate) fn execution_choices(plan: &Plan) -> Option<String> {
+pub fn execution_choices(plan: &Plan) -> Option<String> {
     let waits = plan.status == PlanStatus::Executing && plan.waits_for_person();
     waits.then(|| choices_text(&choices(plan, None)))
 }
 
 /// What something waits for, and what a person can type about it, in Markdown.
-pub(crate) fn choices_text(choices: &Choices) -> String {
+pub fn choices_text(choices: &Choices) -> String {
     format!("{}\n\n{}", one_line(&choices.situation), choice_list(&choices.list))
 }
 
-pub(crate) fn choice_list(list: &[Choice]) -> String {
+pub fn choice_list(list: &[Choice]) -> String {
     let line = |choice: &Choice| format!("- `{}`: {}", choice.command, one_line(&choice.label));
     list.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -126,7 +126,7 @@ fn next<'a>(plan: &Plan, execution: &'a Execution) -> Option<(usize, &'a StepRun
     (1..).zip(&execution.steps).find(|(_, run)| to_do(run.status))
 }
 
-pub(crate) fn plan_line(plan: &Plan) -> String {
+pub fn plan_line(plan: &Plan) -> String {
     let line = format!("Plan {} is **{}**: {}.", plan.number, plan.status, one_line(&plan.display_title()));
     match &plan.incomplete_approval {
         Some(waiting) => format!("{line} {}.", one_line(&waiting.to_string())),
@@ -143,7 +143,7 @@ fn short(text: &str) -> String {
 }
 
 /// A title in one line that no Markdown of its own disturbs.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in visible(text).replace(['\n', '\t'], " ").chars() {
         if "\\`*_[]<>#|~".contains(c) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::session::SessionIdentity;
+use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::outbox::{Delivery, OutboxMessage, TakeMessages, TakeOrder};
 use sha2::{Digest as _, Sha256};
@@ -21,7 +22,8 @@ const LOOK: Duration = Duration::from_secs(2);
 const AT_ONCE: u32 = 50;
 /// A notification that could not be sent for so long is given up.
 const PATIENCE: SignedDuration = SignedDuration::from_hours(24);
-const LONGEST_PAUSE: u64 = 3_600;
+/// The pauses between the attempts of a notification.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_secs(3_600));
 
 pub(crate) async fn run(shared: &Shared, target: Target) {
     loop {
@@ -144,9 +146,8 @@ fn delivery(shared: &Shared, message: &OutboxMessage, outcome: &Result<(), Chann
     match outcome {
         Ok(()) => Delivery::Sent,
         Err(ChannelError::Passing(why)) if now.duration_since(message.created_at) < PATIENCE => {
-            let wait = 2_u64.saturating_pow(message.attempts.min(16)).min(LONGEST_PAUSE);
-            let wait = SignedDuration::from_secs(i64::try_from(wait).unwrap_or(3_600));
-            Delivery::Retry { at: now.checked_add(wait).unwrap_or(now), why: why.clone() }
+            let at = now.checked_add(BACKOFF.after(message.attempts)).unwrap_or(now);
+            Delivery::Retry { at, why: why.clone() }
         }
         Err(ChannelError::Passing(why) | ChannelError::Permanent(why)) => {
             tracing::warn!(event = "notification_not_delivered", channel = message.channel, why);

@@ -9,13 +9,13 @@ use jiff::{SignedDuration, Timestamp};
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
+use planwright_engine::changes::{Changed, Changes};
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::outbox::NewMessage;
-use planwright_engine::server_ledger::{ServerLedger, StoreChange};
+use planwright_engine::server_ledger::ServerLedger;
 use planwright_telegram::InboxCards;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ use crate::happening::{Found, Happening, HappeningKind, find};
 use crate::options::{NotifyOptions, Target};
 
 /// Changes that come closer together are looked at once.
-const BUNDLE: Duration = Duration::from_millis(500);
+const DEBOUNCE: Duration = Duration::from_millis(500);
 /// How often it is noted up to when everything was looked at.
 const MARK: Duration = Duration::from_secs(60);
 /// Servers may be stopped and started; what ended shortly before the mark is looked at again.
@@ -141,56 +141,42 @@ impl Shared {
 }
 
 async fn follow(shared: &Shared) {
-    let mut changes = shared.ledger.changes();
-    let mut since = None;
+    let mut changes = Changes::follow(shared.ledger.as_ref(), DEBOUNCE);
+    let since = loop {
+        match mark(shared).await {
+            Ok(since) => break since,
+            Err(error) => {
+                tracing::warn!(event = "notify_unavailable", %error);
+                sleep(MARK).await;
+            }
+        }
+    };
+    let mut marked = shared.engine.now();
+    let mut changed = Changed::anywhere();
     loop {
-        let begun = match since {
-            Some(since) => since,
-            None => match mark(shared).await {
-                Ok(found) => *since.insert(found),
-                Err(error) => {
-                    tracing::warn!(event = "notify_unavailable", %error);
-                    sleep(MARK).await;
-                    continue;
-                }
-            },
+        if changed.resync {
+            warn_of(look_everywhere(shared, since).await);
+        } else {
+            for session in &changed.sessions {
+                warn_of(look(shared, session, since).await);
+            }
+        }
+        let now = shared.engine.now();
+        if now.duration_since(marked) >= SignedDuration::try_from(MARK).unwrap_or(SignedDuration::ZERO) {
+            marked = now;
+            warn_of(set_mark(shared, now).await);
+        }
+        changed = match timeout(MARK, changes.next()).await {
+            Ok(Some(changed)) => changed,
+            Ok(None) => return,
+            Err(_) => Changed::default(),
         };
-        if let Err(error) = look_everywhere(shared, begun).await {
-            tracing::warn!(event = "notify_unavailable", %error);
-        }
-        let mut marked = shared.engine.now();
-        loop {
-            let first = match timeout(MARK, changes.recv()).await {
-                Ok(Ok(StoreChange::Session(session))) => Some(session),
-                Ok(Ok(StoreChange::Anywhere) | Err(RecvError::Lagged(_))) => break,
-                Ok(Err(RecvError::Closed)) => return,
-                Err(_) => None,
-            };
-            let mut sessions: BTreeSet<_> = first.into_iter().collect();
-            let mut all = false;
-            if !sessions.is_empty() {
-                sleep(BUNDLE).await;
-            }
-            while let Ok(change) = changes.try_recv() {
-                match change {
-                    StoreChange::Session(session) => drop(sessions.insert(session)),
-                    StoreChange::Anywhere => all = true,
-                }
-            }
-            for session in &sessions {
-                if let Err(error) = look(shared, session, begun).await {
-                    tracing::warn!(event = "notify_unavailable", %error);
-                }
-            }
-            let now = shared.engine.now();
-            if now.duration_since(marked) >= SignedDuration::try_from(MARK).unwrap_or(SignedDuration::ZERO) {
-                marked = now;
-                set_mark(shared, now).await;
-            }
-            if all {
-                break;
-            }
-        }
+    }
+}
+
+fn warn_of(looked: LedgerResult<()>) {
+    if let Err(error) = looked {
+        tracing::warn!(event = "notify_unavailable", %error);
     }
 }
 
@@ -202,21 +188,16 @@ async fn mark(shared: &Shared) -> LedgerResult<Timestamp> {
     match found {
         Some(found) => Ok(found.checked_sub(OVERLAP).unwrap_or(found)),
         None => {
-            set_mark(shared, now).await;
+            warn_of(set_mark(shared, now).await);
             Ok(now)
         }
     }
 }
 
 /// Another server may do it at the same time; either is good.
-async fn set_mark(shared: &Shared, now: Timestamp) {
-    let written = async {
-        let revision = shared.ledger.chat_record(MARK_KEY).await?.map_or(0, |record| record.revision);
-        shared.ledger.put_chat_record(MARK_KEY, revision, &now.to_string()).await
-    };
-    if let Err(error) = written.await {
-        tracing::warn!(event = "notify_unavailable", %error);
-    }
+async fn set_mark(shared: &Shared, now: Timestamp) -> LedgerResult<()> {
+    let revision = shared.ledger.chat_record(MARK_KEY).await?.map_or(0, |record| record.revision);
+    shared.ledger.put_chat_record(MARK_KEY, revision, &now.to_string()).await.map(drop)
 }
 
 /// Every session in which something waits, or ended since.

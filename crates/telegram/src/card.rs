@@ -11,8 +11,8 @@ use planwright_core::visible::visible;
 use planwright_engine::inbox::WaitingFor;
 use planwright_engine::ledger::LedgerResult;
 
-use crate::bot::BotContext;
 use crate::buttons::{ButtonAction, ButtonMaker, ButtonPlan, PressedAnswer};
+use crate::context::BotContext;
 use crate::conversation::Addressee;
 use crate::markdown::{FormattedText, LinkStyle, units};
 use crate::message::{Button, CardKind, CardSubject, ChangesPrompt, Content, Keyboard, Markup, OutgoingMessage};

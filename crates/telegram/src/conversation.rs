@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use planwright_agent::session::input::{BeginWork, ChatLocation, Input, Request, SeenPlan};
+use planwright_agent::session::outcome::{Answer, Outcome};
+use planwright_agent::session::progress::{Progress, ProgressStream, ProgressUpdate};
 use planwright_core::actor::Actor;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
@@ -13,16 +16,14 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{Channel, SessionIdentity, TransportChat};
 use planwright_core::slash::SlashCommand;
 use planwright_core::turn::ShownPlan;
+use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::outbox::NewMessage;
-use planwright_engine::session::input::{BeginWork, ChatLocation, Input, Request, SeenPlan};
-use planwright_engine::session::outcome::{Answer, Outcome};
-use planwright_engine::session::progress::{Progress, ProgressStream, ProgressUpdate};
-use tokio::time::{interval, sleep};
+use tokio::time::interval;
 
-use crate::bot::{BotContext, is_passing};
 use crate::buttons::{ButtonAction, ButtonMaker, ButtonPlan};
 use crate::card;
+use crate::context::{BotContext, is_passing};
 use crate::live_message::{LiveMessage, live_key};
 use crate::markdown::{FormattedText, LONGEST_TEXT, LinkStyle};
 use crate::message::{ChangesPrompt, Keyboard, Markup, OutgoingMessage};
@@ -33,7 +34,10 @@ use crate::{incoming_files, press, records};
 /// A longer reply is attached as a file.
 const MOST_PARTS: usize = 4;
 const TRIES: u32 = 20;
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The pauses while the store does not take the end of an update.
+const STORE_BACKOFF: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(30));
+/// The pauses while an input cannot be worked on.
+const WORK_BACKOFF: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(30));
 /// The sessions that are offered as buttons.
 const SESSION_BUTTONS: usize = 8;
 
@@ -259,12 +263,11 @@ impl UpdateHandler {
 
     /// Stores the end of an update with its messages. It is tried until the store takes it or the process stops.
     async fn finish(&self, update: i64, messages: &[NewMessage]) {
-        let (context, mut pause) = (&self.context, Duration::from_millis(200));
+        let (context, mut backoff) = (&self.context, STORE_BACKOFF);
         while let Err(error) = context.ledger.finish_update(&context.bot, update, messages, context.now()).await {
             tracing::warn!(event = "telegram_update_not_finished", update, %error);
-            tokio::select! {
-                () = context.shutdown.cancelled() => return,
-                () = sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+            if !context.pause(&mut backoff).await {
+                return;
             }
         }
         context.put.notify_one();
@@ -284,14 +287,14 @@ impl UpdateHandler {
     }
 
     async fn follow(&self, work: ConversationWork, mut stream: ProgressStream) {
-        let (context, mut pause, mut tries) = (&self.context, Duration::from_millis(500), 0);
+        let (context, mut backoff) = (&self.context, WORK_BACKOFF);
         let mut live = LiveMessage::new(context, work.to.chat, work.to.update).await;
         loop {
             let outcome = self.watch(&work, &mut stream, &mut live).await;
             let again = match &outcome {
                 // The next process continues it under the same name.
                 Err(_) if context.shutdown.is_cancelled() => return,
-                Err(error) => is_passing(error) && tries < TRIES,
+                Err(error) => is_passing(error) && backoff.failures() < TRIES,
                 Ok(_) => false,
             };
             if !again {
@@ -301,17 +304,15 @@ impl UpdateHandler {
                         let _ = context.ledger.remove_chat_record(&live_key(context, work.to.update)).await;
                         return;
                     }
-                    Err(error) if tries >= TRIES => {
+                    Err(error) if backoff.failures() >= TRIES => {
                         tracing::error!(event = "telegram_answer_lost", update = work.to.update, %error);
                         return;
                     }
                     Err(error) => tracing::warn!(event = "telegram_answer_not_stored", update = work.to.update, %error),
                 }
             }
-            tries += 1;
-            tokio::select! {
-                () = context.shutdown.cancelled() => return,
-                () = sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+            if !context.pause(&mut backoff).await {
+                return;
             }
             stream = self.stream(&work);
         }

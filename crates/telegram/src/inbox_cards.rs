@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use planwright_agent::session::ask_words::ask_text;
 use planwright_core::ask::WaitingAsk;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::ask_words::ask_text;
 
-use crate::bot::BotContext;
 use crate::card;
 use crate::card_watch::SentCard;
+use crate::context::BotContext;
 use crate::conversation::Addressee;
 use crate::markdown::{FormattedText, LONGEST_TEXT, LinkStyle};
 use crate::message::{Button, Keyboard, Markup, OutgoingMessage};

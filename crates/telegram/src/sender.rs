@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
+use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::outbox::{Delivery, OutboxMessage, TakeMessages, TakeOrder};
 use tokio::time::{sleep, timeout};
 
 use crate::CHANNEL;
 use crate::api::ApiError;
-use crate::bot::BotContext;
 use crate::card_watch::SentCard;
+use crate::context::BotContext;
 use crate::markdown::FormattedText;
 use crate::message::{Content, Markup, OutgoingMessage};
 use crate::records;
@@ -21,6 +22,8 @@ const TAKEN: SignedDuration = SignedDuration::from_secs(45);
 /// How often the outbox is looked at for messages of other processes and for those that are tried again.
 const LOOK: Duration = Duration::from_secs(1);
 const AT_ONCE: u32 = 32;
+/// The pauses between the attempts of a message.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_secs(256));
 /// A message that could not be sent for so long is given up.
 const PATIENCE: SignedDuration = SignedDuration::from_hours(48);
 const FORGET_AFTER: SignedDuration = SignedDuration::from_hours(24 * 14);
@@ -103,10 +106,9 @@ fn failed(context: &BotContext, stored: &OutboxMessage, error: &ApiError) -> Del
         ApiError::TooMany(wait) => *wait,
         ApiError::Unauthorized => Duration::from_secs(300),
         ApiError::Conflict(_) | ApiError::Forbidden(_) | ApiError::Rejected(_) | ApiError::Unavailable(_) => {
-            Duration::from_secs(1 << stored.attempts.min(8))
+            BACKOFF.after(stored.attempts)
         }
     };
-    let wait = SignedDuration::try_from(wait).unwrap_or(TAKEN);
     Delivery::Retry { at: now.checked_add(wait).unwrap_or(now), why }
 }
 

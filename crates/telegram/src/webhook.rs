@@ -13,7 +13,7 @@ use sha2::Sha256;
 use tokio::time::{interval, sleep};
 
 use crate::access::ChatAccess;
-use crate::bot::BotContext;
+use crate::context::BotContext;
 use crate::dispatcher::Dispatcher;
 use crate::options::UpdateMode;
 use crate::poller;

@@ -28,10 +28,10 @@ use crate::call_router::{CallRoute, CallRouter};
 use crate::client_handler::UpstreamHandler;
 use crate::end_reason::DisconnectReason;
 use crate::http;
-use crate::line_transport::{LineTransport, UNREADABLE};
 use crate::options::{PassedRequests, Reach, UpstreamServerOptions};
 use crate::passed_on;
 use crate::program::ServerProgram;
+use crate::program_transport::{ProgramTransport, UNREADABLE};
 use crate::tool_list;
 use crate::watched_transport::WatchedTransport;
 
@@ -101,7 +101,7 @@ impl Connection {
                 };
                 let (program, stdin, stdout) =
                     ServerProgram::start(sandbox, program).await.map_err(OpenError::Failed)?;
-                let transport = LineTransport::new(stdout, stdin, reason.clone());
+                let transport = ProgramTransport::new(stdout, stdin, reason.clone());
                 match serve(transport, watched, lifecycle).await {
                     Ok(service) => (service, Some(program)),
                     Err(error) => return Err(error.explained(reason.get(), Some(&program)).await),

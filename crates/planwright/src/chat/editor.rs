@@ -19,8 +19,8 @@ use rustyline::{ColorMode, CompletionType, Config, Context, Editor, Helper};
 
 use super::LEAVING;
 use super::keyboard::{FoundTerminal, PASTE_AS_TYPED};
-use super::signals::{Signal, Signals};
 use crate::failure::Failure;
+use crate::signals::{Signal, Signals};
 pub(super) use rest::Rest;
 
 /// The history of a person who types a lot.
@@ -151,7 +151,7 @@ impl LineEditor {
             tokio::select! {
                 done = &mut reading => break done,
                 // One that came too late for the turn it was meant for.
-                signal = signals.next() => if signal == Signal::Terminate {
+                signal = signals.next() => if signal != Signal::Interrupt {
                     // The thread that reads cannot be ended, so what it set is put back here.
                     drop(found);
                     write!(std::io::stdout().lock(), "{PASTE_AS_TYPED}\r\n")?;

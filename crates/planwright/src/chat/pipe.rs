@@ -9,10 +9,10 @@ use planwright_core::visible::visible;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Stdin};
 
 use super::conversation::{Asked, ChatConversation, Exchanged};
-use super::signals::Signals;
 use super::view::{self, View};
 use super::wants_to_leave;
 use crate::failure::{Exit, ExitResult, Failure};
+use crate::signals::Signals;
 
 #[derive(Debug)]
 pub(crate) enum Messages {

@@ -6,7 +6,7 @@
 //! - `timeout_stream`: a connection whose client stops reading fails
 
 mod acceptor;
-mod connection;
+pub(super) mod connection;
 mod connection_slots;
 mod file_limit;
 mod limits;
@@ -18,8 +18,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_agent::Agent;
 use planwright_core::gateway::GatewayWrites;
-use planwright_engine::agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
@@ -38,7 +38,6 @@ use super::webhook::UpdateReceiver;
 use crate::mcp::{McpOptions, PersonCommands, PlanStart, SessionChoice, SessionSetup};
 use acceptor::Acceptor;
 
-pub(crate) use connection::ConnectionHandle;
 pub use limits::ServerLimits;
 
 /// On an address that other machines reach, a shorter token could be guessed.
@@ -143,15 +142,17 @@ impl Server {
             token.make_if_missing()?;
         }
         hosts.listen_on(address);
+        let gateway = agent.upstream().is_some().then(|| agent.gateway(gateway_writes));
+        let app = App::new(agent, ledger, CancellationToken::new(), public_url);
         let mcp = McpOptions {
-            engine: agent.engine().clone(),
+            engine: app.engine().clone(),
+            feed: app.feed().clone(),
             session: SessionChoice::Request(default_session()),
             start: PlanStart::Ensure(None),
             commands,
             setup: agents,
-            gateway: agent.upstream().is_some().then(|| agent.gateway(gateway_writes)),
+            gateway,
         };
-        let app = App::new(agent, ledger, CancellationToken::new(), public_url);
         app.engine().observe(Arc::new(app.metrics().clone()));
         let access = Access::new(Credentials::new(token, revoked_cookies), hosts, &limits).with_updates(updates);
         let access = Arc::new(access);

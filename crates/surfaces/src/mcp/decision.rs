@@ -131,7 +131,6 @@ impl DecisionWait<'_> {
             Some("reject") => plans.reject(self.session, &person, &plan.id, note).await.map(drop),
             Some(_) | None => return None,
         };
-        self.changes.look_now();
         Some(match decided {
             Ok(()) => "The person decided in the client.".to_owned(),
             Err(error) => format!("The person's answer in the client does not count: {}", error.into_refusal().message),

@@ -146,7 +146,7 @@ impl PlanServer {
             let (identity, start) = choose(session, *start, context).await;
             begin(engine, &identity, start, setup.as_ref(), context.and_then(peer_of)).await?;
             tracing::info!(session_identity = %identity, "serving MCP");
-            let changes = SessionChanges::new(engine.clone(), identity.clone());
+            let changes = SessionChanges::default();
             self.watch(&identity, &changes);
             LedgerResult::Ok(OpenedSession { identity, changes })
         });
@@ -159,10 +159,12 @@ impl PlanServer {
 
     /// Looks at the session as long as this server lives.
     fn watch(&self, session: &SessionIdentity, changes: &SessionChanges) {
-        let (closing, watched) = (self.shared.closing.clone(), changes.clone());
+        let McpOptions { engine, feed, .. } = &self.shared.options;
+        let (engine, written) = (engine.clone(), feed.watch(session));
+        let (closing, changes_of, watched) = (self.shared.closing.clone(), changes.clone(), session.clone());
         tokio::spawn(async move {
             tokio::select! {
-                never = watched.watch() => match never {},
+                never = changes_of.watch(&engine, &watched, written) => match never {},
                 () = closing.cancelled() => {}
             }
         });

@@ -55,7 +55,6 @@ impl PlanServer {
             }
             let client = GatewayClient { shared: &self.shared, session: &opened.identity, by: &by, context };
             let outcome = client.call(upstream, name, arguments).await;
-            opened.changes.look_now();
             return (outcome, Vec::new());
         }
         let seconds = arguments.get("timeout_seconds").and_then(Value::as_u64);
@@ -76,7 +75,7 @@ impl PlanServer {
                 answered.outcome = wait.run().await;
             }
             (Ok(value), Some(PlanTool::SetContent)) => {
-                if let Some(written) = &answered.effects.shown {
+                if let Some(written) = &answered.shown {
                     self.warn_about_overwriting(value, written).await;
                 }
             }
@@ -84,13 +83,8 @@ impl PlanServer {
         }
         match &answered.outcome {
             Ok(_) => {
-                if let Some(shown) = answered.effects.shown {
+                if let Some(shown) = answered.shown {
                     *locked(&self.shared.seen) = Some(shown);
-                }
-                match answered.effects.committed {
-                    Some((session, seq)) => opened.changes.see(session, seq),
-                    None if matches!(tool, Some(PlanTool::Get | PlanTool::List)) => {}
-                    None => opened.changes.look_now(),
                 }
             }
             Err(refusal) => {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
+use planwright_engine::changes::Changes;
 use planwright_engine::plan_watch::{ExecutionSummary, PlanUpdate, PlanUpdateKind, PlanWatch, execution_summary};
 use planwright_engine::plans::Activity;
 use planwright_engine::step_counts::StepCounts;
@@ -20,7 +21,7 @@ use crate::terminal::live::LiveLine;
 use crate::terminal::screen::Screen;
 use crate::terminal::watch::{self, WatchForm};
 
-/// How often the journal is read and the redrawn line is drawn.
+/// How often the line is drawn again.
 const PACE: Duration = Duration::from_millis(200);
 /// Every so many ticks it is checked whether a process works on the plan.
 const ACTIVITY_TICKS: u64 = 5;
@@ -32,15 +33,23 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
         Some(reference) => super::find(context, session, Some(reference)).await?,
         None => context.engine.plans().default_to_watch(session).await.map_err(super::not_found(context))?,
     };
+    // The changes are followed before the first look, so that none is missed in between.
+    let mut changes = Changes::follow(context.ledger.as_ref(), Duration::ZERO);
     let mut following = context.engine.plans().watch(session, &plan.id).await?;
     let mut view = View::new(context);
-    let outcome = watch(context, &mut following, &mut view, arguments).await;
+    let outcome = watch(context, &mut changes, &mut following, &mut view, arguments).await;
     // Whatever is printed next, such as the prompt of the shell, begins on a line of its own.
     view.erase()?;
     outcome
 }
 
-async fn watch(context: &Context, following: &mut PlanWatch, view: &mut View<'_>, arguments: &WatchArgs) -> ExitResult {
+async fn watch(
+    context: &Context,
+    changes: &mut Changes,
+    following: &mut PlanWatch,
+    view: &mut View<'_>,
+    arguments: &WatchArgs,
+) -> ExitResult {
     view.begin(following)?;
     let plan = following.plan();
     let sum = execution_summary(plan, following.now());
@@ -67,20 +76,29 @@ async fn watch(context: &Context, following: &mut PlanWatch, view: &mut View<'_>
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let mut pace = interval(PACE);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut idle = 0;
-    for tick in 1_u64.. {
-        tokio::select! {
+    let (mut idle, mut tick) = (0, 0_u64);
+    loop {
+        let changed = tokio::select! {
             biased;
             _ = &mut interrupted => break,
-            _ = pace.tick() => {}
-        }
-        for happened in following.next_updates().await? {
-            idle = 0;
-            view.show(&happened, following.plan())?;
-            if let Some(end) = End::of(&happened) {
-                return view.end(following.plan(), &end);
+            _ = pace.tick() => None,
+            changed = changes.next() => {
+                Some(changed.ok_or_else(|| Failure::unavailable("the store cannot be followed any more"))?)
             }
+        };
+        if let Some(changed) = changed {
+            if changed.concerns(&following.plan().session) {
+                for happened in following.next_updates().await? {
+                    idle = 0;
+                    view.show(&happened, following.plan())?;
+                    if let Some(end) = End::of(&happened) {
+                        return view.end(following.plan(), &end);
+                    }
+                }
+            }
+            continue;
         }
+        tick += 1;
         // The end of a process is not in the journal.
         if tick % ACTIVITY_TICKS == 0 {
             let plan = following.plan();

@@ -11,6 +11,7 @@ use futures::stream::{FuturesUnordered, StreamExt as _};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
+use planwright_engine::changes::Changed;
 use tokio::time::{Instant, MissedTickBehavior, timeout};
 
 use super::answers::{AnswerFrame, Pending, begin};
@@ -133,7 +134,7 @@ impl Client {
                         return end;
                     }
                 }
-                () = changed(self.watch.as_mut()) => if let Err(end) = self.send_changes().await { return end },
+                changed = changed(self.watch.as_mut()) => if let Err(end) = self.send_changes(changed).await { return end },
                 _ = pings.tick() => {
                     if last_received.elapsed() > 2 * ping + patience {
                         return End::Silent;
@@ -292,9 +293,9 @@ impl Client {
         }
     }
 
-    async fn send_changes(&mut self) -> Result<(), End> {
+    async fn send_changes(&mut self, changed: Changed) -> Result<(), End> {
         let Some(watch) = &mut self.watch else { return Ok(()) };
-        for frame in watch.frames(&self.app).await {
+        for frame in watch.frames(&self.app, changed).await {
             self.send(frame).await?;
         }
         Ok(())
@@ -340,9 +341,9 @@ impl Client {
     }
 }
 
-async fn changed(watch: Option<&mut Watch>) {
+async fn changed(watch: Option<&mut Watch>) -> Changed {
     match watch {
-        Some(watch) => watch.ready().await,
+        Some(watch) => watch.next().await,
         None => std::future::pending().await,
     }
 }
