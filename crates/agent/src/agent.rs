@@ -38,7 +38,7 @@ use crate::upstream::UpstreamTools;
 use crate::workspace_files::WorkspaceFiles;
 
 /// How long abandoned work may take to release its session when the process shuts down.
-const LAST_WRITES: Duration = Duration::from_secs(5);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A cheap handle on the agent; clones share everything.
 #[derive(Debug, Clone)]
@@ -160,7 +160,7 @@ impl Agent {
             self.sessions.all_idle().await;
             self.context.runs.all_ended().await;
         };
-        if timeout(LAST_WRITES, all_left).await.is_err() {
+        if timeout(SHUTDOWN_TIMEOUT, all_left).await.is_err() {
             tracing::warn!(
                 event = "work_not_left",
                 "some work did not end in time and is resumed when its lease runs out"

@@ -20,7 +20,7 @@ use super::execution::Executions;
 use super::permission::permission_call;
 use super::replies::Replies;
 use super::turn::Turns;
-use crate::session::ask_words::{ask_words, typed_answers};
+use crate::session::ask_prompt::{ask_prompt, typed_answers};
 use crate::session::outcome::Answer;
 use crate::session::progress::Progress;
 use crate::session::task::InputContext;
@@ -57,8 +57,8 @@ impl Asks {
         let Some(turn) = answered_turn(&committed) else {
             return Err(Refusal::conflict("This request was sent before with another content.").into());
         };
-        let words = rule.map_or_else(|| "Answered.".to_owned(), |rule| self.add_rule(rule));
-        self.continue_turn(&turn, committed.seq, words, context).await
+        let message = rule.map_or_else(|| "Answered.".to_owned(), |rule| self.add_rule(rule));
+        self.continue_turn(&turn, committed.seq, message, context).await
     }
 
     /// The rule that `always` writes. It is made before the answer is written down, so that a call that no rule can
@@ -97,26 +97,26 @@ impl Asks {
         &self,
         code: Option<&str>,
         grant: Grant,
-        words: Option<String>,
+        note: Option<String>,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         if let Some(before) = self.answered_before(context).await? {
             return Ok(before);
         }
         let ask = self.waiting_permission(context.session()).await?;
-        let Some(code) = code else { return Ok(Answer::words(context.session(), "").with_ask(ask)) };
+        let Some(code) = code else { return Ok(Answer::text(context.session(), "").with_ask(ask)) };
         if !ask.ask.is_named(code) {
-            let message = format!("The agent asks about another call now.\n\n{}", ask_words(&ask));
+            let message = format!("The agent asks about another call now.\n\n{}", ask_prompt(&ask));
             return Err(Refusal::new(RefusalCode::StaleApproval, message).into());
         }
-        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Permission { grant, words }, context).await
+        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Permission { grant, note }, context).await
     }
 
     /// `/deny`: without a code it is about the call that the person was shown.
     pub(super) async fn deny(
         &self,
         code: Option<&str>,
-        words: Option<String>,
+        note: Option<String>,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         if let Some(before) = self.answered_before(context).await? {
@@ -128,11 +128,11 @@ impl Asks {
         if !is_meant {
             return Ok(unseen(context.session(), ask));
         }
-        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Permission { grant: Grant::No, words }, context).await
+        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Permission { grant: Grant::No, note }, context).await
     }
 
     /// `/answer`: the code names the question.
-    pub(super) async fn answer_named(&self, code: &str, words: &str, context: &InputContext) -> LedgerResult<Answer> {
+    pub(super) async fn answer_named(&self, code: &str, message: &str, context: &InputContext) -> LedgerResult<Answer> {
         if let Some(before) = self.answered_before(context).await? {
             return Ok(before);
         }
@@ -142,14 +142,14 @@ impl Asks {
         if !ask.ask.is_named(code) {
             return Ok(unseen(context.session(), ask));
         }
-        self.answer_in_words(&ask, words, context).await
+        self.answer_with_text(&ask, message, context).await
     }
 
     async fn waiting_permission(&self, session: &SessionIdentity) -> LedgerResult<WaitingAsk> {
         match self.waiting(session).await? {
             Some(ask) if matches!(ask.ask.subject, AskSubject::Permission(_)) => Ok(ask),
             Some(ask) => {
-                let message = format!("The agent asks a question and not for permission.\n\n{}", ask_words(&ask));
+                let message = format!("The agent asks a question and not for permission.\n\n{}", ask_prompt(&ask));
                 Err(Refusal::wrong_status(message).into())
             }
             None => Err(Refusal::not_found("The agent asks for no permission in this session.").into()),
@@ -201,19 +201,19 @@ impl Asks {
             return Ok(Some(unseen(context.session(), ask)));
         }
         match ask.ask.subject {
-            AskSubject::Questions { .. } => self.answer_in_words(&ask, text, context).await.map(Some),
+            AskSubject::Questions { .. } => self.answer_with_text(&ask, text, context).await.map(Some),
             AskSubject::Permission(_) => Ok(None),
         }
     }
 
-    async fn answer_in_words(&self, ask: &WaitingAsk, text: &str, context: &InputContext) -> LedgerResult<Answer> {
+    async fn answer_with_text(&self, ask: &WaitingAsk, text: &str, context: &InputContext) -> LedgerResult<Answer> {
         let AskSubject::Questions { questions } = &ask.ask.subject else {
-            let message = format!("The agent asks for permission.\n\n{}", ask_words(ask));
+            let message = format!("The agent asks for permission.\n\n{}", ask_prompt(ask));
             return Err(Refusal::wrong_status(message).into());
         };
         let Some(answers) = typed_answers(questions, text) else {
-            let words = format!("{} questions are asked.\n\n{}", questions.len(), ask_words(ask));
-            return Err(Refusal::invalid(words).into());
+            let message = format!("{} questions are asked.\n\n{}", questions.len(), ask_prompt(ask));
+            return Err(Refusal::invalid(message).into());
         };
         self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Questions { answers }, context).await
     }
@@ -231,23 +231,23 @@ impl Asks {
         &self,
         turn: &TurnId,
         seq: u64,
-        words: String,
+        message: String,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         let session = context.session();
-        context.progress.send(Progress::Said(words.clone()));
+        context.progress.send(Progress::Said(message.clone()));
         if let Some(outcome) = Box::pin(self.replies.resume_turn(context)).await? {
-            return Ok(Answer { decided: Some(words), ..outcome.into() });
+            return Ok(Answer { decided: Some(message), ..outcome.into() });
         }
         // The turn of a step is resumed with its execution.
         if let Some(answer) = Box::pin(self.executions.resume(context)).await? {
-            return Ok(Answer { decided: Some(words), ..answer });
+            return Ok(Answer { decided: Some(message), ..answer });
         }
         match self.turns.open_turn(session).await?.filter(|open| open.named(turn).is_some()) {
             // It asks again, or another process continues it.
             Some(open) => Ok(match WaitingAsk::of(session, &open) {
-                Some(ask) => Answer::words(session, words).with_ask(ask),
-                None => Answer::words(session, words),
+                Some(ask) => Answer::text(session, message).with_ask(ask),
+                None => Answer::text(session, message),
             }),
             None => Ok(self.turns.outcome_of(turn, seq, context).await?.into()),
         }
@@ -256,8 +256,8 @@ impl Asks {
 
 /// Nothing is answered: the person sees first what is asked.
 fn unseen(session: &SessionIdentity, ask: WaitingAsk) -> Answer {
-    let words = "The agent asks this now, and you had not seen it here. Nothing was answered.";
-    Answer::refusal(session, RefusalCode::StaleApproval, words).with_ask(ask)
+    let message = "The agent asks this now, and you had not seen it here. Nothing was answered.";
+    Answer::refusal(session, RefusalCode::StaleApproval, message).with_ask(ask)
 }
 
 fn answered_turn(committed: &Committed) -> Option<TurnId> {

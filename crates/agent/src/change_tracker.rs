@@ -12,7 +12,7 @@ use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 /// The paths of each kind that the journal names at most.
 const NAMED_PATHS: usize = 1_000;
 /// A call that was given up has this long to stop.
-const PATIENCE: Duration = Duration::from_secs(5);
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Begun before a call and finished after it.
 #[derive(Debug)]
@@ -75,5 +75,5 @@ pub(super) async fn done_before(tool: &dyn Tool, context: ToolContext<'_>) -> Op
     if tool.effect() == ToolEffect::ReadsOnly {
         return None;
     }
-    timeout(PATIENCE, tool.done_before(context)).await.ok()?.ok().flatten()
+    timeout(STOP_TIMEOUT, tool.done_before(context)).await.ok()?.ok().flatten()
 }

@@ -65,7 +65,7 @@ pub(super) struct ChatLog {
     uncovered: ChangedPaths,
     undone: Vec<UndoneChanges>,
     /// What people said in turns that have changed no file yet.
-    said: HashMap<TurnId, String>,
+    messages: HashMap<TurnId, String>,
 }
 
 impl ChatChangesReader {
@@ -99,8 +99,8 @@ impl ChatChangesReader {
             let Some(last) = page.last().map(|entry| entry.seq) else { return Ok(log) };
             for entry in page {
                 match entry.event {
-                    Event::Session(event) => log.take_in(event, entry.by, entry.at),
-                    Event::Turn { id, event: TurnEvent::Begun { text, .. } } => drop(log.said.insert(id, text)),
+                    Event::Session(event) => log.apply(event, entry.by, entry.at),
+                    Event::Turn { id, event: TurnEvent::Begun { text, .. } } => drop(log.messages.insert(id, text)),
                     _ => {}
                 }
             }
@@ -125,7 +125,7 @@ impl ChatLog {
         self.turns.last().map(|turn| turn.at)
     }
 
-    fn take_in(&mut self, event: SessionEvent, by: planwright_core::actor::Actor, at: Timestamp) {
+    fn apply(&mut self, event: SessionEvent, by: planwright_core::actor::Actor, at: Timestamp) {
         match event {
             SessionEvent::FilesChanged { origin, call_changes } => {
                 let (None, Some(turn)) = (origin.plan, origin.in_turn) else { return };
@@ -138,7 +138,7 @@ impl ChatLog {
                         known.at = at;
                     }
                     None => {
-                        let text = self.said.remove(&turn).unwrap_or_default();
+                        let text = self.messages.remove(&turn).unwrap_or_default();
                         self.turns.push(StandingTurn { turn, at, text, changes: call_changes.changes });
                     }
                 }

@@ -111,7 +111,7 @@ impl Commands {
                 }
                 let reply =
                     format!("New session `{}`. `/switch {}` goes back.", location.session, session.conversation);
-                Ok(Answer::words(&location.session, reply))
+                Ok(Answer::text(&location.session, reply))
             }
             SlashCommand::Switch { key } => {
                 let session = SessionIdentity::new(session.channel, key);
@@ -123,17 +123,17 @@ impl Commands {
             SlashCommand::Reset => self.reset(context, &Running::NOTHING).await,
             SlashCommand::Compact => compact::run(&self.agent, &self.leases, &self.turns, context).await,
             SlashCommand::Stop => self.stop(context, &Running::NOTHING).await,
-            SlashCommand::Allow { code, grant, words } => {
-                Box::pin(self.asks.allow(code.as_deref(), grant.unwrap_or(Grant::Once), words, context)).await
+            SlashCommand::Allow { code, grant, note } => {
+                Box::pin(self.asks.allow(code.as_deref(), grant.unwrap_or(Grant::Once), note, context)).await
             }
-            SlashCommand::Deny { code, words } => Box::pin(self.asks.deny(code.as_deref(), words, context)).await,
-            SlashCommand::Answer { code, words } => Box::pin(self.asks.answer_named(&code, &words, context)).await,
+            SlashCommand::Deny { code, note } => Box::pin(self.asks.deny(code.as_deref(), note, context)).await,
+            SlashCommand::Answer { code, text } => Box::pin(self.asks.answer_named(&code, &text, context)).await,
             SlashCommand::Status => self.overview.status(session).await,
             SlashCommand::Tools(ToolsCommand::List) => self.overview.tools(session).await,
             SlashCommand::Tools(ToolsCommand::Accept { server, code }) => {
                 self.overview.accept_tools(&server, code.as_deref(), context).await
             }
-            SlashCommand::Help { topic } => Ok(Answer::words(session, slash::help(topic.as_deref()))),
+            SlashCommand::Help { topic } => Ok(Answer::text(session, slash::help(topic.as_deref()))),
             SlashCommand::Project(command) => self.workspace.project(command, context).await,
             SlashCommand::Changes(selection) => self.workspace.changes(selection, session).await,
             SlashCommand::Undo(selection) => self.workspace.undo_selected(selection, context).await,
@@ -151,7 +151,7 @@ impl Commands {
     pub(super) async fn stop(&self, context: &InputContext, running: &Running) -> LedgerResult<Answer> {
         let session = context.session();
         let stopped = self.executions.stop_once(context, running).await? | self.auto.stop_running(context).await?;
-        Ok(Answer::words(session, if stopped { "Stopped." } else { "There is nothing to stop." }))
+        Ok(Answer::text(session, if stopped { "Stopped." } else { "There is nothing to stop." }))
     }
 
     pub(super) async fn reset(&self, context: &InputContext, running: &Running) -> LedgerResult<Answer> {
@@ -170,7 +170,7 @@ impl Commands {
             false => "",
         };
         let reply = format!("The conversation is reset: a new one begins here. Plan work is off.{plan}");
-        Ok(Answer::words(session, reply))
+        Ok(Answer::text(session, reply))
     }
 
     /// Deletes the session with its journal, plans, memories and files. What a person promoted to global stays. Transports that were in it return to the session before.
@@ -191,7 +191,7 @@ impl Commands {
         };
         self.agent.conversations.forget(session);
         self.leases.release(&lease).await;
-        deleted.map(|()| Answer::words(session, format!("Session {session} is deleted.")))
+        deleted.map(|()| Answer::text(session, format!("Session {session} is deleted.")))
     }
 }
 
@@ -207,14 +207,14 @@ pub(super) fn refusal_as_answer(session: &SessionIdentity, outcome: LedgerResult
     match outcome {
         Err(error @ (LedgerError::Refused(_) | LedgerError::Fenced(_))) => {
             let refusal = error.into_refusal();
-            Ok(Answer::refusal(session, refusal.code, words(&refusal)))
+            Ok(Answer::refusal(session, refusal.code, refusal_text(&refusal)))
         }
         outcome => outcome,
     }
 }
 
 /// A refusal in words for a person, with everything that is wrong.
-fn words(refusal: &Refusal) -> String {
+fn refusal_text(refusal: &Refusal) -> String {
     let problems = refusal.problems.iter().map(|problem| format!("\n- {}: {}", problem.path, problem.message));
     std::iter::once(refusal.message.clone()).chain(problems).collect()
 }

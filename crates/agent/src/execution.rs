@@ -27,12 +27,12 @@ use std::sync::Arc;
 
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::ask::WaitingAsk;
-use planwright_core::command::{Command, Decision, RunCommand};
+use planwright_core::command::{Command, Decision, ExecutionCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, RequestId, StepId};
 use planwright_core::plan::approval::SkippedStep;
 use planwright_core::plan::content::{CallRunner, PlanContent, RecordedCall};
-use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::execution::{StepState, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
@@ -46,7 +46,7 @@ use tracing::Instrument as _;
 use super::agent_context::AgentContext;
 use super::leases::{Leases, Taken, is_over_or_taken};
 use super::turn::{AnswerDelivery, BeginAttempt, Begun, PreparedTurn, Turns};
-use crate::session::ask_words::ask_words;
+use crate::session::ask_prompt::ask_prompt;
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
@@ -115,7 +115,7 @@ impl Executions {
         // The request was sent before, and the execution has ended since.
         if plan.status != PlanStatus::Executing {
             self.leases.release(&held).await;
-            return Ok(Some(Answer::words(context.session(), summary(&plan))));
+            return Ok(Some(Answer::text(context.session(), summary(&plan))));
         }
         if let Err(error) = self.check_ready(&committed.snapshot, &plan).await {
             self.leases.release(&held).await;
@@ -139,7 +139,7 @@ impl Executions {
     /// What became of the plan, and what its turn asks.
     async fn answer(&self, plan: &Plan, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
-        let answer = Answer::words(session, summary(plan));
+        let answer = Answer::text(session, summary(plan));
         let may_ask = match plan.style() {
             PlanStyle::Document | PlanStyle::Build => true,
             // Recorded calls have no turn in which an agent could ask.
@@ -176,8 +176,8 @@ impl Executions {
     pub(super) async fn finish_first(&self, context: &InputContext) -> LedgerResult<bool> {
         let Some(open) = self.turns.open_turn(context.session()).await? else { return Ok(false) };
         if let Some(ask) = WaitingAsk::of(context.session(), &open) {
-            let words = format!("The agent waits for your answer first.\n\n{}", ask_words(&ask));
-            return Err(Refusal::wrong_status(words).into());
+            let message = format!("The agent waits for your answer first.\n\n{}", ask_prompt(&ask));
+            return Err(Refusal::wrong_status(message).into());
         }
         self.check_open_turn(context.session(), &open).await?;
         if let Purpose::Step { plan, execution, .. } = &open.purpose {
@@ -321,7 +321,7 @@ impl Executions {
     }
 
     /// Whether a step can be done again without harm.
-    pub(super) fn may_repeat(&self, plan: &Plan, run: &StepRun) -> bool {
+    pub(super) fn may_repeat(&self, plan: &Plan, run: &StepState) -> bool {
         let call = calls_of(plan).iter().find(|call| call.id == run.step);
         let tool = call.and_then(|call| self.agent.toolbox.get(&call.tool));
         tool.is_some_and(|tool| tool.effect() != ToolEffect::Changes)
@@ -335,7 +335,7 @@ impl Executions {
 
     /// The same without the steps that are left out.
     pub(super) fn check_able_without(&self, plan: &Plan, left_out: &[SkippedStep]) -> Result<(), Refusal> {
-        let is_over = |run: &&StepRun| matches!(run.status, StepStatus::Completed | StepStatus::Skipped);
+        let is_over = |run: &&StepState| matches!(run.status, StepStatus::Completed | StepStatus::Skipped);
         let runs = plan.execution.iter().flat_map(|execution| &execution.steps);
         let over: BTreeSet<_> = runs.filter(is_over).map(|run| &run.step).collect();
         let approved = |step: &StepId| left_out.iter().all(|skip| skip.step != *step) && !over.contains(step);
@@ -364,7 +364,7 @@ impl Executions {
 /// The command that takes the lease. For an execution that is open already it writes nothing.
 fn beginning(plan: &Plan) -> Command {
     match plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing) {
-        Some(running) => Command::Run(RunCommand::Advance {
+        Some(running) => Command::Execution(ExecutionCommand::Advance {
             plan: plan.id.clone(),
             execution: running.id.clone(),
             ended: Vec::new(),
@@ -374,7 +374,7 @@ fn beginning(plan: &Plan) -> Command {
     }
 }
 
-fn uncertain(steps: &[StepRun]) -> Option<&StepRun> {
+fn uncertain(steps: &[StepState]) -> Option<&StepState> {
     steps.iter().find(|run| run.status == StepStatus::Uncertain)
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::ask::GatewayAsk;
-use planwright_core::command::{Command, ExternalCommand, RunCommand};
+use planwright_core::command::{Command, ExecutionCommand, ExternalCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::gateway::{GatewayCall, GatewayDecision, GatewayWrites, decide_gateway};
 use planwright_core::ids::StepId;
@@ -258,9 +258,9 @@ impl Gateway {
             ToolContext::without_lease(session).in_workspace(&workspace).named(call.as_str()).observed_by(events);
         let limit = tool.time_limit(&arguments, self.agent.engine().policy().turn.tool_time);
         let ended = timeout(limit, catch_panic(name, tool.call(context, arguments))).await;
-        let unknown = |words: String| match tool.effect() {
-            ToolEffect::Changes => Ok(ToolAnswer::uncertain(format!("{words} It is not known whether it was done."))),
-            ToolEffect::ReadsOnly | ToolEffect::Repeatable => Err(Refusal::new(RefusalCode::Unavailable, words)),
+        let unknown = |message: String| match tool.effect() {
+            ToolEffect::Changes => Ok(ToolAnswer::uncertain(format!("{message} It is not known whether it was done."))),
+            ToolEffect::ReadsOnly | ToolEffect::Repeatable => Err(Refusal::new(RefusalCode::Unavailable, message)),
         };
         match ended {
             Ok(Some(answer)) => answer,
@@ -337,7 +337,7 @@ impl Gateway {
         let by = Actor::system(Channel::Mcp.as_str());
         if plan.status == PlanStatus::Approved {
             tracing::debug!(session_identity = %session, step = %next, "the calls of an approved plan begin");
-            let start = Command::Run(RunCommand::Start { plan: plan.id.clone() });
+            let start = Command::Execution(ExecutionCommand::Start { plan: plan.id.clone() });
             match engine.submit(session, &by, start).await {
                 Ok(_) => {}
                 // Another process was faster, or the approval does not permit it any more.
@@ -356,7 +356,7 @@ impl Gateway {
     fn next_call(&self, plan: &Plan) -> Option<StepId> {
         let PlanContent::Collect(collected) = &plan.content else { return None };
         let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
-        let run = |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.run(step));
+        let run = |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.step(step));
         let is_open = |step: &StepId| match plan.status {
             PlanStatus::Approved => skipped.iter().all(|skip| skip.step != *step),
             PlanStatus::Executing => run(step).is_some_and(|run| !run.status.is_settled()),
@@ -380,7 +380,7 @@ impl Gateway {
 }
 
 fn recorded_result(snapshot: &Snapshot, step: &StepId) -> Value {
-    let run = snapshot.active().and_then(|plan| plan.execution.as_ref()).and_then(|execution| execution.run(step));
+    let run = snapshot.active().and_then(|plan| plan.execution.as_ref()).and_then(|execution| execution.step(step));
     let note = run.and_then(|run| run.note.clone()).unwrap_or_default();
     let result = serde_json::from_str(&note).unwrap_or(Value::String(note));
     serde_json::json!({ "recorded": true, "step_id": step, "result": result })

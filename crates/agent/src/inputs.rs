@@ -51,7 +51,7 @@ impl InputHandler for InputDispatcher {
             Input::Stop => Ok(Interruption::Finished(self.stop_running(context, running).await?)),
             Input::StopHere => {
                 running.stop().await;
-                Ok(finished(Answer::words(session, "Stopped.")))
+                Ok(finished(Answer::text(session, "Stopped.")))
             }
             Input::StopRuns { run } => Ok(finished(self.commands.auto.stop(run, context, running).await?)),
             Input::Command(SlashCommand::Auto(AutoSubcommand::Off { run })) => {
@@ -247,7 +247,7 @@ impl InputDispatcher {
     async fn stop_running(&self, context: &InputContext, running: &Running) -> LedgerResult<Outcome> {
         let session = context.session();
         let stopped = self.executions.stop_once(context, running).await?;
-        Ok(stopped.then(|| Answer::words(session, "Stopped.")).into())
+        Ok(stopped.then(|| Answer::text(session, "Stopped.")).into())
     }
 
     /// Whether a plan is being carried out, here or in another process.

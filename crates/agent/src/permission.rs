@@ -130,7 +130,7 @@ pub(super) fn denied(tool: &str, outcome: &PermissionOutcome) -> Option<Refusal>
     match outcome.permission {
         Permission::Allow | Permission::Ask => None,
         Permission::Deny => {
-            Some(Refusal::policy_denied(format!("{} is denied. {}", quoted(tool), outcome.reason.words())))
+            Some(Refusal::policy_denied(format!("{} is denied. {}", quoted(tool), outcome.reason.describe())))
         }
     }
 }

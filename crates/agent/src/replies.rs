@@ -56,8 +56,8 @@ impl Replies {
         let message = TurnMessage { request, text, begins: Begins::Answer };
         let prepared = self.turns.prepare(snapshot, message).await?;
         let outcome = match Box::pin(self.executions.begin_turn(context.by(), &prepared, context)).await? {
-            Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
-            Begun::Before { turn, seq } => self.turns.outcome_of(&turn, seq, context).await?,
+            Begun::New(mut turn) => Box::pin(turn.finish_turn()).await?,
+            Begun::Replayed { turn, seq } => self.turns.outcome_of(&turn, seq, context).await?,
         };
         Box::pin(self.executions.approve_by_rule(outcome, context)).await
     }

@@ -112,8 +112,8 @@ impl Runs {
             Err(error) => return Err(error),
         };
         let outcome = match begun {
-            Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
-            Begun::Before { turn, seq } => self.turns.outcome_of(&turn, seq, context).await?,
+            Begun::New(mut turn) => Box::pin(turn.finish_turn()).await?,
+            Begun::Replayed { turn, seq } => self.turns.outcome_of(&turn, seq, context).await?,
         };
         let outcome = Box::pin(self.executions.approve_by_rule(outcome, context)).await?;
         // Those who watch the session read the answer here; no person waits for it.
@@ -146,7 +146,7 @@ impl Runs {
                 Err(error) => return Err(error),
             }
         }
-        Ok(if started { Answer::words(session, "Scheduled runs are started.").into() } else { Outcome::NothingToDo })
+        Ok(if started { Answer::text(session, "Scheduled runs are started.").into() } else { Outcome::NothingToDo })
     }
 
     /// Notes which runs of the session were interrupted because their process ended.

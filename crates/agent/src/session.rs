@@ -7,12 +7,12 @@
 //! - `lease`: the right to work on a session over all processes, renewed by the task
 //! - [`progress`]: the stream that a submitter reads, and the observers of a session
 //! - [`outcome`]: what a stream ends in
-//! - `ask_words`: what a turn asks a person, and what the person types
+//! - `ask_prompt`: what a turn asks a person, and what the person types
 //! - `shutdown`: work that is left where another process resumes it
 //!
 //! This module knows queues, leases and streams. What an input does is decided by its [`task::InputHandler`], the agent.
 
-pub mod ask_words;
+pub mod ask_prompt;
 pub mod input;
 pub(crate) mod lease;
 pub mod outcome;

@@ -15,7 +15,7 @@ pub struct Tokens {
 
 /// Of a longer text, only this part is counted, because the tokenizer is slow on long texts.
 const COUNTED: usize = 32 * 1024;
-const MOST_KNOWN: usize = 1024;
+const MAX_KNOWN: usize = 1024;
 
 impl Tokens {
     /// Loads the vocabulary, which takes a moment the first time.
@@ -34,7 +34,7 @@ impl Tokens {
         }
         let tokens = self.count(text);
         let mut known = lock();
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_KNOWN {
             known.clear();
         }
         known.insert(key, tokens);

@@ -104,8 +104,8 @@ impl ToolAnswer {
     }
 
     /// For a call whose result was lost. The words say what is known.
-    pub fn uncertain(words: String) -> Self {
-        Self { is_uncertain: true, ..Self::from(json!({ "message": words })) }
+    pub fn uncertain(message: String) -> Self {
+        Self { is_uncertain: true, ..Self::from(json!({ "message": message })) }
     }
 }
 

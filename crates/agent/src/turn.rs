@@ -96,9 +96,9 @@ pub(super) struct PreparedTurn<'a> {
 /// The result of beginning a turn.
 #[derive(Debug)]
 pub(super) enum Begun<'a> {
-    Now(Box<TurnRunner<'a>>),
+    New(Box<TurnRunner<'a>>),
     /// The request was sent before, and began the turn with this entry.
-    Before {
+    Replayed {
         turn: TurnId,
         seq: u64,
     },
@@ -126,11 +126,13 @@ impl Turns {
     ) -> LedgerResult<PreparedTurn<'a>> {
         let TurnMessage { request, text, begins } = message;
         let tokens = self.requests.check_room(snapshot, text).await?;
-        let said = text.to_owned();
+        let owned = text.to_owned();
         let command = Command::Turn(match begins {
-            Begins::Answer => TurnCommand::Begin { text: said, tokens, purpose: Purpose::Answer },
-            Begins::Document { plan, seen } => TurnCommand::BeginDocument { text: said, tokens, plan, seen },
-            Begins::Run(context) => TurnCommand::Begin { text: said, tokens, purpose: Purpose::Run(Box::new(context)) },
+            Begins::Answer => TurnCommand::Begin { text: owned, tokens, purpose: Purpose::Answer },
+            Begins::Document { plan, seen } => TurnCommand::BeginDocument { text: owned, tokens, plan, seen },
+            Begins::Run(context) => {
+                TurnCommand::Begin { text: owned, tokens, purpose: Purpose::Run(Box::new(context)) }
+            }
         });
         Ok(PreparedTurn { request, text, command })
     }
@@ -152,7 +154,7 @@ impl Turns {
             Ok(Taken::Before(committed)) => {
                 let turn = begun_turn(&committed, text)?;
                 context.progress.send(Progress::Accepted(turn.clone()));
-                Ok(BeginAttempt::Begun(Begun::Before { turn, seq: committed.seq }))
+                Ok(BeginAttempt::Begun(Begun::Replayed { turn, seq: committed.seq }))
             }
             Ok(Taken::Now(committed, lease)) => {
                 let turn = match begun_turn(&committed, text) {
@@ -165,10 +167,10 @@ impl Turns {
                 context.progress.send(Progress::Accepted(turn.clone()));
                 if !is_untouched(&committed, &turn) {
                     self.leases.release(&lease).await;
-                    return Ok(BeginAttempt::Begun(Begun::Before { turn, seq: committed.seq }));
+                    return Ok(BeginAttempt::Begun(Begun::Replayed { turn, seq: committed.seq }));
                 }
                 let run = self.run(turn, committed, lease, context).await?;
-                Ok(BeginAttempt::Begun(Begun::Now(Box::new(run))))
+                Ok(BeginAttempt::Begun(Begun::New(Box::new(run))))
             }
         }
     }

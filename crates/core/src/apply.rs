@@ -13,7 +13,7 @@ use crate::memory::{MemoryChange, MemoryEvent, MemoryRecord};
 use crate::mode::PlanModeState;
 use crate::plan::content::{MetadataChange, PlanContent};
 use crate::plan::creation::{Creation, ImportedPlan};
-use crate::plan::execution::{Execution, Pause, StepRun, StepStatus};
+use crate::plan::execution::{Execution, Pause, StepState, StepStatus};
 use crate::plan::{Digest, Feedback, Plan, PlanEnding};
 use crate::session::Session;
 use crate::snapshot::{CommandContext, Snapshot};
@@ -21,7 +21,7 @@ use crate::turn::{OpenTurn, Purpose, TickProgress};
 use crate::workspace::Workspace;
 
 /// How many accepted and declined offers a session keeps. It is more than the rules offer at once.
-const MOST_SETTLED_OFFERS: usize = 256;
+const MAX_SETTLED_OFFERS: usize = 256;
 
 impl Snapshot {
     /// `seq` is the sequence number of the event's entry in the journal.
@@ -116,7 +116,7 @@ impl Session {
     fn note_memory_change(&mut self, event: &MemoryEvent) {
         let memory = event.memory().clone();
         if let Some(offer) = event.settled_offer() {
-            if self.settled_offers.len() == MOST_SETTLED_OFFERS {
+            if self.settled_offers.len() == MAX_SETTLED_OFFERS {
                 self.settled_offers.remove(0);
             }
             self.settled_offers.push(offer.clone());
@@ -131,7 +131,7 @@ impl Session {
                 return;
             }
         };
-        if self.memory_changes.len() == MemoryChange::MOST {
+        if self.memory_changes.len() == MemoryChange::MAX_CHANGES {
             self.memory_changes.remove(0);
         }
         self.memory_changes.push(change);
@@ -227,7 +227,7 @@ impl Session {
             TurnEvent::QuestionsAsked { ask, call, digest, questions } => {
                 self.ask(id, ask, *call, *digest, AskSubject::Questions { questions: questions.clone() }, at);
             }
-            TurnEvent::PermissionAnswered { grant, words, execution, .. } => {
+            TurnEvent::PermissionAnswered { grant, note, execution, .. } => {
                 let subject = self.open_turn_mut(id).and_then(|open| open.ask.as_ref()).map(|ask| ask.subject.clone());
                 if let (Some(execution), Some(AskSubject::Permission(call))) = (execution, subject) {
                     let CallToPermit { tool, arguments, .. } = call;
@@ -235,7 +235,7 @@ impl Session {
                     self.granted.retain(|granted| granted.execution == *execution);
                     self.granted.push(GrantedCall { execution: execution.clone(), tool, arguments });
                 }
-                self.take_answer(id, AskAnswer::Permission { grant: *grant, words: words.clone() });
+                self.take_answer(id, AskAnswer::Permission { grant: *grant, note: note.clone() });
             }
             TurnEvent::QuestionsAnswered { answers, .. } => {
                 self.take_answer(id, AskAnswer::Questions { answers: answers.clone() });
@@ -243,9 +243,9 @@ impl Session {
             TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => {
                 let Some(input) = event.input() else { return };
                 if let Some(open) = self.open_turn_mut(id) {
-                    open.take_in(&input);
+                    open.apply(&input);
                     if let Some(tick) = self.tick_mut() {
-                        tick.take_in(&input);
+                        tick.apply(&input);
                     }
                 }
             }
@@ -298,9 +298,9 @@ impl PlanModeState {
 
 /// The first line of what was said, short enough for a list.
 fn topic(text: &str) -> String {
-    const MOST: usize = 60;
+    const MAX_CHARACTERS: usize = 60;
     let line = text.trim().lines().next().unwrap_or_default();
-    match line.char_indices().nth(MOST) {
+    match line.char_indices().nth(MAX_CHARACTERS) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
         None => line.to_owned(),
     }
@@ -468,7 +468,7 @@ impl Plan {
 
     /// Whether the event moves the plan forward. The same text again, the same report again and another note do not.
     fn is_moved_by(&self, event: &PlanEvent) -> bool {
-        let status = |step: &StepId| Some(self.execution.as_ref()?.run(step)?.status);
+        let status = |step: &StepId| Some(self.execution.as_ref()?.step(step)?.status);
         match event {
             PlanEvent::ContentSet { markdown, .. } => match &self.content {
                 PlanContent::Document(document) => document.markdown != *markdown,
@@ -483,7 +483,7 @@ impl Plan {
         }
     }
 
-    fn run_mut(&mut self, step: &StepId) -> Option<&mut StepRun> {
+    fn run_mut(&mut self, step: &StepId) -> Option<&mut StepState> {
         self.execution.as_mut()?.steps.iter_mut().find(|run| run.step == *step)
     }
 

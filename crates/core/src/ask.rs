@@ -99,8 +99,8 @@ pub enum AskAnswer {
     Permission {
         grant: Grant,
         /// What the person says to the agent about it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        words: Option<String>,
+        #[serde(rename = "words", default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     /// One for each question.
     Questions { answers: Vec<String> },

@@ -28,7 +28,8 @@ pub enum Command {
     Draft(DraftCommand),
     Decide(Decision),
     Answer(AnswerCommand),
-    Run(RunCommand),
+    #[serde(rename = "Run")]
+    Execution(ExecutionCommand),
     Turn(TurnCommand),
     Workbook(WorkbookCommand),
     Memory(MemoryCommand),
@@ -241,7 +242,7 @@ text_enum! {
 
 /// What carries a plan out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RunCommand {
+pub enum ExecutionCommand {
     Start {
         plan: PlanId,
     },
@@ -314,7 +315,7 @@ impl Command {
             | Self::Memory(_)
             | Self::Auto(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
-            Self::Run(run) => run.plan(),
+            Self::Execution(command) => command.plan(),
             Self::Import(imported) => Some(&imported.id),
         }
     }
@@ -328,7 +329,7 @@ impl Command {
             | Self::External(_)
             | Self::Decide(_)
             | Self::Answer(_)
-            | Self::Run(_)
+            | Self::Execution(_)
             | Self::Turn(_)
             | Self::Workbook(_)
             | Self::Auto(_)
@@ -351,7 +352,7 @@ impl Decision {
     }
 }
 
-impl RunCommand {
+impl ExecutionCommand {
     pub fn plan(&self) -> Option<&PlanId> {
         match self {
             Self::Start { plan }

@@ -44,7 +44,7 @@ pub fn decide(
         Command::Draft(command) => decider.draft(command),
         Command::Decide(decision) => decider.decision(decision),
         Command::Answer(command) => decider.answer(command),
-        Command::Run(command) => decider.run(command),
+        Command::Execution(command) => decider.execution(command),
         Command::Turn(command) => decider.turn(command),
         Command::Workbook(command) => decider.workbook(command),
         Command::Memory(command) => decider.memory(command),

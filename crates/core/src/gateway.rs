@@ -57,7 +57,7 @@ pub fn decide_gateway(
     call: &GatewayCall<'_>,
 ) -> GatewayDecision {
     if call.permission.permission == Permission::Deny {
-        let why = call.permission.reason.words();
+        let why = call.permission.reason.describe();
         return GatewayDecision::Deny(Refusal::policy_denied(format!("{} is denied. {why}", quoted(call.tool))));
     }
     if style == Some(PlanStyle::Collect) {
@@ -119,7 +119,7 @@ fn firewall(writes: GatewayWrites, plan: &Plan, call: &GatewayCall<'_>) -> Gatew
         return outside(writes, plan, call);
     }
     let status =
-        |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.run(step)).map(|run| run.status);
+        |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.step(step)).map(|run| run.status);
     match approved.find(|step| status(&step.id) == Some(StepStatus::Completed)) {
         Some(step) => GatewayDecision::Recorded(step.id.clone()),
         None => GatewayDecision::Deny(Refusal::wrong_status(format!(

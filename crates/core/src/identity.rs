@@ -35,15 +35,15 @@ text_enum! {
 pub struct ConversationKey(String);
 
 impl ConversationKey {
-    const LONGEST: usize = 64;
-    const SHORTEST_NEW: usize = 8;
+    const MAX_LENGTH: usize = 64;
+    const MIN_NEW_LENGTH: usize = 8;
 
     /// What a key looks like, in the same words wherever one is refused.
     pub(crate) const RULE: &str = "a new key has 8 to 64 letters, digits, '_' or '-'";
 
     /// A key for a conversation that begins now.
     pub fn new(text: impl Into<String>) -> Result<Self, Refusal> {
-        Self::with_at_least(Self::SHORTEST_NEW, text.into())
+        Self::with_at_least(Self::MIN_NEW_LENGTH, text.into())
     }
 
     /// A key of a conversation that exists already; older ones may be shorter than new ones.
@@ -52,7 +52,7 @@ impl ConversationKey {
     }
 
     fn with_at_least(shortest: usize, text: String) -> Result<Self, Refusal> {
-        let fits = (shortest..=Self::LONGEST).contains(&text.len())
+        let fits = (shortest..=Self::MAX_LENGTH).contains(&text.len())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
         if fits {
             Ok(Self(text))
@@ -63,7 +63,7 @@ impl ConversationKey {
 
     /// Whether a conversation with this key may begin now.
     pub fn may_be_new(&self) -> bool {
-        self.0.len() >= Self::SHORTEST_NEW
+        self.0.len() >= Self::MIN_NEW_LENGTH
     }
 
     pub fn as_str(&self) -> &str {

@@ -124,7 +124,7 @@ impl PermissionReason {
     }
 
     /// Why, as a sentence.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Rule { index, rule } => format!("Rule {} decides: {rule}.", index + 1),
             Self::UnreadableCommand { index, rule } => format!(

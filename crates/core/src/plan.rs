@@ -164,7 +164,7 @@ impl Plan {
     pub fn display_title(&self) -> String {
         self.title
             .clone()
-            .or_else(|| self.content.first_words())
+            .or_else(|| self.content.excerpt())
             .or_else(|| self.origin.as_ref()?.description.clone())
             .unwrap_or_else(|| "Untitled plan".to_owned())
     }
@@ -176,7 +176,7 @@ impl Plan {
 
     /// Whether the next open step is a recorded call that the agent of another program makes itself.
     pub fn waits_for_client(&self) -> bool {
-        let open = |run: &&execution::StepRun| {
+        let open = |run: &&execution::StepState| {
             matches!(run.status, execution::StepStatus::Pending | execution::StepStatus::InProgress)
         };
         let next = self.execution.as_ref().and_then(|execution| execution.steps.iter().find(open));

@@ -101,16 +101,16 @@ pub struct PlannerTurn<'a> {
 
 impl PlannerTurn<'_> {
     pub fn answer(&self) -> PlannerAnswer {
-        let words = || self.reply.trim().to_owned();
+        let reply = || self.reply.trim().to_owned();
         match self.end {
-            TurnEnd::Stopped | TurnEnd::Interrupted => PlannerAnswer::Interruption { message: words() },
+            TurnEnd::Stopped | TurnEnd::Interrupted => PlannerAnswer::Interruption { message: reply() },
             TurnEnd::LimitReached { .. } | TurnEnd::Looping | TurnEnd::NoAnswer | TurnEnd::ModelFailed { .. } => {
-                PlannerAnswer::Failure { message: words() }
+                PlannerAnswer::Failure { message: reply() }
             }
             TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => self
                 .changed_plan()
                 .or_else(|| self.claimed_answer())
-                .unwrap_or_else(|| PlannerAnswer::Answer { text: words() }),
+                .unwrap_or_else(|| PlannerAnswer::Answer { text: reply() }),
         }
     }
 

@@ -21,7 +21,7 @@ impl SessionReplay {
         Self { snapshot: Snapshot::new(session), at: None }
     }
 
-    pub fn take_in(&mut self, entry: &Entry) {
+    pub fn apply(&mut self, entry: &Entry) {
         // The entry that opened the session may be damaged; everything after it still counts.
         if self.snapshot.session.is_none() {
             self.snapshot.session = Some(Session::opened(self.snapshot.identity.clone(), entry.at).into());
@@ -55,7 +55,7 @@ impl TurnReplay {
         Self { id, open: None }
     }
 
-    pub fn take_in(&mut self, event: &Event) {
+    pub fn apply(&mut self, event: &Event) {
         match event {
             Event::Turn { id, event } if *id == self.id => match event {
                 TurnEvent::Begun { purpose, .. } => {
@@ -64,7 +64,7 @@ impl TurnReplay {
                 TurnEvent::Ended { .. } => self.open = None,
                 _ => {
                     if let (Some(open), Some(input)) = (&mut self.open, event.input()) {
-                        open.take_in(&input);
+                        open.apply(&input);
                     }
                 }
             },

@@ -38,7 +38,7 @@ pub use passkeys::{NewPasskey, PasskeyChallenge, SignedByPasskey};
 const ATTEMPTS: u32 = 20;
 
 /// The characters of a passphrase.
-const SHORTEST_PASSPHRASE: usize = 8;
+const MIN_PASSPHRASE: usize = 8;
 
 /// What a process opens a store for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -343,10 +343,10 @@ fn check_name(name: &str) -> Result<(), Refusal> {
 }
 
 fn check_passphrase(passphrase: &str) -> Result<(), Refusal> {
-    if passphrase.chars().count() >= SHORTEST_PASSPHRASE {
+    if passphrase.chars().count() >= MIN_PASSPHRASE {
         return Ok(());
     }
-    Err(Refusal::invalid(format!("The passphrase has at least {SHORTEST_PASSPHRASE} characters.")))
+    Err(Refusal::invalid(format!("The passphrase has at least {MIN_PASSPHRASE} characters.")))
 }
 
 fn no_approver(name: &str) -> Refusal {

@@ -192,7 +192,7 @@ impl History {
         let mut replay = Replay::new(session, plan);
         for entry in self.ledger().plan_journal(session, plan).await? {
             match entry {
-                Ok(entry) => replay.take_in(entry),
+                Ok(entry) => replay.apply(entry),
                 Err(damaged) => replay.note_damage(damaged),
             }
         }

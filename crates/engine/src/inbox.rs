@@ -37,7 +37,7 @@ pub struct WaitingRun {
 }
 
 /// The largest number of asks that are listed.
-const MOST_ASKS: usize = 1_000;
+const MAX_ASKS: usize = 1_000;
 
 #[derive(Debug, Clone)]
 pub struct Inbox {
@@ -86,7 +86,7 @@ impl Inbox {
             damaged.extend(page.damaged);
             asks.extend(page.items.into_iter().filter_map(|stored| waiting_ask(&stored.session)));
             after = page.next;
-            if after.is_none() || asks.len() >= MOST_ASKS {
+            if after.is_none() || asks.len() >= MAX_ASKS {
                 break;
             }
         }
@@ -102,7 +102,7 @@ impl Inbox {
             damaged.extend(page.damaged);
             runs.extend(page.items.iter().flat_map(|stored| waiting_runs(&stored.session)));
             after = page.next;
-            if after.is_none() || runs.len() >= MOST_ASKS {
+            if after.is_none() || runs.len() >= MAX_ASKS {
                 break;
             }
         }

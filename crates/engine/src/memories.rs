@@ -26,7 +26,7 @@ pub use tools::{MemoryTools, memory_tools};
 use embeddings::ByMeaning;
 
 /// A piece of an id names a memory from this length on.
-const SHORTEST_PIECE: usize = 6;
+const MIN_PIECE: usize = 6;
 
 #[derive(Debug, Clone)]
 pub struct Memories {
@@ -122,7 +122,7 @@ impl Memories {
     pub async fn find(&self, chain: &ScopeChain, reference: &str) -> LedgerResult<MemoryItem> {
         let not_found =
             || Refusal::not_found(format!("There is no memory {} in session {}.", quoted(reference), chain.session()));
-        if reference.len() < SHORTEST_PIECE {
+        if reference.len() < MIN_PIECE {
             return Err(not_found().into());
         }
         let found = self.submitter.ledger().memories_named(chain, reference).await?;

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use planwright_core::plan::choices::{Choice, Choices};
-use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::execution::{StepState, StepStatus};
 use planwright_core::plan::{Execution, Plan, PlanStatus, choices};
 use planwright_core::visible::visible;
 
@@ -21,7 +21,7 @@ pub fn plan_status(plan: &Plan, now: Timestamp) -> String {
     let counts = StepCounts::of(execution);
     let mut text = format!("{} {} of {} steps are done", plan_line(plan), counts.done, counts.total);
     let others = StepCounts { not_begun: 0, in_progress: 0, ..counts };
-    text.extend(others.not_done().map(|words| format!(", {words}")));
+    text.extend(others.not_done().map(|others| format!(", {others}")));
     text.push('.');
     if let Some((position, next)) = next(plan, execution) {
         text.push_str(&format!(" Next: {position}. {}", short(&next.description)));
@@ -35,8 +35,8 @@ pub fn plan_status(plan: &Plan, now: Timestamp) -> String {
         }
     });
     for (status, tell) in KINDS {
-        let with = || (1..).zip(&execution.steps).filter(|(_, run)| run.status == status);
-        text.extend(with().take(TOLD).map(|(position, run)| format!("\n- {}", tell(position, run, now))));
+        let with = || (1..).zip(&execution.steps).filter(|(_, state)| state.status == status);
+        text.extend(with().take(TOLD).map(|(position, state)| format!("\n- {}", tell(position, state, now))));
         let more = with().skip(TOLD).count();
         if more > 0 {
             text.push_str(&format!("\n- and {more} more of them"));
@@ -82,36 +82,36 @@ pub fn choice_list(list: &[Choice]) -> String {
     list.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-type Tell = fn(usize, &StepRun, Timestamp) -> String;
+type Tell = fn(usize, &StepState, Timestamp) -> String;
 
 /// The steps that are listed, the most urgent first.
 const KINDS: [(StepStatus, Tell); 3] =
     [(StepStatus::InProgress, in_progress), (StepStatus::Uncertain, uncertain), (StepStatus::Failed, failed)];
 
-fn in_progress(position: usize, run: &StepRun, now: Timestamp) -> String {
-    let since = run.started_at.map_or_else(String::new, |at| format!(" for {}", lasted(between(at, now))));
-    format!("step {position} is in progress{since}: {}{}", short(&run.description), known(run))
+fn in_progress(position: usize, state: &StepState, now: Timestamp) -> String {
+    let since = state.started_at.map_or_else(String::new, |at| format!(" for {}", lasted(between(at, now))));
+    format!("step {position} is in progress{since}: {}{}", short(&state.description), known(state))
 }
 
-fn uncertain(position: usize, run: &StepRun, now: Timestamp) -> String {
-    let begun = run.started_at.map_or_else(String::new, |at| format!(", begun {}", ago(at, now)));
-    format!("step {position} is uncertain{begun}: {}{}", short(&run.description), known(run))
+fn uncertain(position: usize, state: &StepState, now: Timestamp) -> String {
+    let begun = state.started_at.map_or_else(String::new, |at| format!(", begun {}", ago(at, now)));
+    format!("step {position} is uncertain{begun}: {}{}", short(&state.description), known(state))
 }
 
-fn failed(position: usize, run: &StepRun, now: Timestamp) -> String {
-    let when = run.finished_at.map_or_else(String::new, |at| format!(" {}", ago(at, now)));
-    format!("step {position} failed{when}: {}{}", short(&run.description), known(run))
+fn failed(position: usize, state: &StepState, now: Timestamp) -> String {
+    let when = state.finished_at.map_or_else(String::new, |at| format!(" {}", ago(at, now)));
+    format!("step {position} failed{when}: {}{}", short(&state.description), known(state))
 }
 
 /// The note and the evidence of a step.
-fn known(run: &StepRun) -> String {
-    let evidence = run.evidence.as_ref().map(|evidence| format!("evidence: {}", short(evidence)));
-    let said = run.note.as_ref().map(|note| short(note)).into_iter().chain(evidence);
-    said.map(|words| format!("; {words}")).collect()
+fn known(state: &StepState) -> String {
+    let evidence = state.evidence.as_ref().map(|evidence| format!("evidence: {}", short(evidence)));
+    let texts = state.note.as_ref().map(|note| short(note)).into_iter().chain(evidence);
+    texts.map(|text| format!("; {text}")).collect()
 }
 
 /// The step that begins next, or when the plan is resumed.
-fn next<'a>(plan: &Plan, execution: &'a Execution) -> Option<(usize, &'a StepRun)> {
+fn next<'a>(plan: &Plan, execution: &'a Execution) -> Option<(usize, &'a StepState)> {
     let to_do = |status: StepStatus| match plan.status {
         PlanStatus::Executing => status == StepStatus::Pending,
         PlanStatus::PartiallyCompleted => matches!(status, StepStatus::Pending | StepStatus::Failed),
@@ -123,7 +123,7 @@ fn next<'a>(plan: &Plan, execution: &'a Execution) -> Option<(usize, &'a StepRun
         | PlanStatus::Cancelled
         | PlanStatus::Superseded => false,
     };
-    (1..).zip(&execution.steps).find(|(_, run)| to_do(run.status))
+    (1..).zip(&execution.steps).find(|(_, state)| to_do(state.status))
 }
 
 pub fn plan_line(plan: &Plan) -> String {

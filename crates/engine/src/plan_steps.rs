@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use planwright_core::plan::Plan;
 use planwright_core::plan::content::PlanContent;
-use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::execution::{StepState, StepStatus};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ pub fn plan_steps(plan: &Plan) -> Vec<StepDetail> {
         .into_iter()
         .zip(1..)
         .map(|(step, position)| {
-            let run: Option<&StepRun> = plan.execution.as_ref().and_then(|execution| execution.run(&step.id));
+            let state: Option<&StepState> = plan.execution.as_ref().and_then(|execution| execution.step(&step.id));
             let left_out = skipped.iter().find(|left| left.step == step.id);
             let mut view = StepDetail {
                 id: step.id.to_string(),
@@ -69,11 +69,11 @@ pub fn plan_steps(plan: &Plan) -> Vec<StepDetail> {
                 view.status = StepStatus::Skipped;
                 view.note = Some(left.why.to_string());
             }
-            if let Some(run) = run {
-                view.status = run.status;
-                view.note.clone_from(&run.note);
-                view.evidence.clone_from(&run.evidence);
-                (view.started_at, view.finished_at) = (run.started_at, run.finished_at);
+            if let Some(state) = state {
+                view.status = state.status;
+                view.note.clone_from(&state.note);
+                view.evidence.clone_from(&state.evidence);
+                (view.started_at, view.finished_at) = (state.started_at, state.finished_at);
             }
             match &plan.content {
                 PlanContent::Document(_) => {}

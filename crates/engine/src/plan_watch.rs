@@ -117,7 +117,7 @@ impl PlanWatch {
         for entry in ledger.plan_journal(session, plan).await? {
             let entry = entry.map_err(|row| LedgerError::damaged(row.what, row.reason))?;
             if entry.seq <= stored.head.seq {
-                replay.take_in(entry);
+                replay.apply(entry);
             }
         }
         if replay.snapshot.plan(plan).is_none() {
@@ -182,7 +182,7 @@ impl PlanWatch {
     /// The start of the step that an event ends.
     fn started_at(&self, event: &Event) -> Option<Timestamp> {
         let Some(PlanEvent::StepEnded { step, .. }) = event.plan_event() else { return None };
-        let run = self.plan().execution.as_ref()?.run(step)?;
+        let run = self.plan().execution.as_ref()?.step(step)?;
         run.started_at.filter(|_| run.status == StepStatus::InProgress)
     }
 }

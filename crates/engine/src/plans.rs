@@ -6,7 +6,7 @@ mod decision;
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{AfterApproval, Command, Decision, RunCommand, StuckChoice};
+use planwright_core::command::{AfterApproval, Command, Decision, ExecutionCommand, StuckChoice};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::reference::PlanReference;
@@ -159,8 +159,9 @@ impl Plans {
         plan: &Plan,
     ) -> LedgerResult<Arc<Plan>> {
         let Some(execution) = &plan.execution else { return Err(no_plan(session, &plan.id).into()) };
-        let finish = RunCommand::Finish { plan: plan.id.clone(), execution: execution.id.clone(), ended: Vec::new() };
-        let committed = self.submitter.submit(session, by, Command::Run(finish)).await?;
+        let finish =
+            ExecutionCommand::Finish { plan: plan.id.clone(), execution: execution.id.clone(), ended: Vec::new() };
+        let committed = self.submitter.submit(session, by, Command::Execution(finish)).await?;
         lookup::named(&committed.snapshot, &plan.id)
     }
 

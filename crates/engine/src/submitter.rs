@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::approval::AgentSandbox;
-use planwright_core::command::{Command, DraftCommand, ExternalCommand, RunCommand, SessionCommand, TurnCommand};
+use planwright_core::command::{Command, DraftCommand, ExecutionCommand, ExternalCommand, SessionCommand, TurnCommand};
 use planwright_core::door::Guard;
 use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::policy::Policy;
@@ -241,7 +241,8 @@ enum PolicyUse {
 fn policy_use(command: &Command, by: &Actor) -> PolicyUse {
     let begins = matches!(
         command,
-        Command::Run(RunCommand::Start { .. } | RunCommand::Report(_)) | Command::External(ExternalCommand::Report(_))
+        Command::Execution(ExecutionCommand::Start { .. } | ExecutionCommand::Report(_))
+            | Command::External(ExternalCommand::Report(_))
     );
     let opens = matches!(command, Command::Session(SessionCommand::Open));
     match command.guard() {
@@ -267,7 +268,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::Draft(_) => "draft_command",
         Command::Decide(_) => "decision",
         Command::Answer(_) => "answer",
-        Command::Run(_) => "run_command",
+        Command::Execution(_) => "execution_command",
         Command::Turn(_) => "turn_command",
         Command::Workbook(_) => "workbook_command",
         Command::Memory(_) => "memory_command",

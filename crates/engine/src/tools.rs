@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use planwright_core::actor::Actor;
 use planwright_core::agents::AgentRegistry;
-use planwright_core::command::{Command, DraftCommand, ProgressReport, RunCommand, StepOutcome};
+use planwright_core::command::{Command, DraftCommand, ExecutionCommand, ProgressReport, StepOutcome};
 use planwright_core::gate::{self, AutoTool, Caller, GateContext, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::ids::{ExecutionId, PlanId, StepId};
 use planwright_core::plan::execution::StepStatus;
@@ -201,7 +201,7 @@ impl PlanTools {
         let report = progress_report(arguments)?;
         let status = report.outcome.status;
         let (plan, execution, step) = (assigned.plan.clone(), assigned.execution.clone(), assigned.step.clone());
-        let command = Command::Run(RunCommand::ReportOnStep { plan, execution, step, report });
+        let command = Command::Execution(ExecutionCommand::ReportOnStep { plan, execution, step, report });
         let committed = self.submitter.submit_as(request, command).await?;
         Ok((self.answer(PlanTool::Progress, None, &committed)?, status, committed))
     }
@@ -290,7 +290,7 @@ fn changed_step(command: &Command) -> Option<StepId> {
         | Command::Draft(_)
         | Command::Decide(_)
         | Command::Answer(_)
-        | Command::Run(_)
+        | Command::Execution(_)
         | Command::Turn(_)
         | Command::Workbook(_)
         | Command::Memory(_)
@@ -321,7 +321,7 @@ fn changing_command(tool: PlanTool, arguments: Arguments) -> Result<Command, Ref
             DraftCommand::RemoveStep { step: StepId::new(parse::<arguments::RemoveStep>(tool, arguments)?.step_id)? }
         }
         PlanTool::Submit => DraftCommand::Submit { summary: parse::<arguments::Summary>(tool, arguments)?.summary },
-        PlanTool::Progress => return Ok(Command::Run(RunCommand::Report(progress_report(arguments)?))),
+        PlanTool::Progress => return Ok(Command::Execution(ExecutionCommand::Report(progress_report(arguments)?))),
         PlanTool::Get | PlanTool::List => return Err(Refusal::invalid(format!("{} changes nothing.", tool.name()))),
         PlanTool::AddCall | PlanTool::AwaitDecision => return Err(external_only(tool)),
     };

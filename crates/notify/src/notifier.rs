@@ -21,8 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::channels::{Desktop, Email, NotifyChannel, Webhook};
 use crate::deliver;
-use crate::happening::{Found, Happening, HappeningKind, find};
-use crate::options::{NotifyOptions, Target};
+use crate::notice::{Found, Notice, NoticeKind, find};
+use crate::options::{NotifyOptions, NotifyTarget};
 
 /// Changes that come closer together are looked at once.
 const DEBOUNCE: Duration = Duration::from_millis(500);
@@ -57,7 +57,8 @@ pub(crate) struct Shared {
 /// A message in the outbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredNotification {
-    pub(crate) happening: Happening,
+    #[serde(rename = "happening")]
+    pub(crate) notice: Notice,
     pub(crate) escalated: bool,
 }
 
@@ -73,10 +74,10 @@ impl Notifier {
         let email = options.email.as_ref().map(Email::new).transpose()?;
         for target in options.to.iter().chain(&options.escalate_to) {
             let is_there = match target {
-                Target::Telegram => telegram.is_some(),
-                Target::Webhook => webhook.is_some(),
-                Target::Email => email.is_some(),
-                Target::Desktop => true,
+                NotifyTarget::Telegram => telegram.is_some(),
+                NotifyTarget::Webhook => webhook.is_some(),
+                NotifyTarget::Email => email.is_some(),
+                NotifyTarget::Desktop => true,
             };
             if !is_there {
                 return Err(format!("`notify` names {}, which is not set up", target.as_str()));
@@ -116,26 +117,28 @@ impl Notifier {
     }
 
     /// Sends what is due now. Returns how many messages were taken.
-    pub async fn send_due(&self, target: Target) -> LedgerResult<usize> {
+    pub async fn send_due(&self, target: NotifyTarget) -> LedgerResult<usize> {
         deliver::send_due(&self.shared, target).await
     }
 }
 
 impl Shared {
-    pub(crate) fn channel(&self, target: Target) -> Option<&dyn NotifyChannel> {
+    pub(crate) fn channel(&self, target: NotifyTarget) -> Option<&dyn NotifyChannel> {
         match target {
-            Target::Telegram => None,
-            Target::Desktop => Some(&self.desktop),
-            Target::Webhook => self.webhook.as_ref().map(|webhook| webhook as &dyn NotifyChannel),
-            Target::Email => self.email.as_ref().map(|email| email as &dyn NotifyChannel),
+            NotifyTarget::Telegram => None,
+            NotifyTarget::Desktop => Some(&self.desktop),
+            NotifyTarget::Webhook => self.webhook.as_ref().map(|webhook| webhook as &dyn NotifyChannel),
+            NotifyTarget::Email => self.email.as_ref().map(|email| email as &dyn NotifyChannel),
         }
     }
 
     /// The addresses within a target.
-    fn addresses(&self, target: Target) -> Vec<String> {
+    fn addresses(&self, target: NotifyTarget) -> Vec<String> {
         match target {
-            Target::Telegram => self.telegram.iter().flat_map(|cards| cards.users()).map(i64::to_string).collect(),
-            Target::Desktop | Target::Webhook | Target::Email => vec![target.as_str().to_owned()],
+            NotifyTarget::Telegram => {
+                self.telegram.iter().flat_map(|cards| cards.users()).map(i64::to_string).collect()
+            }
+            NotifyTarget::Desktop | NotifyTarget::Webhook | NotifyTarget::Email => vec![target.as_str().to_owned()],
         }
     }
 }
@@ -229,9 +232,9 @@ async fn look_everywhere(shared: &Shared, since: Timestamp) -> LedgerResult<()> 
 async fn look(shared: &Shared, session: &SessionIdentity, since: Timestamp) -> LedgerResult<()> {
     let found = find(shared.ledger.as_ref(), session, since).await?;
     let mut messages = Vec::new();
-    for Found { happening, .. } in found {
-        if shared.options.events.contains(&happening.kind) {
-            add(shared, happening, &mut messages)?;
+    for Found { notice, .. } in found {
+        if shared.options.events.contains(&notice.kind) {
+            add(shared, notice, &mut messages)?;
         }
     }
     {
@@ -252,32 +255,33 @@ async fn look(shared: &Shared, session: &SessionIdentity, since: Timestamp) -> L
     Ok(())
 }
 
-/// The messages about one happening: at once or after a while, and later to others if no one decides.
-fn add(shared: &Shared, happening: Happening, messages: &mut Vec<NewMessage>) -> LedgerResult<()> {
+/// The messages about one notice: at once or after a while, and later to others if no one decides.
+fn add(shared: &Shared, notice: Notice, messages: &mut Vec<NewMessage>) -> LedgerResult<()> {
     let options = &shared.options;
     let now = shared.engine.now();
-    let waits = match happening.kind {
-        HappeningKind::Waits | HappeningKind::Budget => true,
-        HappeningKind::Finished | HappeningKind::Failed | HappeningKind::Damage => false,
+    let waits = match notice.kind {
+        NoticeKind::Waits | NoticeKind::Budget => true,
+        NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage => false,
     };
     let later = |wait: Duration| {
         let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::ZERO);
-        happening.since.checked_add(wait).unwrap_or(now).max(now)
+        notice.since.checked_add(wait).unwrap_or(now).max(now)
     };
     let first = if waits { later(options.after) } else { now };
-    let mut planned: Vec<(Target, Timestamp, bool)> = options.to.iter().map(|target| (*target, first, false)).collect();
+    let mut planned: Vec<(NotifyTarget, Timestamp, bool)> =
+        options.to.iter().map(|target| (*target, first, false)).collect();
     if let Some(after) = options.escalate_after.filter(|_| waits) {
         planned.extend(options.escalate_to.iter().map(|target| (*target, later(after), true)));
     }
     for (target, due, escalated) in planned {
-        let stored = StoredNotification { happening: happening.clone(), escalated };
+        let stored = StoredNotification { notice: notice.clone(), escalated };
         let body = serde_json::to_string(&stored)
             .map_err(|error| planwright_engine::ledger::LedgerError::Internal(error.to_string()))?;
         let due = options.quiet.as_ref().map_or(due, |quiet| quiet.after(due));
         let late = if escalated { "late-" } else { "" };
         for address in shared.addresses(target) {
             messages.push(NewMessage {
-                id: format!("notify-{}-{address}-{late}{}", target.as_str(), happening.id),
+                id: format!("notify-{}-{address}-{late}{}", target.as_str(), notice.id),
                 channel: target.channel(),
                 target: address,
                 body: body.clone(),

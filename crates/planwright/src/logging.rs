@@ -19,7 +19,7 @@ use self::json::JsonLines;
 use self::writer::LogWriter;
 
 /// How long the end of the program waits for a log that takes its lines slowly.
-const LAST_LINES: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 static LOG: OnceLock<LogWriter> = OnceLock::new();
 
@@ -69,7 +69,7 @@ pub(crate) fn health_source() -> Option<Arc<dyn HealthSource>> {
 /// Ends the log: what was logged is written before anything else is printed and before the program ends.
 pub(crate) fn finish() {
     if let Some(log) = LOG.get() {
-        log.finish(LAST_LINES);
+        log.finish(SHUTDOWN_TIMEOUT);
     }
 }
 

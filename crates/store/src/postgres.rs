@@ -268,7 +268,7 @@ impl Ledger for PostgresLedger {
         pointers::point(&self.readers, transport, session).await
     }
 
-    async fn note_alive(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
+    async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
         heartbeats::note(&self.readers, owner, now).await
     }
 

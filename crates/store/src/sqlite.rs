@@ -350,7 +350,7 @@ impl Ledger for SqliteLedger {
         self.writer.ask(move |state| pointers::point(&state.connection, &transport, &session)).await
     }
 
-    async fn note_alive(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
+    async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
         let owner = owner.to_owned();
         self.writer.ask(move |state| heartbeats::note(&state.connection, &owner, now)).await
     }

@@ -331,7 +331,8 @@ pub struct IncompleteApprovalView {
     /// The approvers who can still sign.
     pub others: Vec<String>,
     /// The same in words.
-    pub words: String,
+    #[serde(rename = "words")]
+    pub message: String,
 }
 
 impl From<&IncompleteApproval> for IncompleteApprovalView {
@@ -341,7 +342,7 @@ impl From<&IncompleteApproval> for IncompleteApprovalView {
             people: waiting.people,
             missing: waiting.missing(),
             others: waiting.others.clone(),
-            words: waiting.to_string(),
+            message: waiting.to_string(),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::webhook::WebhookHandler;
 use crate::{card_watch, poller, sender};
 
 /// How long the last messages may take when the bot stops.
-const LAST_SENDS: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bot that is set up and does not run yet.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ impl TelegramBot {
         }
         context.shutdown.cancel();
         poller::release(&context).await;
-        if timeout(LAST_SENDS, sending).await.is_err() {
+        if timeout(SHUTDOWN_TIMEOUT, sending).await.is_err() {
             tracing::warn!(event = "messages_not_sent", "some messages are sent by the next process");
         }
     }
@@ -64,16 +64,16 @@ impl TelegramBot {
 
 /// Asks Telegram who the bot is, until it answers. A token that is not accepted is said once and tried rarely.
 async fn introduce(context: &BotContext) -> BotUser {
-    let (mut backoff, mut said) = (API_BACKOFF, None);
+    let (mut backoff, mut last_error) = (API_BACKOFF, None);
     loop {
         match context.api.get_me().await {
             Ok(user) => return user,
             Err(error) => {
-                if said.as_ref() != Some(&error) {
+                if last_error.as_ref() != Some(&error) {
                     tracing::error!(event = "telegram_unavailable", %error);
                 }
                 let wait = wait_after(&context.options, &error, &mut backoff);
-                said = Some(error);
+                last_error = Some(error);
                 sleep(wait).await;
             }
         }

@@ -21,7 +21,7 @@ use crate::message::{Button, CardKind, CardSubject, ChangesPrompt, Content, Keyb
 const SHOWN_PLAN: usize = 2_800;
 /// The steps that have buttons.
 const STEP_BUTTONS: usize = 40;
-const LONGEST_LABEL: usize = 40;
+const MAX_LABEL: usize = 40;
 const DIGEST: usize = 12;
 
 /// A plan with its buttons. A long plan comes before it as a file.
@@ -165,7 +165,7 @@ pub(crate) async fn choose_steps(
             }
         };
         let label: String =
-            visible(&step.description).lines().next().unwrap_or_default().chars().take(LONGEST_LABEL).collect();
+            visible(&step.description).lines().next().unwrap_or_default().chars().take(MAX_LABEL).collect();
         let action = ButtonAction::ChooseSteps { plan: version.clone(), skip: toggled };
         rows.push(vec![maker.button(format!("{mark} {position}. {label}"), action)]);
     }
@@ -193,8 +193,8 @@ pub(crate) async fn fresh(
     match find(context, &version.session, &version.id).await? {
         Some(plan) => plan_messages(context, id, to, &plan).await,
         None => {
-            let words = format!("Plan #{} does not exist any more.", version.number);
-            Ok(vec![OutgoingMessage::text(to.chat, FormattedText::plain(words), None)])
+            let text = format!("Plan #{} does not exist any more.", version.number);
+            Ok(vec![OutgoingMessage::text(to.chat, FormattedText::plain(text), None)])
         }
     }
 }
@@ -254,7 +254,7 @@ pub(crate) async fn add_ask(
             .into_iter()
             .take(STEP_BUTTONS)
             .map(|Choice { label: choice, .. }| {
-                let label: String = visible(&choice).chars().take(LONGEST_LABEL).collect();
+                let label: String = visible(&choice).chars().take(MAX_LABEL).collect();
                 vec![maker.button(label, action(PressedAnswer::Choice { choice }))]
             })
             .collect(),
@@ -324,23 +324,23 @@ pub(crate) async fn execution_messages(
         WaitingFor::Paused => (String::new(), None),
     };
     let note = note.map_or_else(String::new, |note| format!("\n{}", visible(note)));
-    let words = format!("{}{step}{note}", choices(plan, None).situation);
+    let message = format!("{}{step}{note}", choices(plan, None).situation);
     let mut rows = choice_rows(&mut maker, plan, &[]);
     rows.extend(context.link(&format!("/p/{}", plan.id)).map(|url| vec![link("Open", url)]));
     maker.store(context.ledger.as_ref()).await?;
     let mut text = FormattedText::default();
     text.push_bold(&head);
-    text.push_text(&format!("\n\n{}", cut(&words)));
+    text.push_text(&format!("\n\n{}", cut(&message)));
     let mut card = OutgoingMessage::text(to.chat, text, Some(Markup::Buttons(Keyboard { rows })));
     card.card = Some(subject(plan, CardKind::Execution, key, to.person.id));
     Ok(vec![card])
 }
 
-fn cut(words: &str) -> String {
-    if units(words) <= SHOWN_PLAN {
-        return words.to_owned();
+fn cut(text: &str) -> String {
+    if units(text) <= SHOWN_PLAN {
+        return text.to_owned();
     }
-    format!("{}…", words.chars().take(SHOWN_PLAN / 2).collect::<String>())
+    format!("{}…", text.chars().take(SHOWN_PLAN / 2).collect::<String>())
 }
 
 fn link(text: &str, url: String) -> Button {

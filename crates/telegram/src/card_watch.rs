@@ -77,14 +77,14 @@ pub(crate) async fn update_all(context: &BotContext, session: Option<&SessionIde
 }
 
 async fn update(context: &BotContext, key: &str, card: &SentCard) -> LedgerResult<()> {
-    let (words, newer) = match state(context, &card.subject).await? {
+    let (message, newer) = match state(context, &card.subject).await? {
         CardState::Open => return Ok(()),
-        CardState::Decided(words) => (words, None),
+        CardState::Decided(message) => (message, None),
         CardState::Newer(plan) => ("There is a newer version; its card follows.".to_owned(), Some(plan)),
     };
     let mut text = FormattedText { text: card.text.clone(), entities: card.entities.clone() };
     text.push_text("\n\n");
-    text.push_bold(&words);
+    text.push_bold(&message);
     let mut edited = OutgoingMessage::text(card.chat, text, None);
     edited.replaces = Some(card.message);
     let id = format!("card-{}-{}-{}-{}", context.bot, card.chat, card.message, card.subject.digest);

@@ -106,7 +106,7 @@ fn bot_number(token: &str) -> String {
 }
 
 /// Whether another try may help.
-pub(crate) fn is_passing(error: &LedgerError) -> bool {
+pub(crate) fn is_transient(error: &LedgerError) -> bool {
     match error {
         LedgerError::Unavailable(_) | LedgerError::Leased(_) | LedgerError::Fenced(_) => true,
         LedgerError::Refused(_)

@@ -23,16 +23,16 @@ use tokio::time::interval;
 
 use crate::buttons::{ButtonAction, ButtonMaker, ButtonPlan};
 use crate::card;
-use crate::context::{BotContext, is_passing};
+use crate::context::{BotContext, is_transient};
 use crate::live_message::{LiveMessage, live_key};
-use crate::markdown::{FormattedText, LONGEST_TEXT, LinkStyle};
+use crate::markdown::{FormattedText, LinkStyle, MAX_TEXT};
 use crate::message::{ChangesPrompt, Keyboard, Markup, OutgoingMessage};
 use crate::sender::prompt_key;
 use crate::update::{IncomingMessage, Person, Update, UpdateContent};
 use crate::{incoming_files, press, records};
 
 /// A longer reply is attached as a file.
-const MOST_PARTS: usize = 4;
+const MAX_PARTS: usize = 4;
 const TRIES: u32 = 20;
 /// The pauses while the store does not take the end of an update.
 const STORE_BACKOFF: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(30));
@@ -117,10 +117,10 @@ impl UpdateHandler {
 
     /// Ends an update that could not be carried out.
     pub(crate) fn failed(self: &Arc<Self>, update: &Update, error: &LedgerError) -> Begun {
-        let words = format!("This could not be done: {error}");
+        let text = format!("This could not be done: {error}");
         let answered = update.sender().and_then(|(person, chat)| {
             let to = Addressee { update: update.id, chat: chat?.id, person: person.clone() };
-            self.answering(&to, &words).ok()
+            self.answering(&to, &text).ok()
         });
         answered.unwrap_or_else(|| self.finishing(update.id, Vec::new()))
     }
@@ -149,7 +149,7 @@ impl UpdateHandler {
                     let gap = if text.trim().is_empty() { "" } else { "\n\n" };
                     (Input::Message(format!("{text}{gap}[The person sent the file `{path}`.]")), Extra::None)
                 }
-                Err(words) => return self.answering(&to, &words),
+                Err(message) => return self.answering(&to, &message),
             },
             None if text.trim() == "/switch" => (Input::Command(SlashCommand::Sessions), Extra::Sessions),
             None => {
@@ -249,8 +249,8 @@ impl UpdateHandler {
     }
 
     /// Finishes an update with one line.
-    pub(crate) fn answering(self: &Arc<Self>, to: &Addressee, words: &str) -> LedgerResult<Begun> {
-        let text = FormattedText::markdown(words, LinkStyle::Hidden);
+    pub(crate) fn answering(self: &Arc<Self>, to: &Addressee, text: &str) -> LedgerResult<Begun> {
+        let text = FormattedText::markdown(text, LinkStyle::Hidden);
         let message = OutgoingMessage::text(to.chat, text, None);
         let stored = self.context.stored(self.context.message_id(to.update, "0"), &message)?;
         Ok(self.finishing(to.update, vec![stored]))
@@ -294,7 +294,7 @@ impl UpdateHandler {
             let again = match &outcome {
                 // The next process continues it under the same name.
                 Err(_) if context.shutdown.is_cancelled() => return,
-                Err(error) => is_passing(error) && backoff.failures() < TRIES,
+                Err(error) => is_transient(error) && backoff.failures() < TRIES,
                 Ok(_) => false,
             };
             if !again {
@@ -328,15 +328,15 @@ impl UpdateHandler {
         let mut ticks = interval(self.context.options.edit_pause);
         // The first tick comes at once, and there is nothing to show yet.
         ticks.tick().await;
-        let mut said = 0;
+        let mut last_error = 0;
         loop {
             tokio::select! {
                 biased;
                 update = stream.next() => match update {
                     ProgressUpdate::Outcome(outcome) => return outcome,
-                    ProgressUpdate::Progress(Progress::Said(words)) => {
-                        said += 1;
-                        self.say(work, &words, said).await?;
+                    ProgressUpdate::Progress(Progress::Said(text)) => {
+                        last_error += 1;
+                        self.say(work, &text, last_error).await?;
                     }
                     ProgressUpdate::Progress(progress) => live.take(&progress),
                 },
@@ -346,12 +346,12 @@ impl UpdateHandler {
     }
 
     /// Sends words at once that the agent's work begins with.
-    async fn say(&self, work: &ConversationWork, words: &str, number: u32) -> LedgerResult<()> {
-        let text = FormattedText::markdown(words, LinkStyle::Hidden);
+    async fn say(&self, work: &ConversationWork, text: &str, number: u32) -> LedgerResult<()> {
+        let text = FormattedText::markdown(text, LinkStyle::Hidden);
         if text.is_blank() {
             return Ok(());
         }
-        let parts = text.split(LONGEST_TEXT).into_iter().enumerate();
+        let parts = text.split(MAX_TEXT).into_iter().enumerate();
         let mut messages = Vec::new();
         for (index, part) in parts {
             let id = self.context.message_id(work.to.update, &format!("said-{number}-{index}"));
@@ -483,9 +483,9 @@ impl ConversationWork {
 
 /// A reply as messages. A very long one is a file with its beginning before it.
 fn text_messages(chat: i64, reply: &str, links: LinkStyle) -> Vec<OutgoingMessage> {
-    let parts = FormattedText::markdown(reply, links).split(LONGEST_TEXT);
+    let parts = FormattedText::markdown(reply, links).split(MAX_TEXT);
     let mut parts: Vec<_> = parts.into_iter().filter(|part| !part.is_blank()).collect();
-    let is_long = parts.len() > MOST_PARTS;
+    let is_long = parts.len() > MAX_PARTS;
     if is_long {
         parts.truncate(1);
     }

@@ -11,7 +11,7 @@ use planwright_engine::backoff::Backoff;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::context::{BotContext, is_passing};
+use crate::context::{BotContext, is_transient};
 use crate::conversation::{Begun, UpdateHandler};
 use crate::update::{Update, UpdateContent};
 
@@ -129,7 +129,7 @@ impl ChatTask {
                 Ok(begun) => return self.follow(update.id, begun),
                 Err(error) => {
                     tracing::warn!(event = "telegram_update_failed", update = update.id, %error);
-                    if !is_passing(&error) && backoff.failures() + 1 >= TRIES {
+                    if !is_transient(&error) && backoff.failures() + 1 >= TRIES {
                         return self.follow(update.id, self.handler.failed(&update, &error));
                     }
                 }

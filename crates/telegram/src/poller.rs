@@ -28,13 +28,13 @@ pub(crate) async fn run(context: &Arc<BotContext>, username: Option<&str>) {
     prepare(context).await;
     let dispatcher = Dispatcher::new(context, username);
     // The error that was reported last. It is reported again only after a success.
-    let mut said = None;
+    let mut last_error = None;
     loop {
         match acquire(context).await {
             Ok(Some(poller)) => {
                 tracing::info!(event = "telegram_polling", bot = context.bot, "this process works on the updates");
                 let ended = match context.options.mode {
-                    UpdateMode::Polling => receive(context, poller, &dispatcher, &mut said).await,
+                    UpdateMode::Polling => receive(context, poller, &dispatcher, &mut last_error).await,
                     UpdateMode::Webhook { .. } => webhook::follow(context, poller, &dispatcher).await,
                 };
                 if let Err(error) = ended {
@@ -56,13 +56,13 @@ async fn prepare(context: &BotContext) {
     if let Err(error) = menu::register(&context.api).await {
         tracing::warn!(event = "telegram_not_prepared", %error, "the menu could not be set");
     }
-    let (mut backoff, mut said) = (API_BACKOFF, None);
+    let (mut backoff, mut last_error) = (API_BACKOFF, None);
     while let Err(error) = set_mode(context).await {
         let wait = wait_after(&context.options, &error, &mut backoff);
-        if said.as_ref() != Some(&error) {
+        if last_error.as_ref() != Some(&error) {
             tracing::error!(event = "telegram_not_prepared", %error, "Telegram did not accept how updates are received");
         }
-        said = Some(error);
+        last_error = Some(error);
         sleep(wait).await;
     }
 }
@@ -95,7 +95,7 @@ async fn receive(
     context: &BotContext,
     poller: Poller,
     dispatcher: &Dispatcher,
-    said: &mut Option<ApiError>,
+    last_error: &mut Option<ApiError>,
 ) -> LedgerResult<()> {
     dispatch_pending(context, dispatcher).await?;
     let is_old = context.now().duration_since(poller.received_at) > NUMBERED_ANEW;
@@ -119,7 +119,7 @@ async fn receive(
         };
         match updates {
             Ok(updates) => {
-                (backoff, *said) = (API_BACKOFF, None);
+                (backoff, *last_error) = (API_BACKOFF, None);
                 let Some(received) = Received::read(context, &updates) else { continue };
                 let after = received.next.max(next.unwrap_or(i64::MIN));
                 let now = context.now();
@@ -135,11 +135,11 @@ async fn receive(
                 }
             }
             Err(error) => {
-                if said.as_ref() != Some(&error) {
+                if last_error.as_ref() != Some(&error) {
                     tracing::warn!(event = "telegram_unavailable", %error);
                 }
                 let wait = wait_after(&context.options, &error, &mut backoff);
-                *said = Some(error);
+                *last_error = Some(error);
                 // The right is kept during short pauses only.
                 if wait > context.options.lease {
                     context.ledger.release_poller(&poller).await?;

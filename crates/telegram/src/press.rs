@@ -25,8 +25,8 @@ const USED: &str = "This button was used already.";
 pub(crate) async fn begin(handler: &Arc<UpdateHandler>, update: i64, press: &Press) -> LedgerResult<Begun> {
     let action = match claim(handler, update, press).await? {
         Ok(action) => action,
-        Err(words) => {
-            tell(handler, press, words);
+        Err(text) => {
+            tell(handler, press, text);
             return Ok(handler.finishing(update, Vec::new()));
         }
     };
@@ -68,9 +68,9 @@ async fn claim(
 }
 
 /// Ends the wait that the person sees. It does not matter if that fails.
-fn tell(handler: &UpdateHandler, press: &Press, words: &'static str) {
+fn tell(handler: &UpdateHandler, press: &Press, text: &'static str) {
     let (api, press) = (handler.context.api.clone(), press.id.clone());
-    tokio::spawn(async move { api.answer_press(&press, words).await });
+    tokio::spawn(async move { api.answer_press(&press, text).await });
 }
 
 async fn carry_out(
@@ -123,7 +123,7 @@ async fn carry_out(
         ButtonAction::Answer { session, ask, digest, answer } => {
             let (Ok(ask), Ok(digest)) = (AskId::new(ask), digest.parse::<Digest>()) else { return Ok(Err(damaged())) };
             let answer = match answer {
-                PressedAnswer::Permission(grant) => AskAnswer::Permission { grant, words: None },
+                PressedAnswer::Permission(grant) => AskAnswer::Permission { grant, note: None },
                 PressedAnswer::Choice { choice } => AskAnswer::Questions { answers: vec![choice] },
             };
             let location = handler.in_session(to, session).await?;

@@ -123,7 +123,7 @@ forwarding_ledger! {
     async fn add_approval_record(record: &SealedRecord) -> bool;
     async fn active_session(transport: &TransportChat) -> Option<SessionIdentity>;
     async fn point(transport: &TransportChat, session: &SessionIdentity) -> ();
-    async fn note_alive(owner: &str, now: Timestamp) -> ();
+    async fn heartbeat(owner: &str, now: Timestamp) -> ();
     async fn alive_at(owner: &str) -> Option<Timestamp>;
 }
 

@@ -7,7 +7,7 @@
 //! - `program_transport`, `http`: messages over the pipes of a program, and over HTTP
 //! - `watched_transport`: takes notifications out of the stream of messages, and ends a connection that floods
 //! - `tool_list`, `call_result`: what a server sends, read with care
-//! - `passed_on`: resources and prompts, which are passed on as they are
+//! - `passthrough`: resources and prompts, which are passed on as they are
 //! - [`UpstreamServerOptions`]: how a server is reached
 //!
 //! A server that dies, hangs, floods or sends nonsense fails its own calls. Each failure has its own words.
@@ -19,7 +19,7 @@ mod connection;
 mod end_reason;
 mod http;
 mod options;
-mod passed_on;
+mod passthrough;
 mod program;
 mod program_transport;
 mod server;

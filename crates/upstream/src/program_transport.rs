@@ -16,9 +16,9 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, BufReader};
 use crate::end_reason::DisconnectReason;
 
 /// The longest message that is read.
-const LONGEST_LINE: usize = 64 * 1024 * 1024;
+const MAX_LINE: usize = 64 * 1024 * 1024;
 /// Lines that are no messages. Programs often greet on standard output; one that sends more talks another protocol.
-const MOST_FAULTS: u32 = 100;
+const MAX_FAULTS: u32 = 100;
 
 #[derive(Debug)]
 pub(crate) struct ProgramTransport<R> {
@@ -54,8 +54,8 @@ impl<R: AsyncRead + Send + Unpin> ProgramTransport<R> {
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let piece = &available[..end.unwrap_or(available.len())];
-            if self.begun.len() + piece.len() > LONGEST_LINE {
-                let most = LONGEST_LINE / (1024 * 1024);
+            if self.begun.len() + piece.len() > MAX_LINE {
+                let most = MAX_LINE / (1024 * 1024);
                 self.reason.set(format!("it sent a message of more than {most} MiB, so the connection was ended"));
                 return None;
             }
@@ -78,7 +78,7 @@ impl<R: AsyncRead + Send + Unpin> ProgramTransport<R> {
             let answer = JsonRpcMessage::error(ErrorData::internal_error(message, None), Some(id));
             return Fault::Answer(Box::new(answer));
         }
-        if self.faults > MOST_FAULTS {
+        if self.faults > MAX_FAULTS {
             self.reason.set(format!("it sends lines that are not messages of the protocol, such as {shown:?}"));
             return Fault::End;
         }

@@ -92,7 +92,7 @@ impl AutoCommands {
         let (number, kind, about) = (run.number, run.context.run_kind(), about(&state, run));
         let verb = if how == "started" { "is started" } else { how };
         let reply = format!("Run {number} ({kind}) {verb}: {about}. `/auto off {number}` ends it.");
-        Ok(Answer { run: Some(run.id().clone()), ..Answer::words(session, reply) })
+        Ok(Answer { run: Some(run.id().clone()), ..Answer::text(session, reply) })
     }
 
     pub(crate) async fn off(
@@ -126,7 +126,7 @@ impl AutoCommands {
             [one] => format!("Run {one} is stopped."),
             several => format!("Runs {} are stopped.", several.join(", ")),
         };
-        Ok(Answer::words(session, reply))
+        Ok(Answer::text(session, reply))
     }
 
     /// Ends the runs that are under way. Returns whether there were any.
@@ -155,7 +155,7 @@ impl AutoCommands {
             count => format!("{count} runs are open in this session."),
         };
         let list = lines.iter().map(|line| format!("\n- {line}")).collect::<String>();
-        Ok(Answer::words(session, if list.is_empty() { head } else { format!("{head}\n{list}") }))
+        Ok(Answer::text(session, if list.is_empty() { head } else { format!("{head}\n{list}") }))
     }
 
     pub(super) async fn goal(&self, command: GoalSubcommand, context: &InputContext) -> LedgerResult<Answer> {
@@ -185,14 +185,14 @@ impl AutoCommands {
                 format!("Goal {} is {}.", goal.number, goal.status)
             }
         };
-        Ok(Answer::words(session, reply))
+        Ok(Answer::text(session, reply))
     }
 
     pub(super) async fn goals(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
         let state = self.agent.engine().auto().state(session).await?;
         let lines: Vec<_> = state.goals.iter().map(|goal| format!("- {}", goal_line(&state, goal))).collect();
         let none = "This session has no goals. `/goal add <goal>` sets one.";
-        Ok(Answer::words(session, if lines.is_empty() { none.to_owned() } else { lines.join("\n") }))
+        Ok(Answer::text(session, if lines.is_empty() { none.to_owned() } else { lines.join("\n") }))
     }
 
     pub(super) async fn task(&self, command: TaskSubcommand, context: &InputContext) -> LedgerResult<Answer> {
@@ -214,14 +214,14 @@ impl AutoCommands {
                 format!("Task {} is {}.", task.number, task.status)
             }
         };
-        Ok(Answer::words(session, reply))
+        Ok(Answer::text(session, reply))
     }
 
     pub(super) async fn tasks(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
         let state = self.agent.engine().auto().state(session).await?;
         let lines: Vec<_> = state.tasks.iter().map(|task| format!("- {}", task_line(&state, task))).collect();
         let none = "This session has no tasks. `/task add <task>` adds one.";
-        Ok(Answer::words(session, if lines.is_empty() { none.to_owned() } else { lines.join("\n") }))
+        Ok(Answer::text(session, if lines.is_empty() { none.to_owned() } else { lines.join("\n") }))
     }
 
     pub(super) async fn schedule(&self, command: ScheduleSubcommand, context: &InputContext) -> LedgerResult<Answer> {
@@ -236,7 +236,7 @@ impl AutoCommands {
                 let lines: Vec<_> =
                     state.schedules.iter().map(|one| format!("- {}", schedule_line(&state, one))).collect();
                 let none = "This session has no schedules. `/schedule add 0 9 * * 1 <what to do>` makes one.";
-                return Ok(Answer::words(session, if lines.is_empty() { none.to_owned() } else { lines.join("\n") }));
+                return Ok(Answer::text(session, if lines.is_empty() { none.to_owned() } else { lines.join("\n") }));
             }
             ScheduleSubcommand::Add { expression, zone, max_executions, goal, title } => {
                 let goal = goal.map(|goal| state.find_goal(&goal).map(|goal| goal.id.clone())).transpose()?;
@@ -250,7 +250,7 @@ impl AutoCommands {
             None => "The schedule is deleted.".to_owned(),
             Some(schedule) => schedule_line(&auto.state(session).await?, &schedule),
         };
-        Ok(Answer::words(session, reply))
+        Ok(Answer::text(session, reply))
     }
 
     pub(super) async fn diary(&self, text: Option<String>, context: &InputContext) -> LedgerResult<Answer> {
@@ -258,7 +258,7 @@ impl AutoCommands {
         let auto = context.engine(self.agent.engine()).auto();
         if let Some(text) = text {
             auto.write_diary(session, context.by(), text).await?;
-            return Ok(Answer::words(session, "Written."));
+            return Ok(Answer::text(session, "Written."));
         }
         let state = auto.state(session).await?;
         let lines = state.diary.iter().rev().take(DIARY).map(|entry| {
@@ -268,7 +268,7 @@ impl AutoCommands {
         });
         let lines: Vec<_> = lines.collect();
         let none = "The diary is empty.";
-        Ok(Answer::words(session, if lines.is_empty() { none.to_owned() } else { lines.join("\n") }))
+        Ok(Answer::text(session, if lines.is_empty() { none.to_owned() } else { lines.join("\n") }))
     }
 }
 

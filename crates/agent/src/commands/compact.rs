@@ -28,12 +28,12 @@ pub(super) async fn run(
         _ => None,
     });
     if let Some(messages) = messages {
-        return Ok(Answer::words(session, format!("{messages} messages are summarised. Plans are untouched.")));
+        return Ok(Answer::text(session, format!("{messages} messages are summarised. Plans are untouched.")));
     }
     let held = leases.hold(context).await?;
     let outcome = compact(agent, turns, held.lease(), context).await;
     leases.release(&held).await;
-    Ok(Answer::words(session, outcome?))
+    Ok(Answer::text(session, outcome?))
 }
 
 async fn compact(agent: &AgentContext, turns: &Turns, lease: &Lease, context: &InputContext) -> LedgerResult<String> {
@@ -41,8 +41,8 @@ async fn compact(agent: &AgentContext, turns: &Turns, lease: &Lease, context: &I
     let snapshot = agent.engine().sessions().snapshot(session).await?;
     let opened = snapshot.opened()?;
     let mut conversation = Conversation::default();
-    let mut take_in = |seq, event: &_| conversation.take_in(seq, event);
-    turns.conversations.read(session, opened.history_from, u64::MAX, &mut take_in).await?;
+    let mut apply = |seq, event: &_| conversation.apply(seq, event);
+    turns.conversations.read(session, opened.history_from, u64::MAX, &mut apply).await?;
     let before = conversation.tokens();
     let compaction = tokio::select! {
         biased;
@@ -58,7 +58,7 @@ async fn compact(agent: &AgentContext, turns: &Turns, lease: &Lease, context: &I
     let (id, leasing) = (context.engine(agent.engine()).submitter().next_request(), Leasing::Held(lease.clone()));
     agent.engine().submitter().submit_as(SubmitRequest { session, by, id, leasing, turn: None }, command).await?;
     context.progress.send(Progress::Compacted { messages });
-    conversation.take_in(u64::MAX, &SessionEvent::Compacted { compaction }.into());
+    conversation.apply(u64::MAX, &SessionEvent::Compacted { compaction }.into());
     let after = conversation.tokens();
     Ok(format!("{messages} messages are summarised: about {before} tokens became {after}. Plans are untouched."))
 }

@@ -88,7 +88,7 @@ impl Decisions {
         });
         let Some(id) = approved else { return Ok(None) };
         let plan = self.agent.engine().plans().get(context.session(), id).await?;
-        Ok(Some(Approved { words: approval_words(&plan), left: waiting_words(&plan), plan }))
+        Ok(Some(Approved { message: approval_text(&plan), left: waiting_text(&plan), plan }))
     }
 
     /// Approves exactly the version with this digest and, unless it is left to others or for later, carries it out. That
@@ -107,12 +107,12 @@ impl Decisions {
 
     async fn carry_out_approved(&self, approved: Approved, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
-        let Approved { plan, words, left } = approved;
+        let Approved { plan, message, left } = approved;
         context.progress.send(Progress::Decided(Decided { plan: Arc::clone(&plan), left: left.clone() }));
         if let Some(left) = left {
-            return Ok(Answer::words(session, format!("{words}\n\n{left}")));
+            return Ok(Answer::text(session, format!("{message}\n\n{left}")));
         }
-        context.progress.send(Progress::Said(words.clone()));
+        context.progress.send(Progress::Said(message.clone()));
         let answer = if plan.status == PlanStatus::Executing {
             Box::pin(self.executions.carry_out(&plan.id, context)).await?
         } else if let Some(outcome) = Box::pin(self.executions.document_turn_before(context)).await? {
@@ -120,9 +120,9 @@ impl Decisions {
             outcome.into()
         } else {
             // Every step was ticked in the text already, or there was no turn to be answered.
-            Answer::words(session, summary(&plan))
+            Answer::text(session, summary(&plan))
         };
-        Ok(Answer { decided: Some(words), ..answer })
+        Ok(Answer { decided: Some(message), ..answer })
     }
 
     /// Records the approval. This is the one place that decides who carries the plan out: this process, in the entry of the
@@ -158,7 +158,7 @@ impl Decisions {
         let engine = context.engine(self.agent.engine());
         let then = if left.is_some() { AfterApproval::Wait } else { AfterApproval::CarryOut };
         let plan = engine.plans().approve_with(session, by, plan, digest, approving, then).await?;
-        Ok(Approved { words: approval_words(&plan), left: waiting_words(&plan).or(left), plan })
+        Ok(Approved { message: approval_text(&plan), left: waiting_text(&plan).or(left), plan })
     }
 
     /// Nothing is decided: the plan is shown, and the person is asked to approve it again.
@@ -178,7 +178,7 @@ impl Decisions {
         let session = context.session();
         let plan = context.engine(self.agent.engine()).plans().reject(session, context.by(), plan, reason).await?;
         context.progress.send(Progress::decided(&plan));
-        Ok(Answer::words(session, format!("{} `/plan on` begins a new one.", plan_line(&plan))))
+        Ok(Answer::text(session, format!("{} `/plan on` begins a new one.", plan_line(&plan))))
     }
 
     /// Asks for changes, and has the agent make them now or when it works on the plan next.
@@ -209,7 +209,7 @@ impl Decisions {
         let revised = engine.plans().revise(session, context.by(), plan, changes).await?;
         running.stop_work_on(plan).await;
         context.progress.send(Progress::decided(&revised));
-        Ok(Answer::words(session, plan_line(&revised)))
+        Ok(Answer::text(session, plan_line(&revised)))
     }
 
     /// Asks for changes and stops the work on the plan. Returns the message to the agent that asks for them.
@@ -222,13 +222,13 @@ impl Decisions {
     ) -> LedgerResult<String> {
         let session = context.session();
         let commented = self.agent.engine().plans().get(session, plan).await?;
-        let words = changes.to_text(&commented);
-        self.requests.check_room(&self.agent.engine().sessions().snapshot(session).await?, &words).await?;
+        let message = changes.to_text(&commented);
+        self.requests.check_room(&self.agent.engine().sessions().snapshot(session).await?, &message).await?;
         let engine = context.engine(self.agent.engine());
         let revised = engine.plans().revise(session, context.by(), plan, changes).await?;
         running.stop_work_on(plan).await;
         context.progress.send(Progress::decided(&revised));
-        Ok(format!("Revise plan {}: {words}", revised.number))
+        Ok(format!("Revise plan {}: {message}", revised.number))
     }
 
     /// Cancels the plan and stops the work on it in this process.
@@ -243,7 +243,7 @@ impl Decisions {
         let cancelled = context.engine(self.agent.engine()).plans().cancel(session, context.by(), plan, reason).await?;
         running.stop_work_on(plan).await;
         context.progress.send(Progress::decided(&cancelled));
-        Ok(Answer::words(session, plan_line(&cancelled)))
+        Ok(Answer::text(session, plan_line(&cancelled)))
     }
 }
 
@@ -255,17 +255,17 @@ pub(crate) const REVISION: &str = "message";
 struct Approved {
     plan: Arc<Plan>,
     /// What was decided, in Markdown.
-    words: String,
+    message: String,
     /// Why this process does not carry it out, if it does not.
     left: Option<String>,
 }
 
 /// Why nothing begins although a person approved the plan: others have to, too.
-fn waiting_words(plan: &Plan) -> Option<String> {
+fn waiting_text(plan: &Plan) -> Option<String> {
     plan.incomplete_approval.as_ref().map(|_| "Nothing begins before they have approved it, too.".to_owned())
 }
 
-fn approval_words(plan: &Plan) -> String {
+fn approval_text(plan: &Plan) -> String {
     if let Some(waiting) = plan.incomplete_approval.as_deref() {
         return format!("Plan {} is not approved yet: {waiting}.", plan.number);
     }
@@ -276,9 +276,9 @@ fn approval_words(plan: &Plan) -> String {
     let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
     let steps = plan.content.steps();
     for skip in skipped {
-        let words =
+        let message =
             steps.get(skip.position.saturating_sub(1)).map_or_else(String::new, |step| one_line(&step.description));
-        text.push_str(&format!("\n- step {} will not be done ({}): {words}", skip.position, skip.why));
+        text.push_str(&format!("\n- step {} will not be done ({}): {message}", skip.position, skip.why));
     }
     text
 }

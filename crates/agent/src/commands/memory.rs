@@ -41,11 +41,11 @@ impl MemoryCommands {
                     items => lines(items.iter()) + more,
                 }
             }
-            MemorySubcommand::Search { words } => {
-                let search = memories.search(&chain, &words, FOUND).await?;
+            MemorySubcommand::Search { query } => {
+                let search = memories.search(&chain, &query, FOUND).await?;
                 let note = search.note.map(|note| format!("\n\n{note}")).unwrap_or_default();
                 let found = match search.found.as_slice() {
-                    [] => format!("Nothing that is remembered here has to do with {}.", quoted(&words)),
+                    [] => format!("Nothing that is remembered here has to do with {}.", quoted(&query)),
                     found => lines(found.iter().map(|found| &found.item)),
                 };
                 found + &note
@@ -95,7 +95,7 @@ impl MemoryCommands {
                 format!("{} is not offered any more.", quoted(&offer.content))
             }
         };
-        Ok(Answer::words(session, reply))
+        Ok(Answer::text(session, reply))
     }
 }
 

@@ -45,8 +45,8 @@ impl Overview {
         let snapshot = self.agent.engine().sessions().snapshot(session).await?;
         let opened = snapshot.opened()?;
         let mut conversation = Conversation::default();
-        let mut take_in = |seq, event: &_| conversation.take_in(seq, event);
-        self.turns.conversations.read(session, opened.history_from, u64::MAX, &mut take_in).await?;
+        let mut apply = |seq, event: &_| conversation.apply(seq, event);
+        self.turns.conversations.read(session, opened.history_from, u64::MAX, &mut apply).await?;
         let turn = match &opened.turn {
             Some(turn) => format!("at work, begun {}", ago(turn.begun_at, self.agent.engine().now())),
             None => "idle".to_owned(),
@@ -72,7 +72,7 @@ impl Overview {
             },
         ];
         lines.extend(undelivered(self.agent.engine().ledger().count_undelivered().await?));
-        Ok(Answer::words(session, lines.join("\n")))
+        Ok(Answer::text(session, lines.join("\n")))
     }
 
     pub(super) async fn sessions(&self, here: &SessionIdentity) -> LedgerResult<Answer> {
@@ -94,7 +94,7 @@ impl Overview {
             lines.push("- and older ones; `/switch KEY` finds them as well".to_owned());
         }
         lines.push("\n`/switch KEY` goes to another one, `/new` begins one.".to_owned());
-        Ok(Answer::words(here, lines.join("\n")))
+        Ok(Answer::text(here, lines.join("\n")))
     }
 
     /// The sessions of one channel, the most recently active first.
@@ -138,7 +138,7 @@ impl Overview {
             lines.push("\nMCP servers:\n".to_owned());
             lines.extend(servers);
         }
-        Ok(Answer::words(session, lines.join("\n")))
+        Ok(Answer::text(session, lines.join("\n")))
     }
 }
 

@@ -48,7 +48,7 @@ impl PlanCommands {
                 let style = style.unwrap_or(PlanStyle::Document);
                 let snapshot =
                     context.engine(self.agent.engine()).sessions().enable_plan_mode(session, by, style).await?.snapshot;
-                Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style))))
+                Ok(Answer::text(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style))))
             }
             PlanCommand::Off => self.leave_plan_mode(Leave::Off, context, &Running::NOTHING).await,
             PlanCommand::Done => self.leave_plan_mode(Leave::Done, context, &Running::NOTHING).await,
@@ -58,12 +58,12 @@ impl PlanCommands {
                 let plan = plans.find(session, plan.as_ref()).await?;
                 let card = PlanCard::of(&plan, plans.activity(session, &plan).await?.as_ref());
                 show(self.agent.engine(), session, by, &card).await?;
-                Ok(Answer::words(session, "").with_plan(card))
+                Ok(Answer::text(session, "").with_plan(card))
             }
             PlanCommand::Diff(comparison) => self.diff(session, comparison).await,
             PlanCommand::Export { plan } => {
                 let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
-                Ok(Answer::words(session, fenced("markdown", &plan.markdown())))
+                Ok(Answer::text(session, fenced("markdown", &plan.markdown())))
             }
             PlanCommand::About(text) => {
                 let snapshot = self.agent.engine().sessions().snapshot(session).await?;
@@ -120,14 +120,14 @@ impl PlanCommands {
         let Some(before) = &committed.plan_mode_before else {
             let (before, after) = self.agent.engine().history().session_around(session, &committed).await?;
             let left = before.active().and_then(|plan| after.plan(&plan.id));
-            return Ok(Answer::words(session, left_words(left)).with_plan_mode(&after));
+            return Ok(Answer::text(session, left_text(left)).with_plan_mode(&after));
         };
         let left = before.active_plan.as_ref();
         if let (Leave::Done, Some(plan)) = (how, left) {
             running.stop_work_on(plan).await;
         }
         let left = left.and_then(|plan| committed.snapshot.plan(plan));
-        Ok(Answer::words(session, left_words(left)).with_plan_mode(&committed.snapshot))
+        Ok(Answer::text(session, left_text(left)).with_plan_mode(&committed.snapshot))
     }
 
     async fn status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
@@ -135,7 +135,7 @@ impl PlanCommands {
         snapshot.opened()?;
         let active = snapshot.active().map(|plan| plan.id.clone());
         let now = self.agent.engine().now();
-        let mut text = mode_words(&snapshot);
+        let mut text = mode_text(&snapshot);
         if let Some(plan) = snapshot.active() {
             text.push_str(&format!(" {}", self.status_of(session, plan, now).await?));
         }
@@ -151,7 +151,7 @@ impl PlanCommands {
         {
             text.push_str(&format!("\n\n{}", self.status_of(session, plan, now).await?));
         }
-        Ok(Answer::words(session, text))
+        Ok(Answer::text(session, text))
     }
 
     async fn status_of(&self, session: &SessionIdentity, plan: &Plan, now: Timestamp) -> LedgerResult<String> {
@@ -175,7 +175,7 @@ impl PlanCommands {
             lines.push("- and older ones".to_owned());
         }
         let none = "There are no plans here yet. `/plan on` begins one.";
-        Ok(Answer::words(session, if lines.is_empty() { none.to_owned() } else { lines.join("\n") }))
+        Ok(Answer::text(session, if lines.is_empty() { none.to_owned() } else { lines.join("\n") }))
     }
 
     async fn diff(&self, session: &SessionIdentity, comparison: Comparison) -> LedgerResult<Answer> {
@@ -190,12 +190,12 @@ impl PlanCommands {
                 .history()
                 .diff_plans(find(Some(first)).await?.as_ref(), find(Some(second)).await?.as_ref())?,
         };
-        Ok(Answer::words(session, diff_text(&diff)))
+        Ok(Answer::text(session, diff_text(&diff)))
     }
 }
 
 /// That plan work is off, and the status of the plan that it was on.
-fn left_words(left: Option<&Plan>) -> String {
+fn left_text(left: Option<&Plan>) -> String {
     let left = left.filter(|plan| !plan.is_empty()).map_or_else(String::new, |plan| format!(" {}", plan_line(plan)));
     format!("Plan work is off.{left}")
 }
@@ -211,14 +211,14 @@ pub(crate) enum Leave {
 
 /// Whether plan work is on, and the status of the plan.
 pub(super) fn plan_work(snapshot: &Snapshot) -> String {
-    let mut text = mode_words(snapshot);
+    let mut text = mode_text(snapshot);
     if let Some(plan) = snapshot.active() {
         text.push_str(&format!(" {}", short_status(plan)));
     }
     text
 }
 
-fn mode_words(snapshot: &Snapshot) -> String {
+fn mode_text(snapshot: &Snapshot) -> String {
     let mode = snapshot.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
     match mode {
         None => "Plan work is **off**. `/plan on` begins a plan.".to_owned(),
@@ -246,8 +246,8 @@ fn diff_text(diff: &PlanDiff) -> String {
         .changes
         .iter()
         .map(|change| {
-            let (mark, words) = change.words();
-            format!("{} {words}", mark.sign())
+            let (mark, line) = change.describe();
+            format!("{} {line}", mark.sign())
         })
         .collect();
     lines.extend(diff.lines.iter().map(|line| match line {

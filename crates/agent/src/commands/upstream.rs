@@ -34,7 +34,7 @@ impl Overview {
         let (upstream, session) = (self.upstream()?, context.session());
         let Some(code) = code else {
             let status = upstream.look(server).await?;
-            return Ok(Answer::words(session, to_accept(&status, 0)));
+            return Ok(Answer::text(session, to_accept(&status, 0)));
         };
         let status = upstream.status_of(server).await?;
         let Some((digest, difference, _)) = status.state.waiting() else {
@@ -43,7 +43,7 @@ impl Overview {
         let last = difference.pages(PAGE_CHARACTERS).len() - 1;
         let is_code_of = |page: &usize| page_digest(digest, *page).to_string().starts_with(code);
         if let Some(shown) = (0..last).find(is_code_of) {
-            return Ok(Answer::words(session, to_accept(&status, shown + 1)));
+            return Ok(Answer::text(session, to_accept(&status, shown + 1)));
         }
         if !digest.to_string().starts_with(code) {
             let message = format!("{} is not the code of what the MCP server {server} offers now.", quoted(code));
@@ -52,7 +52,7 @@ impl Overview {
         let approvals = self.agent.engine().approvals();
         let status = upstream.accept(server, digest, context.by(), &approvals).await?;
         let message = format!("The tools of {server} are accepted; the agent is offered {}.", count(status.advertised));
-        Ok(Answer::words(session, message))
+        Ok(Answer::text(session, message))
     }
 
     /// A line for each MCP server.

@@ -17,7 +17,7 @@ pub(super) async fn switch(engine: &Engine, switch: OnOff, context: &InputContex
     };
     let snapshot = context.engine(engine).workbooks().switch_planning_files(session, by, on).await?.snapshot;
     let current = snapshot.session.as_ref().and_then(|session| session.current_workbook());
-    let words = match (switch, current) {
+    let message = match (switch, current) {
         (OnOff::On, None) => {
             "Planning files are **on**. The agent keeps task plan, findings and progress for long work; it begins them \
                  when there is some, or at once with `/plan` and what you want to get done."
@@ -26,7 +26,7 @@ pub(super) async fn switch(engine: &Engine, switch: OnOff, context: &InputContex
         (OnOff::On, Some(workbook)) => format!("Planning files are **on**. The workbook is “{}”.", workbook.title),
         (OnOff::Off, _) => "Planning files are **off**. What was written stays where it is.".to_owned(),
     };
-    Ok(Answer::words(session, words))
+    Ok(Answer::text(session, message))
 }
 
 /// Begins a workbook about a person's text, unless one is open. An open one is switched on again if it was off.
@@ -49,9 +49,9 @@ pub(crate) async fn write(
 ) -> LedgerResult<Answer> {
     let (session, by) = (context.session(), context.by());
     let written = context.engine(engine).workbooks().write(session, by, which, base_version, content).await?;
-    let words = match written.changed {
+    let message = match written.changed {
         true => format!("Version {} of {which} is stored.", written.version),
         false => format!("Version {} of {which} says this already.", written.version),
     };
-    Ok(Answer::words(session, words))
+    Ok(Answer::text(session, message))
 }

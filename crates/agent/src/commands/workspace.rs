@@ -57,17 +57,17 @@ impl WorkspaceCommands {
         let workspace = match command {
             ProjectCommand::Show => {
                 let workspace = self.agent.engine().sessions().get(session).await?.workspace;
-                return Ok(Answer::words(session, self.workspace_words(session, &workspace)));
+                return Ok(Answer::text(session, self.workspace_text(session, &workspace)));
             }
             ProjectCommand::Off => Workspace::Own,
             ProjectCommand::At(path) => self.agent.files.project(Path::new(&path))?,
         };
         let engine = context.engine(self.agent.engine());
         engine.sessions().choose_workspace(session, context.by(), workspace.clone()).await?;
-        Ok(Answer::words(session, self.workspace_words(session, &workspace)))
+        Ok(Answer::text(session, self.workspace_text(session, &workspace)))
     }
 
-    fn workspace_words(&self, session: &SessionIdentity, workspace: &Workspace) -> String {
+    fn workspace_text(&self, session: &SessionIdentity, workspace: &Workspace) -> String {
         match workspace {
             Workspace::Own => {
                 format!(
@@ -99,7 +99,7 @@ impl WorkspaceCommands {
         };
         let plan = self.plan(session, plan.as_ref()).await?;
         let changes = self.changes.read(plan, step).await?;
-        Ok(Answer::words(session, changes_words(&changes)))
+        Ok(Answer::text(session, changes_text(&changes)))
     }
 
     pub(super) async fn undo_selected(
@@ -153,15 +153,15 @@ impl WorkspaceCommands {
         let standing = self.changes.standing(&plan, step).await?;
         let what = step.map_or_else(String::new, |step| format!("step {step} of "));
         if standing.is_empty() {
-            let words = format!("There is nothing to undo: no file is changed by {what}plan {}.", plan.number);
-            return Ok(Answer::refusal(session, RefusalCode::WrongStatus, words));
+            let message = format!("There is nothing to undo: no file is changed by {what}plan {}.", plan.number);
+            return Ok(Answer::refusal(session, RefusalCode::WrongStatus, message));
         }
         let tool_context = ToolContext::leased(session, held, engine.ledger().as_ref());
         let report = self.agent.files.undo(tool_context, &standing).await?;
         let (changes, not_undone) = (report.changes, report.not_undone);
         let undo = Undo { plan: Some(plan.id.clone()), step: step_id, in_turn: None, changes, not_undone };
         if undo.changes.is_empty() {
-            return Ok(Answer::refusal(session, RefusalCode::Conflict, undo_words(&plan, &undo)));
+            return Ok(Answer::refusal(session, RefusalCode::Conflict, undo_text(&plan, &undo)));
         }
         let command = Command::Session(SessionCommand::RecordUndo(Box::new(undo.clone())));
         let id = context.engine(engine).submitter().next_request();
@@ -177,16 +177,16 @@ impl WorkspaceCommands {
         let paused = plan.is_paused();
         let runs = plan.status == PlanStatus::Executing && !paused;
         if runs || session.worked_on() == Some(&plan.id) {
-            let words = format!("Plan {} is being carried out; stop it before its changes are undone.", plan.number);
-            return Err(Refusal::wrong_status(words).into());
+            let message = format!("Plan {} is being carried out; stop it before its changes are undone.", plan.number);
+            return Err(Refusal::wrong_status(message).into());
         }
         Ok(())
     }
 }
 
 fn undone(session: &SessionIdentity, plan: &Plan, undo: Undo) -> Answer {
-    let words = undo_words(plan, &undo);
-    Answer { undone: Some(Box::new(undo)), ..Answer::words(session, words) }
+    let message = undo_text(plan, &undo);
+    Answer { undone: Some(Box::new(undo)), ..Answer::text(session, message) }
 }
 
 /// What this request put back before, if it was sent before.
@@ -207,11 +207,11 @@ fn check_person(context: &InputContext) -> Result<(), Refusal> {
     }
 }
 
-fn undo_words(plan: &Plan, undo: &Undo) -> String {
-    put_back_words(&format!("plan {}", plan.number), undo)
+fn undo_text(plan: &Plan, undo: &Undo) -> String {
+    put_back_text(&format!("plan {}", plan.number), undo)
 }
 
-fn put_back_words(subject: &str, undo: &Undo) -> String {
+fn put_back_text(subject: &str, undo: &Undo) -> String {
     let mut lines = Vec::new();
     lines.push(match undo.changes.len() {
         0 => format!("Nothing that {subject} changed was put back."),
@@ -235,7 +235,7 @@ fn undone_line(change: &FileChange) -> String {
     }
 }
 
-fn changes_words(changes: &PlanChanges) -> String {
+fn changes_text(changes: &PlanChanges) -> String {
     let number = changes.plan.number;
     let subject = changes.step.map_or_else(|| format!("Plan {number}"), |step| format!("Step {step} of plan {number}"));
     let mut parts = Vec::new();
@@ -266,7 +266,7 @@ fn changes_words(changes: &PlanChanges) -> String {
         }
     }
     if !changes.uncovered.is_empty() {
-        parts.push(uncovered_words(&changes.uncovered));
+        parts.push(uncovered_text(&changes.uncovered));
     }
     for undo in &changes.undone {
         let step = undo.step.map_or_else(String::new, |step| format!(" of step {step}"));
@@ -275,7 +275,7 @@ fn changes_words(changes: &PlanChanges) -> String {
     parts.join("\n\n")
 }
 
-fn uncovered_words(uncovered: &ChangedPaths) -> String {
+fn uncovered_text(uncovered: &ChangedPaths) -> String {
     let kinds = [("added", &uncovered.added), ("changed", &uncovered.changed), ("removed", &uncovered.removed)];
     let lines =
         kinds.iter().filter(|(_, paths)| !paths.is_empty()).map(|(kind, paths)| format!("- {kind}: {}", names(paths)));

@@ -2,7 +2,7 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
-use planwright_core::command::{Command, RunCommand, TurnCommand};
+use planwright_core::command::{Command, ExecutionCommand, TurnCommand};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::Session;
@@ -31,8 +31,8 @@ pub(super) async fn check(executions: &Executions, snapshot: &Snapshot, plan: &P
     }
     let running = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
     if let Some(running) = running.filter(|running| running.paused_since().is_none()) {
-        let pause = RunCommand::Pause { plan: plan.id.clone(), execution: running.id.clone() };
-        match engine.submit(&plan.session, &by, Command::Run(pause)).await {
+        let pause = ExecutionCommand::Pause { plan: plan.id.clone(), execution: running.id.clone() };
+        match engine.submit(&plan.session, &by, Command::Execution(pause)).await {
             Ok(_) | Err(LedgerError::Refused(_)) => {}
             Err(error) => return Err(error),
         }

@@ -6,7 +6,7 @@ use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::{Conversation, CountTokens as _};
 use planwright_core::plan::content::{AgentStep, PlanContent};
-use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::execution::{StepState, StepStatus};
 use planwright_core::prompt::specialist;
 use planwright_core::turn::{OpenTurn, Purpose, Turn, TurnEnd};
 use planwright_engine::ledger::{Committed, Leasing, LedgerResult};
@@ -45,7 +45,7 @@ impl ExecutionRunner<'_> {
             match (outcome.end, status) {
                 (Some(TurnEnd::Stopped), _) => return Err(interrupted_or_stopped(&state)),
                 // Another process works on the step now.
-                (_, StepStatus::InProgress) => return Err(ExecutionAbort::Elsewhere),
+                (_, StepStatus::InProgress) => return Err(ExecutionAbort::LeaseLost),
                 (
                     _,
                     StepStatus::Failed
@@ -85,12 +85,12 @@ impl ExecutionRunner<'_> {
         if uncertain(state.runs()).is_some() || self.ends_at_a_failure(state) {
             return None;
         }
-        let done = |run: &StepRun| run.status == StepStatus::Completed;
+        let done = |run: &StepState| run.status == StepStatus::Completed;
         let ready = |step: &AgentStep| {
             step.needs.iter().all(|need| state.runs().iter().any(|run| run.step == *need && done(run)))
         };
         let with = |status: StepStatus| (1..).zip(state.runs()).filter(move |(_, run)| run.status == status);
-        let found = |(position, run): (usize, &StepRun)| {
+        let found = |(position, run): (usize, &StepState)| {
             let step = built.steps.iter().find(|step| step.id == run.step)?;
             ready(step).then(|| (position, step.clone()))
         };
@@ -151,9 +151,9 @@ impl ExecutionRunner<'_> {
         let begin = TurnCommand::Begin { text, tokens, purpose: purpose.clone() };
         let committed = self.submit_turn(begin).await?;
         let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
-        let Some(id) = open.map(|open| open.id.clone()) else { return Err(ExecutionAbort::Elsewhere) };
+        let Some(id) = open.map(|open| open.id.clone()) else { return Err(ExecutionAbort::LeaseLost) };
         let mut conversation = Conversation::of_turn(id.clone());
-        committed.events.iter().for_each(|event| conversation.take_in(committed.seq, event));
+        committed.events.iter().for_each(|event| conversation.apply(committed.seq, event));
         Ok((committed, conversation, Turn::new(id, purpose)))
     }
 
@@ -179,7 +179,7 @@ impl ExecutionRunner<'_> {
 /// A turn that ended as stopped was stopped here, or with its plan elsewhere.
 fn interrupted_or_stopped(state: &ExecutionState) -> ExecutionAbort {
     let over = state.plan.execution.as_ref().is_none_or(|execution| execution.finished_at.is_some());
-    if over { ExecutionAbort::Elsewhere } else { ExecutionAbort::Stopped }
+    if over { ExecutionAbort::LeaseLost } else { ExecutionAbort::Stopped }
 }
 
 fn is_for(open: &OpenTurn, step: &AgentStep) -> bool {

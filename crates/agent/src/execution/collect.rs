@@ -9,7 +9,7 @@ use planwright_core::gate::{Caller, GateContext, GateDecision, ToolEffect, decid
 use planwright_core::ids::RequestId;
 use planwright_core::plan::Plan;
 use planwright_core::plan::content::{CallRunner, RecordedCall};
-use planwright_core::plan::execution::{PermissionCounts, StepRun, StepStatus};
+use planwright_core::plan::execution::{PermissionCounts, StepState, StepStatus};
 use planwright_core::policy::OnFailure;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
@@ -31,13 +31,13 @@ use crate::turn::CallNote;
 /// The largest number of calls that are made side by side.
 const SIDE_BY_SIDE: usize = 4;
 /// The bytes of an answer that are kept with the step.
-const KEPT: usize = 4_000;
+const MAX_NOTE_BYTES: usize = 4_000;
 
 /// A step that is to be done now.
 struct ReadyStep {
     /// 1-based index within the plan.
     position: usize,
-    run: StepRun,
+    run: StepState,
     call: RecordedCall,
     tool: Arc<dyn Tool>,
 }
@@ -90,7 +90,7 @@ impl ExecutionRunner<'_> {
     /// Whether the execution ends with these outcomes. The session is given up with the end, so it does not if they are noted
     /// in a workbook afterwards.
     fn ends_with(&self, state: &ExecutionState, ended: &[EndedStep]) -> bool {
-        let is_settled = |run: &StepRun| match ended.iter().find(|ended| ended.step == run.step) {
+        let is_settled = |run: &StepState| match ended.iter().find(|ended| ended.step == run.step) {
             Some(ended) => ended.outcome.status.is_settled(),
             None => run.status.is_settled(),
         };
@@ -100,7 +100,7 @@ impl ExecutionRunner<'_> {
     /// Calls that a process began before it ended are repeated if they may be. The result of the others is unknown.
     async fn doubt_what_was_begun(&self, state: ExecutionState) -> Result<ExecutionState, ExecutionAbort> {
         let mut doubtful = Vec::new();
-        let begun = |(index, run): &(usize, &StepRun)| {
+        let begun = |(index, run): &(usize, &StepState)| {
             run.status == StepStatus::InProgress && !is_client_call(&state.plan, *index, run)
         };
         for (index, run) in state.runs().iter().enumerate().filter(begun) {
@@ -159,7 +159,7 @@ impl ExecutionRunner<'_> {
         Ok(due)
     }
 
-    fn look_up(&self, plan: &Plan, position: usize, run: &StepRun) -> Result<ReadyStep, ExecutionAbort> {
+    fn look_up(&self, plan: &Plan, position: usize, run: &StepState) -> Result<ReadyStep, ExecutionAbort> {
         let gone = |what: &str| ExecutionAbort::Ledger(Refusal::not_found(format!("Step {position}: {what}")).into());
         let call = call_of(plan, position - 1, run).ok_or_else(|| gone("there is no such call."))?;
         let tool = self.agent.toolbox.get(&call.tool).ok_or_else(|| gone("its tool is not here."))?;
@@ -322,7 +322,7 @@ impl ExecutionRunner<'_> {
     }
 
     fn note_of(&self, state: &ExecutionState, result: &StepResult) -> Option<CallNote> {
-        let looked_up = |run: &StepRun| {
+        let looked_up = |run: &StepState| {
             let tool = calls_of(&state.plan).iter().find(|call| call.id == run.step).map(|call| call.tool.as_str());
             run.status == StepStatus::Completed
                 && tool.is_some_and(|tool| self.executions.turns.hooks.is_research(tool))
@@ -345,12 +345,12 @@ impl ExecutionRunner<'_> {
 }
 
 /// Whether the agent of another program makes the call of this step itself.
-fn is_client_call(plan: &Plan, index: usize, run: &StepRun) -> bool {
+fn is_client_call(plan: &Plan, index: usize, run: &StepState) -> bool {
     call_of(plan, index, run).is_some_and(|call| call.runner == CallRunner::Client)
 }
 
 /// The recorded call of a step. The steps of an execution stand in the order of the calls.
-fn call_of<'a>(plan: &'a Plan, index: usize, run: &StepRun) -> Option<&'a RecordedCall> {
+fn call_of<'a>(plan: &'a Plan, index: usize, run: &StepState) -> Option<&'a RecordedCall> {
     let (calls, is_its) = (calls_of(plan), |call: &&RecordedCall| call.id == run.step);
     calls.get(index).filter(is_its).or_else(|| calls.iter().find(is_its))
 }
@@ -364,9 +364,9 @@ fn ended(results: &[StepResult]) -> (Vec<EndedStep>, Option<ExecutionAbort>) {
     });
     let abort = results.iter().find_map(|result| match result.abort {
         Some(ExecutionAbort::Stopped) => Some(ExecutionAbort::Stopped),
-        Some(ExecutionAbort::Left) => Some(ExecutionAbort::Left),
-        Some(ExecutionAbort::Elsewhere | ExecutionAbort::Asks | ExecutionAbort::Ledger(_)) => {
-            Some(ExecutionAbort::Elsewhere)
+        Some(ExecutionAbort::ShuttingDown) => Some(ExecutionAbort::ShuttingDown),
+        Some(ExecutionAbort::LeaseLost | ExecutionAbort::Asks | ExecutionAbort::Ledger(_)) => {
+            Some(ExecutionAbort::LeaseLost)
         }
         None => None,
     });
@@ -390,7 +390,7 @@ const fn cut_off(effect: ToolEffect) -> StepStatus {
 }
 
 fn outcome(status: StepStatus, note: &str) -> StepOutcome {
-    let kept = &note[..note.floor_char_boundary(KEPT)];
+    let kept = &note[..note.floor_char_boundary(MAX_NOTE_BYTES)];
     let note = if kept.len() < note.len() { format!("{kept}…") } else { kept.to_owned() };
     StepOutcome { status, note: Some(note), evidence: None }
 }

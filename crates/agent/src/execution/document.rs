@@ -57,14 +57,14 @@ impl<'a> DocumentWork<'a> {
         let now = self.engine().plans().get(session, plan).await?;
         // The interrupted turn worked on this plan and finished it.
         if before == PlanStatus::Executing && now.status != PlanStatus::Executing {
-            return Ok(Answer::words(session, summary(&now)));
+            return Ok(Answer::text(session, summary(&now)));
         }
         match Box::pin(self.work()).await {
             // Another process finished it meanwhile.
             Err(error) if is_over_or_taken(&error) => {
                 let now = self.engine().plans().get(session, plan).await?;
                 let over = now.status != before && now.status != PlanStatus::Executing;
-                if over { Ok(Answer::words(session, summary(&now))) } else { Err(error) }
+                if over { Ok(Answer::text(session, summary(&now))) } else { Err(error) }
             }
             answer => answer,
         }
@@ -78,7 +78,7 @@ impl<'a> DocumentWork<'a> {
             // Another process carried out this request, and its turn left steps open. Only a person resumes that.
             return match self.answer_before().await? {
                 Some(answer) => Ok(answer),
-                None => self.with_pause(Answer::words(session, String::new())).await,
+                None => self.with_pause(Answer::text(session, String::new())).await,
             };
         }
         // The turns belong to the request, so that sent again it finds them.
@@ -104,8 +104,8 @@ impl<'a> DocumentWork<'a> {
             let snapshot = self.executions.turns.snapshot(session).await?;
             let prepared = self.executions.turns.prepare(&snapshot, message).await?;
             let outcome = match Box::pin(self.executions.begin_turn(&system, &prepared, context)).await? {
-                Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
-                Begun::Before { turn, seq } => {
+                Begun::New(mut turn) => Box::pin(turn.finish_turn()).await?,
+                Begun::Replayed { turn, seq } => {
                     return Ok(Box::pin(self.executions.turns.outcome_of(&turn, seq, context)).await?.into());
                 }
             };

@@ -1,7 +1,7 @@
 //! Executions that another process left or still runs: resumed or stopped here.
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, RunCommand, TurnCommand};
+use planwright_core::command::{Command, ExecutionCommand, TurnCommand};
 use planwright_core::ids::{ExecutionId, PlanId};
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
@@ -89,12 +89,12 @@ async fn stop_executions(engine: &Engine, session: &SessionIdentity, by: &Actor)
         let command = match plan.style() {
             // Its text is worked on in the conversation, and a later message may continue it. While a person looks at a
             // step, there is no work that a message continues, and the stop ends the execution.
-            PlanStyle::Document if running.step_pause().is_none() => RunCommand::Pause { plan: id, execution },
+            PlanStyle::Document if running.step_pause().is_none() => ExecutionCommand::Pause { plan: id, execution },
             PlanStyle::Document | PlanStyle::Collect | PlanStyle::Build => {
-                RunCommand::Finish { plan: id, execution, ended: Vec::new() }
+                ExecutionCommand::Finish { plan: id, execution, ended: Vec::new() }
             }
         };
-        match engine.submit(session, by, Command::Run(command)).await {
+        match engine.submit(session, by, Command::Execution(command)).await {
             Ok(committed) => stopped |= !committed.events.is_empty(),
             Err(error) if is_over_or_taken(&error) => {}
             Err(error) => return Err(error),
@@ -137,8 +137,8 @@ pub(super) async fn finish(
     let request = SubmitRequest { session, by: &by, id, leasing, turn: None };
     executions.agent.engine().submitter().submit_as(request, Command::Turn(TurnCommand::Stop)).await?;
     if let Err(unable) = able {
-        let words = format!("Plan {} cannot continue here: {}", found.number, unable.message);
-        context.progress.send(Progress::Said(words));
+        let message = format!("Plan {} cannot continue here: {}", found.number, unable.message);
+        context.progress.send(Progress::Said(message));
     }
     Ok(())
 }

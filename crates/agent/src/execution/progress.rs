@@ -1,6 +1,6 @@
 //! The progress of steps, as a person reads it.
 
-use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::execution::{StepState, StepStatus};
 use planwright_core::visible::visible;
 use tokio::time::Instant;
 
@@ -8,7 +8,7 @@ use super::runner::{ExecutionRunner, ExecutionState};
 use crate::session::progress::Progress;
 
 impl ExecutionRunner<'_> {
-    pub(super) fn send_step_started(&self, state: &ExecutionState, position: usize, run: &StepRun) {
+    pub(super) fn send_step_started(&self, state: &ExecutionState, position: usize, run: &StepState) {
         let about = visible(&run.description).into_owned();
         self.context.progress.send(Progress::StepStarted { position, total: state.runs().len(), about });
     }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use planwright_core::actor::{Actor, ActorKind};
-use planwright_core::command::{Command, Decision, EndedStep, RunCommand, StuckChoice};
+use planwright_core::command::{Command, Decision, EndedStep, ExecutionCommand, StuckChoice};
 use planwright_core::copy_on_write::CopyOnWrite;
 use planwright_core::ids::{ExecutionId, PlanId, StepId};
-use planwright_core::plan::execution::{StepPause, StepRun, StepStatus};
+use planwright_core::plan::execution::{StepPause, StepState, StepStatus};
 use planwright_core::plan::{Execution, Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::OnFailure;
 use planwright_core::session::{Session, SessionIdentity};
@@ -53,7 +53,7 @@ impl ExecutionState {
         Ok(Self { plan: named(&snapshot, plan)?, session: snapshot.session })
     }
 
-    pub(super) fn runs(&self) -> &[StepRun] {
+    pub(super) fn runs(&self) -> &[StepState] {
         self.plan.execution.as_ref().map(|execution| execution.steps.as_slice()).unwrap_or_default()
     }
 
@@ -80,17 +80,17 @@ pub(super) enum ExecutionAbort {
     /// A person said stop.
     Stopped,
     /// The plan was cancelled or superseded, or another process took it over. Nothing more is written.
-    Elsewhere,
+    LeaseLost,
     /// The turn of a step waits for a person's answer, and the execution with it.
     Asks,
     /// The process is shutting down; another one resumes the execution.
-    Left,
+    ShuttingDown,
     Ledger(LedgerError),
 }
 
 impl From<LedgerError> for ExecutionAbort {
     fn from(error: LedgerError) -> Self {
-        if is_over_or_taken(&error) { Self::Elsewhere } else { Self::Ledger(error) }
+        if is_over_or_taken(&error) { Self::LeaseLost } else { Self::Ledger(error) }
     }
 }
 
@@ -108,10 +108,10 @@ impl ExecutionRunner<'_> {
         };
         self.executions.leases.release(&self.held).await;
         match abort {
-            ExecutionAbort::Elsewhere | ExecutionAbort::Stopped | ExecutionAbort::Asks => {
+            ExecutionAbort::LeaseLost | ExecutionAbort::Stopped | ExecutionAbort::Asks => {
                 self.agent.engine().plans().get(&self.session, &self.plan).await
             }
-            ExecutionAbort::Left => Err(shutting_down()),
+            ExecutionAbort::ShuttingDown => Err(shutting_down()),
             ExecutionAbort::Ledger(error) => Err(error),
         }
     }
@@ -152,7 +152,7 @@ impl ExecutionRunner<'_> {
             return Ok(state);
         }
         let repeatable =
-            |run: &&StepRun| run.status == StepStatus::Uncertain && self.executions.may_repeat(&state.plan, run);
+            |run: &&StepState| run.status == StepStatus::Uncertain && self.executions.may_repeat(&state.plan, run);
         let steps: Vec<_> = state.runs().iter().filter(repeatable).map(|run| run.step.clone()).collect();
         for step in steps {
             let choice = StuckChoice::Retry;
@@ -165,16 +165,16 @@ impl ExecutionRunner<'_> {
 
     /// Ends the execution, with the outcome of its last steps if that is not written yet.
     pub(super) async fn finish(&self, ended: Vec<EndedStep>) -> Result<ExecutionState, ExecutionAbort> {
-        let finish = RunCommand::Finish { plan: self.plan.clone(), execution: self.id.clone(), ended };
+        let finish = ExecutionCommand::Finish { plan: self.plan.clone(), execution: self.id.clone(), ended };
         self.held.stop_renewing();
-        self.submit(Leasing::Release, &self.actor, Command::Run(finish)).await
+        self.submit(Leasing::Release, &self.actor, Command::Execution(finish)).await
     }
 
     /// A step whose result is unknown waits for a person, and the execution with it.
     async fn pause(&self) -> Result<ExecutionState, ExecutionAbort> {
-        let pause = RunCommand::Pause { plan: self.plan.clone(), execution: self.id.clone() };
+        let pause = ExecutionCommand::Pause { plan: self.plan.clone(), execution: self.id.clone() };
         self.held.stop_renewing();
-        self.submit(Leasing::Release, &self.actor, Command::Run(pause)).await
+        self.submit(Leasing::Release, &self.actor, Command::Execution(pause)).await
     }
 
     /// Records outcomes, and the steps that begin next.
@@ -189,8 +189,8 @@ impl ExecutionRunner<'_> {
         }
         drop(state);
         let (plan, execution) = (self.plan.clone(), self.id.clone());
-        let advance = RunCommand::Advance { plan, execution, ended, begun };
-        self.submit(Leasing::Held, &self.actor, Command::Run(advance)).await
+        let advance = ExecutionCommand::Advance { plan, execution, ended, begun };
+        self.submit(Leasing::Held, &self.actor, Command::Execution(advance)).await
     }
 
     async fn submit(
@@ -219,13 +219,13 @@ impl ExecutionRunner<'_> {
         if self.context.work.stop.is_cancelled() {
             return Some(ExecutionAbort::Stopped);
         }
-        self.agent.shutdown.is_requested().then_some(ExecutionAbort::Left)
+        self.agent.shutdown.is_requested().then_some(ExecutionAbort::ShuttingDown)
     }
 
     /// Fails unless the session is known to be leased to this process. No tool is called without that.
     pub(super) async fn check_lease(&self) -> Result<(), ExecutionAbort> {
         let is_ours = self.held.confirm(self.agent.engine().ledger().as_ref()).await?;
-        if is_ours { Ok(()) } else { Err(ExecutionAbort::Elsewhere) }
+        if is_ours { Ok(()) } else { Err(ExecutionAbort::LeaseLost) }
     }
 
     /// Resolves with the reason when the work has to stop.
@@ -233,8 +233,8 @@ impl ExecutionRunner<'_> {
         tokio::select! {
             biased;
             () = self.context.work.stop.cancelled() => ExecutionAbort::Stopped,
-            () = self.held.lost() => ExecutionAbort::Elsewhere,
-            () = self.agent.shutdown.immediate() => ExecutionAbort::Left,
+            () = self.held.lost() => ExecutionAbort::LeaseLost,
+            () = self.agent.shutdown.immediate() => ExecutionAbort::ShuttingDown,
         }
     }
 }

@@ -42,14 +42,14 @@ pub(super) async fn approve(
         Err(LedgerError::Refused(_)) => return Ok(outcome),
         Err(error) => return Err(error),
     };
-    let words = format!("Plan {} only reads and was approved by the rule `{READ_ONLY}`.", plan.number);
+    let message = format!("Plan {} only reads and was approved by the rule `{READ_ONLY}`.", plan.number);
     let result = match Box::pin(executions.execute(&rule, plan, context)).await {
         Ok(plan) => summary(&plan),
         // The answer of the turn is not lost with it.
         Err(LedgerError::Refused(refusal)) => refusal.message,
         Err(error) => return Err(error),
     };
-    let parts = [outcome.reply.as_str(), words.as_str(), result.as_str()];
+    let parts = [outcome.reply.as_str(), message.as_str(), result.as_str()];
     outcome.reply = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
     outcome.plan = None;
     Ok(outcome)

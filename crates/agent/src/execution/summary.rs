@@ -9,7 +9,7 @@ use planwright_engine::step_counts::StepCounts;
 pub(crate) fn summary(plan: &Plan) -> String {
     let mut text = plan_line(plan);
     let Some(execution) = &plan.execution else { return text };
-    text.push_str(&format!(" {}.", StepCounts::of(execution).words()));
+    text.push_str(&format!(" {}.", StepCounts::of(execution).describe()));
     for (run, position) in execution.steps.iter().zip(1..) {
         let word = match run.status {
             StepStatus::Failed => "failed",

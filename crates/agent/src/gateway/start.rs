@@ -18,7 +18,7 @@ use super::Gateway;
 use crate::upstream::{AcceptanceState, UpstreamTools};
 
 /// The shortest time between two looks at a server that failed.
-const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
+const MIN_PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct GatewayStart {
@@ -144,8 +144,8 @@ impl Gateway {
     async fn accept_later(&self, upstream: &UpstreamTools, name: &ServerName, by: &Actor) {
         loop {
             let pause = match upstream.status_of(name).await.map(|status| status.connection) {
-                Ok(ConnectionState::Failed { retry_in, .. }) => retry_in.max(SHORTEST_PAUSE),
-                Ok(ConnectionState::NotStarted | ConnectionState::Connected) | Err(_) => SHORTEST_PAUSE,
+                Ok(ConnectionState::Failed { retry_in, .. }) => retry_in.max(MIN_PAUSE),
+                Ok(ConnectionState::NotStarted | ConnectionState::Connected) | Err(_) => MIN_PAUSE,
             };
             tokio::select! {
                 () = sleep(pause) => {}

@@ -20,11 +20,11 @@ use crate::session::outcome::Outcome;
 use crate::state::{Added, RunDriver};
 
 /// How often a run that waits for a person looks whether another process has an answer.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// How long a run waits after a failed turn: doubled with every failure in a row.
 const BACKOFF: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_secs(60));
 /// After so many errors of the store in a row the run is left; it counts as interrupted then.
-const MOST_ERRORS: u32 = 10;
+const MAX_ERRORS: u32 = 10;
 
 /// Makes the ticks of a run until it pauses or ends. A run that is driven already is left alone.
 pub(super) fn drive(agent: &Arc<AgentContext>, run: RunId, location: ChatLocation) {
@@ -92,7 +92,7 @@ impl Driver {
             Err(error) => {
                 self.errors += 1;
                 tracing::warn!(event = "tick_failed", %error);
-                (self.errors < MOST_ERRORS).then(|| Wait::BackOff(BACKOFF.after(self.errors)))
+                (self.errors < MAX_ERRORS).then(|| Wait::BackOff(BACKOFF.after(self.errors)))
             }
         }
     }
@@ -129,7 +129,7 @@ impl Driver {
     async fn wait(&self, wait: Wait) {
         match wait {
             Wait::Turn => tokio::task::yield_now().await,
-            Wait::Person => drop(timeout(LOOK_AGAIN, self.woken.notified()).await),
+            Wait::Person => drop(timeout(POLL_INTERVAL, self.woken.notified()).await),
             Wait::BackOff(time) => drop(timeout(time, self.woken.notified()).await),
         }
     }

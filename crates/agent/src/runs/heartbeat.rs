@@ -13,7 +13,7 @@ use crate::agent_context::AgentContext;
 /// How often a process gives a sign of life while it drives runs.
 const INTERVAL: Duration = Duration::from_secs(20);
 /// A process counts as ended after this time without one.
-const SILENCE: Duration = Duration::from_secs(120);
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Gives signs of life until this process drives no run.
 pub(super) fn start(agent: &Arc<AgentContext>) {
@@ -24,7 +24,7 @@ pub(super) fn start(agent: &Arc<AgentContext>) {
                 return;
             }
             let (engine, owner) = (agent.engine(), &agent.options.owner);
-            if let Err(error) = engine.ledger().note_alive(owner, engine.now()).await {
+            if let Err(error) = engine.ledger().heartbeat(owner, engine.now()).await {
                 tracing::warn!(event = "heartbeat_failed", %error);
             }
             let all_left = Arc::clone(&agent.runs.all_left);
@@ -37,7 +37,7 @@ pub(super) fn start(agent: &Arc<AgentContext>) {
 /// Whether neither the run nor its process has given a sign of life for too long.
 pub(super) async fn is_missing(agent: &AgentContext, run: &AutoRun) -> LedgerResult<bool> {
     let now = agent.engine().now();
-    let is_long_ago = |at| between(at, now) > SILENCE;
+    let is_long_ago = |at| between(at, now) > HEARTBEAT_TIMEOUT;
     if !is_long_ago(run.active_at) {
         return Ok(false);
     }

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 /// The interval at which the store is asked whether another process ended the work.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A lease that is renewed until it is dropped. One that is dropped without being released runs out by itself.
 #[derive(Debug)]
@@ -267,7 +267,7 @@ impl LeasePurpose {
 /// Resolves when another process has ended the work, which it may do without holding the lease.
 async fn ended_elsewhere(ledger: &dyn Ledger, session: &SessionIdentity, purpose: &LeasePurpose) {
     loop {
-        sleep(LOOK).await;
+        sleep(POLL_INTERVAL).await;
         // An error of the store does not end the work.
         if purpose.is_over(ledger, session).await.unwrap_or(false) {
             return;
@@ -283,7 +283,7 @@ mod tests {
     #[tokio::test]
     async fn two_guards_never_have_the_same_name() {
         let lease = Lease { session: "cli:k3yk3y8x".parse().unwrap(), owner: "one".to_owned(), fence: 1 };
-        let keep = || LeaseKeeper::default().keep(lease.clone(), LeasePurpose::Short, Instant::now(), LOOK);
+        let keep = || LeaseKeeper::default().keep(lease.clone(), LeasePurpose::Short, Instant::now(), POLL_INTERVAL);
         assert_ne!(keep().name(), keep().name());
     }
 }

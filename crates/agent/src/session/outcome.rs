@@ -16,7 +16,7 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::TurnEnd;
 use planwright_core::workspace::Undo;
 
-use super::ask_words::ask_words;
+use super::ask_prompt::ask_prompt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnOutcome {
@@ -105,7 +105,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn words(session: &SessionIdentity, reply: impl Into<String>) -> Self {
+    pub(crate) fn text(session: &SessionIdentity, reply: impl Into<String>) -> Self {
         Self {
             session: session.clone(),
             end: None,
@@ -124,7 +124,7 @@ impl Answer {
 
     /// What the agent asks, shown again.
     pub fn asking(session: &SessionIdentity, ask: WaitingAsk) -> Self {
-        Self::words(session, "").with_ask(ask)
+        Self::text(session, "").with_ask(ask)
     }
 
     pub(crate) fn with_plan_mode(self, after: &Snapshot) -> Self {
@@ -133,7 +133,7 @@ impl Answer {
     }
 
     pub(crate) fn refusal(session: &SessionIdentity, code: RefusalCode, reply: impl Into<String>) -> Self {
-        Self { refusal: Some(code), ..Self::words(session, reply) }
+        Self { refusal: Some(code), ..Self::text(session, reply) }
     }
 
     pub fn refused(&self) -> bool {
@@ -143,7 +143,7 @@ impl Answer {
     /// The answer while the work waits for a person.
     pub(crate) fn with_ask(mut self, ask: WaitingAsk) -> Self {
         let gap = if self.reply.is_empty() { "" } else { "\n\n" };
-        self.reply.push_str(&format!("{gap}{}", ask_words(&ask)));
+        self.reply.push_str(&format!("{gap}{}", ask_prompt(&ask)));
         self.ask = Some(ask);
         self
     }
@@ -158,7 +158,7 @@ impl From<TurnOutcome> for Answer {
     fn from(outcome: TurnOutcome) -> Self {
         let TurnOutcome { session, turn, end, ask, reply, plan, planner, usage, model_calls, tool_calls } = outcome;
         let turn = Some(TurnStats { turn, usage, model_calls, tool_calls });
-        Self { end, ask, plan, planner, turn, ..Self::words(&session, reply) }
+        Self { end, ask, plan, planner, turn, ..Self::text(&session, reply) }
     }
 }
 

@@ -10,7 +10,7 @@ use planwright_core::policy::Policy;
 use crate::toolbox::Tool;
 
 /// Sets that are kept: one for each state of plan work and each specialist that is in use.
-const KEPT: usize = 64;
+const CAPACITY: usize = 64;
 /// Tokens that a provider adds for each tool.
 const FRAME: u32 = 12;
 /// The bytes of a token in the description of a tool. An exact count would be no closer, because every provider writes tools in
@@ -82,7 +82,7 @@ impl AdvertisedToolsCache {
         }
         let made = Arc::new(make(&key));
         let mut kept = lock();
-        if kept.len() >= KEPT {
+        if kept.len() >= CAPACITY {
             kept.remove(0);
         }
         kept.push((key, Arc::clone(&made)));

@@ -9,7 +9,7 @@ use planwright_core::conversation::Conversation;
 use planwright_core::session::SessionIdentity;
 
 /// The tokens that are cached, over all sessions. A token is about four bytes.
-const MOST: usize = 4_000_000;
+const MAX_TOKENS: usize = 4_000_000;
 /// The rough cost of a session besides its tokens.
 const OVERHEAD: usize = 500;
 
@@ -57,7 +57,7 @@ impl ConversationCache {
     pub(crate) fn keep(&self, session: &SessionIdentity, cached: CachedConversation) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.tokens += cached.weight();
-        if kept.tokens > MOST {
+        if kept.tokens > MAX_TOKENS {
             *kept = Kept { tokens: cached.weight(), ..Kept::default() };
         }
         kept.conversations.insert(session.clone(), cached);

@@ -121,25 +121,25 @@ impl Shared {
 
 /// Why a command was not started, as a refusal.
 fn refusal(error: &SandboxError) -> Refusal {
-    let words = error.to_string();
+    let message = error.to_string();
     match error {
         SandboxError::NotEnforceable { .. } => Refusal::policy_denied(format!(
-            "{words} The person chooses it with the setting `sandbox.level`; `planwright doctor` says more."
+            "{message} The person chooses it with the setting `sandbox.level`; `planwright doctor` says more."
         )),
         SandboxError::WorkingFolder { .. }
         | SandboxError::NulByte
         | SandboxError::UnknownLevel(_)
-        | SandboxError::NoProgram(_) => Refusal::invalid(sentence(&words)),
-        SandboxError::TooLong { .. } => Refusal::limit(sentence(&words)),
-        SandboxError::Workspace { .. } => Refusal::policy_denied(sentence(&words)),
+        | SandboxError::NoProgram(_) => Refusal::invalid(sentence(&message)),
+        SandboxError::TooLong { .. } => Refusal::limit(sentence(&message)),
+        SandboxError::Workspace { .. } => Refusal::policy_denied(sentence(&message)),
         SandboxError::OutputFile { .. } | SandboxError::Scratch(_) | SandboxError::Start(_) => {
-            Refusal::new(RefusalCode::Unavailable, sentence(&words))
+            Refusal::new(RefusalCode::Unavailable, sentence(&message))
         }
     }
 }
 
-fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
+fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str())
 }

@@ -22,17 +22,17 @@ pub(super) enum TurnAbort {
     /// A limit was reached outside of what the turn counts itself.
     Limit(TurnLimit),
     /// Another process ended the turn or holds the session.
-    Elsewhere,
+    LeaseLost,
     /// The turn waits for a person's answer.
     Asks(Box<Ask>),
     /// The process is shutting down; another one resumes the turn.
-    Left,
+    ShuttingDown,
     Ledger(LedgerError),
 }
 
 impl From<LedgerError> for TurnAbort {
     fn from(error: LedgerError) -> Self {
-        if is_over_or_taken(&error) { Self::Elsewhere } else { Self::Ledger(error) }
+        if is_over_or_taken(&error) { Self::LeaseLost } else { Self::Ledger(error) }
     }
 }
 

@@ -63,7 +63,7 @@ impl TurnRunner<'_> {
     }
 
     async fn ask(&mut self, pending: &PendingCall, question: Question) -> Result<ToolOutcome, TurnAbort> {
-        let Some(held) = self.held.clone() else { return Err(TurnAbort::Elsewhere) };
+        let Some(held) = self.held.clone() else { return Err(TurnAbort::LeaseLost) };
         let left = self.turn.left_of(&self.limits, self.elapsed());
         if left.model_calls == 0 || left.tokens == 0 {
             return Ok(refused(&Refusal::limit("The turn has no calls or tokens left for a question.")));
@@ -126,7 +126,7 @@ impl TurnRunner<'_> {
         let mut asked: Vec<Option<String>> = Vec::new();
         let mut found = Vec::new();
         for item in &self.conversation.items {
-            match &item.said {
+            match &item.content {
                 ItemContent::Model { calls, .. } => {
                     asked = calls.iter().rev().map(|call| question_to(agent, &call.name, &call.arguments)).collect();
                 }
@@ -149,7 +149,7 @@ fn answer(agent: &str, text: &str) -> ToolOutcome {
 
 /// The question was answered before a crash, and the crash came before the answer was recorded.
 fn answered_before(agent: &str, conversation: &Conversation) -> ToolOutcome {
-    let said = conversation.items.iter().rev().find_map(|item| match &item.said {
+    let last_text = conversation.items.iter().rev().find_map(|item| match &item.content {
         ItemContent::Model { text, calls } if calls.is_empty() => Some(text.trim()),
         ItemContent::Model { .. }
         | ItemContent::Person { .. }
@@ -157,7 +157,7 @@ fn answered_before(agent: &str, conversation: &Conversation) -> ToolOutcome {
         | ItemContent::Note { .. }
         | ItemContent::Reminder { .. } => None,
     });
-    match said {
+    match last_text {
         Some(text) => answer(agent, text),
         None => refused(&Refusal::new(RefusalCode::Unavailable, format!("{agent} gave no answer."))),
     }

@@ -116,7 +116,7 @@ impl TurnRunner<'_> {
                 self.snapshot = committed.snapshot;
                 match self.open_ask() {
                     Some(ask) => Err(TurnAbort::Asks(Box::new(ask.clone()))),
-                    None => Err(TurnAbort::Elsewhere),
+                    None => Err(TurnAbort::LeaseLost),
                 }
             }
             Err(LedgerError::Refused(refusal)) if !is_over_or_taken(&refusal.clone().into()) => Ok(refused(&refusal)),

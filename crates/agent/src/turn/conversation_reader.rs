@@ -35,17 +35,17 @@ impl ConversationReader {
             let mut conversation = kept.conversation;
             if kept.seq + 1 < first {
                 self.read(&committed.snapshot.identity, kept.seq + 1, first, &mut |seq, event| {
-                    conversation.take_in(seq, event);
+                    conversation.apply(seq, event);
                 })
                 .await?;
             }
-            committed.events.iter().zip(first..).for_each(|(event, seq)| conversation.take_in(seq, event));
+            committed.events.iter().zip(first..).for_each(|(event, seq)| conversation.apply(seq, event));
             return Ok((conversation, Turn::new(turn.clone(), opened_purpose(opened, turn))));
         }
         let (mut conversation, mut replay) = (Conversation::default(), TurnReplay::new(turn.clone()));
         self.read(&committed.snapshot.identity, opened.history_from, committed.seq + 1, &mut |seq, event| {
-            conversation.take_in(seq, event);
-            replay.take_in(event);
+            conversation.apply(seq, event);
+            replay.apply(event);
         })
         .await?;
         Ok((conversation, replay.into_open().unwrap_or_else(|| Turn::new(turn.clone(), opened_purpose(opened, turn)))))
@@ -61,8 +61,8 @@ impl ConversationReader {
     ) -> LedgerResult<(Conversation, Turn)> {
         let (mut conversation, mut replay) = (Conversation::of_turn(turn.clone()), TurnReplay::new(turn.clone()));
         self.read(session, from, u64::MAX, &mut |seq, event| {
-            conversation.take_in(seq, event);
-            replay.take_in(event);
+            conversation.apply(seq, event);
+            replay.apply(event);
         })
         .await?;
         Ok((conversation, replay.into_open().unwrap_or_else(|| Turn::new(turn.clone(), purpose.clone()))))

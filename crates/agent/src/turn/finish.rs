@@ -19,8 +19,8 @@ impl TurnRunner<'_> {
     /// Records the last inputs and the end, and returns the outcome.
     pub(super) async fn end(&mut self, end: TurnEnd, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {
         let plan = self.plan_to_show();
-        let own_words = self.own_words(&end);
-        self.finish(end, own_words, plan, inputs).await
+        let own_text = self.own_text(&end);
+        self.finish(end, own_text, plan, inputs).await
     }
 
     pub(super) async fn stopped(
@@ -55,8 +55,8 @@ impl TurnRunner<'_> {
         let Some(open) = open else { return self.ended_by_others().await };
         // A step and a question end with the work that they are a part of. A person who stopped it waits for nothing.
         if !self.turn.purpose.is_conversation() || self.context.work.stop.is_cancelled() {
-            let words = "Another process works on this session now and continues this turn.";
-            return Ok(self.outcome(TurnEnd::Interrupted, words.to_owned(), None));
+            let message = "Another process works on this session now and continues this turn.";
+            return Ok(self.outcome(TurnEnd::Interrupted, message.to_owned(), None));
         }
         // The person gets the answer of the process that took the turn over, or of this one if that process ended as well.
         match Box::pin(self.turns.finish_open(&open, self.delivery, self.context)).await? {
@@ -68,19 +68,19 @@ impl TurnRunner<'_> {
     /// The end of the turn, from the journal, or what the turn asks a person now.
     async fn ended_by_others(&self) -> LedgerResult<TurnOutcome> {
         let mut found =
-            RecordedEnd { said: self.turn.last_reply().map(|reply| reply.text.clone()), ..RecordedEnd::default() };
+            RecordedEnd { text: self.turn.last_reply().map(|reply| reply.text.clone()), ..RecordedEnd::default() };
         let id = &self.turn.id;
         self.turns
             .conversations
-            .read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| found.take_in(id, event))
+            .read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| found.apply(id, event))
             .await?;
         let engine = self.agent.engine();
-        if let Some((end, reply)) = found.words().filter(|(end, _)| *end != TurnEnd::Stopped) {
+        if let Some((end, reply)) = found.reply().filter(|(end, _)| *end != TurnEnd::Stopped) {
             let plan = found.shown_plan(engine, &self.session).await;
             return Ok(self.outcome(end, reply, plan));
         }
         match replay::waiting_ask(engine, &self.session, id).await? {
-            Some(ask) => Ok(self.asks(&found.said.unwrap_or_default(), ask)),
+            Some(ask) => Ok(self.asks(&found.text.unwrap_or_default(), ask)),
             None => Ok(self.outcome(TurnEnd::Stopped, "Stopped.".to_owned(), None)),
         }
     }
@@ -88,16 +88,16 @@ impl TurnRunner<'_> {
     async fn finish(
         &mut self,
         end: TurnEnd,
-        own_words: String,
+        own_text: String,
         plan: Option<PlanCard>,
         inputs: Vec<TurnInput>,
     ) -> LedgerResult<TurnOutcome> {
         let delivered = plan.as_ref().filter(|_| self.delivery == AnswerDelivery::Answer);
         let shown = delivered.map(|card| ShownPlan { plan: card.plan_id.clone(), digest: card.digest });
-        let tokens = self.agent.tokens.count(&own_words);
-        let ending = TurnEnding { end: end.clone(), text: own_words.clone(), tokens, shown };
+        let tokens = self.agent.tokens.count(&own_text);
+        let ending = TurnEnding { end: end.clone(), text: own_text.clone(), tokens, shown };
         self.record(inputs, Some(ending)).await?;
-        let reply = self.reply(&end, own_words);
+        let reply = self.reply(&end, own_text);
         let planner = self.planner_answer(&end, &reply).await?;
         let outcome = TurnOutcome { planner, ..self.outcome(end, reply, plan) };
         self.cache_conversation();
@@ -113,9 +113,9 @@ impl TurnRunner<'_> {
         outcome
     }
 
-    fn asks(&self, said: &str, ask: WaitingAsk) -> TurnOutcome {
+    fn asks(&self, text: &str, ask: WaitingAsk) -> TurnOutcome {
         // The end that is given here is not one.
-        let outcome = self.outcome(TurnEnd::Interrupted, replay::asking_words(said, &ask), None);
+        let outcome = self.outcome(TurnEnd::Interrupted, replay::asking_text(text, &ask), None);
         TurnOutcome { end: None, ask: Some(ask), ..outcome }
     }
 
@@ -135,15 +135,15 @@ impl TurnRunner<'_> {
     }
 
     /// The text for the person: the model's last words and Planwright's.
-    fn reply(&self, end: &TurnEnd, own_words: String) -> String {
+    fn reply(&self, end: &TurnEnd, own_text: String) -> String {
         let last = self.turn.last_reply();
-        let said = last.map(|reply| self.in_words(reply.text.trim())).unwrap_or_default();
+        let replied = last.map(|reply| self.readable_reply(reply.text.trim())).unwrap_or_default();
         let cut_off = last
             .is_some_and(|reply| reply.cut_off)
             .then_some("*(The answer was cut off: the model reached its limit.)*");
         let stopped = matches!(end, TurnEnd::Stopped).then_some("*Stopped.*");
-        let said = match end {
-            TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => said.trim(),
+        let replied = match end {
+            TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => replied.trim(),
             // Text beside calls was streamed to the person already.
             TurnEnd::Stopped
             | TurnEnd::LimitReached { .. }
@@ -152,12 +152,12 @@ impl TurnRunner<'_> {
             | TurnEnd::ModelFailed { .. }
             | TurnEnd::Interrupted => "",
         };
-        let parts = [Some(said), cut_off, Some(own_words.trim()), stopped];
+        let parts = [Some(replied), cut_off, Some(own_text.trim()), stopped];
         parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
     /// Planwright's own text about the end.
-    fn own_words(&self, end: &TurnEnd) -> String {
+    fn own_text(&self, end: &TurnEnd) -> String {
         let limits = &self.limits;
         match end {
             TurnEnd::Answered if !self.turn.purpose.is_conversation() => String::new(),
@@ -168,7 +168,7 @@ impl TurnRunner<'_> {
                 "No step was proposed, so the plan was cancelled and plan work is off. `/plan on` begins a new one."
                     .to_owned()
             }
-            TurnEnd::LimitReached { limit } => limits.words(*limit),
+            TurnEnd::LimitReached { limit } => limits.describe(*limit),
             TurnEnd::Looping => format!(
                 "I stopped: the model asked for the same thing {} times in a row. Say it differently, or `go on`.",
                 limits.repetitions + 2
@@ -196,8 +196,8 @@ impl TurnRunner<'_> {
 
     /// The summary the model gave with the plan, unless it said something beside the call.
     fn summary_of_the_plan(&self) -> String {
-        let said = self.turn.last_reply().is_some_and(|reply| !reply.text.trim().is_empty());
-        let plan = self.settled.as_ref().and_then(|id| self.snapshot.plan(id)).filter(|_| !said);
+        let has_replied = self.turn.last_reply().is_some_and(|reply| !reply.text.trim().is_empty());
+        let plan = self.settled.as_ref().and_then(|id| self.snapshot.plan(id)).filter(|_| !has_replied);
         let summary = plan.and_then(|plan| match &plan.content {
             PlanContent::Document(_) => None,
             PlanContent::Collect(collected) => collected.summary.clone(),
@@ -234,7 +234,7 @@ impl TurnRunner<'_> {
 
     /// The plan that the journal says was settled.
     fn settled_before(&self) -> Option<PlanId> {
-        let outcome = self.conversation.items.iter().rev().find_map(|item| match &item.said {
+        let outcome = self.conversation.items.iter().rev().find_map(|item| match &item.content {
             ItemContent::Result { outcome } if outcome.status == ToolStatus::Settled => Some(outcome),
             ItemContent::Result { .. }
             | ItemContent::Person { .. }

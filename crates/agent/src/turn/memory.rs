@@ -12,7 +12,7 @@ use super::runner::TurnRunner;
 /// How many items are looked at for the block.
 const FOUND: usize = 24;
 /// The most tokens of the block, and its part of the context.
-const MOST_TOKENS: u32 = 1_200;
+const MAX_TOKENS: u32 = 1_200;
 const PART_OF_CONTEXT: u32 = 16;
 
 /// The block of a turn.
@@ -36,18 +36,18 @@ impl TurnRunner<'_> {
             // A specialist's turn is apart from the conversation and what it remembers.
             Purpose::Step { .. } | Purpose::Question { .. } => return Ok(()),
         }
-        let Some(said) = self.last_said() else { return Ok(()) };
+        let Some(message) = self.last_message() else { return Ok(()) };
         // The message of a tick names the task in its first line; the rest is the same in every tick.
         let about = match self.turn.purpose.run() {
-            Some(_) => said.lines().next().unwrap_or_default().to_owned(),
-            None => said.to_owned(),
+            Some(_) => message.lines().next().unwrap_or_default().to_owned(),
+            None => message.to_owned(),
         };
         if matches!(&self.memory, TurnMemory::Read { about: known, .. } if *known == about) {
             return Ok(());
         }
         let chain = ScopeChain::of(&self.session, self.turn.purpose.run())?;
         let search = self.agent.engine().memories().search(&chain, &about, FOUND).await?;
-        let room = MOST_TOKENS.min(self.agent.context_tokens() / PART_OF_CONTEXT);
+        let room = MAX_TOKENS.min(self.agent.context_tokens() / PART_OF_CONTEXT);
         let block = memory_block(&search.found, room, &self.agent.tokens);
         self.memory = TurnMemory::Read { about, message: block.map(|text| ModelMessage::User { text }) };
         Ok(())
@@ -64,9 +64,9 @@ impl TurnRunner<'_> {
         let (TurnMemory::Read { about, .. }, Some(block)) = (&self.memory, self.memory_message()) else {
             return messages;
         };
-        let said =
+        let is_message =
             |message: &ModelMessage| matches!(message, ModelMessage::User { text } if text.contains(about.as_str()));
-        let place = messages.iter().rposition(said).unwrap_or(0);
+        let place = messages.iter().rposition(is_message).unwrap_or(0);
         messages.insert(place, block.clone());
         messages
     }
@@ -78,8 +78,8 @@ impl TurnRunner<'_> {
         }
     }
 
-    fn last_said(&self) -> Option<&str> {
-        self.conversation.items.iter().rev().find_map(|item| match &item.said {
+    fn last_message(&self) -> Option<&str> {
+        self.conversation.items.iter().rev().find_map(|item| match &item.content {
             ItemContent::Person { text } => Some(text.as_str()),
             ItemContent::Model { .. }
             | ItemContent::Result { .. }

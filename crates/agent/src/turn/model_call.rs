@@ -15,7 +15,7 @@ use crate::catch_panic::catch_panic;
 use crate::session::progress::{Progress, ProgressSender};
 
 /// The number of times that a request is made shorter because the model says that it is too long.
-const MOST_TIGHTENED: u32 = 3;
+const MAX_TIGHTENED: u32 = 3;
 
 const NUDGE: &str = "[Your last reply was empty. Answer the person, or call a tool.]";
 
@@ -30,7 +30,7 @@ impl TurnRunner<'_> {
         let asked = u64::from(frame.fixed) + u64::from(self.conversation.tokens());
         let mut reply = match self.call_model(frame).await? {
             Ok(reply) => reply,
-            Err(error) if error.kind == ModelErrorKind::TooLong && self.tightened < MOST_TIGHTENED => {
+            Err(error) if error.kind == ModelErrorKind::TooLong && self.tightened < MAX_TIGHTENED => {
                 self.tightened += 1;
                 return Ok(None);
             }

@@ -28,11 +28,11 @@ impl TurnRunner<'_> {
     ) -> Result<Option<ToolOutcome>, TurnAbort> {
         let answer = self.answer_to(pending);
         // A person's "no" stands, whatever the rules say since.
-        if let Some(AskAnswer::Permission { grant, words }) = &answer
+        if let Some(AskAnswer::Permission { grant, note }) = &answer
             && !grant.permits()
         {
             self.call_permissions = PermissionCounts::REFUSED;
-            return Ok(Some(refused(&said_no(&pending.call.name, words.as_deref()))));
+            return Ok(Some(refused(&denied_by_person(&pending.call.name, note.as_deref()))));
         }
         let approved = self.executing_plan().map(ApprovedCalls::of);
         let call_id = RequestId::of_call(&self.turn.id, pending.number);
@@ -54,7 +54,8 @@ impl TurnRunner<'_> {
         if permitted {
             return Ok(None);
         }
-        let asked = CallToPermit { tool: pending.call.name.clone(), arguments: object, reason: decided.reason.words() };
+        let asked =
+            CallToPermit { tool: pending.call.name.clone(), arguments: object, reason: decided.reason.describe() };
         self.wait_for(pending, AskSubject::Permission(asked)).await.map(Some)
     }
 
@@ -78,7 +79,7 @@ impl TurnRunner<'_> {
     }
 }
 
-fn said_no(tool: &str, words: Option<&str>) -> Refusal {
-    let words = words.map(|words| format!(" They say: {words}")).unwrap_or_default();
-    Refusal::policy_denied(format!("A person did not permit {}.{words}", quoted(tool)))
+fn denied_by_person(tool: &str, note: Option<&str>) -> Refusal {
+    let note = note.map(|note| format!(" They say: {note}")).unwrap_or_default();
+    Refusal::policy_denied(format!("A person did not permit {}.{note}", quoted(tool)))
 }

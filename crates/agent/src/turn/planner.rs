@@ -44,9 +44,9 @@ impl TurnRunner<'_> {
     }
 
     /// The text for a person of a planner that answers in JSON.
-    pub(super) fn in_words<'a>(&self, said: &'a str) -> Cow<'a, str> {
-        match ModelClaim::read(said).filter(|_| self.is_planner()) {
-            None => said.into(),
+    pub(super) fn readable_reply<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match ModelClaim::read(text).filter(|_| self.is_planner()) {
+            None => text.into(),
             Some(ModelClaim::Answer { text }) => text.into(),
             Some(ModelClaim::Failure { message } | ModelClaim::Interruption { message }) => message.into(),
             // The plan itself is shown.

@@ -25,13 +25,13 @@ impl TurnRunner<'_> {
         if last {
             self.held = None;
         }
-        self.take_in(committed);
+        self.apply(committed);
         Ok(())
     }
 
     pub(super) async fn compact(&mut self, compaction: Compaction) -> LedgerResult<()> {
         let committed = self.submit(None, TurnCommand::Compact(compaction), Leasing::Held).await?;
-        self.take_in(committed);
+        self.apply(committed);
         Ok(())
     }
 
@@ -57,10 +57,10 @@ impl TurnRunner<'_> {
             .ok_or_else(|| LedgerError::Internal("the turn continued after its end".to_owned()))
     }
 
-    fn take_in(&mut self, committed: Committed) {
+    fn apply(&mut self, committed: Committed) {
         let first = committed.seq + 1 - committed.events.len() as u64;
         for (event, seq) in committed.events.iter().zip(first..) {
-            self.conversation.take_in(seq, event);
+            self.conversation.apply(seq, event);
         }
         self.seq = committed.seq;
         self.snapshot = committed.snapshot;

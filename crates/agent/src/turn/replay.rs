@@ -10,22 +10,22 @@ use planwright_engine::engine::Engine;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 
 use super::conversation_reader::ConversationReader;
-use crate::session::ask_words::ask_words;
+use crate::session::ask_prompt::ask_prompt;
 use crate::session::outcome::{PlanCard, TurnOutcome};
 
 /// What the journal says about the end of a turn.
 #[derive(Debug, Default)]
 pub(super) struct RecordedEnd {
     /// The last words of the model.
-    pub(super) said: Option<String>,
+    pub(super) text: Option<String>,
     pub(super) ending: Option<TurnEnding>,
 }
 
 impl RecordedEnd {
-    pub(super) fn take_in(&mut self, id: &TurnId, event: &Event) {
+    pub(super) fn apply(&mut self, id: &TurnId, event: &Event) {
         match event {
             Event::Turn { id: turn, event: TurnEvent::ModelReplied { reply, .. } } if turn == id => {
-                self.said = Some(reply.text.clone())
+                self.text = Some(reply.text.clone())
             }
             Event::Turn { id: turn, event: TurnEvent::Ended { ending } } if turn == id => {
                 self.ending = Some(ending.clone())
@@ -35,10 +35,10 @@ impl RecordedEnd {
     }
 
     /// The end and the text for the person; `None` if the turn is open.
-    pub(super) fn words(&self) -> Option<(TurnEnd, String)> {
+    pub(super) fn reply(&self) -> Option<(TurnEnd, String)> {
         let TurnEnding { end, text, .. } = self.ending.as_ref()?;
-        let said = match end {
-            TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => self.said.as_deref(),
+        let reply = match end {
+            TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => self.text.as_deref(),
             TurnEnd::Stopped => Some("*Stopped.*"),
             TurnEnd::LimitReached { .. }
             | TurnEnd::Looping
@@ -46,7 +46,7 @@ impl RecordedEnd {
             | TurnEnd::ModelFailed { .. }
             | TurnEnd::Interrupted => None,
         };
-        let parts = [said.unwrap_or_default().trim(), text.trim()].into_iter().filter(|part| !part.is_empty());
+        let parts = [reply.unwrap_or_default().trim(), text.trim()].into_iter().filter(|part| !part.is_empty());
         Some((end.clone(), parts.collect::<Vec<_>>().join("\n\n")))
     }
 
@@ -69,8 +69,8 @@ pub(super) async fn waiting_ask(
 }
 
 /// The model's last words and what the turn asks.
-pub(super) fn asking_words(said: &str, ask: &WaitingAsk) -> String {
-    let parts = [said.trim().to_owned(), ask_words(ask)];
+pub(super) fn asking_text(text: &str, ask: &WaitingAsk) -> String {
+    let parts = [text.trim().to_owned(), ask_prompt(ask)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
@@ -89,19 +89,19 @@ pub(super) async fn outcome(
             if found.ending.is_some() {
                 return;
             }
-            found.take_in(turn, event);
+            found.apply(turn, event);
             // The turn is counted as it was before its end.
             if found.ending.is_none() {
-                replay.take_in(event);
+                replay.apply(event);
             }
         })
         .await?;
-    let (end, ask, reply) = match found.words() {
+    let (end, ask, reply) = match found.reply() {
         Some((end, reply)) => (Some(end), None, reply),
         None => {
             let no_end = || LedgerError::Internal(format!("turn {turn} has no end"));
             let ask = waiting_ask(engine, session, turn).await?.ok_or_else(no_end)?;
-            let reply = asking_words(found.said.as_deref().unwrap_or_default(), &ask);
+            let reply = asking_text(found.text.as_deref().unwrap_or_default(), &ask);
             (None, Some(ask), reply)
         }
     };

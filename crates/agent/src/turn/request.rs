@@ -30,11 +30,11 @@ use crate::state::{AdvertisedTools, ToolsKey};
 /// The number of finished plans that the prompt names.
 const FINISHED: usize = 5;
 /// The smallest number of tokens for a conversation.
-const SMALLEST_ROOM: u32 = 512;
+const MIN_ROOM: u32 = 512;
 /// The tokens of the conversation that `/compact` keeps besides the summary.
 const KEPT_BY_HAND: u32 = 400;
 /// The most tokens for the answer.
-const MOST_OUTPUT: u32 = 16_384;
+const MAX_OUTPUT: u32 = 16_384;
 /// The most tokens of a summary.
 const SUMMARY_TOKENS: u32 = 1_200;
 
@@ -174,8 +174,8 @@ impl RequestBuilder {
         if tokens <= most {
             return Ok(tokens);
         }
-        if frame.room < SMALLEST_ROOM {
-            let needed = smallest_context(frame.fixed + 2 * SMALLEST_ROOM);
+        if frame.room < MIN_ROOM {
+            let needed = smallest_context(frame.fixed + 2 * MIN_ROOM);
             return Err(Refusal::limit(format!(
                 "A context of {context} tokens is too small: the prompt and the tools alone take about {}. \
                  Set `context_tokens` to {needed} or more, if the model takes that much.",
@@ -221,7 +221,7 @@ impl RequestBuilder {
     /// The part that is cut, as much of it as the model can read at once.
     fn transcript(&self, conversation: &Conversation, cut: &CutPoint) -> String {
         let context = self.agent.context_tokens();
-        let most = context.saturating_sub(output_tokens(context)).saturating_sub(SMALLEST_ROOM);
+        let most = context.saturating_sub(output_tokens(context)).saturating_sub(MIN_ROOM);
         let text = cut.transcript(conversation, most as usize * 4);
         clip(&text, most, &self.agent.tokens)
     }
@@ -250,10 +250,10 @@ fn writes_document(snapshot: &Snapshot) -> bool {
 
 /// The tokens for the answer.
 fn output_tokens(context: u32) -> u32 {
-    (context / 4).min(MOST_OUTPUT)
+    (context / 4).min(MAX_OUTPUT)
 }
 
 /// The smallest context in which so many tokens are left besides those for the answer.
 fn smallest_context(besides_answer: u32) -> u32 {
-    besides_answer.saturating_add((besides_answer / 3).min(MOST_OUTPUT))
+    besides_answer.saturating_add((besides_answer / 3).min(MAX_OUTPUT))
 }

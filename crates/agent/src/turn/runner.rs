@@ -151,9 +151,9 @@ impl<'a> TurnRunner<'a> {
             }
             Err(TurnAbort::ModelFailed { message }) => self.end_unless_over(TurnEnd::ModelFailed { message }).await,
             Err(TurnAbort::Limit(limit)) => self.end_unless_over(TurnEnd::LimitReached { limit }).await,
-            Err(TurnAbort::Elsewhere) => self.ended_elsewhere().await,
+            Err(TurnAbort::LeaseLost) => self.ended_elsewhere().await,
             Err(TurnAbort::Asks(ask)) => Ok(self.waits(*ask)),
-            Err(TurnAbort::Left) => {
+            Err(TurnAbort::ShuttingDown) => {
                 if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
                     self.turns.leases.release(&held).await;
                 }
@@ -180,7 +180,7 @@ impl<'a> TurnRunner<'a> {
             let input = match self.next() {
                 Effect::End(over) => return Ok(self.over(over, Vec::new()).await?),
                 // No call is open here, so another process can resume the turn without a difference.
-                Effect::CallModel if self.agent.shutdown.is_requested() => return Err(TurnAbort::Left),
+                Effect::CallModel if self.agent.shutdown.is_requested() => return Err(TurnAbort::ShuttingDown),
                 Effect::CallModel => {
                     // Calls from here on were not begun before a crash.
                     self.resumed = false;
@@ -204,7 +204,7 @@ impl<'a> TurnRunner<'a> {
                     TurnInput::ToolEnded { call: pending.number, outcome, tokens, changes, permissions }
                 }
             };
-            self.turn.take_in(&input);
+            self.turn.apply(&input);
             match self.next() {
                 Effect::End(over) => return Ok(self.over(over, vec![input]).await?),
                 Effect::CallModel | Effect::RunTool(_) => self.record(vec![input], None).await?,
@@ -254,15 +254,15 @@ impl<'a> TurnRunner<'a> {
         tokio::select! {
             biased;
             () = self.context.work.stop.cancelled() => TurnAbort::Stopped { received: String::new(), under_way: None },
-            () = lost => TurnAbort::Elsewhere,
-            () = self.agent.shutdown.immediate() => TurnAbort::Left,
+            () = lost => TurnAbort::LeaseLost,
+            () = self.agent.shutdown.immediate() => TurnAbort::ShuttingDown,
         }
     }
 
     /// Fails unless the session is known to be leased to this process. No model and no tool is called without that.
     pub(super) async fn check_lease(&self) -> Result<(), TurnAbort> {
-        let Some(held) = &self.held else { return Err(TurnAbort::Elsewhere) };
-        if held.confirm(self.agent.engine().ledger().as_ref()).await? { Ok(()) } else { Err(TurnAbort::Elsewhere) }
+        let Some(held) = &self.held else { return Err(TurnAbort::LeaseLost) };
+        if held.confirm(self.agent.engine().ledger().as_ref()).await? { Ok(()) } else { Err(TurnAbort::LeaseLost) }
     }
 
     /// The folder that the tools of the turn work in.

@@ -29,7 +29,7 @@ use crate::session::progress::Progress;
 use crate::toolbox::ToolContext;
 
 /// The largest result of one call that the model is sent.
-const MOST_TOKENS: u32 = 16_000;
+const MAX_TOKENS: u32 = 16_000;
 
 impl TurnRunner<'_> {
     /// Carries out a call. It has an outcome unless the store fails or the turn is stopped.
@@ -46,7 +46,7 @@ impl TurnRunner<'_> {
         };
         outcome = self.readable(&call.name, outcome);
         self.note_call(pending, &mut outcome).await;
-        let (status, detail) = (outcome.status, said(&outcome));
+        let (status, detail) = (outcome.status, detail_of(&outcome));
         self.context.progress.send(Progress::ToolEnded { name, status, detail, took: began.elapsed() });
         Ok(outcome)
     }
@@ -57,7 +57,7 @@ impl TurnRunner<'_> {
         let counter = &self.agent.tokens;
         let context = self.agent.context_tokens();
         if PlanTool::named(name).is_none() && WorkbookTool::named(name).is_none() {
-            outcome.text = clip(&outcome.text, MOST_TOKENS.min(context / 8), counter);
+            outcome.text = clip(&outcome.text, MAX_TOKENS.min(context / 8), counter);
             return outcome;
         }
         let tokens = counter.count(&outcome.text);
@@ -309,7 +309,7 @@ impl TurnRunner<'_> {
 
     /// `call_id` names the call, so that it is not done twice after a crash.
     pub(super) fn tool_context<'a>(&'a self, call_id: &'a RequestId) -> Result<ToolContext<'a>, TurnAbort> {
-        let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
+        let Some(lease) = &self.held else { return Err(TurnAbort::LeaseLost) };
         let context = ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref());
         let context = context.in_workspace(self.workspace()).named(call_id.as_str());
         Ok(context.watched_by(&self.context.progress).at_sandbox_level(self.sandbox.as_deref()))
@@ -329,7 +329,7 @@ impl TurnRunner<'_> {
                 }
                 Ok(Ok(value))
             }
-            Err(LedgerError::Fenced(_)) => Err(TurnAbort::Elsewhere),
+            Err(LedgerError::Fenced(_)) => Err(TurnAbort::LeaseLost),
             Err(LedgerError::Refused(refusal)) => Ok(Err(refusal)),
             Err(error) => Err(TurnAbort::Ledger(error)),
         }
@@ -394,18 +394,18 @@ pub(super) fn refused(refusal: &Refusal) -> ToolOutcome {
 
 /// The subject of a call, for the person: its first argument that is a text.
 fn detail(arguments: &str) -> String {
-    const MOST: usize = 60;
+    const MAX_CHARACTERS: usize = 60;
     let arguments: Result<Arguments, _> = serde_json::from_str(arguments);
     let first = arguments.ok().and_then(|arguments| {
         arguments.values().find_map(|value| value.as_str().and_then(|text| text.lines().next()).map(str::to_owned))
     });
     let line = first.unwrap_or_default();
-    let shown: String = visible(&line).chars().take(MOST).collect();
-    if shown.chars().count() == MOST { format!("{shown}…") } else { shown }
+    let shown: String = visible(&line).chars().take(MAX_CHARACTERS).collect();
+    if shown.chars().count() == MAX_CHARACTERS { format!("{shown}…") } else { shown }
 }
 
 /// The failure in a few words; empty if the call succeeded.
-fn said(outcome: &ToolOutcome) -> String {
+fn detail_of(outcome: &ToolOutcome) -> String {
     if !outcome.status.is_failure() {
         return String::new();
     }

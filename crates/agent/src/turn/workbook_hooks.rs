@@ -113,7 +113,7 @@ impl TurnRunner<'_> {
         if self.turns.hooks.workbook_of(Some(session)).is_some() {
             changed |= !Box::pin(engine.workbooks().sync(&self.session)).await?.is_empty();
         }
-        let message = self.conversation.newest_words().map(|index| &self.conversation.items[index].said);
+        let message = self.conversation.newest_message().map(|index| &self.conversation.items[index].content);
         if let (Purpose::Answer, Some(ItemContent::Person { text })) = (&self.turn.purpose, message)
             && engine.workbook_middleware().may_begin_by_itself(session).await?
         {
@@ -179,7 +179,7 @@ impl TurnRunner<'_> {
         let mut calls: &[ToolCall] = &[];
         let mut count = 0;
         for item in &self.conversation.items {
-            match &item.said {
+            match &item.content {
                 ItemContent::Model { calls: made, .. } => calls = made,
                 ItemContent::Result { outcome } => {
                     let Some((call, rest)) = calls.split_first() else { continue };

@@ -28,7 +28,7 @@ const EXTENSIONS: [(&str, &str); 17] = [
 ];
 
 /// The bytes of an image, a sound or a resource that a client of the gateway gets at most. Of more it is told the size.
-const LARGEST_PASSED_ON: usize = 4 * 1024 * 1024;
+const MAX_PASSED_ON: usize = 4 * 1024 * 1024;
 
 /// The result of a call as a client of the gateway gets it: what the server sent, except for what is too large.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -58,7 +58,7 @@ pub(super) async fn of(shared: &Shared, context: ToolContext<'_>, result: Upstre
                 continue;
             }
             UpstreamContent::Bytes { mime_type, uri, bytes } => {
-                let fits = bytes.len() <= LARGEST_PASSED_ON;
+                let fits = bytes.len() <= MAX_PASSED_ON;
                 (writer.file(mime_type.as_deref(), uri, bytes).await, fits)
             }
             UpstreamContent::Resource { mime_type, uri, text } => {
@@ -94,8 +94,8 @@ pub(super) async fn of(shared: &Shared, context: ToolContext<'_>, result: Upstre
         value["content"] = Value::Array(parts);
     }
     let failure = result.is_error.then(|| {
-        let said = value.get("text").and_then(Value::as_str).unwrap_or("It gave no reason.").trim();
-        format!("The tool failed: {said}")
+        let reason = value.get("text").and_then(Value::as_str).unwrap_or("It gave no reason.").trim();
+        format!("The tool failed: {reason}")
     });
     let passed_on = context.call_events().map(|_| passed_on);
     ToolAnswer { failure, passed_on, ..ToolAnswer::from(value) }

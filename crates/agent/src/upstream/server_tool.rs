@@ -141,8 +141,9 @@ impl Tool for ServerTool {
                 Ok(ToolAnswer { failure: Some(message.clone()), ..ToolAnswer::from(json!({ "message": message })) })
             }
             Err(error) if error.may_have_run() && self.effect == ToolEffect::Changes => {
-                let words = "It is not known whether it was done. Find out before it is made again, or ask the person.";
-                Ok(ToolAnswer::uncertain(format!("{} {words}", sentence(&error))))
+                let message =
+                    "It is not known whether it was done. Find out before it is made again, or ask the person.";
+                Ok(ToolAnswer::uncertain(format!("{} {message}", sentence(&error))))
             }
             Err(error) => Err(unavailable(&error)),
         }
@@ -154,8 +155,8 @@ fn unavailable(error: &UpstreamError) -> Refusal {
 }
 
 fn sentence(error: &UpstreamError) -> String {
-    let words = visible(&error.to_string()).into_owned();
-    let mut letters = words.chars();
+    let message = visible(&error.to_string()).into_owned();
+    let mut letters = message.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     let rest = letters.as_str();
     let end = if rest.ends_with(['.', '!', '?']) { "" } else { "." };
@@ -171,7 +172,7 @@ struct ContextObserver<'a> {
 }
 
 impl CallObserver for ContextObserver<'_> {
-    fn take_in(&self, event: CallEvent) {
+    fn on_event(&self, event: CallEvent) {
         if let Some(events) = self.context.call_events() {
             return events.send(event);
         }
@@ -181,7 +182,7 @@ impl CallObserver for ContextObserver<'_> {
                 let now = Instant::now();
                 if now >= *next {
                     *next = now + PAUSE;
-                    self.context.send_output(self.tool, format!("{}\n", progress.words()));
+                    self.context.send_output(self.tool, format!("{}\n", progress.describe()));
                 }
             }
             CallEvent::Log(_) => {}

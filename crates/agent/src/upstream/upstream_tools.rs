@@ -255,8 +255,8 @@ impl UpstreamTools {
     /// Asks an accepted server for resources or prompts.
     pub async fn request(&self, name: &ServerName, request: UpstreamRequest) -> LedgerResult<Value> {
         if self.status_of(name).await?.state != AcceptanceState::Accepted {
-            let words = format!("The MCP server {name} is asked only once a person accepted what it offers.");
-            return Err(Refusal::policy_denied(words).into());
+            let message = format!("The MCP server {name} is asked only once a person accepted what it offers.");
+            return Err(Refusal::policy_denied(message).into());
         }
         let answer = self.shared.servers.request(name, request).await;
         Ok(answer.map_err(|error| Refusal::new(RefusalCode::Unavailable, format!("{error}.")))?)

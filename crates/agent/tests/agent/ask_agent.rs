@@ -202,7 +202,7 @@ async fn only_the_specialist_that_was_asked_before_reads_the_earlier_question() 
     assert!(!asked[0].contains("before"), "{}", asked[0]);
     assert!(asked[1].contains("You were asked before:\n> First?\nYou answered:\n> One."), "{}", asked[1]);
     assert!(asked[2].contains("> First?") && asked[2].contains("> Second?\nYou answered:\n> Three."), "{}", asked[2]);
-    assert!(asked.iter().all(|words| !words.contains("Other?") && !words.contains("Two.")), "{asked:?}");
+    assert!(asked.iter().all(|message| !message.contains("Other?") && !message.contains("Two.")), "{asked:?}");
     assert!(!told(&world.model.requests_of("asked tester")[0]).contains("First?"));
 }
 
@@ -227,14 +227,14 @@ async fn a_specialist_that_comes_to_no_answer_is_a_failed_call_and_the_turn_goes
         (vec![Reply::text(""), Reply::text("")], "coder gave no answer"),
         (vec![Reply::call("list_files", json!({})); 9], "the same thing"),
     ];
-    for (replies, words) in cases {
+    for (replies, message) in cases {
         let world = planning([ask("coder", "Well?"), Reply::text("Then without.")], |_| {}).await;
         scripted(&world, "asked coder", replies);
         let outcome = world.say("Plan it").await;
-        assert_eq!((outcome.end, outcome.reply.as_str()), (Some(TurnEnd::Answered), "Then without."), "{words}");
+        assert_eq!((outcome.end, outcome.reply.as_str()), (Some(TurnEnd::Answered), "Then without."), "{message}");
         let answer = script(&world.model.last_request())[2].clone();
         assert!(answer.starts_with("failed ask_agent:") && answer.contains("UNAVAILABLE"), "{answer}");
-        assert!(answer.contains(words), "{answer}");
+        assert!(answer.contains(message), "{answer}");
         assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
         world.has_a_valid_history();
         world.is_sound().await;

@@ -27,11 +27,11 @@ use crate::world::{World, events, person, session, tool_names};
 
 /// The newest message of the person or of a tick.
 pub(crate) fn newest(request: &ModelRequest) -> &str {
-    let said = request.messages.iter().rev().find_map(|message| match message {
+    let told = request.messages.iter().rev().find_map(|message| match message {
         ModelMessage::User { text } => Some(text.as_str()),
         ModelMessage::Assistant { .. } | ModelMessage::ToolResult { .. } => None,
     });
-    said.unwrap_or_default()
+    told.unwrap_or_default()
 }
 
 /// Whether the model has made this call in the turn already.
@@ -390,13 +390,13 @@ async fn a_run_of_another_machine_is_interrupted_two_minutes_after_the_last_sign
         assert!(status.contains(&format!("run 1 (TASK_RUN) is {expected}")), "{status}");
     };
     clock.advance(Duration::from_secs(3_600));
-    world.engine().ledger().note_alive(elsewhere, world.engine().now()).await.unwrap();
+    world.engine().ledger().heartbeat(elsewhere, world.engine().now()).await.unwrap();
     status("running").await;
     clock.advance(Duration::from_secs(119));
     status("running").await;
     // What a person does in the session is no sign of life, and neither is that of another process.
     world.send("/diary add Still waiting").await;
-    world.engine().ledger().note_alive("a third process", world.engine().now()).await.unwrap();
+    world.engine().ledger().heartbeat("a third process", world.engine().now()).await.unwrap();
     clock.advance(Duration::from_secs(2));
     status("interrupted").await;
     world.is_sound().await;

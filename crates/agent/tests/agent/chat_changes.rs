@@ -39,8 +39,8 @@ async fn talked() -> World {
 #[tokio::test]
 async fn changes_without_a_plan_are_those_of_the_turns() {
     let world = talked().await;
-    for words in ["/changes", "/changes chat"] {
-        let shown = world.send(words).await.reply;
+    for expected in ["/changes", "/changes chat"] {
+        let shown = world.send(expected).await.reply;
         assert!(shown.contains("This conversation changed 2 files outside of a plan (+3 −0 lines)."), "{shown}");
         assert!(shown.contains("after “We need milk”: `list.txt`"), "{shown}");
         assert!(shown.contains("after “And bread and jam”: `list.txt`, `more.txt`"), "{shown}");

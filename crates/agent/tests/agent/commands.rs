@@ -9,7 +9,7 @@ use planwright_core::slash;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 
 use crate::planning::set;
-use crate::world::{World, is_valid, newest_words, person, session};
+use crate::world::{World, is_valid, newest_message, person, session};
 
 /// Three document plans, the last one active, approved and half done.
 async fn world_with_three_plans() -> World {
@@ -41,7 +41,7 @@ async fn every_offered_command_is_answered_and_none_reaches_the_model() {
             }
             _ => &[],
         };
-        let heard: Vec<_> = asked[before..].iter().map(newest_words).collect();
+        let heard: Vec<_> = asked[before..].iter().map(newest_message).collect();
         assert_eq!(heard, expected, "{}", entry.example);
         asked.iter().for_each(is_valid);
         let typed = asked.iter().any(|request| format!("{:?}", request.messages).contains(entry.example));
@@ -55,7 +55,7 @@ async fn mistakes_are_told_and_nothing_is_done() {
     let world = World::new([]).await;
     world.send("/plan on").await;
     let before = world.event_names().await;
-    for (typed, words) in [
+    for (typed, message) in [
         ("/", "no command"),
         ("/plna on", "Did you mean"),
         ("/plan aprove", "/plan approve"),
@@ -77,7 +77,7 @@ async fn mistakes_are_told_and_nothing_is_done() {
     ] {
         let answer = world.send(typed).await;
         assert!(answer.refused(), "{typed}: {}", answer.reply);
-        assert!(answer.reply.contains(words), "{typed}: {}", answer.reply);
+        assert!(answer.reply.contains(message), "{typed}: {}", answer.reply);
         assert_eq!((answer.end, answer.session), (None, world.session.clone()));
     }
     assert_eq!(world.event_names().await, before);
@@ -91,7 +91,7 @@ async fn what_only_looks_like_a_command_is_a_message() {
         [("//help", "/help"), ("/etc/passwd is odd", "/etc/passwd is odd"), ("a /plan on", "a /plan on")]
     {
         assert_eq!(world.send(typed).await.reply, "Yes.");
-        assert_eq!(newest_words(&world.model.last_request()), heard);
+        assert_eq!(newest_message(&world.model.last_request()), heard);
     }
     assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
 }

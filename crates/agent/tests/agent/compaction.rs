@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::planning::{report, set};
 use crate::talk::Talk as _;
-use crate::world::{World, is_valid, newest_words, person, script};
+use crate::world::{World, is_valid, newest_message, person, script};
 
 const CONTEXT: u32 = 6_000;
 
@@ -35,7 +35,7 @@ fn talkative(request: &ModelRequest) -> Reply {
     if matches!(request.messages.last(), Some(ModelMessage::User { text }) if text == READ) {
         return Reply::call("plan_get", json!({}));
     }
-    Reply::text(format!("About {}: {}", newest_words(request), "many words ".repeat(60)))
+    Reply::text(format!("About {}: {}", newest_message(request), "many words ".repeat(60)))
 }
 
 async fn small_world(model: ScriptedModel) -> World {
@@ -80,10 +80,10 @@ async fn a_long_conversation_stays_within_its_budget_and_keeps_the_plan() {
     let plan = world.plan(1).await;
     let mode = world.engine().sessions().get(&world.session).await.unwrap().plan_mode;
     for n in 0..40 {
-        let words = format!("number {n} {}", "and so on ".repeat(n));
-        let outcome = world.say(&words).await;
+        let output = format!("number {n} {}", "and so on ".repeat(n));
+        let outcome = world.say(&output).await;
         assert_eq!(outcome.end, Some(TurnEnd::Answered));
-        assert_eq!(newest_words(&world.model.last_request()), words, "the newest words are whole");
+        assert_eq!(newest_message(&world.model.last_request()), output, "the newest words are whole");
     }
     everything_fits(&world, CONTEXT);
     let made = summaries(&world).await;
@@ -231,19 +231,19 @@ async fn a_message_that_is_too_large_is_refused_before_anything_is_stored() {
     let world = small_world(ScriptedModel::answering(talkative)).await;
     world.say("Hello").await;
     let before = world.event_names().await;
-    for words in [1_900, 4_000, 40_000] {
-        let refused = world.try_say(&"word ".repeat(words)).await.unwrap_err();
-        assert!(refused.to_string().contains("`context_tokens`"), "{words}: {refused}");
+    for output in [1_900, 4_000, 40_000] {
+        let refused = world.try_say(&"word ".repeat(output)).await.unwrap_err();
+        assert!(refused.to_string().contains("`context_tokens`"), "{output}: {refused}");
     }
     assert_eq!(world.event_names().await, before);
     assert_eq!(world.model.requests().len(), 1);
     // Whatever is taken is answered, however long it is.
     let mut taken = 0;
-    for words in [100, 400, 800, 1_200, 1_600] {
-        let text = "word ".repeat(words);
+    for output in [100, 400, 800, 1_200, 1_600] {
+        let text = "word ".repeat(output);
         if let Ok(outcome) = world.try_say(&text).await {
-            assert_eq!(outcome.end, Some(TurnEnd::Answered), "{words} words were taken: {}", outcome.reply);
-            assert_eq!(newest_words(&world.model.last_request()), text);
+            assert_eq!(outcome.end, Some(TurnEnd::Answered), "{output} words were taken: {}", outcome.reply);
+            assert_eq!(newest_message(&world.model.last_request()), text);
             taken += 1;
         }
     }

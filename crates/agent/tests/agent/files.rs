@@ -178,9 +178,9 @@ fn globbed(answer: &Value) -> Vec<&str> {
 fn the_tools_say_what_they_are() {
     let snapshot = Snapshot::new();
     let tools: Vec<_> = snapshot.toolbox.iter().collect();
-    let said: Vec<_> = tools.iter().map(|tool| (tool.spec().name.as_str(), tool.effect())).collect();
+    let reply: Vec<_> = tools.iter().map(|tool| (tool.spec().name.as_str(), tool.effect())).collect();
     assert_eq!(
-        said,
+        reply,
         [
             ("list_files", ToolEffect::ReadsOnly),
             ("glob_files", ToolEffect::ReadsOnly),

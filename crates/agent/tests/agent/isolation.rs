@@ -12,7 +12,7 @@ use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::clock::TestClock;
 use serde_json::json;
 
-use crate::world::{World, events, newest_words, person, session};
+use crate::world::{World, events, newest_message, person, session};
 
 const SESSIONS: usize = 40;
 const STEPS: usize = 7;
@@ -46,9 +46,9 @@ fn tell_tales(request: &ModelRequest) -> Reply {
     if request.tools.is_empty() {
         return Reply::text("Something was said.");
     }
-    let words = newest_words(request);
-    let secret = words.split_whitespace().find(|word| word.starts_with("secret-of-")).unwrap_or("nothing").to_owned();
-    let mut dice = Dice(words.len() as u64 * 31 + request.messages.len() as u64 * 7 + secret.len() as u64);
+    let output = newest_message(request);
+    let secret = output.split_whitespace().find(|word| word.starts_with("secret-of-")).unwrap_or("nothing").to_owned();
+    let mut dice = Dice(output.len() as u64 * 31 + request.messages.len() as u64 * 7 + secret.len() as u64);
     let markdown = format!("# {secret}\n\n- [ ] {secret}\n- [ ] more");
     let called =
         request.messages.iter().rev().take_while(|message| !format!("{message:?}").starts_with("User")).count();
@@ -79,7 +79,7 @@ async fn live(agents: [Agent; 2], number: usize) -> (SessionIdentity, String) {
     let mut read = String::new();
     for step in 0..STEPS {
         let secret = marker(number);
-        let words = match dice.roll(16) {
+        let output = match dice.roll(16) {
             0 => "/plan on".to_owned(),
             1 => "/plan on collect".to_owned(),
             2 => "/plan on build".to_owned(),
@@ -97,7 +97,7 @@ async fn live(agents: [Agent; 2], number: usize) -> (SessionIdentity, String) {
         };
         // Most of the time one process serves a session, sometimes the other.
         let agent = &agents[usize::from(dice.roll(6) == 0)];
-        let answer = agent.type_text(&place, &person(), &words, &Watcher::none()).await.unwrap();
+        let answer = agent.type_text(&place, &person(), &output, &Watcher::none()).await.unwrap();
         assert_eq!(answer.session, session);
         read.push_str(&format!("{answer:?}\n"));
     }

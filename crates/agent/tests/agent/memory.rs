@@ -91,8 +91,8 @@ async fn the_block_has_a_budget() {
     let model = ScriptedModel::new([Reply::text("Yes.")]).with_context_tokens(24_000);
     let world = World::with(model, |_| {}).await;
     for number in 0..40 {
-        let words = format!("till number {number} ").repeat(30);
-        world.send(&format!("/memory save {words}")).await;
+        let phrase = format!("till number {number} ").repeat(30);
+        world.send(&format!("/memory save {phrase}")).await;
     }
     world.say("Which till?").await;
     let request = world.sent(1);

@@ -225,8 +225,8 @@ async fn a_stop_that_comes_twice_stops_nothing_that_was_begun_since() {
 #[tokio::test]
 async fn a_resumption_that_comes_twice_begins_no_turn_again_and_says_the_same() {
     let drafted = Reply::call("plan_set_content", json!({ "plan_markdown": "- [ ] one" }));
-    let words = ["One?", "Two?", "Three?", "Four?", "Five?", "Six?"].map(Reply::text);
-    let model = ScriptedModel::new([drafted, Reply::text("There.")].into_iter().chain(words));
+    let message = ["One?", "Two?", "Three?", "Four?", "Five?", "Six?"].map(Reply::text);
+    let model = ScriptedModel::new([drafted, Reply::text("There.")].into_iter().chain(message));
     let world = World::with(model.otherwise(Reply::text("I was not to be asked.")), |_| {}).await;
     world.send("/plan on").await;
     world.say("Plan it").await;

@@ -202,7 +202,7 @@ async fn the_first_answer_counts_and_only_a_persons() {
     let answer = |grant| planwright_core::command::AnswerCommand {
         ask: ask.id.clone(),
         digest: ask.digest,
-        answer: AskAnswer::Permission { grant, words: None },
+        answer: AskAnswer::Permission { grant, note: None },
     };
     let submit = async |by: planwright_core::actor::Actor, grant| {
         let command = planwright_core::command::Command::Answer(answer(grant));

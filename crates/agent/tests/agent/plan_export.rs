@@ -243,8 +243,8 @@ async fn an_approval_after_an_edit_is_stale() {
     };
     let request = Request::new(exported.world.place(), person());
     let outcome = exported.world.agent.submit_and_wait(approve, request, &Watcher::none()).await;
-    let words = format!("{outcome:?}");
-    assert!(words.contains("StaleApproval"), "{words}");
+    let output = format!("{outcome:?}");
+    assert!(output.contains("StaleApproval"), "{output}");
     assert_eq!(exported.world.plan(1).await.status, PlanStatus::Ready);
 }
 

@@ -185,7 +185,7 @@ async fn a_new_session_stays_in_the_folder_and_a_running_plan_keeps_it() {
     let plan = world.plan(1).await;
     let selection = planwright_core::plan::approval::Selection::All;
     world.approve(1, selection).await;
-    let start = Command::Run(planwright_core::command::RunCommand::Start { plan: plan.id });
+    let start = Command::Execution(planwright_core::command::ExecutionCommand::Start { plan: plan.id });
     world.engine().submit(&world.session, &person(), start).await.unwrap();
     let refused = world.engine().sessions().choose_workspace(&world.session, &person(), Workspace::Own).await;
     let Err(LedgerError::Refused(refusal)) = refused else { panic!("{refused:?}") };

@@ -12,13 +12,13 @@ use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 
 use crate::test_tools::Prop;
-use crate::world::{World, newest_words, person, session, turns};
+use crate::world::{World, newest_message, person, session, turns};
 
 /// Calls a tool first, then repeats what the person said.
 pub(crate) fn echo() -> ScriptedModel {
     ScriptedModel::answering(|request| match request.messages.last() {
         Some(planwright_core::model::ModelMessage::User { text }) => Reply::call("prop", json!({"heard": text})),
-        _ => Reply::text(format!("You said: {}", newest_words(request))),
+        _ => Reply::text(format!("You said: {}", newest_message(request))),
     })
 }
 
@@ -41,10 +41,10 @@ async fn messages_of_one_session_are_answered_one_after_another_in_the_order_the
     });
     let (one, two, three, four, five, six) = sent.await.unwrap();
     let replies: Vec<_> = [one, two, three, four, five, six].into_iter().map(|outcome| outcome.reply).collect();
-    let words = ["one", "two", "three", "four", "five", "six"];
-    assert_eq!(replies, words.map(|word| format!("You said: {word}")));
-    assert_eq!(turns(&world.events().await), words.map(|word| (word.to_owned(), TurnEnd::Answered)));
-    assert_eq!(prop.calls(), words.map(|word| json!({"heard": word})));
+    let message = ["one", "two", "three", "four", "five", "six"];
+    assert_eq!(replies, message.map(|word| format!("You said: {word}")));
+    assert_eq!(turns(&world.events().await), message.map(|word| (word.to_owned(), TurnEnd::Answered)));
+    assert_eq!(prop.calls(), message.map(|word| json!({"heard": word})));
     world.has_a_valid_history();
     world.is_sound().await;
 }
@@ -66,9 +66,9 @@ async fn many_messages_at_once_never_overlap() {
 async fn no_session_waits_for_another() {
     let gate = Gate::closed();
     let slow = gate.clone();
-    let model = ScriptedModel::answering(move |request| match newest_words(request).as_str() {
+    let model = ScriptedModel::answering(move |request| match newest_message(request).as_str() {
         "slow" => Reply::text("At last.").behind(&slow),
-        words => Reply::text(format!("Quick {words}.")),
+        message => Reply::text(format!("Quick {message}.")),
     });
     let world = World::with(model, |_| {}).await;
     let turn = world.say_in_background("slow");

@@ -301,10 +301,10 @@ async fn a_level_that_cannot_be_enforced_refuses_every_command_and_is_not_record
         world.say(text).await;
         let refused = results(&world).pop().unwrap();
         assert_eq!(refused["code"], "POLICY_DENIED", "{refused}");
-        let words = refused["message"].as_str().unwrap();
+        let phrase = refused["message"].as_str().unwrap();
         assert!(
-            words.contains("workspace") && words.contains("`sandbox.level`") && words.contains("doctor"),
-            "{words}"
+            phrase.contains("workspace") && phrase.contains("`sandbox.level`") && phrase.contains("doctor"),
+            "{phrase}"
         );
         world.send("/plan on collect").await;
     }

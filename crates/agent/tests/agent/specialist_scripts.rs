@@ -3,7 +3,7 @@
 use planwright_core::event::Event;
 use planwright_core::model::ModelRequest;
 use planwright_core::plan::PlanStatus;
-use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::execution::{StepState, StepStatus};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::agent::AgentSetup;
 use serde_json::json;
@@ -47,7 +47,7 @@ fn proposal(steps: &[Step]) -> Vec<Reply> {
     );
     let draft = steps.iter().fold(draft, |reply, step| {
         let needs: Vec<_> = step.needs.iter().map(|position| format!("s{position}")).collect();
-        let verification = step.verification.map_or_else(|| json!(null), |words| json!(words));
+        let verification = step.verification.map_or_else(|| json!(null), |text| json!(text));
         let mut arguments = json!({"description": step.description, "agent": step.agent, "needs": needs});
         if !verification.is_null() {
             arguments["verification"] = verification;
@@ -76,7 +76,7 @@ pub(crate) fn reported(status: &str, note: &str) -> Reply {
     Reply::call("plan_progress", json!({"status": status, "note": note}))
 }
 
-pub(crate) async fn runs(world: &World, number: u32) -> Vec<StepRun> {
+pub(crate) async fn runs(world: &World, number: u32) -> Vec<StepState> {
     world.plan(number).await.execution.map_or_else(Vec::new, |execution| execution.steps)
 }
 

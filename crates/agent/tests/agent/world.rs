@@ -23,7 +23,7 @@ use planwright_test_support::agent::AgentSetup;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-pub(crate) use inspect::{is_valid, newest_words, script, statuses, tool_names, turns};
+pub(crate) use inspect::{is_valid, newest_message, script, statuses, tool_names, turns};
 
 pub(crate) struct World {
     pub(crate) folder: TempDir,

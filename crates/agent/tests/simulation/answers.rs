@@ -14,7 +14,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 
 use crate::acts::Leaves;
 use crate::store::Store;
-use crate::world::Happening;
+use crate::world::Occurrence;
 
 /// Something a person typed, and where the journal was then.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Asked {
             Ok(answer) => format!("{:?}: {}", answer.end, answer.reply),
             Err(error) => format!("error: {error}"),
         };
-        world.happened(Happening::Answered(format!("{} {:?} -> {outcome}", self.session, self.text)));
+        world.happened(Occurrence::Answered(format!("{} {:?} -> {outcome}", self.session, self.text)));
         // The list of sessions names them all by what they are about, and who switches is told about the other one.
         if self.text != "/sessions" && !self.text.starts_with("/switch") {
             world.belongs(&self.session, "an answer", &format!("{answer:?}"));
@@ -49,7 +49,7 @@ impl Asked {
     pub(crate) fn was_given_up(&self, store: &Store, patience: Option<Duration>) {
         match patience {
             Some(_) => {
-                store.world.happened(Happening::Answered(format!("{:?} was not waited for", self.text)));
+                store.world.happened(Occurrence::Answered(format!("{:?} was not waited for", self.text)));
             }
             None => store.world.wrong(format!("{:?} in {} was never answered", self.text, self.session)),
         }
@@ -111,11 +111,11 @@ impl Asked {
             Progress::Accepted(turn) | Progress::Resumed(turn) => Some(turn),
             _ => None,
         })?;
-        let words = self.text.find("markQ").map_or(self.text.as_str(), |at| &self.text[at..]);
+        let phrase = self.text.find("markQ").map_or(self.text.as_str(), |at| &self.text[at..]);
         entries.iter().find_map(|entry| match &entry.event {
             Event::Turn { id: turn, event: TurnEvent::Begun { text, purpose, .. } } if turn == accepted => {
                 let fits = match purpose {
-                    Purpose::Answer | Purpose::Run(_) => text.ends_with(words),
+                    Purpose::Answer | Purpose::Run(_) => text.ends_with(phrase),
                     Purpose::Document { .. } => self.text.starts_with("/plan"),
                     Purpose::Step { .. } | Purpose::Question { .. } => false,
                 };
@@ -143,14 +143,14 @@ impl Asked {
             (_, Some(ending)) if ending.end == *end => {}
             (_, ended) => wrong(format!("was told to be {end:?}, and the journal says {ended:?}")),
         }
-        let said = entries.iter().rev().find_map(|entry| match &entry.event {
+        let stated = entries.iter().rev().find_map(|entry| match &entry.event {
             Event::Turn { id: of, event: TurnEvent::ModelReplied { reply, .. } } if of == turn => {
                 Some(reply.text.trim())
             }
             _ => None,
         });
-        if *end == TurnEnd::Answered && !said.is_some_and(|said| answer.reply.contains(said)) {
-            wrong(format!("was answered with {:?}, and the journal says {said:?}", answer.reply));
+        if *end == TurnEnd::Answered && !stated.is_some_and(|stated| answer.reply.contains(stated)) {
+            wrong(format!("was answered with {:?}, and the journal says {stated:?}", answer.reply));
         }
     }
 }

@@ -29,7 +29,7 @@ use serde_json::Value;
 use crate::acts::COMMON;
 use crate::store::Store;
 use crate::tools::{effect_of, number_in};
-use crate::world::{Happening, Role, World};
+use crate::world::{Occurrence, Role, World};
 use plans::Plans;
 use steps::Steps;
 use turns::Turns;
@@ -45,8 +45,8 @@ pub(crate) fn check(world: &World, store: &Store) -> Tally {
         .chain(&state.deleted)
         .map(|(session, kept)| (session.clone(), Followed::new(session, &kept.entries)));
     let mut walk = Walk { world, sessions: followed.collect(), tally: Tally::new() };
-    for (place, (_, happening)) in world.record().iter().enumerate() {
-        walk.take_in(place, happening);
+    for (place, (_, occurrence)) in world.record().iter().enumerate() {
+        walk.apply(place, occurrence);
     }
     for kept in state.memories.iter().flatten().filter(|kept| kept.owner.is_none()) {
         if !kept.record.item.content.starts_with(COMMON) {
@@ -107,15 +107,15 @@ struct Made<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn take_in(&mut self, place: usize, happening: &Happening) {
-        match happening {
-            Happening::Act(_) | Happening::Answered(_) | Happening::Started { .. } => {}
-            Happening::Deleted { .. } => self.count("session deleted"),
-            Happening::Died { .. } => self.count("process died"),
-            Happening::Wrote { owner, session, first, last, under } => {
+    fn apply(&mut self, place: usize, occurrence: &Occurrence) {
+        match occurrence {
+            Occurrence::Act(_) | Occurrence::Answered(_) | Occurrence::Started { .. } => {}
+            Occurrence::Deleted { .. } => self.count("session deleted"),
+            Occurrence::Died { .. } => self.count("process died"),
+            Occurrence::Wrote { owner, session, first, last, under } => {
                 self.wrote(owner, session, *first, *last, *under);
             }
-            Happening::Took { owner, session, fence } => {
+            Occurrence::Took { owner, session, fence } => {
                 let followed = self.followed(session);
                 followed.looked(owner);
                 let before = followed.holder.replace((owner.clone(), *fence));
@@ -123,10 +123,10 @@ impl<'a> Walk<'a> {
                     self.count("session taken over");
                 }
             }
-            Happening::Released { session, fence, .. } => {
+            Occurrence::Released { session, fence, .. } => {
                 self.followed(session).holder.take_if(|(_, held)| held == fence);
             }
-            Happening::AskedModel { owner, session, role } => {
+            Occurrence::AskedModel { owner, session, role } => {
                 self.at_work(owner, session);
                 let world = self.world;
                 let known = self.followed(session).known.get(owner).map(Vec::as_slice).unwrap_or_default();
@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
                     ));
                 }
             }
-            Happening::ToolBegun { owner, session, tool, arguments } => {
+            Occurrence::ToolBegun { owner, session, tool, arguments } => {
                 self.at_work(owner, session);
                 let world = self.world;
                 let followed = self.followed(session);
@@ -144,7 +144,7 @@ impl<'a> Walk<'a> {
                 let number = number_in(arguments).unwrap_or_default();
                 followed.made(world, &Made { place, owner, tool, number, arguments, known: &known });
             }
-            Happening::ToolHadEffect { begun } => {
+            Occurrence::ToolHadEffect { begun } => {
                 self.sessions.values_mut().for_each(|followed| followed.steps.had_effect(*begun));
             }
         }
@@ -172,7 +172,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let entries = &followed.entries[first as usize - 1..last as usize];
-        entries.iter().for_each(|entry| followed.take_in(world, owner, entry));
+        entries.iter().for_each(|entry| followed.apply(world, owner, entry));
         followed.seq = last;
         if let Err(broken) = stands(&followed.snapshot) {
             world.wrong(format!("after entry {last} of {session} by {owner}: {broken}"));
@@ -257,7 +257,7 @@ impl<'a> Followed<'a> {
         self.known.insert(owner.to_owned(), vec![self.snapshot.clone()]);
     }
 
-    fn take_in(&mut self, world: &World, owner: &str, entry: &Entry) {
+    fn apply(&mut self, world: &World, owner: &str, entry: &Entry) {
         let before = self.snapshot.clone();
         self.snapshot.apply(&entry.event, &entry.context(), entry.seq);
         let written = Written { entry, owner, before: &before, after: &self.snapshot };
@@ -269,11 +269,11 @@ impl<'a> Followed<'a> {
         }
         let policy = &world.temper.policy;
         let rules = [
-            self.turns.take_in(&written),
-            runs::take_in(&written, policy),
-            auto::take_in(&written),
-            self.steps.take_in(&written),
-            self.plans.take_in(&written, policy),
+            self.turns.apply(&written),
+            runs::apply(&written, policy),
+            auto::apply(&written),
+            self.steps.apply(&written),
+            self.plans.apply(&written, policy),
         ];
         for broken in rules.into_iter().filter_map(Result::err) {
             let (seq, session, name) = (entry.seq, &entry.session, entry.event.name());
@@ -327,7 +327,7 @@ fn through_the_gate(world: &World, made: &Made<'_>, purpose: &Purpose) -> Result
             let plan = snapshot.plan(plan).filter(|plan| plan.status == PlanStatus::Executing);
             let approved = plan.filter(|plan| runs::is_approved(plan, step, policy).is_ok());
             let running = approved.and_then(|plan| plan.execution.as_ref()).filter(|running| running.id == *execution);
-            running.and_then(|running| running.run(step)).is_some_and(|run| run.status == StepStatus::InProgress)
+            running.and_then(|running| running.step(step)).is_some_and(|run| run.status == StepStatus::InProgress)
         }
     };
     if made.known.iter().any(runs) { Ok(()) } else { Err(format!("it is not allowed in a turn for {purpose:?}")) }

@@ -361,12 +361,12 @@ impl Ledger for ProcessLedger {
         self.operate("point", &transport.0, choose).await
     }
 
-    async fn note_alive(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
+    async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
         let note = |state: &mut State, _: &mut Random| {
             state.alive.insert(owner.to_owned(), now);
             Ok(())
         };
-        self.operate("note_alive", owner, note).await
+        self.operate("heartbeat", owner, note).await
     }
 
     async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>> {

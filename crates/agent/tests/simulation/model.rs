@@ -12,7 +12,7 @@ use planwright_engine::model::{Listener, Model, ModelError, ModelErrorKind};
 
 use crate::process::Process;
 use crate::random::Random;
-use crate::world::{Happening, Role, marked, marks};
+use crate::world::{Occurrence, Role, marked, marks};
 
 #[derive(Debug)]
 pub(crate) struct RandomModel {
@@ -38,8 +38,8 @@ impl Model for RandomModel {
     async fn reply(&self, request: &ModelRequest, listener: &dyn Listener) -> Result<ModelReply, ModelError> {
         let (process, world) = (&self.process, &self.process.world);
         process.breathe().await;
-        let words = words(request);
-        let found = marks(&words);
+        let phrase = phrase(request);
+        let found = marks(&phrase);
         let mark = found.first().cloned().unwrap_or_default();
         if found.len() > 1 {
             world.wrong(format!("the model was sent words of several sessions: {found:?}"));
@@ -47,17 +47,18 @@ impl Model for RandomModel {
         let role = recipients::role_in(request);
         if mark.is_empty() {
             // The input that makes an agent carry out a document has no words of a person, and may be all there is to summarise.
-            let by_itself = words.contains("_RUN ");
-            let summary = role == Role::Summarizer && (words.contains("[Go on with plan") || words.contains("[Plan "));
+            let by_itself = phrase.contains("_RUN ");
+            let summary =
+                role == Role::Summarizer && (phrase.contains("[Go on with plan") || phrase.contains("[Plan "));
             if !by_itself && !summary {
-                world.wrong(format!("the model was sent no words of a person: {words}"));
+                world.wrong(format!("the model was sent no words of a person: {phrase}"));
             }
             return Err(ModelError::new(ModelErrorKind::Refused, "There is nothing to answer."));
         }
         let (owner, session) = (process.owner.clone(), marked(&mark));
         let mut random = world.chance(format_args!("model in {session}"));
-        world.happened(Happening::AskedModel { owner, session, role });
-        recipients::check(world, role, request, &words, &mark);
+        world.happened(Occurrence::AskedModel { owner, session, role });
+        recipients::check(world, role, request, &phrase, &mark);
         memories::check(world, request);
         if process.is_to_die(&mut random) {
             process.die().await;
@@ -95,18 +96,18 @@ fn trouble(random: &mut Random) -> ModelError {
 }
 
 /// All words in a request.
-fn words(request: &ModelRequest) -> String {
-    let mut words = request.system.clone();
+fn phrase(request: &ModelRequest) -> String {
+    let mut phrase = request.system.clone();
     for message in &request.messages {
         match message {
-            ModelMessage::User { text } | ModelMessage::ToolResult { text, .. } => words.push_str(text),
+            ModelMessage::User { text } | ModelMessage::ToolResult { text, .. } => phrase.push_str(text),
             ModelMessage::Assistant { text, calls } => {
-                words.push_str(text);
-                calls.iter().for_each(|sent| words.push_str(&sent.call.arguments));
+                phrase.push_str(text);
+                calls.iter().for_each(|sent| phrase.push_str(&sent.call.arguments));
             }
         }
-        words.push('\n');
+        phrase.push('\n');
     }
-    request.tools.iter().for_each(|tool| words.push_str(&tool.description));
-    words
+    request.tools.iter().for_each(|tool| phrase.push_str(&tool.description));
+    phrase
 }

@@ -15,7 +15,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::random::Random;
-use crate::world::{Happening, World};
+use crate::world::{Occurrence, World};
 
 #[derive(Debug)]
 pub(crate) struct Process {
@@ -43,7 +43,7 @@ pub(crate) fn clear_dead_processes() {
 
 impl Process {
     pub(crate) fn start(owner: String, world: &Arc<World>) -> Arc<Self> {
-        world.happened(Happening::Started { owner: owner.clone() });
+        world.happened(Occurrence::Started { owner: owner.clone() });
         Arc::new(Self {
             owner,
             world: Arc::clone(world),
@@ -61,7 +61,7 @@ impl Process {
         if self.dead.swap(true, Relaxed) {
             return;
         }
-        self.world.happened(Happening::Died { owner: self.owner.clone() });
+        self.world.happened(Occurrence::Died { owner: self.owner.clone() });
         DEAD.with_borrow_mut(|dead| dead.insert(self.owner.clone()));
         self.waiting.lock().unwrap().drain(..).for_each(|task| task.abort());
     }

@@ -29,7 +29,7 @@ use crate::random::Dice;
 use crate::sabotage::Sabotage;
 use crate::store::Store;
 use crate::tools::toolbox;
-use crate::world::{FILES, Happening, World, mark, session};
+use crate::world::{FILES, Occurrence, World, mark, session};
 
 /// Everything a run depends on.
 #[derive(Debug, Clone)]
@@ -106,7 +106,7 @@ impl Stage {
             }
             let slot = usize::try_from(random.below(self.slots.len() as u64)).unwrap();
             let act = acts::choose(&self.world, &self.store, &mut random);
-            self.world.happened(Happening::Act(format!("{number} at {}: {act:?}", slot + 1)));
+            self.world.happened(Occurrence::Act(format!("{number} at {}: {act:?}", slot + 1)));
             self.perform(slot, act);
         }
     }
@@ -146,7 +146,7 @@ impl Stage {
                         state.kept(&session).is_ok() || state.pointers.values().flatten().any(|to| *to == session);
                     match deleted {
                         Ok(()) if left => store.world.wrong(format!("{session} is deleted, and still there")),
-                        Ok(()) => drop(store.world.happened(Happening::Deleted { session })),
+                        Ok(()) => drop(store.world.happened(Occurrence::Deleted { session })),
                         Err(_) => {}
                     }
                 });
@@ -205,16 +205,16 @@ impl Stage {
         files::check(&self.store, &self.users.0, &mut tally);
         let mut trace = vec![format!("{:?}", self.world.temper)];
         let state = self.store.lock();
-        for (at, happening) in self.world.record() {
-            let names = match &happening {
-                Happening::Wrote { session, first, last, .. } => {
+        for (at, occurrence) in self.world.record() {
+            let names = match &occurrence {
+                Occurrence::Wrote { session, first, last, .. } => {
                     let entries = &state.ever_kept(session).unwrap().entries;
                     let written = (*first..=*last).filter_map(|seq| entries.get(seq as usize - 1));
                     written.map(|entry| entry.event.name()).collect::<Vec<_>>().join(" ")
                 }
                 _ => String::new(),
             };
-            trace.push(format!("{at:>8} {happening:?} {names}"));
+            trace.push(format!("{at:>8} {occurrence:?} {names}"));
         }
         for kept in state.sessions.values() {
             trace.extend(kept.sealed.iter().map(|entry| entry.body.clone()));

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::process::Process;
 use crate::sabotage::Sabotage;
-use crate::world::{Happening, mark};
+use crate::world::{Occurrence, mark};
 
 /// Every tool, and what it really does.
 pub(crate) const TOOLS: [(&str, ToolEffect); 3] =
@@ -82,7 +82,7 @@ impl Tool for Instrument {
         world.belongs(session, "a tool call", &arguments.to_string());
         let (owner, session, tool) = (process.owner.clone(), session.clone(), self.name);
         let answer = json!({ "done": number, "mark": mark(&session) });
-        let begun = world.happened(Happening::ToolBegun { owner, session, tool, arguments });
+        let begun = world.happened(Occurrence::ToolBegun { owner, session, tool, arguments });
         if process.is_to_die(&mut random) {
             process.die().await;
         }
@@ -93,7 +93,7 @@ impl Tool for Instrument {
         let quick = random.millis(1, 400);
         let slow = random.millis(400, 20_000);
         process.spend(if world.strikes(&mut random, 150) { slow } else { quick }).await;
-        world.happened(Happening::ToolHadEffect { begun });
+        world.happened(Occurrence::ToolHadEffect { begun });
         if process.is_to_die(&mut random) {
             process.die().await;
         }

@@ -25,7 +25,7 @@ pub(crate) struct World {
     numbers: AtomicU64,
     /// The numbers of what was said and called by specialists, apart from the conversation.
     apart: Mutex<BTreeSet<u64>>,
-    record: Mutex<Vec<(u64, Happening)>>,
+    record: Mutex<Vec<(u64, Occurrence)>>,
     wrong: Mutex<Vec<String>>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum Role {
 /// Something that happened.
 #[derive(Debug, Clone)]
 #[allow(dead_code, reason = "it is read in the trace of a run")]
-pub(crate) enum Happening {
+pub(crate) enum Occurrence {
     /// People and fate.
     Act(String),
     Answered(String),
@@ -143,20 +143,20 @@ impl World {
         random.per_mille(per_mille) && !self.is_calm()
     }
 
-    pub(crate) fn happened(&self, happening: Happening) -> usize {
+    pub(crate) fn happened(&self, occurrence: Occurrence) -> usize {
         let mut record = self.record.lock().unwrap();
-        record.push((self.clock.passed(), happening));
+        record.push((self.clock.passed(), occurrence));
         record.len() - 1
     }
 
-    pub(crate) fn record(&self) -> Vec<(u64, Happening)> {
+    pub(crate) fn record(&self) -> Vec<(u64, Occurrence)> {
         self.record.lock().unwrap().clone()
     }
 
     /// Something that must never be.
     pub(crate) fn wrong(&self, what: impl Into<String>) {
         let what = what.into();
-        self.happened(Happening::Act(format!("wrong: {what}")));
+        self.happened(Occurrence::Act(format!("wrong: {what}")));
         self.wrong.lock().unwrap().push(what);
     }
 

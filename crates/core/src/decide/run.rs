@@ -18,7 +18,7 @@ use crate::turn::{OpenTurn, Purpose, TurnEnd, TurnEnding, TurnLimit};
 /// What a run is about that was started without a goal or a task.
 const CONVERSATION: &str = "Continue the work of this conversation";
 /// How often a window of a schedule is tried again, and how long it waits the first time. The wait doubles.
-const MOST_RETRIES: u32 = 5;
+const MAX_RETRIES: u32 = 5;
 const FIRST_RETRY: SignedDuration = SignedDuration::from_mins(1);
 
 impl Decider<'_> {
@@ -357,7 +357,7 @@ impl Decider<'_> {
     fn retry(&self, state: &AutoState, run: &AutoRun, reason: &str) -> Option<Event> {
         let RunTrigger::Schedule { schedule } = &run.trigger else { return None };
         let schedule = state.schedule(schedule)?;
-        if schedule.status == ScheduleStatus::Paused || schedule.failures >= MOST_RETRIES {
+        if schedule.status == ScheduleStatus::Paused || schedule.failures >= MAX_RETRIES {
             return None;
         }
         let wait = FIRST_RETRY * 2_i32.saturating_pow(schedule.failures);

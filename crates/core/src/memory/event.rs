@@ -85,7 +85,7 @@ pub enum MemoryChange {
 
 impl MemoryChange {
     /// How many changes can be taken back.
-    pub(crate) const MOST: usize = 16;
+    pub(crate) const MAX_CHANGES: usize = 16;
 
     pub const fn memory(&self) -> &MemoryId {
         match self {

@@ -1,17 +1,17 @@
 //! What changed between two versions of a plan, in the terms of the plan: steps, goals, lists and, for documents, lines.
 
+mod describe;
 mod fields;
 mod lines;
 mod pairs;
 mod steps;
-mod words;
 
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{PlanContent, PlanStyle, markdown};
 
+pub use describe::Mark;
 pub use lines::{DiffLine, Piece};
-pub use words::Mark;
 
 /// What a plan said at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

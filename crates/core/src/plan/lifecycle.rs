@@ -117,7 +117,7 @@ impl Action {
         Self::Cancel,
     ];
 
-    const fn in_words(self) -> &'static str {
+    const fn describe(self) -> &'static str {
         match self {
             Self::SetContent => "its content cannot be set",
             Self::RecordStep => "no step can be recorded",
@@ -136,7 +136,7 @@ impl Plan {
     /// What the table says for a plan of this style, with "no" turned into the refusal that is sent.
     pub fn permits(&self, action: Action) -> Result<Rule, Refusal> {
         match self.status.rule(action) {
-            Rule::No => Err(self.wrong_status(action.in_words())),
+            Rule::No => Err(self.wrong_status(action.describe())),
             Rule::Redrafts => match self.style() {
                 PlanStyle::Document => Ok(Rule::Stays),
                 PlanStyle::Collect | PlanStyle::Build => Ok(Rule::Supersedes),

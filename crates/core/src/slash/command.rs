@@ -61,17 +61,17 @@ named_commands! {
         "allow" Allow {
             code: Option<String>,
             grant: Option<Grant>,
-            words: Option<String>,
+            note: Option<String>,
         },
         /// Without a code it is about the call that the person was shown.
         "deny" Deny {
             code: Option<String>,
-            words: Option<String>,
+            note: Option<String>,
         },
         /// Answers the question with this code.
         "answer" Answer {
             code: String,
-            words: String,
+            text: String,
         },
         "status" Status,
         "memory" Memory(MemorySubcommand),
@@ -124,7 +124,7 @@ pub enum ChangeSelection {
 pub enum MemorySubcommand {
     List,
     Search {
-        words: String,
+        query: String,
     },
     Save {
         content: String,
@@ -292,7 +292,7 @@ impl fmt::Display for SlashCommand {
             Self::Diary { text } => text.iter().try_for_each(|text| write!(f, " add {text}")),
             Self::Memory(command) => match command {
                 MemorySubcommand::List => f.write_str(" list"),
-                MemorySubcommand::Search { words } => write!(f, " search {words}"),
+                MemorySubcommand::Search { query } => write!(f, " search {query}"),
                 MemorySubcommand::Save { content } => write!(f, " save {content}"),
                 MemorySubcommand::Forget { memory } => write!(f, " forget {memory}"),
                 MemorySubcommand::Promote { memory } => write!(f, " promote {memory}"),
@@ -307,13 +307,13 @@ impl fmt::Display for SlashCommand {
             Self::Project(ProjectCommand::Off) => f.write_str(" off"),
             Self::Project(ProjectCommand::At(path)) => write!(f, " {path}"),
             Self::Changes(selection) | Self::Undo(selection) => write_selected_changes(f, selection),
-            Self::Allow { code, grant, words } => {
+            Self::Allow { code, grant, note } => {
                 write_after(f, code)?;
                 write_after(f, &grant.map(Grant::as_str))?;
-                write_note(f, words.as_deref())
+                write_note(f, note.as_deref())
             }
-            Self::Deny { code, words } => write_after(f, code).and_then(|()| write_note(f, words.as_deref())),
-            Self::Answer { code, words } => write!(f, " {code} -- {words}"),
+            Self::Deny { code, note } => write_after(f, code).and_then(|()| write_note(f, note.as_deref())),
+            Self::Answer { code, text } => write!(f, " {code} -- {text}"),
             Self::Plans | Self::Goals | Self::Tasks | Self::New | Self::Sessions => Ok(()),
             Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools(ToolsCommand::List) => Ok(()),
             Self::Tools(ToolsCommand::Accept { server, code }) => {

@@ -28,7 +28,7 @@ pub struct CommandSpec {
 }
 
 /// The hex digits of a digest that a person has to type.
-const SHORTEST_CODE: usize = 4;
+const MIN_CODE: usize = 4;
 
 /// The hex digits of a code as it is shown. Where words may follow, only so many are a code and not a word.
 const WHOLE_CODE: usize = 8;
@@ -204,12 +204,12 @@ fn switch(rest: &str) -> Read {
 }
 
 fn allow(rest: &str) -> Read {
-    let (arguments, words) = split_at_mark(rest);
+    let (arguments, note) = split_at_mark(rest);
     let (first, more) = first_word(arguments);
     let grant_named = |word: &str| Grant::ALL.into_iter().find(|grant| grant.permits() && grant.as_str() == word);
-    let words = words.and_then(some_text);
+    let note = note.and_then(some_text);
     if first.is_empty() {
-        return Ok(SlashCommand::Allow { code: None, grant: None, words });
+        return Ok(SlashCommand::Allow { code: None, grant: None, note });
     }
     let code = first.to_lowercase();
     if !is_code(&code) {
@@ -224,35 +224,35 @@ fn allow(rest: &str) -> Read {
             None => return Err(format!("{} is none of `once`, `plan` and `always`.", quoted(more)).into()),
         },
     };
-    Ok(SlashCommand::Allow { code: Some(code), grant, words })
+    Ok(SlashCommand::Allow { code: Some(code), grant, note })
 }
 
 fn is_code(word: &str) -> bool {
-    word.len() >= SHORTEST_CODE && word.chars().all(|letter| letter.is_ascii_hexdigit())
+    word.len() >= MIN_CODE && word.chars().all(|letter| letter.is_ascii_hexdigit())
 }
 
 /// `[code] [words]` or `[code] -- [words]`.
 fn deny(rest: &str) -> Read {
     let (first, more) = first_word(rest);
-    let (code, words) = match first.len() == WHOLE_CODE && is_code(first) {
+    let (code, note) = match first.len() == WHOLE_CODE && is_code(first) {
         true => (Some(first.to_lowercase()), more),
         false => (None, rest),
     };
-    Ok(SlashCommand::Deny { code, words: some_text(after_mark(words)) })
+    Ok(SlashCommand::Deny { code, note: some_text(after_mark(note)) })
 }
 
 fn answer(rest: &str) -> Read {
-    let (code, words) = first_word(rest);
+    let (code, text) = first_word(rest);
     if !is_code(code) {
         return Err(format!("{} is not the code of a question, which stands beside it.", quoted(code)).into());
     }
-    Ok(SlashCommand::Answer { code: code.to_lowercase(), words: needed_text(after_mark(words), "your answer")? })
+    Ok(SlashCommand::Answer { code: code.to_lowercase(), text: needed_text(after_mark(text), "your answer")? })
 }
 
 /// The text without the `--` that may stand before it.
 fn after_mark(text: &str) -> &str {
     match split_at_mark(text) {
-        ("", Some(words)) => words,
+        ("", Some(text)) => text,
         _ => text.trim(),
     }
 }
@@ -288,7 +288,7 @@ fn memory(rest: &str) -> Read {
     let command = match word.to_lowercase().as_str() {
         "" | "list" => return nothing(more, SlashCommand::Memory(MemorySubcommand::List)),
         "undo" => return nothing(more, SlashCommand::Memory(MemorySubcommand::Undo)),
-        "search" => MemorySubcommand::Search { words: needed_text(more, "what to look for")? },
+        "search" => MemorySubcommand::Search { query: needed_text(more, "what to look for")? },
         "save" => MemorySubcommand::Save { content: needed_text(more, "what to remember")? },
         "forget" => MemorySubcommand::Forget { memory: named(more)? },
         "promote" => MemorySubcommand::Promote { memory: named(more)? },

@@ -32,8 +32,8 @@ events! {
         "permission_answered" PermissionAnswered {
             ask: AskId,
             grant: Grant,
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            words: Option<String>,
+            #[serde(rename = "words", default, skip_serializing_if = "Option::is_none")]
+            note: Option<String>,
             /// The execution that it is granted for.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             execution: Option<ExecutionId>,

@@ -170,7 +170,7 @@ fn means_what_it_says(plan: &Plan, choice: &Choice) {
     match (choice.kind, command) {
         (ChoiceKind::Permit(given), SlashCommand::Allow { grant, .. }) => assert_eq!(grant.unwrap_or(given), given),
         (ChoiceKind::Permit(given), SlashCommand::Deny { .. }) => assert!(!given.permits()),
-        (ChoiceKind::Answer, SlashCommand::Answer { words, .. }) => assert_eq!(words, choice.label),
+        (ChoiceKind::Answer, SlashCommand::Answer { text, .. }) => assert_eq!(text, choice.label),
         (ChoiceKind::Plan(kind), SlashCommand::Plan(command)) => match (kind, command) {
             (PlanChoice::Approve, PlanCommand::Approve { plan: Some(_), .. }) => allowed(Action::Approve),
             (PlanChoice::Revise, PlanCommand::Revise { plan: Some(_), feedback }) => {

@@ -320,7 +320,7 @@ fn a_bare_number_before_a_text_is_asked_about() {
             suggestions: [format!("/{command} #{number} {text}"), format!("/{command} -- {number} {text}")],
         };
         assert_eq!(mistake(&typed), expected, "{typed}");
-        let Mistake::PlanOrText { suggestions: [plan, words], .. } = expected else { unreachable!() };
+        let Mistake::PlanOrText { suggestions: [plan, phrase], .. } = expected else { unreachable!() };
         let parsed = |line: &str| match parse(line) {
             ParsedInput::Command(SlashCommand::Plan(command)) => command,
             other => panic!("{line}: {other:?}"),
@@ -332,7 +332,7 @@ fn a_bare_number_before_a_text_is_asked_about() {
             other => panic!("{other:?}"),
         };
         assert_eq!(named(parsed(&plan)), (number, text.to_owned()));
-        assert_eq!(named(parsed(&words)).0, None);
+        assert_eq!(named(parsed(&phrase)).0, None);
     }
     assert_eq!(
         mistake("/plan revise 1 more tests please").to_string(),
@@ -503,8 +503,8 @@ pub(crate) fn check_line(text: &str) {
             assert_eq!(parse(&command.to_string()), ParsedInput::Command(command), "{text:?}");
         }
         ParsedInput::Refused(mistake) => {
-            let said = mistake.to_string();
-            assert!(!said.is_empty() && said.chars().count() < 900, "{said}");
+            let reply = mistake.to_string();
+            assert!(!reply.is_empty() && reply.chars().count() < 900, "{reply}");
             if let Mistake::NoSuchCommand { suggestions, .. } | Mistake::NearlyPlanCommand { suggestions, .. } = mistake
             {
                 for line in suggestions {

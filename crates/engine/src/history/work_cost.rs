@@ -14,7 +14,7 @@ use crate::ledger::LedgerResult;
 /// Entries are read a few at a time: one of them may be a megabyte.
 const PAGE: u32 = 64;
 /// Costs are looked for in so many entries after the first execution began.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// What a piece of work cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl History {
         let mut costs = Costs::new(plan);
         // The turn may have begun in the same moment as the execution.
         let (mut after, mut read) = (first.seq.saturating_sub(1), 0);
-        while read < MOST_ENTRIES {
+        while read < MAX_ENTRIES {
             let page = self.ledger().journal(session, after, PAGE).await?;
             let Some(end) = page.last().map(|sealed| sealed.seq) else { break };
             for sealed in &page {
@@ -63,7 +63,7 @@ impl History {
                 if end_seq.is_some_and(|end| sealed.seq > end) && costs.turns.is_empty() {
                     return Ok(costs.found);
                 }
-                costs.take_in(&entry.event);
+                costs.apply(&entry.event);
             }
             (after, read) = (end, read + page.len());
         }
@@ -85,17 +85,17 @@ impl<'a> Costs<'a> {
         Self { plan, current: None, turns: HashMap::new(), found: HashMap::new() }
     }
 
-    fn take_in(&mut self, event: &Event) {
+    fn apply(&mut self, event: &Event) {
         match event {
             Event::Plan { id, event: PlanEvent::ExecutionStarted { execution } } if id == self.plan => {
                 self.current = Some(execution.id.clone());
             }
-            Event::Turn { id, event } => self.take_in_turn(id, event),
+            Event::Turn { id, event } => self.apply_turn(id, event),
             _ => {}
         }
     }
 
-    fn take_in_turn(&mut self, id: &TurnId, event: &TurnEvent) {
+    fn apply_turn(&mut self, id: &TurnId, event: &TurnEvent) {
         match event {
             TurnEvent::Begun { purpose, .. } => {
                 if let Some(work) = self.work_of(purpose) {

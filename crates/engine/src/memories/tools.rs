@@ -17,9 +17,9 @@ use crate::submitter::{SubmitRequest, Submitter};
 use crate::tool_schema::{Arguments, ToolDefinition, parse, schema_of};
 
 const DEFAULT_LIMIT: usize = 8;
-const MOST: usize = 50;
+const MAX_LIMIT: usize = 50;
 /// The most offers beside the items of a search.
-const MOST_OFFERS: usize = 3;
+const MAX_OFFERS: usize = 3;
 
 #[derive(Debug, Clone)]
 pub struct MemoryTools {
@@ -107,7 +107,7 @@ impl MemoryTools {
         let query = MemoryQuery::of(text);
         let offers = self.memories.offers_in(chain).await?;
         let matching = offers.iter().filter(|offer| query.shares_a_term_with(&offer.content));
-        Ok(matching.take(MOST_OFFERS).map(offered_item).collect())
+        Ok(matching.take(MAX_OFFERS).map(offered_item).collect())
     }
 
     /// The answer, and what was committed if something was. The run decides the scopes.
@@ -125,7 +125,7 @@ impl MemoryTools {
             MemoryTool::Search => {
                 let given: SearchArguments = parse(tool.name(), arguments)?;
                 let chain = ScopeChain::of(request.session, run)?;
-                let limit = given.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MOST);
+                let limit = given.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
                 let search = self.memories.search(&chain, &given.query, limit).await?;
                 let mut answer = json!({ "items": search.found.iter().map(found_item).collect::<Vec<_>>() });
                 if let Some(note) = &search.note {

@@ -27,7 +27,7 @@ use crate::memories::memory_tools;
 use crate::workbook::workbook_tools;
 
 /// The bytes of a difference that an agent is shown.
-const LONGEST_DIFFERENCE: usize = 4_000;
+const MAX_DIFFERENCE: usize = 4_000;
 
 /// The tools for agents of other programs.
 #[derive(Debug, Clone)]
@@ -428,8 +428,8 @@ fn of_style(style: PlanStyle, policy: &Policy) -> GateContext {
 }
 
 fn with_next(mut answer: Value, plan: &Plan) -> Value {
-    if let Some(words) = next(plan) {
-        answer["next"] = json!(words);
+    if let Some(hint) = next(plan) {
+        answer["next"] = json!(hint);
     }
     answer
 }
@@ -473,7 +473,7 @@ fn as_text(difference: &PlanDiff) -> String {
             DiffLine::Gap { .. } => '…',
         };
         text.push_str(&format!("{mark}{}\n", line.text()));
-        if text.len() > LONGEST_DIFFERENCE {
+        if text.len() > MAX_DIFFERENCE {
             text.push_str("…\n");
             break;
         }

@@ -114,9 +114,9 @@ fn last_edit(document: &DocumentVersion) -> LastEdit {
 impl NewWorkbook {
     /// A workbook about a message: its first line is the title.
     pub fn about(text: &str) -> Self {
-        const LONGEST: usize = 80;
+        const MAX_CHARACTERS: usize = 80;
         let line = text.trim().lines().next().unwrap_or_default().trim();
-        let title = match line.char_indices().nth(LONGEST) {
+        let title = match line.char_indices().nth(MAX_CHARACTERS) {
             Some((end, _)) => format!("{}…", line[..end].trim_end()),
             None => line.to_owned(),
         };

@@ -153,8 +153,8 @@ impl FileSync {
         let before = written.clone();
         let look = match &state.current {
             Some(workbook) => {
-                let taken_in = self.take_in(session, workbook, &dir, &found, &written, report).await?;
-                match taken_in {
+                let applied = self.apply_edits(session, workbook, &dir, &found, &written, report).await?;
+                match applied {
                     SyncStep::Repeat => return Ok(SyncStep::Repeat),
                     SyncStep::Done => self.write_out(session, workbook, &dir, &found, &mut written).await?,
                 }
@@ -169,7 +169,7 @@ impl FileSync {
     }
 
     /// Submits a person's edits of the files. The ledger has a newer version afterwards, so the sync starts over.
-    async fn take_in(
+    async fn apply_edits(
         &self,
         session: &SessionIdentity,
         workbook: &Workbook,

@@ -117,9 +117,9 @@ impl WorkbookDir {
 
 /// `task_plan.conflict-3.md`, and with a further number if that is taken.
 fn names_beside(which: DocumentKind, version: u32) -> impl Iterator<Item = String> {
-    const MOST: u32 = 1_000;
+    const MAX_COPIES: u32 = 1_000;
     let first = format!("{which}.conflict-{version}.md");
-    std::iter::once(first).chain((2..MOST).map(move |n| format!("{which}.conflict-{version}-{n}.md")))
+    std::iter::once(first).chain((2..MAX_COPIES).map(move |n| format!("{which}.conflict-{version}-{n}.md")))
 }
 
 fn temp_file<'a>(folder: &'a Dir, text: &str) -> io::Result<TempFile<'a>> {

@@ -70,7 +70,7 @@ pub(super) enum Exchanged {
 const TICK: Duration = Duration::from_millis(100);
 
 /// How long a turn that is to stop is waited for when the system wants the program to end.
-const PATIENCE: Duration = Duration::from_secs(5);
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl ChatConversation {
     pub(crate) fn new(agent: Agent, person: Actor, place: ChatLocation) -> io::Result<Self> {
@@ -166,7 +166,7 @@ impl ChatConversation {
             Err(failure) => {
                 // The output is gone, so the agent does not continue unseen.
                 let stopped = self.agent.submit(Input::StopHere, self.request());
-                let _ = timeout(PATIENCE, stopped.outcome()).await;
+                let _ = timeout(STOP_TIMEOUT, stopped.outcome()).await;
                 Err(failure)
             }
         }
@@ -224,7 +224,7 @@ impl ChatConversation {
             match signal {
                 Signal::Interrupt => view.stopping()?,
                 Signal::Terminate | Signal::Hangup => {
-                    let _ = timeout(PATIENCE, stopped.outcome()).await;
+                    let _ = timeout(STOP_TIMEOUT, stopped.outcome()).await;
                     return Ok(None);
                 }
             }
@@ -245,7 +245,7 @@ impl ChatConversation {
         if !self.agent.drives(&self.place.session) {
             return Ok(());
         }
-        let mut happening = self.agent.observe(&self.place.session);
+        let mut observed = self.agent.observe(&self.place.session);
         let mut watched = false;
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -253,7 +253,7 @@ impl ChatConversation {
             tokio::select! {
                 biased;
                 _ = self.signals.next() => return self.stop_runs(view).await,
-                progress = happening.recv() => match progress {
+                progress = observed.recv() => match progress {
                     Ok(progress) => {
                         let waits = matches!(&progress, Progress::Finished(outcome) if outcome.ask.is_some() || outcome.plan.is_some());
                         if let Progress::Finished(outcome) = &progress {
@@ -276,7 +276,7 @@ impl ChatConversation {
             }
             watched = true;
         }
-        while let Ok(progress) = happening.try_recv() {
+        while let Ok(progress) = observed.try_recv() {
             show(view, progress)?;
         }
         if watched {
@@ -292,7 +292,7 @@ impl ChatConversation {
         view.stopping()?;
         self.typing.queue().hold();
         let stopped = self.agent.submit(Input::StopRuns { run: None }, self.request());
-        if let Ok(Ok(Outcome::Answer(answer))) = timeout(PATIENCE, stopped.outcome()).await {
+        if let Ok(Ok(Outcome::Answer(answer))) = timeout(STOP_TIMEOUT, stopped.outcome()).await {
             view.answer(&answer)?;
         }
         Ok(())
@@ -354,7 +354,7 @@ fn text_input(text: &str) -> Input {
 fn show(view: &mut dyn View, progress: Progress) -> Result<(), Failure> {
     match progress {
         Progress::Finished(outcome) => view.answer(&Answer::from(*outcome)),
-        Progress::Said(words) => view.said(&words),
+        Progress::Said(text) => view.message(&text),
         // The words that follow say it.
         Progress::Decided(_) => Ok(()),
         progress => view.show(&progress),

@@ -24,7 +24,7 @@ use crate::signals::{Signal, Signals};
 pub(super) use rest::Rest;
 
 /// The history of a person who types a lot.
-const MOST_LINES: usize = 2_000;
+const MAX_LINES: usize = 2_000;
 
 pub(super) struct LineEditor {
     /// Away while a line is read.
@@ -74,7 +74,7 @@ impl LineEditor {
     pub(super) fn new(history: PathBuf) -> Result<Self, Failure> {
         let colored = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
         let config = Config::builder()
-            .max_history_size(MOST_LINES)
+            .max_history_size(MAX_LINES)
             .and_then(|builder| builder.history_ignore_dups(true))
             .map_err(unusable)?
             .history_ignore_space(true)

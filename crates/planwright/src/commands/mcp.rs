@@ -176,8 +176,8 @@ async fn named(context: &Context, name: &str) -> Result<SessionIdentity, Failure
     Ok(named_session(name))
 }
 
-fn sentence(words: &str) -> String {
-    if words.ends_with(['.', '!', '?']) { words.to_owned() } else { format!("{words}.") }
+fn sentence(text: &str) -> String {
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }
 
 /// Completes when a signal asks the program to end.

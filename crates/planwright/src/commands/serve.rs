@@ -191,13 +191,13 @@ async fn serve(server: Server, announcement: Announcement, beside: Beside, signa
 }
 
 fn refused(error: ServerError, invocation: &Invocation) -> Failure {
-    let words = error.to_string();
+    let message = error.to_string();
     match error {
         ServerError::NoToken(_) | ServerError::ShortToken(_) => {
-            Failure::from(Refusal::policy_denied(words)).hint(invocation.command(["token"]))
+            Failure::from(Refusal::policy_denied(message)).hint(invocation.command(["token"]))
         }
-        ServerError::Host(_) => Failure::usage(words),
-        ServerError::Token(_) => Failure::unavailable(words),
+        ServerError::Host(_) => Failure::usage(message),
+        ServerError::Token(_) => Failure::unavailable(message),
         ServerError::Listen { address, source } => match source.kind() {
             ErrorKind::AddrInUse => {
                 Failure::unavailable(format!("another program already listens at {address}")).hint(format!(
@@ -211,7 +211,7 @@ fn refused(error: ServerError, invocation: &Invocation) -> Failure {
             }
             ErrorKind::PermissionDenied => Failure::unavailable(format!("this user may not listen at {address}"))
                 .hint("every user may listen at ports from 1024 up"),
-            _ => Failure::unavailable(words),
+            _ => Failure::unavailable(message),
         },
     }
 }

@@ -176,13 +176,13 @@ mod tests {
 
     #[test]
     fn wrong_values_are_told() {
-        for (text, words) in [
+        for (text, expected) in [
             ("level = \"none\"", "`none` is none of `read_only`"),
             ("read = [\"tools\"]", "`tools` is not an absolute path"),
             ("timeout_seconds = 0", "seconds from 1 up"),
         ] {
             let refused = read(text).unwrap_err();
-            assert!(refused.contains(words), "{refused}");
+            assert!(refused.contains(expected), "{refused}");
         }
         let settings = read("timeout_seconds = 3600").unwrap();
         assert_eq!(settings.longest_timeout, Duration::from_secs(3600), "the default is never over the longest");

@@ -143,14 +143,14 @@ pub(crate) fn progress(plan: &Plan, width: usize) -> String {
     let mut text = format!("{}\n", paint(&format!("{} of {} done", done.done, done.total), BOLD));
     let permissions = execution.permissions();
     if !permissions.is_zero() {
-        text.push_str(&indented(&format!("calls: {}", permission_words(&permissions)), 2, width));
+        text.push_str(&indented(&format!("calls: {}", permission_text(&permissions)), 2, width));
     }
-    for (run, position) in execution.steps.iter().zip(1..) {
-        let (mark, style) = palette::step(run.status);
-        text.push_str(&item(mark, style, &format!("{position}. {}", shown_line(&run.description)), width));
-        for (name, words) in [("", &run.note), ("evidence: ", &run.evidence)] {
-            if let Some(words) = words {
-                text.push_str(&indented(&format!("{name}{}", shown_line(words)), 5, width));
+    for (state, position) in execution.steps.iter().zip(1..) {
+        let (mark, style) = palette::step(state.status);
+        text.push_str(&item(mark, style, &format!("{position}. {}", shown_line(&state.description)), width));
+        for (name, detail) in [("", &state.note), ("evidence: ", &state.evidence)] {
+            if let Some(detail) = detail {
+                text.push_str(&indented(&format!("{name}{}", shown_line(detail)), 5, width));
             }
         }
     }
@@ -163,24 +163,24 @@ pub(crate) fn left_out<'a>(plan: &Plan, skipped: impl Iterator<Item = (usize, &'
     let (mark, style) = palette::step(StepStatus::Skipped);
     let mut text = String::new();
     for (position, why) in skipped {
-        let words = steps.get(position - 1).map_or_else(String::new, |step| shown_line(&step.description));
-        text.push_str(&item(mark, style, &format!("step {position}: {words}"), width));
+        let description = steps.get(position - 1).map_or_else(String::new, |step| shown_line(&step.description));
+        text.push_str(&item(mark, style, &format!("step {position}: {description}"), width));
         text.push_str(&indented(why, 5, width));
     }
     if text.is_empty() { text } else { format!("{}\n{text}", paint("These steps will not be done:", palette::WARNING)) }
 }
 
-fn item(mark: &str, style: anstyle::Style, words: &str, width: usize) -> String {
+fn item(mark: &str, style: anstyle::Style, content: &str, width: usize) -> String {
     let mut text = String::new();
-    for (index, line) in wrap(&[Span::plain(words)], width.saturating_sub(4)).iter().enumerate() {
+    for (index, line) in wrap(&[Span::plain(content)], width.saturating_sub(4)).iter().enumerate() {
         let mark = if index == 0 { paint(mark, style) } else { " ".to_owned() };
         text.push_str(&format!("  {mark} {}\n", painted(line)));
     }
     text
 }
 
-fn indented(words: &str, by: usize, width: usize) -> String {
-    wrap(&[Span::new(words, DIM)], width.saturating_sub(by))
+fn indented(text: &str, by: usize, width: usize) -> String {
+    wrap(&[Span::new(text, DIM)], width.saturating_sub(by))
         .iter()
         .map(|line| format!("{}{}\n", " ".repeat(by), painted(line)))
         .collect()
@@ -234,7 +234,7 @@ pub(crate) fn command(choice: &Choice, plan: &Plan, activity: Option<&Activity>,
 }
 
 /// `4 covered by the plan, 1 asked, 1 refused`
-pub(crate) fn permission_words(counts: &PermissionCounts) -> String {
+pub(crate) fn permission_text(counts: &PermissionCounts) -> String {
     let PermissionCounts { covered, asked, refused } = counts;
     format!("{covered} covered by the plan, {asked} asked, {refused} refused")
 }

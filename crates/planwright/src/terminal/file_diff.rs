@@ -40,8 +40,8 @@ pub(crate) fn render_chat(changes: &ChatChanges, width: usize) -> String {
     };
     for turn in &changes.turns {
         let names: Vec<_> = turn.files.iter().map(|file| shown_line(&file.path)).collect();
-        let said = shown_line(turn.text.lines().next().unwrap_or_default());
-        text.push_str(&lines(&format!("after “{said}”: {}", names.join(", ")), PLAIN, width));
+        let first_line = shown_line(turn.text.lines().next().unwrap_or_default());
+        text.push_str(&lines(&format!("after “{first_line}”: {}", names.join(", ")), PLAIN, width));
     }
     text.push_str(&files(&changes.files, &changes.uncovered, &changes.undone, width));
     text
@@ -67,9 +67,9 @@ fn files(files: &[FileDiff], paths: &ChangedPaths, undone: &[UndoneChanges], wid
     text
 }
 
-fn lines(words: &str, style: Style, width: usize) -> String {
+fn lines(content: &str, style: Style, width: usize) -> String {
     let mut text = String::new();
-    for (index, line) in wrap(&[Span::new(words, style)], width.saturating_sub(4)).iter().enumerate() {
+    for (index, line) in wrap(&[Span::new(content, style)], width.saturating_sub(4)).iter().enumerate() {
         let indent = if index == 0 { "  " } else { "    " };
         text.push_str(&format!("{indent}{}\n", painted(line)));
     }

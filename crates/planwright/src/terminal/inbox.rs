@@ -26,8 +26,8 @@ pub(crate) fn list(items: &[WaitingView], invocation: &Invocation, width: usize)
             None => format!("{}:{}", item.channel, item.session_id),
         };
         text.push_str(&indented(&format!("{plan}{place}, {}{}", time::ago(item.since), about_step(item)), width));
-        if let Some(words) = &item.approved_by_some {
-            text.push_str(&indented(&shown_line(words), width));
+        if let Some(approvals) = &item.approved_by_some {
+            text.push_str(&indented(&shown_line(approvals), width));
         }
         text.push_str(&indented(&format!("{}  {}", item.id, item.choices.join(", ")), width));
     }
@@ -74,8 +74,8 @@ pub(crate) fn asked(item: &WaitingView, width: usize) -> String {
 /// The commands that decide about it.
 pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize) -> String {
     let id = item.id.as_str();
-    let line = |words: &[&str], what: &str| {
-        let command = invocation.command(["inbox", "answer", id].iter().chain(words));
+    let line = |answer: &[&str], what: &str| {
+        let command = invocation.command(["inbox", "answer", id].iter().chain(answer));
         format!("{}{}", spans(&[Span::new(what, DIM)], width), indented(&command, width))
     };
     let lines: Vec<String> = match item.kind {
@@ -132,8 +132,8 @@ fn spans(line: &[Span], width: usize) -> String {
     wrap(line, width).iter().map(|line| format!("{}\n", painted(line))).collect()
 }
 
-fn indented(words: &str, width: usize) -> String {
+fn indented(text: &str, width: usize) -> String {
     const BY: usize = 11;
-    let lines = wrap(&[Span::new(words, DIM)], width.saturating_sub(BY));
+    let lines = wrap(&[Span::new(text, DIM)], width.saturating_sub(BY));
     lines.iter().map(|line| format!("{}{}\n", " ".repeat(BY), painted(line))).collect()
 }

@@ -14,7 +14,7 @@ use planwright_test_support::talk::{Talk as _, Watcher};
 use serde_json::json;
 
 use crate::stores::Store;
-use crate::world::{PATIENCE, session};
+use crate::world::{TIMEOUT, session};
 
 const DIES: &str = "dies";
 
@@ -40,7 +40,7 @@ async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("it did not happen: {what}"));
+    tokio::time::timeout(TIMEOUT, looking).await.unwrap_or_else(|_| panic!("it did not happen: {what}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{DerivedRows, LedgerError, LedgerResult, RunsRow};
 use tokio_postgres::{Error, Row};
 
-use super::errors::words;
+use super::errors::describe;
 use super::readers::Readers;
 use crate::derived_rows::{ItemRead, RowsRead};
 
@@ -60,5 +60,5 @@ fn runs_row(row: &Row) -> Result<RunsRow, Error> {
 }
 
 fn unreadable(error: Error) -> LedgerError {
-    LedgerError::Internal(words(&error))
+    LedgerError::Internal(describe(&error))
 }

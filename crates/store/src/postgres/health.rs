@@ -11,7 +11,7 @@ use super::readers::{Readers, get};
 use super::writer_pool::WriterPool;
 
 /// Health checks wait for the database no longer than this.
-const PATIENCE: Duration = Duration::from_secs(3);
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(3);
 const REMOVE_PROBE: &str = "DELETE FROM claimed_request WHERE key = ''";
 
 pub(super) async fn check(writers: &WriterPool, readers: &Readers, changes: &Changes) -> LedgerResult<StoreFacts> {
@@ -26,9 +26,9 @@ pub(super) async fn check(writers: &WriterPool, readers: &Readers, changes: &Cha
     if !writers.are_open() {
         return Err(LedgerError::Unavailable("the writer has stopped".to_owned()));
     }
-    let facts = timeout(PATIENCE, ask).await.map_err(|_| late())??;
+    let facts = timeout(HEALTH_TIMEOUT, ask).await.map_err(|_| late())??;
     // It changes nothing, and fails where nothing may be changed.
-    timeout(PATIENCE, readers.write(REMOVE_PROBE, &[])).await.map_err(|_| late())??;
+    timeout(HEALTH_TIMEOUT, readers.write(REMOVE_PROBE, &[])).await.map_err(|_| late())??;
     Ok(facts)
 }
 
@@ -51,11 +51,11 @@ async fn write_probe(writers: &WriterPool, readers: &Readers) -> LedgerResult<()
         readers.write(sql, &[]).await?;
         readers.write(REMOVE_PROBE, &[]).await
     };
-    timeout(PATIENCE, write).await.map_err(|_| late())??;
+    timeout(HEALTH_TIMEOUT, write).await.map_err(|_| late())??;
     readers.health().note_success();
     Ok(())
 }
 
 fn late() -> LedgerError {
-    LedgerError::Unavailable(format!("the database gave no answer within {} seconds", PATIENCE.as_secs()))
+    LedgerError::Unavailable(format!("the database gave no answer within {} seconds", HEALTH_TIMEOUT.as_secs()))
 }

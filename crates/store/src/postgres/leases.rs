@@ -14,7 +14,7 @@ use super::statement::{Parameter, PooledClient as _, StatementMode};
 use crate::leasing::Holder;
 
 /// A lease has to be renewed within this time.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const MAX_TTL: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 pub(super) async fn acquire(
     readers: &Readers,
@@ -78,5 +78,5 @@ pub(super) fn holder_of(row: &Row) -> Result<Holder, Error> {
 
 /// A time to run, as the statements take it.
 pub(super) fn micros(ttl: Duration) -> f64 {
-    ttl.min(LONGEST).as_micros() as f64
+    ttl.min(MAX_TTL).as_micros() as f64
 }

@@ -5,7 +5,7 @@ use planwright_core::memory::{MemoryItem, ScopeChain};
 use planwright_engine::ledger::{FoundMemories, LedgerError, LedgerResult};
 use tokio_postgres::{Error, Row};
 
-use super::errors::words;
+use super::errors::describe;
 use super::readers::Readers;
 use crate::memory_rows::{ScopeRow, VisibleScopes, item_from_text};
 
@@ -31,7 +31,7 @@ pub(super) async fn visible(readers: &Readers, chain: &ScopeChain) -> LedgerResu
 }
 
 fn unreadable(error: Error) -> LedgerError {
-    LedgerError::Internal(words(&error))
+    LedgerError::Internal(describe(&error))
 }
 
 pub(super) async fn matches(readers: &Readers, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {

@@ -17,7 +17,7 @@ use planwright_engine::version_index::VersionIndexEntry;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{IsolationLevel, Row};
 
-use super::errors::{DatabaseError, RetryPolicy, words};
+use super::errors::{DatabaseError, RetryPolicy, describe};
 use super::statement::{Parameter, PooledClient as _, StatementMode};
 use super::target::Target;
 use super::{rows, schema};
@@ -31,7 +31,7 @@ const READ: Duration = Duration::from_secs(30);
 /// How long a statement is tried again that needs a row which another transaction holds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
-const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+const MAX_PAUSE: Duration = Duration::from_millis(200);
 /// Settings of a transaction that writes: it waits for locks only a little, and what it commits is on disk.
 pub(super) const WRITE_SETTINGS: &str = "
     SELECT set_config('lock_timeout', '100ms', true) WHERE current_setting('lock_timeout', true) IS NOT NULL;
@@ -140,7 +140,7 @@ impl Readers {
     pub(super) async fn client(&self) -> Result<Object, DatabaseError> {
         let unreachable = |why: String| DatabaseError::Unreachable(format!("{} cannot be reached: {why}", self.target));
         self.pool.get().await.map_err(|error| match error {
-            PoolError::Backend(error) => unreachable(words(&error)),
+            PoolError::Backend(error) => unreachable(describe(&error)),
             PoolError::Timeout(_) => unreachable("it does not answer".to_owned()),
             error => unreachable(error.to_string()),
         })
@@ -476,7 +476,7 @@ impl WriteRetry {
             return Err(error);
         }
         sleep(self.pause).await;
-        self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+        self.pause = (2 * self.pause).min(MAX_PAUSE);
         Ok(())
     }
 }

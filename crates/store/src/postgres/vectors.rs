@@ -6,7 +6,7 @@ use planwright_core::memory::ranking::Place;
 use planwright_engine::ledger::{LedgerError, LedgerResult, MemoryVector};
 use tokio_postgres::{Error, Row};
 
-use super::errors::words;
+use super::errors::describe;
 use super::memory;
 use super::readers::Readers;
 use crate::memory_rows::VisibleScopes;
@@ -27,7 +27,7 @@ pub(super) async fn read(
     let mut found = Vec::new();
     for row in &rows {
         let VectorRow { id, place, bytes } =
-            parts(row, &visible).map_err(|error| LedgerError::Internal(words(&error)))?;
+            parts(row, &visible).map_err(|error| LedgerError::Internal(describe(&error)))?;
         let memory = MemoryId::new(id.clone()).map_err(|error| LedgerError::damaged(format!("memory {id}"), error))?;
         found.extend(place.map(|place| MemoryVector { place, memory, vector: bytes.and_then(|it| from_bytes(&it)) }));
     }

@@ -10,7 +10,7 @@ use super::readers::Readers;
 use super::writer::Writer;
 
 /// Health checks wait for other writers no longer than this.
-const PATIENCE: Duration = Duration::from_secs(3);
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(3);
 const REMOVE_PROBE: &str = "DELETE FROM claimed_request WHERE key = ''";
 
 pub(super) async fn check(writer: &Writer, readers: &Readers) -> LedgerResult<StoreFacts> {
@@ -27,7 +27,7 @@ pub(super) async fn check(writer: &Writer, readers: &Readers) -> LedgerResult<St
         state.connection.prepare_cached(REMOVE_PROBE)?.execute([])?;
         Ok(())
     });
-    timeout(PATIENCE, written).await.map_err(|_| late())??;
+    timeout(HEALTH_TIMEOUT, written).await.map_err(|_| late())??;
     Ok(facts)
 }
 
@@ -47,9 +47,9 @@ async fn write_probe(writer: &Writer) -> LedgerResult<()> {
         state.connection.prepare_cached(REMOVE_PROBE)?.execute([])?;
         Ok(())
     });
-    timeout(PATIENCE, written).await.map_err(|_| late())?
+    timeout(HEALTH_TIMEOUT, written).await.map_err(|_| late())?
 }
 
 fn late() -> LedgerError {
-    LedgerError::Unavailable(format!("nothing could be written within {} seconds", PATIENCE.as_secs()))
+    LedgerError::Unavailable(format!("nothing could be written within {} seconds", HEALTH_TIMEOUT.as_secs()))
 }

@@ -90,7 +90,7 @@ pub(crate) async fn decided(mut stream: ProgressStream) -> ApiResult<Decided> {
 pub(crate) async fn answered(mut stream: ProgressStream) -> ApiResult<String> {
     loop {
         match stream.next().await {
-            ProgressUpdate::Progress(Progress::Said(words)) => return Ok(words),
+            ProgressUpdate::Progress(Progress::Said(text)) => return Ok(text),
             ProgressUpdate::Progress(_) => {}
             ProgressUpdate::Outcome(outcome) => {
                 outcome_view(outcome?)?;

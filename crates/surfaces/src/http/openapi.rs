@@ -147,8 +147,8 @@ fn may_be_left_out(body: &mut Value) {
     let schema = body.pointer_mut("/content/application~1json/schema");
     let Some(schema) = schema.filter(|schema| schema.get("oneOf").is_some()) else { return };
     let choices = schema["oneOf"].take();
-    let said = choices.as_array().and_then(|choices| choices.iter().find(|choice| choice["type"] != "null"));
-    *schema = said.cloned().unwrap_or_default();
+    let schema_given = choices.as_array().and_then(|choices| choices.iter().find(|choice| choice["type"] != "null"));
+    *schema = schema_given.cloned().unwrap_or_default();
     body["required"] = json!(false);
 }
 
@@ -188,7 +188,7 @@ fn idempotency_key() -> Value {
         "schema": {
             "type": "string",
             "minLength": 1,
-            "maxLength": idempotency::LONGEST_KEY,
+            "maxLength": idempotency::MAX_KEY,
             "pattern": "^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$",
         },
     })

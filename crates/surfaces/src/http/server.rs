@@ -41,10 +41,10 @@ use acceptor::Acceptor;
 pub use limits::ServerLimits;
 
 /// On an address that other machines reach, a shorter token could be guessed.
-const SHORTEST_FOR_OTHERS: usize = 16;
+const MIN_FOR_OTHERS: usize = 16;
 
 /// How long finished answers may take to reach their clients after the grace period.
-const LAST_ANSWERS: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub struct ServerOptions {
@@ -87,7 +87,7 @@ pub enum ServerError {
     )]
     NoToken(SocketAddr),
     #[error(
-        "other machines can reach {0}, and the token has fewer than {SHORTEST_FOR_OTHERS} characters: \
+        "other machines can reach {0}, and the token has fewer than {MIN_FOR_OTHERS} characters: \
          `planwright token rotate` makes a longer one"
     )]
     ShortToken(SocketAddr),
@@ -189,7 +189,7 @@ impl Server {
             let _ = recovering.await;
             let _ = scheduling.await;
         };
-        let rest = grace.saturating_sub(begun.elapsed()).max(LAST_ANSWERS.min(grace));
+        let rest = grace.saturating_sub(begun.elapsed()).max(SHUTDOWN_TIMEOUT.min(grace));
         let left = tokio::time::timeout(rest, everything).await.is_err();
         if left {
             tracing::warn!(event = "server_cut", connections = acceptor.open(), "the grace period is over");
@@ -218,7 +218,7 @@ async fn run_schedules(app: App) {
 fn check_token(token: &Token, listen: SocketAddr) -> Result<(), ServerError> {
     match token.read()? {
         None => Err(ServerError::NoToken(listen)),
-        Some(token) if token.expose_secret().len() < SHORTEST_FOR_OTHERS => Err(ServerError::ShortToken(listen)),
+        Some(token) if token.expose_secret().len() < MIN_FOR_OTHERS => Err(ServerError::ShortToken(listen)),
         Some(_) => Ok(()),
     }
 }

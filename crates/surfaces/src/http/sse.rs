@@ -123,8 +123,8 @@ impl Streaming {
                         Some(self.end(response).await)
                     }
                     () = stopping.cancelled() => {
-                        let words = "The server is stopping. Another process continues the work; the journal has the result.";
-                        Some(self.problem(ApiProblem::new(Refusal::new(RefusalCode::Unavailable, words)).to_value()))
+                        let message = "The server is stopping. Another process continues the work; the journal has the result.";
+                        Some(self.problem(ApiProblem::new(Refusal::new(RefusalCode::Unavailable, message)).to_value()))
                     }
                 }
             }

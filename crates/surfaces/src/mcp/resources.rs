@@ -48,7 +48,9 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
         ("planwright://plan/{number}/changes", "changes", "What the last version of a plan changed"),
     ]
     .into_iter()
-    .map(|(uri, name, words)| ResourceTemplate::new(uri, name).with_description(words).with_mime_type(MARKDOWN))
+    .map(|(uri, name, description)| {
+        ResourceTemplate::new(uri, name).with_description(description).with_mime_type(MARKDOWN)
+    })
     .collect()
 }
 

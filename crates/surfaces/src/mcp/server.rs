@@ -37,7 +37,7 @@ use super::{
 };
 
 /// How many resources a client is told about.
-const MOST_SUBSCRIPTIONS: usize = 100;
+const MAX_SUBSCRIPTIONS: usize = 100;
 
 /// A cheap handle; clones share everything. What it started ends with the last of them.
 #[derive(Debug, Clone)]
@@ -410,8 +410,8 @@ impl ServerHandler for PlanServer {
         }
         self.entered(&context).await.map_err(answer::unanswered)?;
         let mut subscriptions = locked(&self.shared.subscriptions);
-        if subscriptions.len() >= MOST_SUBSCRIPTIONS && !subscriptions.contains(&request.uri) {
-            return Err(invalid_params(format!("A client subscribes to at most {MOST_SUBSCRIPTIONS} resources.")));
+        if subscriptions.len() >= MAX_SUBSCRIPTIONS && !subscriptions.contains(&request.uri) {
+            return Err(invalid_params(format!("A client subscribes to at most {MAX_SUBSCRIPTIONS} resources.")));
         }
         subscriptions.insert(request.uri);
         Ok(())
@@ -464,7 +464,7 @@ impl ServerHandler for PlanServer {
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = SubscriptionFilter::builder().tools_list_changed().build();
         let wanted = requested.resource_subscriptions.iter().flatten();
-        let uris: Vec<_> = wanted.filter(|uri| self.can_subscribe(uri)).take(MOST_SUBSCRIPTIONS).cloned().collect();
+        let uris: Vec<_> = wanted.filter(|uri| self.can_subscribe(uri)).take(MAX_SUBSCRIPTIONS).cloned().collect();
         accepted.resource_subscriptions = (!uris.is_empty()).then_some(uris);
         Some(accepted)
     }
@@ -544,8 +544,8 @@ impl PlanServer {
 
     async fn subscribe_upstream(&self, uri: &str, context: &mut RequestContext<RoleServer>) -> Result<(), ErrorData> {
         self.entered(context).await.map_err(answer::unanswered)?;
-        if locked(&self.shared.upstream_subscriptions).len() >= MOST_SUBSCRIPTIONS {
-            return Err(invalid_params(format!("A client subscribes to at most {MOST_SUBSCRIPTIONS} resources.")));
+        if locked(&self.shared.upstream_subscriptions).len() >= MAX_SUBSCRIPTIONS {
+            return Err(invalid_params(format!("A client subscribes to at most {MAX_SUBSCRIPTIONS} resources.")));
         }
         let found = match self.gateway_for(context).await {
             Some(gateway) => {

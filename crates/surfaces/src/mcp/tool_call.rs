@@ -17,7 +17,7 @@ use super::request_order::give_up_position;
 use super::server::{OpenedSession, PlanServer, locked};
 
 /// How many characters of a client's name go into the journal.
-const LONGEST_NAME: usize = 128;
+const MAX_NAME: usize = 128;
 
 impl PlanServer {
     /// Carries out a call. The second value names the fields that were passed over.
@@ -152,6 +152,6 @@ fn cannot_work(error: LedgerError) -> Refusal {
 /// The agent, by the name its client gives itself. It is stored unchanged; every surface makes it visible before it shows it.
 fn caller(context: &RequestContext<RoleServer>) -> Actor {
     let name = context.client_info().map(|client| client.name).unwrap_or_default();
-    let name: String = name.trim().chars().take(LONGEST_NAME).collect();
+    let name: String = name.trim().chars().take(MAX_NAME).collect();
     Actor::agent(if name.is_empty() { "agent" } else { &name }, THROUGH)
 }

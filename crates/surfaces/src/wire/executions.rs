@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::plan::execution::{PermissionCounts, StepRun, StepStatus};
+use planwright_core::plan::execution::{PermissionCounts, StepState, StepStatus};
 use planwright_core::plan::{Execution, PlanStatus};
 use planwright_engine::clock::between;
 use planwright_engine::history::{ExecutionCost, PlanExecution, WorkCost};
@@ -127,16 +127,16 @@ impl ExecutionView {
     pub fn with_cost(mut self, cost: Option<&ExecutionCost>) -> Self {
         let Some(cost) = cost else { return self };
         self.spend = Some((&cost.whole).into());
-        for run in &mut self.steps {
-            let of_step = cost.steps.iter().find(|(step, _)| step.as_str() == run.step).map(|(_, cost)| cost);
-            (run.calls, run.spend) = (of_step.map(|cost| cost.calls), of_step.map(WorkSpendView::from));
+        for state in &mut self.steps {
+            let of_step = cost.steps.iter().find(|(step, _)| step.as_str() == state.step).map(|(_, cost)| cost);
+            (state.calls, state.spend) = (of_step.map(|cost| cost.calls), of_step.map(WorkSpendView::from));
         }
         self
     }
 
     /// Step by step.
     pub fn with_steps(execution: &Execution) -> Self {
-        let steps = execution.steps.iter().zip(1..).map(|(run, position)| StepRunView::new(run, position));
+        let steps = execution.steps.iter().zip(1..).map(|(state, position)| StepRunView::new(state, position));
         Self { steps: steps.collect(), ..Self::counted(execution) }
     }
 }
@@ -153,17 +153,17 @@ impl From<&PlanExecution> for ExecutionView {
 }
 
 impl StepRunView {
-    fn new(run: &StepRun, position: usize) -> Self {
+    fn new(state: &StepState, position: usize) -> Self {
         Self {
-            step: run.step.to_string(),
+            step: state.step.to_string(),
             position,
-            description: run.description.clone(),
-            status: run.status,
-            note: run.note.clone(),
-            evidence: run.evidence.clone(),
-            started_at: run.started_at,
-            finished_at: run.finished_at,
-            took_ms: run.started_at.zip(run.finished_at).map(|(from, to)| between(from, to).as_millis()),
+            description: state.description.clone(),
+            status: state.status,
+            note: state.note.clone(),
+            evidence: state.evidence.clone(),
+            started_at: state.started_at,
+            finished_at: state.finished_at,
+            took_ms: state.started_at.zip(state.finished_at).map(|(from, to)| between(from, to).as_millis()),
             calls: None,
             spend: None,
         }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// In bytes.
-const MOST_ARGUMENTS: usize = 4096;
+const MAX_ARGUMENTS: usize = 4096;
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -97,7 +97,7 @@ impl From<&Message> for MessageView {
 
 impl From<&MessageCall> for MessageCallView {
     fn from(call: &MessageCall) -> Self {
-        let end = (0..=MOST_ARGUMENTS).rev().find(|at| call.arguments.is_char_boundary(*at)).unwrap_or(0);
+        let end = (0..=MAX_ARGUMENTS).rev().find(|at| call.arguments.is_char_boundary(*at)).unwrap_or(0);
         let arguments = call.arguments.get(..end).unwrap_or(&call.arguments);
         Self {
             name: call.name.clone(),

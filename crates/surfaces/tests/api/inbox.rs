@@ -1,7 +1,7 @@
 //! What waits for a person, over all sessions.
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, EndedStep, RunCommand, StepOutcome};
+use planwright_core::command::{Command, EndedStep, ExecutionCommand, StepOutcome};
 use planwright_core::ids::StepId;
 use planwright_core::plan::execution::StepStatus;
 use planwright_llm::scripted::Reply;
@@ -72,8 +72,8 @@ async fn a_step_with_an_unknown_result_waits_for_a_person() {
     let execution = running.execution.as_ref().unwrap();
     let (id, steps) = (execution.id.clone(), [0, 1].map(|index| execution.steps[index].step.clone()));
     let advance = async |ended: Vec<EndedStep>, begun: Vec<StepId>| {
-        let advance = RunCommand::Advance { plan: found.id.clone(), execution: id.clone(), ended, begun };
-        engine.submit(&session, &Actor::system("web"), Command::Run(advance)).await.unwrap();
+        let advance = ExecutionCommand::Advance { plan: found.id.clone(), execution: id.clone(), ended, begun };
+        engine.submit(&session, &Actor::system("web"), Command::Execution(advance)).await.unwrap();
     };
     let ended = |index: usize, status, note: Option<&str>| {
         let outcome = StepOutcome { status, note: note.map(str::to_owned), evidence: None };

@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Nothing here takes that long; it turns a hanging test into a failing one.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) const DOCUMENT: PlanStart = PlanStart::Ensure(Some(PlanStyle::Document));
 pub(crate) const COLLECT: PlanStart = PlanStart::Ensure(Some(PlanStyle::Collect));
@@ -160,7 +160,7 @@ impl Client {
 
     pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) {
         let output = self.output.as_mut().expect("the client still writes");
-        tokio::time::timeout(PATIENCE, output.write_all(bytes)).await.expect("the server reads").unwrap();
+        tokio::time::timeout(TIMEOUT, output.write_all(bytes)).await.expect("the server reads").unwrap();
     }
 
     pub(crate) async fn send(&mut self, message: &Value) {
@@ -189,7 +189,7 @@ impl Client {
 
     /// The next line, which must be JSON; `None` at the end.
     pub(crate) async fn receive(&mut self) -> Option<Value> {
-        let line = tokio::time::timeout(PATIENCE, self.input.next_line()).await.expect("the server answers").unwrap();
+        let line = tokio::time::timeout(TIMEOUT, self.input.next_line()).await.expect("the server answers").unwrap();
         line.map(|line| serde_json::from_str(&line).expect("nothing but JSON comes out"))
     }
 
@@ -320,7 +320,7 @@ impl Client {
     }
 
     pub(crate) async fn ended(self) {
-        tokio::time::timeout(PATIENCE, self.server).await.expect("the server ends").unwrap().unwrap();
+        tokio::time::timeout(TIMEOUT, self.server).await.expect("the server ends").unwrap().unwrap();
     }
 }
 

@@ -165,14 +165,14 @@ impl World {
     }
 
     /// Types it, and acts as soon as a tool's output with these words is shown.
-    pub(crate) async fn when_shown<T>(&self, text: &str, words: &str, act: impl AsyncFnOnce() -> T) -> (Answer, T) {
+    pub(crate) async fn when_shown<T>(&self, text: &str, expected: &str, act: impl AsyncFnOnce() -> T) -> (Answer, T) {
         let (watcher, mut shown) = Watcher::new();
         let (place, by) = (self.place(), person());
         let answer = self.agent.type_text(&place, &by, text, &watcher);
         let acting = async {
             loop {
                 match shown.recv().await.expect("more to be shown") {
-                    Progress::ToolOutput { text, .. } if text.contains(words) => return act().await,
+                    Progress::ToolOutput { text, .. } if text.contains(expected) => return act().await,
                     _ => {}
                 }
             }

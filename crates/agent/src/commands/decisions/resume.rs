@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planwright_core::command::StuckChoice;
-use planwright_core::plan::execution::{Execution, Pause, StepRun, StepStatus};
+use planwright_core::plan::execution::{Execution, Pause, StepState, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle, choices};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
@@ -57,7 +57,7 @@ impl Decisions {
             Settled::NeedsChoice(question) => return Ok(Answer::refusal(session, RefusalCode::WrongStatus, question)),
             Settled::Over(plan) => {
                 context.progress.send(Progress::decided(&plan));
-                return Ok(Answer::words(session, summary(&plan)));
+                return Ok(Answer::text(session, summary(&plan)));
             }
             Settled::Continues(plan) => plan,
         };
@@ -70,7 +70,7 @@ impl Decisions {
             return Box::pin(self.executions.carry_out(&plan.id, context)).await;
         }
         // Another process was faster and is done, or the request was sent again after the work.
-        Ok(Answer::words(session, summary(&plan)))
+        Ok(Answer::text(session, summary(&plan)))
     }
 
     /// Refuses to release a step for a person who spoke before the last one ended: they have not seen it.
@@ -117,9 +117,9 @@ impl Decisions {
         let plan =
             context.engine(engine).plans().resume_after(session, context.by(), &found.id, resuming.after_step).await?;
         let left = format!("The agent that drafted it, {drafter}, carries it out.");
-        let words = format!("{} {left}", short_status(&plan));
+        let message = format!("{} {left}", short_status(&plan));
         context.progress.send(Progress::Decided(Decided { plan, left: Some(left) }));
-        Ok(Some(Answer::words(session, words)))
+        Ok(Some(Answer::text(session, message)))
     }
 
     /// Begins a recorded or built plan again and carries it out. `None` if it is under way, or if this process cannot begin
@@ -233,7 +233,7 @@ impl Settled {
 }
 
 /// The question about a step whose result is unknown, with the possible answers.
-fn ask_what_to_do(plan: &Plan, position: usize, run: &StepRun) -> String {
+fn ask_what_to_do(plan: &Plan, position: usize, run: &StepState) -> String {
     let known = run.note.as_deref().map_or_else(String::new, |note| format!(" What is known: {}.", one_line(note)));
     format!(
         "The result of step {position} is unknown (plan {}: {}).{known}\n\n\

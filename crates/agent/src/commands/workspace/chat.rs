@@ -9,7 +9,7 @@ use planwright_engine::plan_status::one_line;
 use planwright_engine::submitter::SubmitRequest;
 
 use super::{
-    WorkspaceCommands, check_person, fenced, files, lines_changed, names, put_back_words, shown_diff, uncovered_words,
+    WorkspaceCommands, check_person, fenced, files, lines_changed, names, put_back_text, shown_diff, uncovered_text,
     undone_before,
 };
 use crate::chat_changes::ChatChanges;
@@ -19,12 +19,12 @@ use crate::session::task::InputContext;
 use crate::toolbox::ToolContext;
 
 /// The characters of a person's words that are shown with a turn.
-const WORDS: usize = 60;
+const MAX_CHARACTERS: usize = 60;
 
 impl WorkspaceCommands {
     pub(super) async fn changes_of_chat(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
         let changes = self.chat_changes.read(session).await?;
-        Ok(Answer::words(session, changes_words(&changes)))
+        Ok(Answer::text(session, changes_text(&changes)))
     }
 
     /// Whether the conversation changed files after the last plan did, or no plan did.
@@ -56,20 +56,20 @@ impl WorkspaceCommands {
     async fn undo_turn_under(&self, held: &LeaseGuard, context: &InputContext) -> LedgerResult<Answer> {
         let (session, engine) = (context.session(), self.agent.engine());
         if engine.sessions().get(session).await?.turn.is_some() {
-            let words = "The agent is at work; stop it before its changes are undone.";
-            return Ok(Answer::refusal(session, RefusalCode::WrongStatus, words));
+            let message = "The agent is at work; stop it before its changes are undone.";
+            return Ok(Answer::refusal(session, RefusalCode::WrongStatus, message));
         }
         let log = self.chat_changes.log(session).await?;
         let Some(turn) = log.last_turn() else {
-            let words = "There is nothing to undo: this conversation changed no file outside of a plan.";
-            return Ok(Answer::refusal(session, RefusalCode::WrongStatus, words));
+            let message = "There is nothing to undo: this conversation changed no file outside of a plan.";
+            return Ok(Answer::refusal(session, RefusalCode::WrongStatus, message));
         };
         let tool_context = ToolContext::leased(session, held, engine.ledger().as_ref());
         let report = self.agent.files.undo(tool_context, &turn.changes).await?;
         let (changes, not_undone) = (report.changes, report.not_undone);
         let undo = Undo { plan: None, step: None, in_turn: Some(turn.turn.clone()), changes, not_undone };
         if undo.changes.is_empty() {
-            return Ok(Answer::refusal(session, RefusalCode::Conflict, put_back_words(SUBJECT, &undo)));
+            return Ok(Answer::refusal(session, RefusalCode::Conflict, put_back_text(SUBJECT, &undo)));
         }
         let command = Command::Session(SessionCommand::RecordUndo(Box::new(undo.clone())));
         let id = context.engine(engine).submitter().next_request();
@@ -83,11 +83,11 @@ impl WorkspaceCommands {
 const SUBJECT: &str = "the last turn of the conversation that changed files";
 
 fn undone(session: &SessionIdentity, undo: Undo) -> Answer {
-    let words = put_back_words(SUBJECT, &undo);
-    Answer { undone: Some(Box::new(undo)), ..Answer::words(session, words) }
+    let message = put_back_text(SUBJECT, &undo);
+    Answer { undone: Some(Box::new(undo)), ..Answer::text(session, message) }
 }
 
-fn changes_words(changes: &ChatChanges) -> String {
+fn changes_text(changes: &ChatChanges) -> String {
     let mut parts = Vec::new();
     parts.push(match changes.files.len() {
         0 if changes.undone.is_empty() => "This conversation changed no file outside of a plan.".to_owned(),
@@ -98,9 +98,9 @@ fn changes_words(changes: &ChatChanges) -> String {
         }
     });
     let turns = changes.turns.iter().map(|turn| {
-        let said: String = turn.text.lines().next().unwrap_or_default().chars().take(WORDS).collect();
+        let first_line: String = turn.text.lines().next().unwrap_or_default().chars().take(MAX_CHARACTERS).collect();
         let paths: Vec<_> = turn.files.iter().map(|file| file.path.clone()).collect();
-        format!("- after “{}”: {}", one_line(&said), names(&paths))
+        format!("- after “{}”: {}", one_line(&first_line), names(&paths))
     });
     let turns: Vec<_> = turns.collect();
     if !turns.is_empty() {
@@ -115,7 +115,7 @@ fn changes_words(changes: &ChatChanges) -> String {
         parts.push("`/undo` puts back what the last of these turns changed.".to_owned());
     }
     if !changes.uncovered.is_empty() {
-        parts.push(uncovered_words(&changes.uncovered));
+        parts.push(uncovered_text(&changes.uncovered));
     }
     for undo in &changes.undone {
         parts.push(format!("Put back by {}: {}.", undo.by.name, names(&undo.paths)));

@@ -23,8 +23,8 @@ use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 const COMMAND_OUTPUT: &str = "command_output";
 const STOP_COMMAND: &str = "stop_command";
 /// Commands of a session that run in the background at one time.
-const MOST: usize = 8;
-const LONGEST_WAIT: u32 = 60;
+const MAX_COMMANDS: usize = 8;
+const MAX_WAIT: u32 = 60;
 
 /// The background commands of every session. A command is listed until its turn or execution is over.
 #[derive(Debug, Clone, Default)]
@@ -43,10 +43,12 @@ impl BackgroundCommands {
     pub(super) fn check_room(&self, session: &SessionIdentity) -> Result<(), Refusal> {
         let listed = self.listed();
         let running = listed.get(session).into_iter().flatten().filter(|command| command.monitor.result().is_none());
-        if running.count() < MOST {
+        if running.count() < MAX_COMMANDS {
             return Ok(());
         }
-        Err(Refusal::limit(format!("{MOST} commands run in the background; end one with {STOP_COMMAND} first.")))
+        Err(Refusal::limit(format!(
+            "{MAX_COMMANDS} commands run in the background; end one with {STOP_COMMAND} first."
+        )))
     }
 
     /// Lets the command run until it ends by itself, is stopped, or its turn or execution is over.
@@ -175,8 +177,8 @@ impl StopCommandTool {
 
 fn parse_output(arguments: Arguments) -> Result<CommandOutput, Refusal> {
     let call: CommandOutput = tool_schema::parse(COMMAND_OUTPUT, arguments)?;
-    if call.wait_seconds.is_some_and(|seconds| seconds > LONGEST_WAIT) {
-        return Err(Refusal::limit(format!("`wait_seconds` is {LONGEST_WAIT} at most.")));
+    if call.wait_seconds.is_some_and(|seconds| seconds > MAX_WAIT) {
+        return Err(Refusal::limit(format!("`wait_seconds` is {MAX_WAIT} at most.")));
     }
     Ok(call)
 }
@@ -196,7 +198,7 @@ impl Tool for CommandOutputTool {
     }
 
     fn time_limit(&self, _arguments: &Arguments, default: Duration) -> Duration {
-        default.max(Duration::from_secs(u64::from(LONGEST_WAIT) + 10))
+        default.max(Duration::from_secs(u64::from(MAX_WAIT) + 10))
     }
 
     fn has_background(&self, session: &SessionIdentity) -> bool {

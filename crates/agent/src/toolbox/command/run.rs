@@ -24,7 +24,7 @@ use crate::toolbox::{Tool, ToolAnswer, ToolContext, ToolTarget};
 /// How much longer than its time limit a command may take to be ended.
 const ENDING: Duration = Duration::from_secs(30);
 /// The kernel takes a little more.
-const LONGEST_COMMAND: usize = 100 * 1024;
+const MAX_COMMAND: usize = 100 * 1024;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -55,7 +55,7 @@ impl RunCommandTool {
             .trim_end()
             .replace("{timeout}", &seconds(shared.options.timeout))
             .replace("{longest}", &seconds(shared.options.longest_timeout))
-            .replace("{level}", level_words(shared.options.level));
+            .replace("{level}", level_text(shared.options.level));
         let spec = ToolSpec {
             name: RUN_COMMAND.to_owned(),
             description,
@@ -72,9 +72,9 @@ impl RunCommandTool {
         if call.command.contains('\0') {
             return Err(Refusal::invalid("The command contains a NUL byte, which no shell accepts."));
         }
-        if call.command.len() > LONGEST_COMMAND {
+        if call.command.len() > MAX_COMMAND {
             return Err(Refusal::limit(format!(
-                "The command has {} bytes; the longest allowed has {LONGEST_COMMAND}. Write a script with write_file and run \
+                "The command has {} bytes; the longest allowed has {MAX_COMMAND}. Write a script with write_file and run \
                  that.",
                 call.command.len()
             )));
@@ -177,7 +177,7 @@ impl Tool for RunCommandTool {
     }
 }
 
-fn level_words(level: planwright_sandbox::SandboxLevel) -> &'static str {
+fn level_text(level: planwright_sandbox::SandboxLevel) -> &'static str {
     use planwright_sandbox::SandboxLevel;
     match level {
         SandboxLevel::ReadOnly => {

@@ -13,7 +13,7 @@ use crate::toolbox::ToolContext;
 /// The time between two pieces.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The longest piece.
-const LONGEST: usize = 4 * 1024;
+const MAX_BYTES: usize = 4 * 1024;
 
 pub(super) struct ShownOutput<'a> {
     context: ToolContext<'a>,
@@ -80,13 +80,13 @@ impl PendingOutput {
         }
         self.bytes.extend_from_slice(&chunk.bytes);
         // Twice the length, so that not every chunk moves the rest.
-        if self.bytes.len() > 2 * LONGEST {
+        if self.bytes.len() > 2 * MAX_BYTES {
             self.shorten();
         }
     }
 
     fn shorten(&mut self) {
-        let over = self.bytes.len().saturating_sub(LONGEST);
+        let over = self.bytes.len().saturating_sub(MAX_BYTES);
         self.bytes.drain(..over);
         self.skipped += over as u64;
     }

@@ -20,7 +20,7 @@ use super::tool::FileCallContext;
 use crate::toolbox::ToolContext;
 
 /// The largest file that is shown.
-const LARGEST: u64 = 16 * 1024 * 1024;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// An entry of a folder, by its path in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,14 +81,14 @@ impl FileTools {
                 return Err(missing(&named));
             }
             let opened = open_named(&files, &path)?;
-            if opened.bytes > LARGEST {
+            if opened.bytes > MAX_BYTES {
                 return Err(too_large(&path, opened.bytes));
             }
             let mut bytes = Vec::new();
-            let read = opened.file.take(LARGEST + 1).read_to_end(&mut bytes);
+            let read = opened.file.take(MAX_BYTES + 1).read_to_end(&mut bytes);
             read.map_err(|error| io_error::refusal(path.as_str(), &error))?;
             // The file may have grown meanwhile.
-            if bytes.len() as u64 > LARGEST {
+            if bytes.len() as u64 > MAX_BYTES {
                 return Err(too_large(&path, bytes.len() as u64));
             }
             let is_text = matches!(encoding_of(&bytes), Encoding::Utf8(_));
@@ -165,5 +165,5 @@ fn missing(path: &str) -> Refusal {
 }
 
 fn too_large(path: &FilePath, bytes: u64) -> Refusal {
-    Refusal::limit(format!("{} has {bytes} bytes; files of at most {LARGEST} are shown.", quoted(path.as_str())))
+    Refusal::limit(format!("{} has {bytes} bytes; files of at most {MAX_BYTES} are shown.", quoted(path.as_str())))
 }

@@ -10,7 +10,7 @@ use super::text::{Encoding, encoding_of};
 
 const CONTEXT: usize = 3;
 /// After this long the rest of two very different files is shown as replaced.
-const PATIENCE: Duration = Duration::from_secs(2);
+const DIFF_TIMEOUT: Duration = Duration::from_secs(2);
 /// Of the line that a hunk is in, this much is shown.
 const HEADING: usize = 80;
 
@@ -118,7 +118,7 @@ fn name(side: char, path: &str) -> String {
 
 fn hunks(before: &str, after: &str, diff: &mut FileDiff) {
     let (old, new) = (lines(before), lines(after));
-    let deadline = Instant::now().checked_add(PATIENCE);
+    let deadline = Instant::now().checked_add(DIFF_TIMEOUT);
     let compared = similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
     for group in similar::group_diff_ops(compared, CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };

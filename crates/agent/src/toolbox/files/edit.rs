@@ -20,7 +20,7 @@ use super::tool::{FileCall, FileCallContext};
 use crate::toolbox::ToolAnswer;
 
 /// More edits than a person would look through.
-const MOST_EDITS: usize = 500;
+const MAX_EDITS: usize = 500;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -62,8 +62,8 @@ impl FileCall for EditFile {
         if self.path.is_whole_folder() {
             return Err(io_error::is_folder("."));
         }
-        if self.edits.is_empty() || self.edits.len() > MOST_EDITS {
-            return Err(Refusal::invalid(format!("edit_file takes 1 to {MOST_EDITS} edits.")));
+        if self.edits.is_empty() || self.edits.len() > MAX_EDITS {
+            return Err(Refusal::invalid(format!("edit_file takes 1 to {MAX_EDITS} edits.")));
         }
         for (index, edit) in self.edits.iter().enumerate() {
             let number = index + 1;

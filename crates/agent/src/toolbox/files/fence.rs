@@ -19,10 +19,10 @@ use super::folder::SessionFolder;
 /// The file beside the session's files that names the lease.
 const LEASE: &str = "lease";
 /// How long to wait for another process that puts a file in its place.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
 /// More than the name of any lease.
-const LONGEST: u64 = 4096;
+const MAX_BYTES: u64 = 4096;
 
 /// The lease that a call writes under.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +90,7 @@ fn open_locked(own: &Dir, create: bool) -> io::Result<File> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if since.elapsed() < PATIENCE => thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) if since.elapsed() < LOCK_TIMEOUT => thread::sleep(PAUSE),
             Err(error) => return Err(error.into()),
         }
     }
@@ -99,7 +99,7 @@ fn open_locked(own: &Dir, create: bool) -> io::Result<File> {
 fn read(file: &mut File) -> io::Result<String> {
     let mut text = String::new();
     file.rewind()?;
-    file.take(LONGEST).read_to_string(&mut text)?;
+    file.take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(text)
 }
 

@@ -60,7 +60,7 @@ impl FileCall for GlobFiles {
         let asked = Asked { hidden: self.hidden, no_ignore: self.no_ignore };
         let (folder, rules) = list::open_folder(&files, &root, asked, &place.denied)?;
         let tree = Tree::new(&place.deadline, place.limits.walked_entries);
-        let page = Page {
+        let page = MatchPage {
             call: &self,
             // One more than is shown, to know whether there are more.
             most: place.limits.listed + 1,
@@ -96,20 +96,20 @@ impl FileCall for GlobFiles {
 
 /// The first paths that fit, in the order of paths, whatever order threads find them in.
 #[derive(Debug)]
-struct Page<'a> {
+struct MatchPage<'a> {
     call: &'a GlobFiles,
     most: usize,
     paths: Mutex<BTreeSet<FilePath>>,
     full: AtomicBool,
 }
 
-impl Page<'_> {
+impl MatchPage<'_> {
     fn paths(&self) -> MutexGuard<'_, BTreeSet<FilePath>> {
         self.paths.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl TreeVisitor for &Page<'_> {
+impl TreeVisitor for &MatchPage<'_> {
     fn is_past(&self, path: &str) -> bool {
         self.full.load(Ordering::Relaxed)
             && self.paths().last().is_some_and(|last| path::compare(path, last.as_str()).is_gt())

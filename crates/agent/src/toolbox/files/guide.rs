@@ -13,7 +13,7 @@ use super::project::ProjectFolder;
 /// The first of these that the project has.
 const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// The bytes of it that are read.
-const MOST: u64 = 32 * 1024;
+const MAX_BYTES: u64 = 32 * 1024;
 
 impl FileTools {
     /// `None` for the session's own folder, and where the project has no such file or it is not readable text.
@@ -31,9 +31,9 @@ impl FileTools {
 fn read(project: &ProjectFolder, name: &str) -> Option<ProjectGuide> {
     let opened = open_named(&project.files, &FilePath::parse(name).ok()?).ok()?;
     let mut content = Vec::new();
-    opened.file.take(MOST + 1).read_to_end(&mut content).ok()?;
-    let cut = content.len() as u64 > MOST;
-    content.truncate(usize::try_from(MOST).unwrap_or(usize::MAX));
+    opened.file.take(MAX_BYTES + 1).read_to_end(&mut content).ok()?;
+    let cut = content.len() as u64 > MAX_BYTES;
+    content.truncate(usize::try_from(MAX_BYTES).unwrap_or(usize::MAX));
     let text = match String::from_utf8(content) {
         Ok(text) => text,
         // The cut may have split a character.
@@ -45,6 +45,6 @@ fn read(project: &ProjectFolder, name: &str) -> Option<ProjectGuide> {
         }
         Err(_) => return None,
     };
-    let is_said = !text.trim().is_empty() && !text.contains('\0');
-    is_said.then(|| ProjectGuide { name: name.to_owned(), text, cut })
+    let has_text = !text.trim().is_empty() && !text.contains('\0');
+    has_text.then(|| ProjectGuide { name: name.to_owned(), text, cut })
 }

@@ -14,7 +14,7 @@ use super::tree::open_at;
 /// Later ones win.
 const FILES: [&str; 2] = [".gitignore", ".planwrightignore"];
 /// A longer file of rules is read up to here.
-const LONGEST: u64 = 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024;
 
 /// What a caller asks for beside the usual.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -115,6 +115,6 @@ pub(super) enum OpenAs {
 fn read_rules(folder: BorrowedFd<'_>, name: &str) -> Option<String> {
     let file: OwnedFd = open_at(folder, name, OpenAs::File)?;
     let mut bytes = Vec::new();
-    std::fs::File::from(file).take(LONGEST).read_to_end(&mut bytes).ok()?;
+    std::fs::File::from(file).take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

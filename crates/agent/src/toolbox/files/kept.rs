@@ -17,11 +17,11 @@ use super::FileLimits;
 use super::folder::SessionFolder;
 use super::io_error;
 
-const KEPT: &str = "kept";
+const KEPT_FOLDER: &str = "kept";
 /// What a call intends to change, by the name of the call.
 const CALLS: &str = "calls";
 /// No list of changes of one call is longer.
-const LONGEST_LIST: u64 = 1024 * 1024;
+const MAX_LIST: u64 = 1024 * 1024;
 /// Smaller files are read at once, so that what is kept already is not written again.
 const AT_ONCE: u64 = 4 * 1024 * 1024;
 
@@ -34,7 +34,7 @@ pub(super) struct KeptVersions {
 impl KeptVersions {
     pub(super) fn make(session: &SessionFolder) -> Result<Self, Refusal> {
         let own = session.make_whole()?;
-        let make = || Ok(Self { folder: make_folder(&own, KEPT)?, unfinished: make_folder(&own, UNFINISHED)? });
+        let make = || Ok(Self { folder: make_folder(&own, KEPT_FOLDER)?, unfinished: make_folder(&own, UNFINISHED)? });
         make().map_err(|error: io::Error| unusable(&error))
     }
 
@@ -42,7 +42,7 @@ impl KeptVersions {
     pub(super) fn open(session: &SessionFolder) -> Result<Option<Self>, Refusal> {
         let Some(own) = session.open_whole()? else { return Ok(None) };
         let open = || -> io::Result<Self> {
-            Ok(Self { folder: own.open_dir_nofollow(KEPT)?, unfinished: own.open_dir_nofollow(UNFINISHED)? })
+            Ok(Self { folder: own.open_dir_nofollow(KEPT_FOLDER)?, unfinished: own.open_dir_nofollow(UNFINISHED)? })
         };
         match open() {
             Ok(kept) => Ok(Some(kept)),
@@ -136,7 +136,7 @@ impl KeptVersions {
             options.read(true).follow(FollowSymlinks::No);
             let file = self.folder.open_dir_nofollow(CALLS)?.open_with(call_name(call), &options)?;
             let mut text = Vec::new();
-            file.take(LONGEST_LIST).read_to_end(&mut text)?;
+            file.take(MAX_LIST).read_to_end(&mut text)?;
             Ok(text)
         };
         match read() {

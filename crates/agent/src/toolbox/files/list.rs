@@ -60,9 +60,9 @@ impl FileCall for ListFiles {
             Some(files) => {
                 let (folder, rules) = open_folder(&files, &path, asked, &place.denied)?;
                 let folder = Dir::from(folder);
-                Page::read(&folder, &path, self.after.as_ref(), &rules, place)?
+                ListPage::read(&folder, &path, self.after.as_ref(), &rules, place)?
             }
-            None if path.is_whole_folder() => Page::default(),
+            None if path.is_whole_folder() => ListPage::default(),
             None => return Err(Refusal::not_found(format!("There is no folder `{path}`."))),
         };
         Ok(page.answer(&path).into())
@@ -100,14 +100,14 @@ fn not_a_folder(path: &FilePath, error: &std::io::Error) -> Refusal {
 }
 
 #[derive(Debug, Default)]
-struct Page {
+struct ListPage {
     entries: BTreeMap<FilePath, Kind>,
     more: bool,
     unnamed: usize,
     ignored: usize,
 }
 
-impl Page {
+impl ListPage {
     /// The first entries after `after`. A folder may be far larger than a page, so no more than a page is kept.
     fn read(
         folder: &Dir,

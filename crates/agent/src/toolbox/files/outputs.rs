@@ -24,8 +24,8 @@ const SHOWN_FOLDER: &str = "@commands";
 /// The extension of text.
 const TEXT: &str = "txt";
 /// Outputs that a session keeps. The oldest ones make room.
-const KEPT_OUTPUTS: usize = 64;
-const KEPT_BYTES: u64 = 256 * 1024 * 1024;
+const MAX_OUTPUTS: usize = 64;
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Where a command runs, and where its output is kept.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ fn next_output(own: &SessionFolder, extension: &str) -> Result<(u64, String), Re
         let mut bytes = 0;
         for (index, (_, name, size)) in found.iter().enumerate() {
             bytes += size;
-            if index >= KEPT_OUTPUTS - 1 || bytes > KEPT_BYTES {
+            if index >= MAX_OUTPUTS - 1 || bytes > MAX_BYTES {
                 outputs.remove_file(name)?;
             }
         }

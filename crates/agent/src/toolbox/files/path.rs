@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 /// Folders within folders, no deeper than this.
 pub(super) const DEEPEST: usize = 64;
-const LONGEST_NAME: usize = 255;
+const MAX_NAME: usize = 255;
 
 /// Names with `/` between them and nothing else; without any, it is the workspace as a whole.
 ///
@@ -43,7 +43,7 @@ pub(super) fn real_path(files: &Dir, path: &FilePath) -> Option<String> {
 
 impl FilePath {
     /// In bytes.
-    pub(super) const LONGEST: usize = 1024;
+    pub(super) const MAX_LENGTH: usize = 1024;
 
     pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
         if text.starts_with('/') || text.split('/').any(|name| name == "..") {
@@ -61,8 +61,8 @@ impl FilePath {
     pub(super) fn join(&self, name: &str) -> Result<Self, Refusal> {
         check_name(name)?;
         let joined = if self.is_whole_folder() { name.to_owned() } else { format!("{}/{name}", self.0) };
-        if joined.len() > Self::LONGEST {
-            let (shown, most) = (quoted(&joined), Self::LONGEST);
+        if joined.len() > Self::MAX_LENGTH {
+            let (shown, most) = (quoted(&joined), Self::MAX_LENGTH);
             return Err(Refusal::invalid(format!("{shown} has more than {most} bytes")));
         }
         let joined = Self(joined);
@@ -150,8 +150,8 @@ fn check_name(name: &str) -> Result<(), Refusal> {
         "names have no control characters"
     } else if drive {
         "names do not begin with a drive letter"
-    } else if name.len() > LONGEST_NAME {
-        return Err(Refusal::invalid(format!("{} is longer than the {LONGEST_NAME} bytes of a name", quoted(name))));
+    } else if name.len() > MAX_NAME {
+        return Err(Refusal::invalid(format!("{} is longer than the {MAX_NAME} bytes of a name", quoted(name))));
     } else {
         return Ok(());
     };
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn what_is_said_is_tidied() {
-        for (said, meant) in [
+        for (given, meant) in [
             ("", ""),
             (".", ""),
             ("./", ""),
@@ -173,7 +173,7 @@ mod tests {
             ("...", "..."),
             ("a b/ü漢.md", "a b/ü漢.md"),
         ] {
-            assert_eq!(FilePath::parse(said).unwrap().as_str(), meant, "{said:?}");
+            assert_eq!(FilePath::parse(given).unwrap().as_str(), meant, "{given:?}");
         }
     }
 
@@ -182,11 +182,11 @@ mod tests {
         let long = "x".repeat(256);
         let far = ["name"; 300].join("/");
         let deep = ["d"; DEEPEST + 1].join("/");
-        for said in [
+        for given in [
             "/", "/etc", "..", "a/..", "a/../b", "a\\b", "..\\b", "C:", "c:x", "a/C:/b", "a\0b", "a\nb", &long, &far,
             &deep,
         ] {
-            assert!(FilePath::parse(said).is_err(), "{said:?}");
+            assert!(FilePath::parse(given).is_err(), "{given:?}");
         }
     }
 

@@ -15,9 +15,9 @@ use super::open::open_walked;
 use super::project::ProjectFolder;
 
 /// A plan has at most 1 MiB by default; what Planwright adds is short.
-const LARGEST: u64 = 8 * 1024 * 1024;
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// A folder with more files is searched no further, so a plan may get a second file there.
-const MOST_FILES: usize = 5_000;
+const MAX_FILES: usize = 5_000;
 
 /// A plan's file, found by the id in its front matter, whatever its name is.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ fn write(project: &Dir, content: &PlanFileContent) -> io::Result<PlanFileWrite> 
 }
 
 fn find(dir: &Dir, plan: &PlanId) -> io::Result<Option<PlanFile>> {
-    for entry in dir.entries()?.take(MOST_FILES) {
+    for entry in dir.entries()?.take(MAX_FILES) {
         let Ok(name) = entry?.file_name().into_string() else { continue };
         if !name.ends_with(".md") {
             continue;
@@ -154,8 +154,8 @@ fn find(dir: &Dir, plan: &PlanId) -> io::Result<Option<PlanFile>> {
 
 /// `None` for what is not a text file of a moderate size.
 fn read(dir: &Dir, name: &str) -> Option<String> {
-    let opened = open_walked(dir, name).ok().filter(|opened| opened.bytes <= LARGEST)?;
+    let opened = open_walked(dir, name).ok().filter(|opened| opened.bytes <= MAX_BYTES)?;
     let mut content = Vec::new();
-    opened.file.take(LARGEST).read_to_end(&mut content).ok()?;
+    opened.file.take(MAX_BYTES).read_to_end(&mut content).ok()?;
     String::from_utf8(content).ok()
 }

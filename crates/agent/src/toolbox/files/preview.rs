@@ -237,8 +237,8 @@ impl FileEffect {
                     PreviewedText::Text(text)
                 }
                 None => {
-                    let words = "The texts of the steps before it leave no room to show this one.";
-                    problem.get_or_insert_with(|| words.to_owned());
+                    let message = "The texts of the steps before it leave no room to show this one.";
+                    problem.get_or_insert_with(|| message.to_owned());
                     PreviewedText::NotShown
                 }
             },

@@ -15,7 +15,7 @@ use super::project::ProjectFolder;
 
 const AGENTS_FOLDER: &str = "agents";
 /// More files than a project needs, and few enough to be read at the beginning of every turn.
-const MOST_AGENTS: usize = 64;
+const MAX_AGENTS: usize = 64;
 const AGENT_BYTES: u64 = 32 * 1024;
 
 impl FileTools {
@@ -46,7 +46,7 @@ fn specialists(project: &ProjectFolder) -> Vec<Specialist> {
         .filter(|name| name.len() > ".md".len() && name.ends_with(".md"))
         .collect();
     names.sort();
-    names.truncate(MOST_AGENTS);
+    names.truncate(MAX_AGENTS);
     let read = |file: &String| {
         let opened = open_walked(&folder, file).ok()?;
         let name = file.strip_suffix(".md")?;

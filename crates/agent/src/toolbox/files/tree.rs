@@ -292,7 +292,7 @@ impl Work<'_> {
             };
             path.truncate(prefix);
             path.push_str(name);
-            if path.len() > FilePath::LONGEST {
+            if path.len() > FilePath::MAX_LENGTH {
                 self.tree.skip();
             } else if !folder.rules.leave_out(&path, name, kind == FileType::Directory) {
                 kept.push(name.to_owned());

@@ -6,7 +6,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use serde::Deserialize;
 
-const LONGEST: usize = 1024;
+const MAX_BYTES: usize = 1024;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
@@ -28,8 +28,8 @@ impl TryFrom<String> for Wildcard {
 
     fn try_from(text: String) -> Result<Self, Refusal> {
         let pattern = text.strip_prefix("./").unwrap_or(&text);
-        if pattern.is_empty() || pattern.len() > LONGEST {
-            return Err(Refusal::invalid(format!("a pattern for paths has 1 to {LONGEST} bytes")));
+        if pattern.is_empty() || pattern.len() > MAX_BYTES {
+            return Err(Refusal::invalid(format!("a pattern for paths has 1 to {MAX_BYTES} bytes")));
         }
         if pattern.starts_with('/') || pattern.split('/').any(|name| name == "..") {
             return Err(Refusal::invalid("patterns are relative to the workspace, without `..`"));
@@ -70,8 +70,8 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_is_refused() {
-        let long = "x".repeat(LONGEST + 1);
-        let nested = "{".repeat(LONGEST);
+        let long = "x".repeat(MAX_BYTES + 1);
+        let nested = "{".repeat(MAX_BYTES);
         for pattern in ["", "/etc/*", "../*", "a/../*", "[a", "{a", &long, &nested] {
             assert!(Wildcard::try_from(pattern.to_owned()).is_err(), "{pattern:?}");
         }

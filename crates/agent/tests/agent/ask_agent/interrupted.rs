@@ -70,8 +70,8 @@ async fn every_point_of_a_crash_leaves_an_answer_that_is_asked_for_once() {
             2,
             "point {point}"
         );
-        let said = |event: &Event| matches!(event, Event::Turn { event: TurnEvent::ModelReplied { reply, .. }, .. } if reply.text == "Three days.");
-        assert_eq!(count(said), 1, "point {point}: the answer is recorded once");
+        let told = |event: &Event| matches!(event, Event::Turn { event: TurnEvent::ModelReplied { reply, .. }, .. } if reply.text == "Three days.");
+        assert_eq!(count(told), 1, "point {point}: the answer is recorded once");
         let heard = script(&world.model.requests_of("").last().cloned().unwrap_or_else(|| model.last_request()));
         assert_eq!(heard[2], r#"result ask_agent: {"agent":"coder","answer":"Three days."}"#, "point {point}");
         assert_eq!(heard.len(), 3, "point {point}: {heard:?}");

@@ -32,7 +32,7 @@ async fn change(world: &World, other: &Agent) {
 async fn what_was_shown_is_approved_with_who_when_and_what() {
     let world = waiting().await;
     let answer = world.send("/plan approve -- looks fine").await;
-    assert!(!answer.refused() && answer.decided.is_some_and(|words| words.starts_with("Plan 1 is approved")));
+    assert!(!answer.refused() && answer.decided.is_some_and(|expected| expected.starts_with("Plan 1 is approved")));
     assert!(answer.reply.starts_with("I begin."), "the work begins with it: {}", answer.reply);
     let plan = world.plan(1).await;
     let approval = plan.approval.clone().unwrap();

@@ -6,7 +6,7 @@ use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
 use crate::planning::{report, set};
-use crate::world::{World, newest_words};
+use crate::world::{World, newest_message};
 
 async fn waiting(more: impl IntoIterator<Item = Reply>) -> World {
     let replies = [set("- [ ] one\n- [ ] two"), Reply::text("Ready.")].into_iter().chain(more);
@@ -21,11 +21,11 @@ async fn a_text_after_plan_turns_plan_work_on_and_is_given_to_the_agent() {
     let world = World::new([set("- [ ] one"), Reply::text("Ready."), Reply::text("Still on it.")]).await;
     let answer = world.send("/plan move the shop, and quickly").await;
     assert_eq!(answer.end, Some(TurnEnd::Answered));
-    assert_eq!(newest_words(&world.sent(1)), "move the shop, and quickly");
+    assert_eq!(newest_message(&world.sent(1)), "move the shop, and quickly");
     assert!(world.sent(1).system.contains("Plan work is on, style document"));
     assert_eq!(answer.plan.unwrap().number, 1);
     world.send("/plan -- on second thoughts, slowly").await;
-    assert_eq!(newest_words(&world.model.last_request()), "on second thoughts, slowly");
+    assert_eq!(newest_message(&world.model.last_request()), "on second thoughts, slowly");
     assert_eq!(
         world.engine().sessions().get(&world.session).await.unwrap().plans_made,
         1,
@@ -61,7 +61,7 @@ async fn feedback_reaches_the_model_and_the_new_text_is_shown() {
     let answer = world.send("/plan revise use a view\nand a test").await;
     let asked = world.sent(3);
     assert!(asked.system.contains("  > use a view\n  > and a test"), "{}", asked.system);
-    assert_eq!(newest_words(&asked), "Revise plan 1: use a view\nand a test");
+    assert_eq!(newest_message(&asked), "Revise plan 1: use a view\nand a test");
     let card = answer.plan.unwrap();
     assert_eq!((card.number, card.version, card.markdown.as_str()), (1, 2, "- [ ] a view"));
     assert_eq!(answer.end, Some(TurnEnd::Answered));

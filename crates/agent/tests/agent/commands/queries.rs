@@ -29,10 +29,10 @@ async fn status_is_the_session_at_a_glance() {
     let world = World::new([Reply::text("Hello."), Reply::hang()]).await;
     world.say("My words").await;
     let status = world.send("/status").await.reply;
-    for words in
+    for expected in
         ["`cli:session-one` “My words”", "agent: idle", "model: `scripted`", "2 messages", "Plan work is **off**"]
     {
-        assert!(status.contains(words), "{words} is not in {status}");
+        assert!(status.contains(expected), "{expected} is not in {status}");
     }
     assert!(status.contains(&world.files().display().to_string()), "{status}");
     let turn = world.say_in_background("More");

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{CONTEXT, everything_fits, is_summary, small_world, summaries};
 use crate::test_tools::{Act, Prop};
-use crate::world::{World, newest_words, script};
+use crate::world::{World, newest_message, script};
 
 fn log() -> Prop {
     let text = "A line of the log, as long as logs go.\n".repeat(1_000);
@@ -39,7 +39,7 @@ async fn one_huge_result_fits_and_says_what_is_missing() {
 #[tokio::test]
 async fn many_huge_results_in_one_turn_fit_with_the_persons_words_whole() {
     let log = log();
-    let words = format!("Read the log again and again. {}", "Be careful. ".repeat(40));
+    let message = format!("Read the log again and again. {}", "Be careful. ".repeat(40));
     let model = ScriptedModel::answering(|request| {
         if is_summary(request) {
             return Reply::text("The log was read.");
@@ -48,13 +48,13 @@ async fn many_huge_results_in_one_turn_fit_with_the_persons_words_whole() {
     });
     let world = world_with_log(model, &log).await;
     // The model calls tools until the turn reaches its limit.
-    let outcome = world.say(&words).await;
+    let outcome = world.say(&message).await;
     assert!(matches!(outcome.end, Some(TurnEnd::LimitReached { .. })), "{outcome:?}");
     assert!(log.calls().len() > 50);
     everything_fits(&world, CONTEXT);
     assert!(!summaries(&world).await.is_empty());
     for request in world.model.requests().iter().filter(|request| !is_summary(request)) {
-        assert_eq!(newest_words(request), words);
+        assert_eq!(newest_message(request), message);
         if request.messages.len() > 1 {
             let last = request.messages.last();
             assert!(matches!(last, Some(ModelMessage::ToolResult { .. })), "the newest results are always there");
@@ -84,7 +84,7 @@ async fn a_model_that_said_nothing_is_asked_again_within_the_budget() {
         .otherwise(Reply::text("The logs were read."));
     let world = world_with_log(model, &log).await;
     assert_eq!(world.say("Read all logs").await.reply, "Read.");
-    assert!(newest_words(&world.model.last_request()).starts_with("[Your last reply was empty."));
+    assert!(newest_message(&world.model.last_request()).starts_with("[Your last reply was empty."));
     everything_fits(&world, CONTEXT);
 }
 
@@ -98,7 +98,7 @@ async fn a_huge_reply_of_the_model_does_not_crowd_out_the_next_words() {
     .await;
     world.say("Tell me everything").await;
     assert_eq!(world.say("Now shortly").await.end, Some(TurnEnd::Answered));
-    assert_eq!(newest_words(&world.model.last_request()), "Now shortly");
+    assert_eq!(newest_message(&world.model.last_request()), "Now shortly");
     everything_fits(&world, CONTEXT);
 }
 

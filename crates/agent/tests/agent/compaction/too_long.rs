@@ -8,7 +8,7 @@ use planwright_engine::model::ModelErrorKind;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 
 use super::{everything_fits, talkative};
-use crate::world::{World, newest_words};
+use crate::world::{World, newest_message};
 
 const CONTEXT: u32 = 24_000;
 
@@ -25,10 +25,10 @@ async fn a_request_that_is_too_long_is_made_shorter_until_it_is_taken() {
     });
     let world = World::with(model, |setup| setup.options.context_tokens = Some(CONTEXT)).await;
     for n in 0..40 {
-        let words = format!("number {n}");
-        let outcome = world.say(&words).await;
+        let output = format!("number {n}");
+        let outcome = world.say(&output).await;
         assert_eq!(outcome.end, Some(TurnEnd::Answered), "{}", outcome.reply);
-        assert_eq!(newest_words(&world.model.last_request()), words);
+        assert_eq!(newest_message(&world.model.last_request()), output);
     }
     let refused = world.model.requests().iter().filter(|request| tokens(request) >= 3_000).count();
     assert!(refused > 0, "the conversation never grew too long");

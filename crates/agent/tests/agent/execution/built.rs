@@ -39,7 +39,7 @@ async fn a_specialist_is_told_the_step_the_goal_the_outcomes_and_the_note() {
         assert_eq!(script(request).len(), 1, "nothing but the step is said: {:?}", script(request));
     }
     let (first, second) = (told(coder), told(tester));
-    for words in [
+    for message in [
         "[Step 1 of 2 of plan 1: Shop]",
         "> Build the till",
         "It is verified by:\n> It rings.",
@@ -51,7 +51,7 @@ async fn a_specialist_is_told_the_step_the_goal_the_outcomes_and_the_note() {
         "The person's note with the approval:\n> mind the cat",
         "2. to be done: Try the till",
     ] {
-        assert!(first.contains(words), "{words:?} is not in {first}");
+        assert!(first.contains(message), "{message:?} is not in {first}");
     }
     assert!(second.contains("[Step 2 of 2") && second.contains("> Try the till"), "{second}");
     assert!(second.contains("1. done: Build the till\n> The till stands."), "{second}");

@@ -15,7 +15,7 @@ use crate::ledger::HangingLedger;
 use crate::planning::{report, set};
 use crate::specialist_scripts::{names_since, reported, run_statuses, runs};
 use crate::talk::{Talk as _, Watcher};
-use crate::world::{World, newest_words, person, script, statuses, tool_names};
+use crate::world::{World, newest_message, person, script, statuses, tool_names};
 
 const TWO: &str = "# Move\n\n- [ ] pack\n- [ ] drive";
 
@@ -41,9 +41,9 @@ async fn the_approval_begins_a_turn_that_says_what_to_do_and_with_which_note() {
     assert!(answer.reply.starts_with("All is done."), "{}", answer.reply);
     assert_eq!(answer.end, Some(TurnEnd::Answered));
     let first = world.sent(3);
-    let words = newest_words(&first);
-    assert!(words.starts_with("[Plan 1 was approved.] Carry it out: read it with `plan_get`"), "{words}");
-    assert!(words.ends_with("Their note:\n> mind the piano"), "{words}");
+    let message = newest_message(&first);
+    assert!(message.starts_with("[Plan 1 was approved.] Carry it out: read it with `plan_get`"), "{message}");
+    assert!(message.ends_with("Their note:\n> mind the piano"), "{message}");
     assert_eq!(script(&first)[0], "user: Plan the move", "it is one conversation");
     assert!(tool_names(&first).contains(&"plan_progress") && tool_names(&first).contains(&"write_file"));
     let events = world.events().await;
@@ -112,8 +112,8 @@ async fn a_turn_that_ends_early_leaves_the_plan_open_and_it_goes_on_when_resumed
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
     then(&world, [report(2), Reply::text("Done.")]);
     world.send("/plan resume").await;
-    let words = newest_words(&world.sent(5));
-    assert!(words.starts_with("[Go on with plan 1.] Carry it out"), "{words}");
+    let message = newest_message(&world.sent(5));
+    assert!(message.starts_with("[Go on with plan 1.] Carry it out"), "{message}");
     let plan = world.plan(1).await;
     assert_eq!((plan.status, plan.execution.unwrap().number), (PlanStatus::Completed, 1));
     world.is_sound().await;

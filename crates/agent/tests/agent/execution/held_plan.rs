@@ -28,7 +28,7 @@ impl ForwardingLedger for CountsHolders {
     }
 
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
-        if matches!(submission.command, Command::Run(_)) {
+        if matches!(submission.command, Command::Execution(_)) {
             self.holders.lock().unwrap().push(self.last.lock().unwrap().strong_count());
         }
         let committed = self.inner.submit(submission).await?;

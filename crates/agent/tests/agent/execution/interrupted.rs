@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::talk::{Talk as _, Watcher};
 use planwright_agent::session::input::{Input, Request, Worker};
-use planwright_core::command::{Command, Decision, RunCommand};
+use planwright_core::command::{Command, Decision, ExecutionCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::RequestId;
 use planwright_core::plan::PlanStatus;
@@ -120,7 +120,8 @@ async fn a_call_that_failed_before_a_crash_still_ends_it() {
     let last = Prop::changing("last");
     let calls = [("read_file", json!({"path": "missing.txt"})), ("last", json!({}))];
     let world = approved(&calls, |setup| setup.tool(&last)).await;
-    let finishes = |submission: &Submission| matches!(submission.command, Command::Run(RunCommand::Finish { .. }));
+    let finishes =
+        |submission: &Submission| matches!(submission.command, Command::Execution(ExecutionCommand::Finish { .. }));
     let process = Process::hanging(&world, &ScriptedModel::new([]), finishes).await;
     process.carry_out(&world.session, &world.plan(1).await.id);
     process.hangs().await;
@@ -139,8 +140,10 @@ async fn every_point_of_a_crash_leaves_each_call_made_once_or_again_because_it_m
         let world = approved(&[("prop", json!({"n": 1})), ("prop", json!({"n": 2}))], |setup| setup.tool(&prop)).await;
         let seen = std::sync::atomic::AtomicUsize::new(0);
         let hangs = move |submission: &Submission| {
-            let counts =
-                matches!(submission.command, Command::Run(RunCommand::Advance { .. } | RunCommand::Finish { .. }));
+            let counts = matches!(
+                submission.command,
+                Command::Execution(ExecutionCommand::Advance { .. } | ExecutionCommand::Finish { .. })
+            );
             counts && seen.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1 == point
         };
         let process = Process::hanging(&world, &ScriptedModel::new([]), hangs).await;
@@ -166,10 +169,12 @@ async fn the_last_outcome_and_the_end_are_written_together() {
     let seen = Arc::clone(&submitted);
     let ledger = HangingLedger::new(world.ledger().await, move |submission| {
         match &submission.command {
-            Command::Run(RunCommand::Advance { ended, begun, .. }) => {
+            Command::Execution(ExecutionCommand::Advance { ended, begun, .. }) => {
                 seen.lock().unwrap().push(("advance", ended.len(), begun.len()));
             }
-            Command::Run(RunCommand::Finish { ended, .. }) => seen.lock().unwrap().push(("finish", ended.len(), 0)),
+            Command::Execution(ExecutionCommand::Finish { ended, .. }) => {
+                seen.lock().unwrap().push(("finish", ended.len(), 0))
+            }
             _ => {}
         }
         false

@@ -18,7 +18,7 @@ use crate::planning::{report, set};
 use crate::process::Process;
 use crate::takeover::Keeper;
 use crate::talk::{Talk as _, Watcher};
-use crate::world::{World, newest_words, person, session};
+use crate::world::{World, newest_message, person, session};
 
 const TWO: &str = "- [ ] one\n- [ ] two";
 
@@ -85,9 +85,9 @@ async fn the_reminder_names_the_open_steps_and_progress_earns_another_one() {
     world.send("/plan approve").await;
     // Asked, reminded (and it reports), reminded because it had reported: then nothing came of it.
     assert_eq!(document_turns(&world.events().await), 3);
-    let reminder = newest_words(&world.sent(4));
+    let reminder = newest_message(&world.sent(4));
     assert!(reminder.contains("1. one") && reminder.contains("2. two"), "{reminder}");
-    let after = newest_words(&world.sent(6));
+    let after = newest_message(&world.sent(6));
     assert!(after.contains("2. two") && !after.contains("1. one"), "{after}");
     assert!(is_paused(&world).await);
     world.is_sound().await;

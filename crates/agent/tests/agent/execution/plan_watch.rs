@@ -38,9 +38,9 @@ async fn told(following: &mut PlanWatch) -> Vec<String> {
             let took = took.map_or_else(|| "never begun".to_owned(), |took| format!("{}s", took.as_secs()));
             format!("{execution}: {} {} {took}", step.position, status.as_str())
         }
-        PlanUpdateKind::ExecutionEnded(sum) => format!("ended {}: {}", sum.number, sum.counts.words()),
+        PlanUpdateKind::ExecutionEnded(sum) => format!("ended {}: {}", sum.number, sum.counts.describe()),
         PlanUpdateKind::Cancelled { execution, .. } => {
-            format!("cancelled: {}", execution.map_or_else(|| "never".to_owned(), |sum| sum.counts.words()))
+            format!("cancelled: {}", execution.map_or_else(|| "never".to_owned(), |sum| sum.counts.describe()))
         }
         PlanUpdateKind::Superseded { .. } => "superseded".to_owned(),
     };
@@ -172,14 +172,14 @@ async fn how_it_stands_says_what_is_done_since_when_and_what_is_next() {
     slow.called(1).await;
     clock.advance(minutes(3));
     let status = world.send("/plan status").await.reply;
-    for words in [
+    for expected in [
         "Plan work is **on**, style collect. Plan 1 is **EXECUTING**",
         "0 of 3 steps are done, 1 failed. Next: 3. last({})",
         "\n- execution 1, begun 3 minutes ago",
         "\n- step 2 is in progress for 3m 00s: slow({})",
         "\n- step 1 failed 3 minutes ago: bad({}); no \\*room\\*",
     ] {
-        assert!(status.contains(words), "{words:?} is not in {status}");
+        assert!(status.contains(expected), "{expected:?} is not in {status}");
     }
     assert!(status.contains("It is being carried out.\n\n- `/plan status`"), "{status}");
     world.send("/stop").await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::talk::{Talk as _, Watcher};
 use planwright_agent::toolbox::{Tool, Toolbox};
 use planwright_core::actor::{Actor, ActorKind};
-use planwright_core::command::{Command, RunCommand};
+use planwright_core::command::{Command, ExecutionCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus::{Completed, Failed};
@@ -79,8 +79,8 @@ async fn with_the_rule_it_is_approved_by_the_rule_and_carried_out() {
     assert_eq!(names[..2], ["plan_finalized", "tool_ended"]);
     let decided = names.iter().position(|name| *name == "plan_approved").unwrap();
     assert_eq!(names[decided + 1], "execution_started");
-    for words in ["I would look.", "was approved by the rule `plan.standing_approval", "**COMPLETED**", "3 done"] {
-        assert!(outcome.reply.contains(words), "{words:?} is not in {}", outcome.reply);
+    for expected in ["I would look.", "was approved by the rule `plan.standing_approval", "**COMPLETED**", "3 done"] {
+        assert!(outcome.reply.contains(expected), "{expected:?} is not in {}", outcome.reply);
     }
     assert!(outcome.plan.is_none(), "there is nothing left to decide");
     assert!(approval.by.to_string().contains("(policy)"), "it is shown as what it is: {}", approval.by);
@@ -157,7 +157,8 @@ async fn a_tool_that_does_not_only_read_any_more_is_not_run_on_the_word_of_a_rul
     world.send("/plan on collect").await;
     let reply = Reply::call("look", json!({})).and_call("list_files", json!({}));
     let model = ScriptedModel::new([reply, finalize()]);
-    let begins = |submission: &Submission| matches!(submission.command, Command::Run(RunCommand::Advance { .. }));
+    let begins =
+        |submission: &Submission| matches!(submission.command, Command::Execution(ExecutionCommand::Advance { .. }));
     let process = Process::hanging(&world, &model, begins).await;
     process.send(&world.session, "Look around");
     process.hangs().await;

@@ -26,7 +26,7 @@ use crate::specialist_scripts::{names_since, proposed, reported, run_statuses, s
 use crate::takeover::Keeper;
 use crate::talk::{Talk as _, Watcher};
 use crate::test_tools::{Act, Prop};
-use crate::world::{World, newest_words, person, script};
+use crate::world::{World, newest_message, person, script};
 
 const THREE: &str = "- [ ] one\n- [ ] two\n- [ ] three";
 
@@ -144,7 +144,7 @@ async fn a_document_ends_its_turn_after_each_step_and_the_model_is_told_why() {
     assert_eq!((run_statuses(&world, 1).await, look_at(&world).await), (vec![Completed, Completed, Pending], Some(2)));
     let result = script(&world.sent(4)).into_iter().find(|line| line.contains("looks at step 1 now")).unwrap();
     assert!(result.contains("\"paused\":true"), "{result}");
-    assert!(newest_words(&world.sent(4)).contains("2. two"), "{}", newest_words(&world.sent(4)));
+    assert!(newest_message(&world.sent(4)).contains("2. two"), "{}", newest_message(&world.sent(4)));
     world.model.then(report(3));
     world.model.then(Reply::text("All is done."));
     world.send("/plan resume").await;
@@ -193,15 +193,15 @@ async fn each_specialist_is_asked_after_the_person_has_looked() {
 #[tokio::test]
 async fn the_rest_is_changed_or_the_execution_ends() {
     let prop = Prop::changing("ring");
-    for (words, status) in [
+    for (phrase, status) in [
         ("/plan resume 1 stop", PlanStatus::PartiallyCompleted),
         ("/stop", PlanStatus::PartiallyCompleted),
         ("/plan cancel 1", PlanStatus::Cancelled),
     ] {
         let world = calls(&[&prop], &["ring", "ring"]).await;
         world.send("/plan approve step by step").await;
-        assert!(!world.send(words).await.refused(), "{words}");
-        assert_eq!(world.plan(1).await.status, status, "{words}");
+        assert!(!world.send(phrase).await.refused(), "{phrase}");
+        assert_eq!(world.plan(1).await.status, status, "{phrase}");
         world.is_sound().await;
     }
     let world = document(|_| {}).await;

@@ -32,14 +32,14 @@ async fn an_edit_answers_with_its_diff() {
 async fn all_edits_are_made_or_none() {
     for snapshot in Snapshot::both() {
         snapshot.put("a.txt", "one\ntwo\ntwo\n");
-        for (edits, words) in [
+        for (edits, text) in [
             (json!([{"old": "one", "new": "1"}, {"old": "three", "new": "3"}]), "Edit 2"),
             (json!([{"old": "one", "new": "1"}, {"old": "two", "new": "2"}]), "2 times (line 2, 3)"),
             (json!([{"old": "one", "new": "1"}, {"old": "1", "new": "one"}]), "as it is"),
         ] {
             let refusal = snapshot.answer("edit_file", json!({"path": "a.txt", "edits": edits})).await.unwrap_err();
             assert_eq!(refusal.code, RefusalCode::InvalidArgument);
-            assert!(refusal.message.contains(words), "{refusal}");
+            assert!(refusal.message.contains(text), "{refusal}");
             assert_eq!(snapshot.on_disk("a.txt"), b"one\ntwo\ntwo\n");
         }
         let edits = json!([{"old": "one", "new": "1"}, {"old": "two", "new": "2", "all": true}]);
@@ -81,7 +81,7 @@ async fn what_cannot_be_edited_says_why() {
     snapshot.put("fixed", "a");
     snapshot.put("folder/file", "a");
     fs::set_permissions(snapshot.inside().join("fixed"), fs::Permissions::from_mode(0o444)).unwrap();
-    for (path, new, code, words) in [
+    for (path, new, code, text) in [
         ("nul", "b", RefusalCode::InvalidArgument, "is not text: it has NUL bytes. It was not changed."),
         ("latin", "b", RefusalCode::InvalidArgument, "is not UTF-8 (line 1)"),
         ("utf16", "b", RefusalCode::InvalidArgument, "UTF-16"),
@@ -97,7 +97,7 @@ async fn what_cannot_be_edited_says_why() {
     ] {
         let refusal = snapshot.edit(path, "a", new).await.unwrap_err();
         assert_eq!(refusal.code, code, "{path}: {refusal}");
-        assert!(refusal.message.contains(words), "{path}: {refusal}");
+        assert!(refusal.message.contains(text), "{path}: {refusal}");
     }
     assert_eq!(snapshot.on_disk("grows"), b"a");
     assert_eq!(fs::read_dir(snapshot.inside()).unwrap().count(), 8, "nothing half done is left");
@@ -132,8 +132,8 @@ async fn a_file_that_changes_under_way_is_left_alone() {
                             // The text that was replaced is one that the other program wrote as a whole.
                             let diff = answer.value["diff"].as_str().unwrap();
                             let line = diff.lines().find(|line| line.starts_with("-count")).unwrap();
-                            let words: Vec<_> = line[1..].split(' ').collect();
-                            let round: usize = words[1].parse().unwrap();
+                            let text: Vec<_> = line[1..].split(' ').collect();
+                            let round: usize = text[1].parse().unwrap();
                             assert_eq!(line[1..], *foreign(round).trim_end());
                             edited += 1;
                         }

@@ -49,8 +49,8 @@ async fn a_proposal_is_built_checked_and_submitted() {
     assert_eq!(outcome.reply, "Build, then test.");
     let card = outcome.plan.unwrap();
     assert_eq!((card.status, card.digest), (PlanStatus::Ready, plan.digest()));
-    for words in ["Ship the shop", "Build it", "Test it", "It may not."] {
-        assert!(card.markdown.contains(words), "{}", card.markdown);
+    for message in ["Ship the shop", "Build it", "Test it", "It may not."] {
+        assert!(card.markdown.contains(message), "{}", card.markdown);
     }
     world.model.assert_finished();
     world.is_sound().await;

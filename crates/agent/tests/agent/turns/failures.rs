@@ -31,10 +31,10 @@ async fn a_tool_that_fails_is_told_to_the_model() {
         (Refusal::not_found("There is no such bell."), ToolStatus::Refused),
         (Refusal::new(RefusalCode::Unavailable, "The bell is broken."), ToolStatus::Failed),
     ] {
-        let words = refusal.message.clone();
+        let output = refusal.message.clone();
         let world = with_tool(&Prop::new("prop", ToolEffect::Changes, Act::Refuse(refusal))).await;
         assert_eq!(world.say("Ring").await.reply, "Done.");
-        assert!(script(&world.sent(2))[2].contains(&words));
+        assert!(script(&world.sent(2))[2].contains(&output));
         assert_eq!(statuses(&world.events().await), [status]);
     }
 }

@@ -27,11 +27,11 @@ fn on_screen(told: &[Progress]) -> String {
 
 #[tokio::test]
 async fn the_words_come_in_order_and_are_the_answer() {
-    let words = "One, two, three — čtyři, 五, and so on to the end.";
-    let world = World::new([Reply::text(words)]).await;
+    let message = "One, two, three — čtyři, 五, and so on to the end.";
+    let world = World::new([Reply::text(message)]).await;
     let (outcome, told) = world.watch("Count").await;
-    assert_eq!(on_screen(&told), words);
-    assert_eq!(outcome.reply, words);
+    assert_eq!(on_screen(&told), message);
+    assert_eq!(outcome.reply, message);
     let pieces = told.iter().filter(|progress| matches!(progress, Progress::Text(_))).count();
     assert!(pieces > 1, "{told:?}");
 }

@@ -147,8 +147,8 @@ async fn what_is_no_document_is_moved_out_of_the_way() {
     for (odd, reason) in [(vec![0xff, 0xfe], "UTF-8"), (vec![b'x'; 256 * 1024 + 1], "too large")] {
         fs::write(world.plan_folder().join("findings.md"), &odd).unwrap();
         let notes = world.engine().workbooks().sync(&world.session).await.unwrap();
-        let [Note::SetAside { kept_as, reason: said, .. }] = &notes[..] else { panic!("{notes:?}") };
-        assert!(said.contains(reason), "{said}");
+        let [Note::SetAside { kept_as, reason: reply, .. }] = &notes[..] else { panic!("{notes:?}") };
+        assert!(reply.contains(reason), "{reply}");
         assert_eq!(fs::read(world.plan_folder().join(kept_as)).unwrap(), odd, "not a byte is lost");
         assert_eq!(world.on_disk(DocumentKind::Findings), before);
     }

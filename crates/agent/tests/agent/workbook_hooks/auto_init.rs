@@ -42,7 +42,7 @@ async fn a_real_message_begins_a_workbook_before_the_model_is_asked() {
     let workbook = world.engine().workbooks().current(&world.session).await.unwrap().unwrap();
     assert_eq!(workbook.title, title);
     assert!(world.files().with_file_name("plan").join("task_plan.md").exists());
-    assert!(progress.iter().any(|told| matches!(told, Progress::Said(words) if words.contains("/plan files off"))));
+    assert!(progress.iter().any(|told| matches!(told, Progress::Said(text) if text.contains("/plan files off"))));
     world.is_sound().await;
 }
 

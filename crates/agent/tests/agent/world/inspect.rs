@@ -90,10 +90,10 @@ pub(crate) fn turns(events: &[Event]) -> Vec<(String, TurnEnd)> {
 }
 
 /// The newest words of the person in a request.
-pub(crate) fn newest_words(request: &ModelRequest) -> String {
-    let words = request.messages.iter().rev().find_map(|message| match message {
+pub(crate) fn newest_message(request: &ModelRequest) -> String {
+    let output = request.messages.iter().rev().find_map(|message| match message {
         ModelMessage::User { text } => Some(text.clone()),
         ModelMessage::Assistant { .. } | ModelMessage::ToolResult { .. } => None,
     });
-    words.unwrap_or_default()
+    output.unwrap_or_default()
 }

@@ -27,13 +27,13 @@ struct Look<'a> {
     temper: &'a Temper,
     plans: Vec<&'a Plan>,
     /// Words of this session that were never said before.
-    words: String,
+    phrase: String,
     /// A memory that has no words of the session.
     common: Option<&'a MemoryId>,
 }
 
 const TABLE: &[Row] = &[
-    row(|_| 40, |look, _| look.words.clone()),
+    row(|_| 40, |look, _| look.phrase.clone()),
     row(
         |look| look.planless(15, 3),
         |_, random| random.pick(&["/plan on collect", "/plan on", "/plan on build"]).to_owned(),
@@ -42,7 +42,7 @@ const TABLE: &[Row] = &[
         |look| if look.temper.carries_out { look.planless(120, 0) } else { 0 },
         |look, _| format!("/plan on {}", look.temper.style),
     ),
-    row(|_| 3, |look, _| format!("/plan {}", look.words)),
+    row(|_| 3, |look, _| format!("/plan {}", look.phrase)),
     row(
         |look| look.if_some(PlanStatus::Ready, 70, 1),
         |look, _| format!("/plan approve{}", look.plan(PlanStatus::Ready)),
@@ -52,7 +52,7 @@ const TABLE: &[Row] = &[
         |look| look.if_some(PlanStatus::Ready, 6, 0),
         |look, random| {
             let which = random.pick(&["skip 1", "only 1", "skip 2"]);
-            format!("/plan approve{} {which} -- {}", look.plan(PlanStatus::Ready), look.words)
+            format!("/plan approve{} {which} -- {}", look.plan(PlanStatus::Ready), look.phrase)
         },
     )
     .leaves(|event| matches!(event, Event::Plan { event: PlanEvent::Approved { .. }, .. })),
@@ -82,19 +82,19 @@ const TABLE: &[Row] = &[
     ),
     row(
         |look| look.if_some(PlanStatus::Ready, 3, 0),
-        |look, _| format!("/plan reject{} {}", look.plan(PlanStatus::Ready), look.words),
+        |look, _| format!("/plan reject{} {}", look.plan(PlanStatus::Ready), look.phrase),
     )
     .leaves(|event| matches!(event, Event::Plan { event: PlanEvent::Rejected { .. }, .. })),
-    row(|_| 4, |look, random| format!("/plan revise{} {}", look.any_plan(random), look.words)).leaves(revised),
+    row(|_| 4, |look, random| format!("/plan revise{} {}", look.any_plan(random), look.phrase)).leaves(revised),
     row(
         |look| look.if_some(PlanStatus::Executing, 5, 0),
-        |look, _| format!("/plan revise{} {}", look.plan(PlanStatus::Executing), look.words),
+        |look, _| format!("/plan revise{} {}", look.plan(PlanStatus::Executing), look.phrase),
     )
     .leaves(revised),
-    row(|_| 3, |look, random| format!("/plan cancel{} -- {}", look.any_plan(random), look.words)).leaves(cancelled),
+    row(|_| 3, |look, random| format!("/plan cancel{} -- {}", look.any_plan(random), look.phrase)).leaves(cancelled),
     row(
         |look| look.if_some(PlanStatus::Executing, 5, 0),
-        |look, _| format!("/plan cancel{} -- {}", look.plan(PlanStatus::Executing), look.words),
+        |look, _| format!("/plan cancel{} -- {}", look.plan(PlanStatus::Executing), look.phrase),
     )
     .leaves(cancelled),
     row(|look| look.off(1, 3), |_, _| "/plan off".to_owned()),
@@ -120,11 +120,11 @@ const TABLE: &[Row] = &[
         },
     ),
     row(|_| 1, |_, random| random.pick(&["/plan aprove", "/flan", "/switch nowhere", "/auto on", "  "]).to_owned()),
-    row(|look| look.alone(10), |look, _| format!("/task add {}", look.words))
+    row(|look| look.alone(10), |look, _| format!("/task add {}", look.phrase))
         .leaves(|event| matches!(event, Event::Auto(AutoEvent::TaskAdded { .. }))),
-    row(|look| look.alone(6), |look, _| format!("/goal add {}", look.words))
+    row(|look| look.alone(6), |look, _| format!("/goal add {}", look.phrase))
         .leaves(|event| matches!(event, Event::Auto(AutoEvent::GoalAdded { .. }))),
-    row(|look| look.alone(18), |look, _| format!("/task add #1 {}", look.words)),
+    row(|look| look.alone(18), |look, _| format!("/task add #1 {}", look.phrase)),
     row(
         |look| look.alone(25),
         |_, random| random.pick(&["/auto on", "/auto on", "/auto on 1", "/auto on task 1"]).to_owned(),
@@ -133,12 +133,12 @@ const TABLE: &[Row] = &[
         |look| look.alone(6),
         |_, random| random.pick(&["/auto off", "/auto status", "/auto resume", "/auto off 1"]).to_owned(),
     ),
-    row(|look| look.alone(3), |look, _| format!("/schedule add * * * * * max=3 {}", look.words)),
+    row(|look| look.alone(3), |look, _| format!("/schedule add * * * * * max=3 {}", look.phrase)),
     row(
         |look| look.alone(2),
         |_, random| random.pick(&["/schedule pause 1", "/schedule delete 1", "/goals", "/tasks"]).to_owned(),
     ),
-    row(|look| look.alone(8), |look, _| format!("/memory save {}", look.words))
+    row(|look| look.alone(8), |look, _| format!("/memory save {}", look.phrase))
         .leaves(|event| matches!(event, Event::Memory(MemoryEvent::Saved { .. }))),
     row(|look| look.alone(4), |_, random| format!("/memory save {COMMON} {}", random.below(1_000))),
     row(
@@ -179,16 +179,16 @@ impl Row {
 
 pub(super) fn line(world: &World, kept: &Kept, random: &mut Random) -> (String, Option<Leaves>) {
     let plans = kept.numbered();
-    let words = format!("{} says {}.", mark(&kept.session.identity), world.number());
+    let phrase = format!("{} says {}.", mark(&kept.session.identity), world.number());
     let saved = kept.entries.iter().rev().filter_map(|entry| entry.event.memory_event()?.added());
     let common = saved.filter(|item| item.content.starts_with(COMMON)).map(|item| &item.id).next();
-    let look = Look { session: &kept.session, temper: &world.temper, plans, words, common };
+    let look = Look { session: &kept.session, temper: &world.temper, plans, phrase, common };
     let rows: Vec<_> = TABLE.iter().map(|row| ((row.weight)(&look), row)).collect();
     let row = random.weighed(&rows);
     let (text, leaves) = ((row.text)(&look, random), row.leaves);
     // In the session of the files no plans are made.
     if kept.session.identity == session(FILES) && text.starts_with("/plan") {
-        return (look.words, None);
+        return (look.phrase, None);
     }
     (text, leaves)
 }

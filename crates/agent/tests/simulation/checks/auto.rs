@@ -9,7 +9,7 @@ use planwright_core::turn::Purpose;
 
 use super::{Kept, Written};
 
-pub(super) fn take_in(written: &Written<'_>) -> Kept {
+pub(super) fn apply(written: &Written<'_>) -> Kept {
     match &written.entry.event {
         Event::Memory(event) => remembered(written, event),
         Event::Auto(AutoEvent::RunStarted { context, trigger, .. }) => {

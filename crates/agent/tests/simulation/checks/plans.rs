@@ -18,7 +18,7 @@ pub(super) struct Plans {
 }
 
 impl Plans {
-    pub(super) fn take_in(&mut self, written: &Written<'_>, policy: &Policy) -> Kept {
+    pub(super) fn apply(&mut self, written: &Written<'_>, policy: &Policy) -> Kept {
         for (id, plan) in written.before.plans.iter().filter(|(_, plan)| plan.status.is_final()) {
             if written.after.plans.get(id) != Some(plan) {
                 return Err(format!("plan {} was {} and changed", plan.number, plan.status));

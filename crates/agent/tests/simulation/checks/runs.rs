@@ -17,7 +17,7 @@ use crate::tools::effect_of;
 /// What is noted with a step that a person wants to have done again.
 const RETRIED: &str = "to be done again, as a person decided";
 
-pub(super) fn take_in(written: &Written<'_>, policy: &Policy) -> Kept {
+pub(super) fn apply(written: &Written<'_>, policy: &Policy) -> Kept {
     match &written.entry.event {
         Event::Plan { id: plan, event: PlanEvent::StepBegun { step, .. } } => begun(written, plan, step, policy),
         Event::Plan { id: plan, event: PlanEvent::StepEnded { step, outcome, .. } } => {
@@ -46,7 +46,7 @@ fn begun(written: &Written<'_>, plan: &PlanId, step: &StepId, policy: &Policy) -
         return Ok(());
     }
     let done = |need: &StepId| {
-        let run = plan.execution.as_ref().and_then(|execution| execution.run(need));
+        let run = plan.execution.as_ref().and_then(|execution| execution.step(need));
         run.is_some_and(|run| run.status == StepStatus::Completed)
     };
     if let Some(need) = needs(plan, step).iter().find(|need| !done(need)) {
@@ -86,14 +86,14 @@ fn ended(written: &Written<'_>, plan: &PlanId, step: &StepId, now: StepStatus) -
 }
 
 fn needs_skipped(plan: &Plan, step: &StepId) -> bool {
-    let run = |need: &StepId| plan.execution.as_ref().and_then(|execution| execution.run(need));
+    let run = |need: &StepId| plan.execution.as_ref().and_then(|execution| execution.step(need));
     needs(plan, step).iter().any(|need| run(need).is_some_and(|run| run.status == StepStatus::Skipped))
 }
 
 /// What was done stays done, and a step with an unknown result waits, unless a person decides about it.
 fn follows(earlier: &Execution, next: &Execution) -> Kept {
     for run in &next.steps {
-        let before = earlier.run(&run.step).map(|run| run.status);
+        let before = earlier.step(&run.step).map(|run| run.status);
         let fits = match before {
             Some(StepStatus::Completed) => run.status == StepStatus::Completed,
             Some(StepStatus::Uncertain | StepStatus::InProgress) => match run.status {
@@ -118,7 +118,7 @@ fn run<'a>(snapshot: &'a Snapshot, plan: &PlanId, step: &StepId) -> Result<(&'a 
     if plan.status != PlanStatus::Executing {
         return Err(format!("its plan is {}", plan.status));
     }
-    let run = plan.execution.as_ref().and_then(|execution| execution.run(step)).ok_or("there is no such step")?;
+    let run = plan.execution.as_ref().and_then(|execution| execution.step(step)).ok_or("there is no such step")?;
     Ok((plan, run.status))
 }
 

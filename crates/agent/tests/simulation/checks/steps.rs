@@ -52,7 +52,7 @@ impl Steps {
         }
     }
 
-    pub(super) fn take_in(&mut self, written: &Written<'_>) -> Kept {
+    pub(super) fn apply(&mut self, written: &Written<'_>) -> Kept {
         match &written.entry.event {
             Event::Plan { id: plan, event: PlanEvent::StepRecorded { step } } => {
                 let Some(number) = number_in(&step.arguments) else { return Ok(()) };

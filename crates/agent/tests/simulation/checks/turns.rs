@@ -40,7 +40,7 @@ struct Call {
 }
 
 impl Turns {
-    pub(super) fn take_in(&mut self, written: &Written<'_>) -> Kept {
+    pub(super) fn apply(&mut self, written: &Written<'_>) -> Kept {
         let owner = written.owner.to_owned();
         match &written.entry.event {
             Event::Turn { id: turn, event: TurnEvent::Begun { purpose, .. } } => {
@@ -195,7 +195,7 @@ fn has_work(snapshot: &Snapshot, purpose: &Purpose) -> Kept {
     }
     let Purpose::Step { step, execution, .. } = purpose else { return Ok(()) };
     let running = plan.execution.as_ref().filter(|running| running.id == *execution);
-    match running.and_then(|running| running.run(step)) {
+    match running.and_then(|running| running.step(step)) {
         Some(run) if run.status == StepStatus::InProgress => Ok(()),
         run => Err(format!("its step is {:?}", run.map(|run| run.status))),
     }

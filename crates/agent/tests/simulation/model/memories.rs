@@ -13,7 +13,7 @@ pub(super) struct Tick {
 
 /// The run of the turn that a request is made in, if it is one of a run.
 pub(super) fn tick_in(request: &ModelRequest) -> Option<Tick> {
-    tick(said(request)?.1)
+    tick(reply(request)?.1)
 }
 
 /// A word that is in what a run writes for its task alone, or for its goal.
@@ -26,7 +26,7 @@ pub(super) fn goal_mark(goal: u64) -> String {
 }
 
 pub(super) fn check(world: &World, request: &ModelRequest) {
-    let Some((place, text)) = said(request) else { return };
+    let Some((place, text)) = reply(request) else { return };
     let own = tick(text);
     let may_read = |kind: &str, number: u64| match (own, kind) {
         (Some(tick), "task") => tick.task == number,
@@ -49,7 +49,7 @@ pub(super) fn check(world: &World, request: &ModelRequest) {
 }
 
 /// The message that the turn answers.
-fn said(request: &ModelRequest) -> Option<(usize, &str)> {
+fn reply(request: &ModelRequest) -> Option<(usize, &str)> {
     let mut users = request.messages.iter().enumerate().rev().filter_map(|(place, message)| match message {
         ModelMessage::User { text } if block_text(text).is_none() => Some((place, text.as_str())),
         ModelMessage::User { .. } | ModelMessage::Assistant { .. } | ModelMessage::ToolResult { .. } => None,

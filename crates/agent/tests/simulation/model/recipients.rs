@@ -23,7 +23,7 @@ pub(super) fn role_in(request: &ModelRequest) -> Role {
 }
 
 /// What is done by a specialist stays apart from the conversation, and the conversation from the specialist.
-pub(super) fn check(world: &World, role: Role, request: &ModelRequest, words: &str, mark: &str) {
+pub(super) fn check(world: &World, role: Role, request: &ModelRequest, phrase: &str, mark: &str) {
     let apart = match role {
         Role::Agent | Role::Summarizer => false,
         Role::Doing | Role::Asked => true,
@@ -39,8 +39,8 @@ pub(super) fn check(world: &World, role: Role, request: &ModelRequest, words: &s
         world.wrong(format!("{role:?} has the prompt of another role: {}", request.system));
     }
     let stranger = format!("{mark} {}", if apart { ALOUD } else { APART });
-    if words.contains(&stranger) {
-        world.wrong(format!("{role:?} was sent what was not said to it: {words}"));
+    if phrase.contains(&stranger) {
+        world.wrong(format!("{role:?} was sent what was not said to it: {phrase}"));
     }
     let others = request.messages.iter().filter_map(called).flatten().find(|number| world.is_apart(*number) != apart);
     if let Some(number) = others {

@@ -34,7 +34,7 @@ enum Mood {
 pub(super) fn reply(world: &World, role: Role, request: &ModelRequest, mark: &str, random: &mut Random) -> ModelReply {
     let speaker = Speaker { world, role, request, mark };
     let mut reply = match role {
-        Role::Summarizer => return ModelReply { text: speaker.words("summary"), ..ModelReply::default() },
+        Role::Summarizer => return ModelReply { text: speaker.phrase("summary"), ..ModelReply::default() },
         Role::Doing => speaker.does(random),
         Role::Asked => speaker.is_asked(random),
         Role::Agent => speaker.talks(random),
@@ -119,26 +119,27 @@ impl Speaker<'_> {
         // A decision of a run without a goal belongs to its task.
         let decided = tick.and_then(|tick| tick.goal).map_or_else(|| task.clone(), goal_mark);
         match random.below(if tick.is_some() { 9 } else { 6 }) {
-            0 => call("memory_save", &json!({ "content": self.words("fact") })),
+            0 => call("memory_save", &json!({ "content": self.phrase("fact") })),
             1 | 2 => call("memory_search", &json!({ "query": "fact result decision says diary" })),
             3 => call(
                 "memory_save",
-                &json!({ "content": format!("{} {decided}", self.words("decision")), "kind": "decision" }),
+                &json!({ "content": format!("{} {decided}", self.phrase("decision")), "kind": "decision" }),
             ),
-            4 => {
-                call("memory_save", &json!({ "content": format!("{} {task}", self.words("result")), "kind": "result" }))
-            }
-            5 => call("task_add", &json!({ "title": self.words("task") })),
-            6 => call("diary_write", &json!({ "text": format!("{} {task}", self.words("diary")) })),
+            4 => call(
+                "memory_save",
+                &json!({ "content": format!("{} {task}", self.phrase("result")), "kind": "result" }),
+            ),
+            5 => call("task_add", &json!({ "title": self.phrase("task") })),
+            6 => call("diary_write", &json!({ "text": format!("{} {task}", self.phrase("diary")) })),
             _ => {
                 let status = random.pick(&["done", "done", "failed", "skipped"]);
-                call("task_update", &json!({ "status": status, "note": self.words("note") }))
+                call("task_update", &json!({ "status": status, "note": self.phrase("note") }))
             }
         }
     }
 
     /// Something that others may come to read.
-    fn words(&self, what: &str) -> String {
+    fn phrase(&self, what: &str) -> String {
         format!("{} {what} {}", self.mark, self.world.number())
     }
 
@@ -167,12 +168,12 @@ impl Speaker<'_> {
 
     /// The file holds the highest number that was written.
     fn file(&self) -> ToolCall {
-        call("write_file", &json!({ "path": crate::files::NAME, "content": self.words("number") }))
+        call("write_file", &json!({ "path": crate::files::NAME, "content": self.phrase("number") }))
     }
 
     fn question(&self, random: &mut Random) -> ToolCall {
         let agent = random.pick(&["coder", "coder", "researcher", "tester", "nobody", "planner"]);
-        call("ask_agent", &json!({ "agent": agent, "question": self.words("question") }))
+        call("ask_agent", &json!({ "agent": agent, "question": self.phrase("question") }))
     }
 
     fn nonsense(&self, random: &mut Random) -> ToolCall {
@@ -228,26 +229,26 @@ impl Speaker<'_> {
         let step = format!("s{}", 1 + random.below(3));
         match name {
             "plan_set_content" => {
-                let steps: String = (0..=random.below(4)).map(|_| format!("- [ ] {}\n", self.words("step"))).collect();
-                json!({ "plan_markdown": format!("# {}\n\n{steps}", self.words("plan")) })
+                let steps: String = (0..=random.below(4)).map(|_| format!("- [ ] {}\n", self.phrase("step"))).collect();
+                json!({ "plan_markdown": format!("# {}\n\n{steps}", self.phrase("plan")) })
             }
             "plan_progress" => {
                 let status = random.pick(&["in_progress", "done", "done", "done", "failed", "skipped"]);
-                json!({ "status": status, "note": self.words("note") })
+                json!({ "status": status, "note": self.phrase("note") })
             }
-            "plan_finalize" | "plan_submit" => json!({ "summary": self.words("summary of the plan") }),
-            "plan_create_draft" => json!({ "goal": self.words("goal") }),
+            "plan_finalize" | "plan_submit" => json!({ "summary": self.phrase("summary of the plan") }),
+            "plan_create_draft" => json!({ "goal": self.phrase("goal") }),
             "plan_set_metadata" => {
-                let list = || json!([self.words("item")]);
-                let goal = self.words("goal");
+                let list = || json!([self.phrase("item")]);
+                let goal = self.phrase("goal");
                 json!({ "goal": goal, "assumptions": list(), "risks": list(), "verification": list(), "files": list() })
             }
             "plan_add_step" => {
                 let needs = if random.coin() { json!([]) } else { json!([step]) };
                 let agent = random.pick(&["coder", "coder", "tester", "writer"]);
-                json!({ "description": self.words("step"), "agent": agent, "needs": needs })
+                json!({ "description": self.phrase("step"), "agent": agent, "needs": needs })
             }
-            "plan_update_step" => json!({ "step_id": step, "description": self.words("step") }),
+            "plan_update_step" => json!({ "step_id": step, "description": self.phrase("step") }),
             "plan_remove_step" => json!({ "step_id": step }),
             // `plan_get`, `plan_list`, and whatever comes to the table later.
             _ => json!({}),

@@ -9,7 +9,7 @@ use planwright_engine::ledger::{Lease, Leasing, LedgerError, LedgerResult, Submi
 
 use super::{Kept, State};
 use crate::sabotage::Sabotage;
-use crate::world::{Happening, World};
+use crate::world::{Occurrence, World};
 
 /// Who has, or last had, the lease of a session.
 #[derive(Debug, Clone)]
@@ -139,7 +139,7 @@ impl Kept {
         };
         self.holder = Some(Holder { owner: owner.to_owned(), fence, runs_out: Some(after(now, ttl)) });
         let (owner, session) = (owner.to_owned(), session.clone());
-        world.happened(Happening::Took { owner: owner.clone(), session: session.clone(), fence });
+        world.happened(Occurrence::Took { owner: owner.clone(), session: session.clone(), fence });
         Lease { session, owner, fence }
     }
 
@@ -147,7 +147,7 @@ impl Kept {
         let Some(holder) = self.holder.as_mut().filter(|holder| holder.has(lease)) else { return };
         holder.runs_out = None;
         let (owner, session, fence) = (lease.owner.clone(), lease.session.clone(), lease.fence);
-        world.happened(Happening::Released { owner, session, fence });
+        world.happened(Occurrence::Released { owner, session, fence });
     }
 }
 

@@ -12,7 +12,7 @@ use planwright_engine::ledger::{Committed, Leasing, LedgerError, LedgerResult, P
 
 use super::{Kept, State};
 use crate::sabotage::Sabotage;
-use crate::world::{Happening, World};
+use crate::world::{Occurrence, World};
 
 impl State {
     pub(crate) fn submit(&mut self, world: &World, owner: &str, submission: &Submission) -> LedgerResult<Committed> {
@@ -107,7 +107,7 @@ impl State {
             Leasing::Held(lease) | Leasing::Release(lease) => Some(lease.fence),
             Leasing::None | Leasing::Take { .. } => None,
         };
-        world.happened(Happening::Wrote { owner: owner.to_owned(), session: session.clone(), first, last, under });
+        world.happened(Occurrence::Wrote { owner: owner.to_owned(), session: session.clone(), first, last, under });
         Ok(last)
     }
 

@@ -28,7 +28,7 @@ impl View for JsonView {
         Ok(())
     }
 
-    fn said(&mut self, _: &str) -> Result<(), Failure> {
+    fn message(&mut self, _: &str) -> Result<(), Failure> {
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! `inbox answer`: the same decisions as elsewhere, about what was shown.
 
-use planwright_agent::session::ask_words::typed_answers;
+use planwright_agent::session::ask_prompt::typed_answers;
 use planwright_agent::session::input::{Input, Worker};
 use planwright_agent::session::progress::ProgressUpdate;
 use planwright_core::actor::Actor;
@@ -93,7 +93,7 @@ async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arg
     if grant.permits() {
         check_shown(context, waiting, choice, &arguments)?;
     }
-    let words = (!arguments.words.is_empty()).then(|| arguments.words.join(" "));
+    let note = (!arguments.words.is_empty()).then(|| arguments.words.join(" "));
     let person = match &waiting.ask.subject {
         AskSubject::Permission(call) if grant.permits() => {
             let policy = context.engine.approvals().policy().await?;
@@ -102,7 +102,7 @@ async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arg
         }
         AskSubject::Permission(_) | AskSubject::Questions { .. } => context.person.clone(),
     };
-    submit(context, waiting, &person, AskAnswer::Permission { grant, words }).await
+    submit(context, waiting, &person, AskAnswer::Permission { grant, note }).await
 }
 
 fn check_shown(
@@ -216,7 +216,7 @@ fn one_of<'a>(choices: &[String], given: Option<&'a str>) -> Result<&'a str, Fai
 }
 
 fn not_a_choice(given: &str, choices: &[String]) -> Failure {
-    let said =
+    let reason =
         if given.is_empty() { "No choice was given".to_owned() } else { format!("{} is not a choice", quoted(given)) };
-    Failure::usage(format!("{said} here; the choices are {}", choices.join(", ")))
+    Failure::usage(format!("{reason} here; the choices are {}", choices.join(", ")))
 }

@@ -99,14 +99,14 @@ pub(in crate::commands) async fn watched_as(
         return Err(Failure::declined(answer.reply.clone()));
     }
     match (left, is_approval) {
-        (true, true) => return super::approve::said(context, &found).await,
-        (true, false) => return super::decide::said(context, &found).await,
+        (true, true) => return super::approve::report(context, &found).await,
+        (true, false) => return super::decide::report(context, &found).await,
         (false, _) => {}
     }
     if let Some(answer) = answer.filter(|_| !context.screen.json && found.style() == PlanStyle::Document) {
         context.screen.print(&markdown::render(&answer.reply, context.screen.width))?;
     }
-    super::decide::said(context, &found).await?;
+    super::decide::report(context, &found).await?;
     Ok(if found.status == PlanStatus::Completed { Exit::Done } else { Exit::Refused })
 }
 
@@ -123,7 +123,7 @@ pub(in crate::commands) fn show_progress(
     };
     let written: String = written.iter().map(|line| format!("{}\n", output::indented(line, width))).collect();
     let line = match progress {
-        Progress::Said(words) => Some(markdown::render(words, width)),
+        Progress::Said(text) => Some(markdown::render(text, width)),
         progress => lines::line(progress, "", width),
     };
     let text = format!("{written}{}", line.unwrap_or_default());

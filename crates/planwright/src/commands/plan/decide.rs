@@ -66,7 +66,7 @@ async fn decided(context: &Context, plan: &Plan, input: Input) -> ExitResult {
     };
     let answer = outcome.map_err(super::refused(context, plan))?.answer();
     match (decided, answer) {
-        (Some(plan), _) => said(context, &plan).await,
+        (Some(plan), _) => report(context, &plan).await,
         (None, Some(answer)) => Err(Failure::declined(answer.reply)),
         (None, None) => Err(Failure::declined("Nothing was decided.".to_owned())),
     }
@@ -77,9 +77,9 @@ fn one_text(option: Option<String>, words: &[String]) -> Option<String> {
     option.or_else(|| (!words.is_empty()).then(|| words.join(" ")))
 }
 
-pub(super) async fn said(context: &Context, plan: &Plan) -> ExitResult {
+pub(super) async fn report(context: &Context, plan: &Plan) -> ExitResult {
     let next = context.next(plan).await?;
-    let words = || format!("{}{}{next}", card::line(plan), card::progress(plan, context.screen.width));
-    context.screen.answer(|| json!(PlanView::from(plan)), words)?;
+    let describe = || format!("{}{}{next}", card::line(plan), card::progress(plan, context.screen.width));
+    context.screen.answer(|| json!(PlanView::from(plan)), describe)?;
     Ok(Exit::Done)
 }

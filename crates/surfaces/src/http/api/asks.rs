@@ -37,7 +37,8 @@ struct PermissionAnswerBody {
     grant: Grant,
     /// What the person says to the agent about it.
     #[schema(max_length = 16384)]
-    words: Option<String>,
+    #[serde(rename = "words")]
+    note: Option<String>,
     /// The approver who permits it; it may be left out if there is one.
     #[schema(min_length = 1, max_length = 64)]
     approver: Option<String>,
@@ -72,7 +73,8 @@ struct AnsweredView {
     session_id: String,
     channel: Channel,
     /// What was written down, with the rule that `always` wrote.
-    words: String,
+    #[serde(rename = "words")]
+    message: String,
 }
 
 /// Permit or refuse a call
@@ -92,7 +94,7 @@ async fn permit(
     Body(body): Body<PermissionAnswerBody>,
 ) -> ApiResult<Json<AnsweredView>> {
     let name = channel.verified(&app, name, body.approver.as_deref(), body.passphrase.as_ref()).await?;
-    let answer = AskAnswer::Permission { grant: body.grant, words: body.words };
+    let answer = AskAnswer::Permission { grant: body.grant, note: body.note };
     let session = asking(&app, &id, body.session_id, body.channel).await?;
     submit(&app, &name, session, id, body.digest, answer).await
 }
@@ -122,9 +124,9 @@ async fn submit(
     answer: AskAnswer,
 ) -> ApiResult<Json<AnsweredView>> {
     let input = Input::Answer { ask: ask.clone(), digest, answer };
-    let words = answered(app.submit(&session, input, name)).await?;
+    let message = answered(app.submit(&session, input, name)).await?;
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
-    Ok(Json(AnsweredView { id: ask.to_string(), session_id, channel, words }))
+    Ok(Json(AnsweredView { id: ask.to_string(), session_id, channel, message }))
 }
 
 /// The session that is named, or the one that asks this.

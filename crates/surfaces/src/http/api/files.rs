@@ -21,11 +21,11 @@ use crate::http::openapi::ProblemBody;
 use crate::http::problem::{ApiProblem, ApiResult};
 
 /// The most entries of one answer.
-const MOST: u32 = 1_000;
+const MAX_LIMIT: u32 = 1_000;
 /// The entries of an answer that does not say how many it wants.
 const USUAL: u32 = 200;
 /// The longest path or name, in characters.
-const LONGEST: usize = 1024;
+const MAX_CHARACTERS: usize = 1024;
 /// What a file may do in a browser that opens it: nothing.
 const SANDBOX: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
 
@@ -88,7 +88,7 @@ async fn list(
     Query(query): Query<FilesQuery>,
 ) -> ApiResult<Json<FilesView>> {
     let session = lookup::session(key, query.channel);
-    let limit = pagination::limit(query.limit.or(Some(USUAL)), MOST)?;
+    let limit = pagination::limit(query.limit.or(Some(USUAL)), MAX_LIMIT)?;
     let prefix = query.prefix.as_deref().unwrap_or_default();
     check_length("prefix", prefix)?;
     let page = app.agent().workspace_files().list(&session, prefix, limit as usize).await?;
@@ -206,8 +206,8 @@ async fn receive(
 
 fn check_length(name: &str, value: &str) -> Result<(), Refusal> {
     match value.chars().count() {
-        0..=LONGEST => Ok(()),
-        _ => Err(Refusal::invalid(format!("{name} has at most {LONGEST} characters."))),
+        0..=MAX_CHARACTERS => Ok(()),
+        _ => Err(Refusal::invalid(format!("{name} has at most {MAX_CHARACTERS} characters."))),
     }
 }
 

@@ -25,7 +25,7 @@ use crate::wire::MemoryView;
 
 const PAGE: u32 = 64;
 /// Of the words of a search, in characters.
-const LONGEST_SEARCH: usize = 4096;
+const MAX_SEARCH: usize = 4096;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
@@ -88,12 +88,12 @@ async fn list(State(app): State<App>, Query(query): Query<MemoryQueryParameters>
     let chain = ScopeChain::of_session(&session);
     let limit = pagination::limit(query.limit, PAGE)?;
     let memories = app.engine().memories();
-    let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
-    if let Some(words) = words {
-        if words.chars().count() > LONGEST_SEARCH {
-            return Err(Refusal::limit(format!("q has at most {LONGEST_SEARCH} characters.")).into());
+    let query_text = query.q.as_deref().map(str::trim).filter(|query_text| !query_text.is_empty());
+    if let Some(query_text) = query_text {
+        if query_text.chars().count() > MAX_SEARCH {
+            return Err(Refusal::limit(format!("q has at most {MAX_SEARCH} characters.")).into());
         }
-        let search = memories.search(&chain, words, limit as usize).await?;
+        let search = memories.search(&chain, query_text, limit as usize).await?;
         let view = if query.explain == Some(true) { MemoryView::explained } else { MemoryView::found };
         let items = search.found.iter().map(view).collect();
         return Ok(Json(MemoryPage {

@@ -66,9 +66,9 @@ async fn session_undo(
     name: RequestContext,
     Path(key): Path<ConversationKey>,
     Query(of): Query<ChannelQuery>,
-    Body(said): Body<UndoTurnBody>,
+    Body(body): Body<UndoTurnBody>,
 ) -> ApiResult<Json<UndoView>> {
-    let session = of.with(said.channel)?.session(key);
+    let session = of.with(body.channel)?.session(key);
     app.engine().sessions().get(&session).await?;
     let answer = accepted(app.submit(&session, Input::UndoLastTurn, &name)).await?;
     let undone = answer.undone.as_deref().map(UndoView::from);

@@ -25,7 +25,7 @@ use crate::wire::StoredSessionView;
 
 const PAGE: u32 = 64;
 /// Of the words of a search, in characters.
-const LONGEST_SEARCH: usize = 256;
+const MAX_SEARCH: usize = 256;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default().routes(routes!(create, list)).routes(routes!(show, rename, delete)).routes(routes!(stop))
@@ -133,11 +133,11 @@ struct SessionList {
         example = json!({ "sessions": [example()], "next": null }))))]
 async fn list(State(app): State<App>, Query(query): Query<SessionsQuery>) -> ApiResult<Json<SessionList>> {
     let (after, limit) = (pagination::position("after", query.after)?, pagination::limit(query.limit, PAGE)?);
-    let words = query.q.unwrap_or_default();
-    if words.chars().count() > LONGEST_SEARCH {
-        return Err(Refusal::invalid(format!("q has at most {LONGEST_SEARCH} characters.")).into());
+    let query_text = query.q.unwrap_or_default();
+    if query_text.chars().count() > MAX_SEARCH {
+        return Err(Refusal::invalid(format!("q has at most {MAX_SEARCH} characters.")).into());
     }
-    let page = app.engine().sessions().search(&words, after, limit).await?;
+    let page = app.engine().sessions().search(&query_text, after, limit).await?;
     let sessions = try_join_all(page.items.iter().map(|stored| with_plan(&app, stored))).await?;
     Ok(Json(SessionList { sessions, next: page.next, damaged: pagination::damaged(&page.damaged) }))
 }

@@ -25,7 +25,7 @@ use crate::http::app::App;
 use crate::http::problem::ApiProblem;
 
 /// How long a client may take to answer the end of the connection.
-const LONGEST_FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 type Following = BoxFuture<'static, (Subscription, SubscriptionEvent)>;
 type Answering = BoxFuture<'static, AnswerFrame>;
@@ -179,8 +179,8 @@ impl Client {
                 let id = id.unwrap_or_default();
                 let most = self.limits.messages;
                 if self.answering.len() + self.early.len() >= most {
-                    let words = format!("{most} messages of yours are being worked on; wait for an answer.");
-                    let problem = Refusal::limit(words).into();
+                    let message = format!("{most} messages of yours are being worked on; wait for an answer.");
+                    let problem = Refusal::limit(message).into();
                     let frame = Frame::about("problem", &session, self.sent(&session)).with("id", id);
                     return self.send(frame.problem(&problem).to_text()).await;
                 }
@@ -227,8 +227,8 @@ impl Client {
         self.forget(&session);
         let most = self.limits.subscriptions;
         let begun = if self.subscribed.len() >= most {
-            let words = format!("{most} sessions are followed already; unsubscribe from one.");
-            Err(Refusal::limit(words).into())
+            let message = format!("{most} sessions are followed already; unsubscribe from one.");
+            Err(Refusal::limit(message).into())
         } else {
             Subscription::begin(&self.app, &session, after).await
         };
@@ -337,7 +337,7 @@ impl Client {
             while let Some(Ok(_)) = self.socket.recv().await {}
             Ok::<_, axum::Error>(())
         };
-        let _ = timeout(self.limits.patience.min(LONGEST_FAREWELL), closing).await;
+        let _ = timeout(self.limits.patience.min(CLOSE_TIMEOUT), closing).await;
     }
 }
 

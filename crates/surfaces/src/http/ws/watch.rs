@@ -17,10 +17,10 @@ use crate::http::problem::ApiProblem;
 const DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// How many sessions are remembered. Beyond it all are forgotten, and the next change of each counts as any kind.
-const MOST_SESSIONS: usize = 10_000;
+const MAX_SESSIONS: usize = 10_000;
 
 /// The most entries that are read to find out what kind of change it was.
-const MOST_ENTRIES: u32 = 64;
+const MAX_ENTRIES: u32 = 64;
 
 #[derive(Debug)]
 pub(super) struct Watch {
@@ -57,7 +57,7 @@ impl Watch {
     async fn frame(&mut self, app: &App, session: &SessionIdentity) -> Option<String> {
         let frame = match app.feed().head(session).await {
             Ok(seq) => {
-                if self.told.len() >= MOST_SESSIONS {
+                if self.told.len() >= MAX_SESSIONS {
                     self.told.clear();
                 }
                 let told = self.told.insert(session.clone(), seq);
@@ -81,10 +81,10 @@ impl Watch {
 async fn kinds(app: &App, session: &SessionIdentity, told: Option<u64>, seq: u64) -> BTreeSet<&'static str> {
     const ANYTHING: [&str; 4] = ["plan", "session", "turn", "workbook"];
     let after = match told {
-        Some(told) if told < seq && seq - told <= u64::from(MOST_ENTRIES) => told,
+        Some(told) if told < seq && seq - told <= u64::from(MAX_ENTRIES) => told,
         Some(_) | None => return ANYTHING.into(),
     };
-    let Ok(entries) = app.ledger().journal(session, after, MOST_ENTRIES).await else { return ANYTHING.into() };
+    let Ok(entries) = app.ledger().journal(session, after, MAX_ENTRIES).await else { return ANYTHING.into() };
     let mut kinds = BTreeSet::new();
     for entry in entries {
         match serde_json::from_str::<KindOfEntry>(&entry.body) {

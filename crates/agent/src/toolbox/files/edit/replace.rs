@@ -95,10 +95,10 @@ impl LineEnds {
         if ends > 0 && ends == crlf { Self::CrLf } else { Self::Other }
     }
 
-    fn adapt(self, said: &str) -> Cow<'_, str> {
+    fn adapt(self, text: &str) -> Cow<'_, str> {
         match self {
-            Self::CrLf if said.contains('\n') => said.replace("\r\n", "\n").replace('\n', "\r\n").into(),
-            Self::CrLf | Self::Other => said.into(),
+            Self::CrLf if text.contains('\n') => text.replace("\r\n", "\n").replace('\n', "\r\n").into(),
+            Self::CrLf | Self::Other => text.into(),
         }
     }
 }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_says_why() {
-        for (text, edits, words) in [
+        for (text, edits, expected) in [
             ("one", vec![edit("two", "2")], "Edit 1 does not fit `a`: `old` is not in the file. Nothing was changed."),
             ("one", vec![edit("one", "1"), edit("one", "2")], "Edit 2"),
             ("x\ny\nx\n", vec![edit("x", "z")], "`old` is in the file 2 times (line 1, 3)"),
@@ -147,7 +147,7 @@ mod tests {
             ("one", vec![edit("one", "two"), edit("two", "one")], "leave `a` as it is"),
         ] {
             let refused = edited(text, &edits).unwrap_err();
-            assert!(refused.contains(words), "{text:?}: {refused}");
+            assert!(refused.contains(expected), "{text:?}: {refused}");
         }
     }
 }

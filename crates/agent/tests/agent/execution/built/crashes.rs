@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::talk::{Talk as _, Watcher};
 use planwright_agent::session::progress::Progress;
-use planwright_core::command::{Command, RunCommand, TurnCommand};
+use planwright_core::command::{Command, ExecutionCommand, TurnCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
@@ -160,8 +160,8 @@ async fn a_step_whose_plan_cannot_continue_here_does_not_block_the_session() {
     world.model.then(Reply::text("Hello."));
     let (outcome, told) = world.watch("Hello").await;
     assert_eq!(outcome.reply, "Hello.");
-    let said = |one: &Progress| matches!(one, Progress::Said(words) if words.contains("`tester`"));
-    assert!(told.iter().any(said), "{told:?}");
+    let stated = |one: &Progress| matches!(one, Progress::Said(expected) if expected.contains("`tester`"));
+    assert!(told.iter().any(stated), "{told:?}");
     assert_eq!(run_statuses(&world, 1).await, [Pending, Pending]);
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
     world.is_sound().await;
@@ -172,7 +172,8 @@ async fn a_failure_that_was_seen_before_a_crash_still_ends_it() {
     let two = [step("Build", "coder", &[]), step("Write", "writer", &[])];
     let world = proposed(&two, |_| {}).await;
     world.approve(1, Selection::All).await;
-    let finishes = |submission: &Submission| matches!(submission.command, Command::Run(RunCommand::Finish { .. }));
+    let finishes =
+        |submission: &Submission| matches!(submission.command, Command::Execution(ExecutionCommand::Finish { .. }));
     let model = staffed().script("coder", [reported("failed", "No wood.")]);
     let process = Process::hanging(&world, &model, finishes).await;
     process.carry_out(&world.session, &world.plan(1).await.id);
@@ -189,8 +190,9 @@ async fn a_failure_that_was_seen_before_a_crash_still_ends_it() {
 fn writes(submission: &Submission) -> bool {
     matches!(
         submission.command,
-        Command::Run(RunCommand::Advance { .. } | RunCommand::Finish { .. } | RunCommand::ReportOnStep { .. })
-            | Command::Turn(TurnCommand::Begin { .. } | TurnCommand::Record { .. })
+        Command::Execution(
+            ExecutionCommand::Advance { .. } | ExecutionCommand::Finish { .. } | ExecutionCommand::ReportOnStep { .. }
+        ) | Command::Turn(TurnCommand::Begin { .. } | TurnCommand::Record { .. })
     )
 }
 

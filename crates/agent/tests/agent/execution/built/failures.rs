@@ -29,10 +29,10 @@ async fn a_failure_leaves_the_rest_and_the_next_attempt_is_told_of_it() {
     let answer = world.send("/plan resume").await;
     assert!(answer.reply.contains("3 done"), "{}", answer.reply);
     let requests = world.model.requests_of("coder");
-    let words: Vec<_> = requests.iter().map(told).collect();
-    assert!(!words[0].contains("Earlier attempts"));
-    assert!(words[1].contains("Earlier attempts at this step, the latest last:\n- failed\n> The wood is wet."));
-    assert!(words[2].contains("- failed\n> The wood is wet.\n- failed\n> Still wet."), "{}", words[2]);
+    let message: Vec<_> = requests.iter().map(told).collect();
+    assert!(!message[0].contains("Earlier attempts"));
+    assert!(message[1].contains("Earlier attempts at this step, the latest last:\n- failed\n> The wood is wet."));
+    assert!(message[2].contains("- failed\n> The wood is wet.\n- failed\n> Still wet."), "{}", message[2]);
     let execution = world.plan(1).await.execution.unwrap();
     assert_eq!((execution.number, execution.steps[0].attempts.len()), (3, 2));
     world.model.assert_finished();

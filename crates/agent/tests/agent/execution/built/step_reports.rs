@@ -121,12 +121,12 @@ async fn a_specialist_that_does_not_come_to_its_end_has_failed_with_words() {
             "`turn.model_calls`",
         ),
     ];
-    for (end, replies, words) in cases {
+    for (end, replies, expected) in cases {
         let world = one_step(replies, |setup| setup.policy.turn.model_calls = 7).await;
         assert_eq!(last_end(&world).await.name(), end);
         assert_eq!(run_statuses(&world, 1).await, [Failed], "{end}");
         let note = only_note(&world).await;
-        assert!(note.contains(words) && note.starts_with("coder: it did not come to its end"), "{end}: {note}");
+        assert!(note.contains(expected) && note.starts_with("coder: it did not come to its end"), "{end}: {note}");
         assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
         assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
         world.is_sound().await;

@@ -52,8 +52,8 @@ async fn a_step_that_is_stopped_while_the_model_thinks_is_done_anew() {
     assert_eq!(run_statuses(&world, 1).await, [Pending, Pending]);
     assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
     finish(&world).await;
-    let words = told(&world.model.requests_of("coder")[1]);
-    assert!(words.contains("Earlier attempts") && words.contains("stopped in the middle"), "{words}");
+    let message = told(&world.model.requests_of("coder")[1]);
+    assert!(message.contains("Earlier attempts") && message.contains("stopped in the middle"), "{message}");
 }
 
 #[tokio::test]
@@ -81,8 +81,8 @@ async fn a_step_that_is_stopped_in_the_middle_of_a_change_waits_for_a_person() {
     scripted(&world, "tester", [reported("done", "2")]);
     let answer = world.send("/plan resume retry").await;
     assert!(answer.reply.contains("2 done"), "{}", answer.reply);
-    let words = told(&world.model.requests_of("coder")[1]);
-    assert!(words.contains("Earlier attempts") && words.contains("its result is unknown"), "{words}");
+    let message = told(&world.model.requests_of("coder")[1]);
+    assert!(message.contains("Earlier attempts") && message.contains("its result is unknown"), "{message}");
     world.is_sound().await;
 }
 

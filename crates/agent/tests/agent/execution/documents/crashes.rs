@@ -14,7 +14,7 @@ use crate::planning::report;
 use crate::process::Process;
 use crate::specialist_scripts::{run_statuses, runs};
 use crate::test_tools::{Act, Prop};
-use crate::world::{World, newest_words, script};
+use crate::world::{World, newest_message, script};
 
 /// A process approves the plan and dies in the middle of this call, which belongs to the first step.
 async fn dies(effect: ToolEffect) -> (World, Prop) {
@@ -38,7 +38,7 @@ async fn another_process_goes_on_with_the_turn() {
     let outcome = world.agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap();
     assert!(outcome.reply.starts_with("All is done."), "{}", outcome.reply);
     assert_eq!(prop.calls().len(), 2, "what only reads is done again");
-    assert!(newest_words(&world.sent(3)).starts_with("[Plan 1 was approved.]"), "it is the same turn");
+    assert!(newest_message(&world.sent(3)).starts_with("[Plan 1 was approved.]"), "it is the same turn");
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     world.has_a_valid_history();
     world.is_sound().await;
@@ -109,8 +109,11 @@ async fn an_approval_that_was_stored_before_a_crash_is_carried_out_when_it_is_re
     then(&world, [report(1), report(2), Reply::text("All is done.")]);
     let answer = world.send("/plan resume").await;
     assert!(answer.reply.contains("All is done."), "{}", answer.reply);
-    let words = newest_words(&world.sent(3));
-    assert!(words.starts_with("[Plan 1 was approved.]") && words.contains("softly"), "nothing was begun yet: {words}");
+    let message = newest_message(&world.sent(3));
+    assert!(
+        message.starts_with("[Plan 1 was approved.]") && message.contains("softly"),
+        "nothing was begun yet: {message}"
+    );
     assert_eq!(world.plan(1).await.execution.unwrap().number, 1);
     assert!(world.send("/plan approve").await.refused(), "it is approved once");
     world.is_sound().await;

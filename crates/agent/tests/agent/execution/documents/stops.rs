@@ -15,7 +15,7 @@ use super::{TWO, drafted, then};
 use crate::planning::{report, set};
 use crate::specialist_scripts::{run_statuses, runs};
 use crate::test_tools::{Act, Prop};
-use crate::world::{World, newest_words, person};
+use crate::world::{World, newest_message, person};
 
 /// The first step is under way, in the middle of a call.
 async fn in_a_call(effect: ToolEffect) -> (World, Prop, JoinHandle<LedgerResult<Answer>>) {
@@ -41,7 +41,7 @@ async fn a_stop_while_the_model_thinks_leaves_the_plan_open() {
     assert_eq!(plan.status, PlanStatus::Executing);
     then(&world, [report(2), Reply::text("Done.")]);
     world.send("/plan resume").await;
-    assert!(newest_words(&world.sent(5)).starts_with("[Go on with plan 1.]"));
+    assert!(newest_message(&world.sent(5)).starts_with("[Go on with plan 1.]"));
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     world.has_a_valid_history();
     world.is_sound().await;

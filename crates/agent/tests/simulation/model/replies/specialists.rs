@@ -48,7 +48,7 @@ impl Speaker<'_> {
             Mood::Overreach => {
                 let name = random.pick(&["plan_get", "plan_set_content", "plan_submit", "plan_add_step", "plan_list"]);
                 reply.calls = vec![call(name, &self.plan_arguments(name, random)), self.question(random)];
-                let other = json!({ "status": "done", "step": 1 + random.below(3), "note": self.words("note") });
+                let other = json!({ "status": "done", "step": 1 + random.below(3), "note": self.phrase("note") });
                 reply.calls.push(call("plan_progress", &other));
             }
         }
@@ -67,7 +67,7 @@ impl Speaker<'_> {
         let mut reply = ModelReply::default();
         match random.weighed(&moods) {
             // The planner reads it.
-            Mood::Words => reply.text = self.words("expertise"),
+            Mood::Words => reply.text = self.phrase("expertise"),
             Mood::Work | Mood::Both => reply.calls = self.work(random),
             Mood::Nothing => {}
             Mood::Nonsense => reply.calls = vec![self.nonsense(random)],

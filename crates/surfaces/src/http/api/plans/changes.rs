@@ -83,11 +83,11 @@ async fn undo(
     name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
-    Body(said): Body<UndoBody>,
+    Body(body): Body<UndoBody>,
 ) -> ApiResult<Json<UndoView>> {
-    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
+    let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
     let plan = of.plan(&app, &id).await?;
-    let step = said.step.map(|step| step as usize);
+    let step = body.step.map(|step| step as usize);
     let answer = accepted(app.submit(&plan.session, Input::Undo { plan: plan.id.clone(), step }, &name)).await?;
     let undone = answer.undone.as_deref().map(UndoView::from);
     Ok(Json(undone.unwrap_or_else(|| UndoView {

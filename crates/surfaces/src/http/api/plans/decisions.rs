@@ -299,10 +299,10 @@ async fn reject(
     name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
-    Body(said): Body<Reason>,
+    Body(body): Body<Reason>,
 ) -> ApiResult<Json<PlanView>> {
-    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
-    decide(&app, &name, &of, &id, |plan| Input::Reject { plan, reason: said.reason }).await
+    let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
+    decide(&app, &name, &of, &id, |plan| Input::Reject { plan, reason: body.reason }).await
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -331,12 +331,12 @@ async fn revise(
     name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
-    Body(said): Body<Feedback>,
+    Body(body): Body<Feedback>,
 ) -> ApiResult<Json<PlanView>> {
-    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
+    let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
     let plan = of.plan(&app, &id).await?;
-    let review = drafted(&app, &plan, said.review).await?;
-    let changes = Changes { feedback: said.feedback, review };
+    let review = drafted(&app, &plan, body.review).await?;
+    let changes = Changes { feedback: body.feedback, review };
     decide(&app, &name, &of, &id, |plan| Input::Revise { plan, changes, begin: BeginWork::Now }).await
 }
 
@@ -353,10 +353,10 @@ async fn cancel(
     name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
-    Body(said): Body<Reason>,
+    Body(body): Body<Reason>,
 ) -> ApiResult<Json<PlanView>> {
-    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
-    decide(&app, &name, &of, &id, |plan| Input::Cancel { plan, reason: said.reason }).await
+    let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
+    decide(&app, &name, &of, &id, |plan| Input::Cancel { plan, reason: body.reason }).await
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -395,11 +395,11 @@ async fn resume(
     passphrases: PassphraseChannel,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
-    Body(said): Body<ResumeBody>,
+    Body(body): Body<ResumeBody>,
 ) -> ApiResult<Json<PlanView>> {
-    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
-    let name = passphrases.verified(&app, name, said.approver.as_deref(), said.passphrase.as_ref()).await?;
-    let ResumeBody { choice, after_step, .. } = said;
+    let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
+    let name = passphrases.verified(&app, name, body.approver.as_deref(), body.passphrase.as_ref()).await?;
+    let ResumeBody { choice, after_step, .. } = body;
     let (worker, after_step) = (Worker::ThisProcess, after_step.map(|step| step as usize));
     decide(&app, &name, &of, &id, |plan| Input::ResumePlan { plan, choice, worker, after_step }).await
 }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use planwright_core::ids::{CommentId, PlanId, StepId};
-use planwright_core::plan::review::{CommentAnchor, CommentKind, MOST_COMMENTS, Review, ReviewComment};
+use planwright_core::plan::review::{CommentAnchor, CommentKind, MAX_COMMENTS, Review, ReviewComment};
 use planwright_core::refusal::Refusal;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -96,8 +96,8 @@ impl AnchorBody {
 
 impl ReviewBody {
     fn review(self) -> Result<Review, Refusal> {
-        if self.comments.len() > MOST_COMMENTS {
-            return Err(Refusal::limit(format!("A review has at most {MOST_COMMENTS} comments.")));
+        if self.comments.len() > MAX_COMMENTS {
+            return Err(Refusal::limit(format!("A review has at most {MAX_COMMENTS} comments.")));
         }
         let comment = |Object(comment): Object<CommentBody>| {
             let CommentBody { id, anchor: Object(anchor), kind, text } = comment;

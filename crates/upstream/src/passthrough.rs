@@ -14,8 +14,8 @@ use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Value, json};
 
 /// Of more entries than this the rest is left out.
-const MOST_ENTRIES: usize = 1_000;
-const MOST_PAGES: usize = 20;
+const MAX_ENTRIES: usize = 1_000;
+const MAX_PAGES: usize = 20;
 
 pub(crate) async fn ask(peer: &Peer<RoleClient>, request: UpstreamRequest) -> Result<Value, ServiceError> {
     match request {
@@ -36,9 +36,9 @@ pub(crate) async fn ask(peer: &Peer<RoleClient>, request: UpstreamRequest) -> Re
             one(peer, ClientRequest::SubscribeRequest(SubscribeRequest::new(params))).await
         }
         UpstreamRequest::Subscribe { .. } => {
-            let words = "it does not tell about changes of its resources";
+            let message = "it does not tell about changes of its resources";
             let code = ErrorData::method_not_found::<SubscribeRequestMethod>().code;
-            Err(ServiceError::McpError(ErrorData::new(code, words, None)))
+            Err(ServiceError::McpError(ErrorData::new(code, message, None)))
         }
         UpstreamRequest::Unsubscribe { uri } => {
             let params = UnsubscribeRequestParams::new(uri);
@@ -110,18 +110,18 @@ async fn list(peer: &Peer<RoleClient>, kind: ListKind) -> Result<Value, ServiceE
     let mut entries = Vec::new();
     let mut cursor = None;
     if kind.is_offered(peer) {
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let mut page = one(peer, kind.request(cursor.take())).await?;
             if let Some(Value::Array(found)) = page.get_mut(kind.key()).map(Value::take) {
                 entries.extend(found);
             }
             cursor = page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty()).map(str::to_owned);
-            if cursor.is_none() || entries.len() >= MOST_ENTRIES {
+            if cursor.is_none() || entries.len() >= MAX_ENTRIES {
                 break;
             }
         }
     }
-    entries.truncate(MOST_ENTRIES);
+    entries.truncate(MAX_ENTRIES);
     Ok(json!({ kind.key(): entries }))
 }
 

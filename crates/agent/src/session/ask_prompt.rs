@@ -4,39 +4,38 @@ use planwright_core::ask::{AskSubject, CallToPermit, Question, WaitingAsk};
 use planwright_core::permission::RUN_COMMAND;
 use planwright_core::plan::choices::ask_choices;
 use planwright_core::visible::visible;
-
 use planwright_engine::plan_status::choice_list;
 
 /// What a person is asked, for surfaces that offer the answers themselves. In Markdown.
 pub fn ask_text(waiting: &WaitingAsk) -> String {
     match &waiting.ask.subject {
-        AskSubject::Permission(call) => format!("{}\n\n{}", call_words(call), visible(&call.reason)),
-        AskSubject::Questions { .. } => ask_words(waiting),
+        AskSubject::Permission(call) => format!("{}\n\n{}", call_text(call), visible(&call.reason)),
+        AskSubject::Questions { .. } => ask_prompt(waiting),
     }
 }
 
 /// The same with what to type. In Markdown.
-pub(crate) fn ask_words(waiting: &WaitingAsk) -> String {
+pub(crate) fn ask_prompt(waiting: &WaitingAsk) -> String {
     match &waiting.ask.subject {
         AskSubject::Permission(_) => {
             format!("{}\n\n{}", ask_text(waiting), choice_list(&ask_choices(waiting).list))
         }
         AskSubject::Questions { questions } => {
             let several = questions.len() > 1;
-            let words: Vec<_> = (1..).zip(questions).map(|(number, asked)| question(number, asked, several)).collect();
+            let text: Vec<_> = (1..).zip(questions).map(|(number, asked)| question(number, asked, several)).collect();
             let how =
                 if several { "Answer each question in a line of its own, in this order." } else { "Type your answer." };
             let code = waiting.ask.code();
             format!(
                 "{}\n\n{how} A script names the question: `/answer {code} ANSWER`. `/stop` ends the turn without an answer.",
-                words.join("\n\n")
+                text.join("\n\n")
             )
         }
     }
 }
 
 /// The call exactly as it runs.
-fn call_words(call: &CallToPermit) -> String {
+fn call_text(call: &CallToPermit) -> String {
     let tool = visible(&call.tool);
     let (language, text) = match call.arguments.as_object().filter(|arguments| arguments.len() == 1) {
         Some(arguments) if call.tool == RUN_COMMAND && arguments.contains_key("command") => {
@@ -55,15 +54,15 @@ fn fence_around(text: &str) -> String {
 }
 
 fn question(number: usize, question: &Question, several: bool) -> String {
-    let mut words = if several { format!("**{number}.** ") } else { String::new() };
-    words.push_str(&visible(&question.text));
+    let mut text = if several { format!("**{number}.** ") } else { String::new() };
+    text.push_str(&visible(&question.text));
     for (number, choice) in (1..).zip(&question.choices) {
-        words.push_str(&format!("\n{number}. {}", visible(choice)));
+        text.push_str(&format!("\n{number}. {}", visible(choice)));
     }
     if question.many {
-        words.push_str("\n\nSeveral can be taken: `1, 3`.");
+        text.push_str("\n\nSeveral can be taken: `1, 3`.");
     }
-    words
+    text
 }
 
 /// The answers in what a person typed, one for each question.

@@ -23,10 +23,10 @@ impl Mark {
 
 impl PlanDiffItem {
     /// One line, with nothing hidden in it.
-    pub fn words(&self) -> (Mark, String) {
-        let added = |words: String| (Mark::Added, words);
-        let removed = |words: String| (Mark::Removed, words);
-        let changed = |words: String| (Mark::Changed, words);
+    pub fn describe(&self) -> (Mark, String) {
+        let added = |text: String| (Mark::Added, text);
+        let removed = |text: String| (Mark::Removed, text);
+        let changed = |text: String| (Mark::Changed, text);
         match self {
             Self::StyleChanged { from, to } => changed(format!("style: {from} → {to}")),
             Self::TitleChanged { from, to } => changed(format!("title: {}", from_to(from, to))),
@@ -83,8 +83,8 @@ impl StepField {
 }
 
 fn from_to(from: &Option<String>, to: &Option<String>) -> String {
-    let words = |text: &Option<String>| text.as_deref().map_or_else(|| "(none)".to_owned(), line);
-    format!("{} → {}", words(from), words(to))
+    let shown = |text: &Option<String>| text.as_deref().map_or_else(|| "(none)".to_owned(), line);
+    format!("{} → {}", shown(from), shown(to))
 }
 
 fn hashes(level: u8) -> String {

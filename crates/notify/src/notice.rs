@@ -19,7 +19,7 @@ const TITLE: usize = 120;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum HappeningKind {
+pub enum NoticeKind {
     /// Something waits for a decision.
     Waits,
     Finished,
@@ -29,7 +29,7 @@ pub enum HappeningKind {
     Damage,
 }
 
-impl HappeningKind {
+impl NoticeKind {
     pub const ALL: [Self; 5] = [Self::Waits, Self::Finished, Self::Failed, Self::Budget, Self::Damage];
 
     pub const fn as_str(self) -> &'static str {
@@ -46,10 +46,10 @@ impl HappeningKind {
 /// Something that a person is told. It says what, since when, and where to decide, and not enough to decide by it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Happening {
+pub struct Notice {
     /// The same for the same thing, in every process.
     pub id: String,
-    pub kind: HappeningKind,
+    pub kind: NoticeKind,
     pub session: String,
     /// What it is, in a few words.
     pub what: String,
@@ -59,10 +59,10 @@ pub struct Happening {
     pub path: String,
 }
 
-/// A happening, and what a card is made of.
+/// A notice, and what a card is made of.
 #[derive(Debug, Clone)]
 pub struct Found {
-    pub happening: Happening,
+    pub notice: Notice,
     pub subject: Subject,
 }
 
@@ -110,9 +110,9 @@ fn of_ask(waiting: WaitingAsk) -> Found {
         AskSubject::Permission(_) => "The agent asks for permission",
         AskSubject::Questions { .. } => "The agent asks a question",
     };
-    let happening = Happening {
+    let notice = Notice {
         id: format!("ask-{}", ask.id),
-        kind: HappeningKind::Waits,
+        kind: NoticeKind::Waits,
         session: waiting.session.to_string(),
         what: what.to_owned(),
         // The arguments of a call may have secrets in them, so only the tool is named.
@@ -123,18 +123,18 @@ fn of_ask(waiting: WaitingAsk) -> Found {
         since: ask.asked_at,
         path: format!("/?item={}", ask.id),
     };
-    Found { happening, subject: Subject::Ask(Box::new(waiting)) }
+    Found { notice, subject: Subject::Ask(Box::new(waiting)) }
 }
 
 fn of_run(waiting: &WaitingRun) -> Found {
     let WaitingRun { session, run, task, since } = waiting;
     let (kind, what) = match &run.state {
-        RunState::Paused { reason: RunPause::Budget { .. }, .. } => (HappeningKind::Budget, "is at a limit"),
+        RunState::Paused { reason: RunPause::Budget { .. }, .. } => (NoticeKind::Budget, "is at a limit"),
         RunState::Paused { .. } | RunState::Interrupted { .. } | RunState::Running | RunState::Ended { .. } => {
-            (HappeningKind::Waits, "waits for you")
+            (NoticeKind::Waits, "waits for you")
         }
     };
-    let happening = Happening {
+    let notice = Notice {
         id: format!("run-{}-{}", run.id(), since.as_microsecond()),
         kind,
         session: session.to_string(),
@@ -143,7 +143,7 @@ fn of_run(waiting: &WaitingRun) -> Found {
         since: *since,
         path: format!("/?item={}", run.id()),
     };
-    Found { happening, subject: Subject::None }
+    Found { notice, subject: Subject::None }
 }
 
 fn of_plan(plan: &Arc<Plan>) -> Option<Found> {
@@ -151,36 +151,36 @@ fn of_plan(plan: &Arc<Plan>) -> Option<Found> {
     let (id, kind, what) = match (plan.status, plan.waiting_for()) {
         (_, Some(WaitingFor::Approval)) => {
             let id = format!("plan-{}-{}", plan.id, plan.digest());
-            (id, HappeningKind::Waits, format!("Plan #{} waits for your decision", plan.number))
+            (id, NoticeKind::Waits, format!("Plan #{} waits for your decision", plan.number))
         }
         (_, Some(WaitingFor::UncertainStep { position, .. })) => {
             let id = format!("uncertain-{}-{position}-{micros}", plan.id);
-            (id, HappeningKind::Waits, format!("The result of step {position} of plan #{} is unknown", plan.number))
+            (id, NoticeKind::Waits, format!("The result of step {position} of plan #{} is unknown", plan.number))
         }
         (_, Some(WaitingFor::StepEnded { position, .. })) => {
             let id = format!("step-{}-{position}-{micros}", plan.id);
-            (id, HappeningKind::Waits, format!("Step {position} of plan #{} ended", plan.number))
+            (id, NoticeKind::Waits, format!("Step {position} of plan #{} ended", plan.number))
         }
         (_, Some(WaitingFor::Paused)) => {
             let id = format!("paused-{}-{micros}", plan.id);
-            (id, HappeningKind::Waits, format!("Plan #{} is paused", plan.number))
+            (id, NoticeKind::Waits, format!("Plan #{} is paused", plan.number))
         }
         (PlanStatus::Completed, None) => {
             let execution = plan.execution.as_ref()?;
-            (format!("done-{}", execution.id), HappeningKind::Finished, format!("Plan #{} is done", plan.number))
+            (format!("done-{}", execution.id), NoticeKind::Finished, format!("Plan #{} is done", plan.number))
         }
         (PlanStatus::PartiallyCompleted, None) => {
             let execution = plan.execution.as_ref()?;
             let failed = execution.steps.iter().any(|run| run.status == StepStatus::Failed);
             let (kind, what) = match failed {
-                true => (HappeningKind::Failed, "failed"),
-                false => (HappeningKind::Finished, "is done in part"),
+                true => (NoticeKind::Failed, "failed"),
+                false => (NoticeKind::Finished, "is done in part"),
             };
             (format!("ended-{}-{micros}", execution.id), kind, format!("Plan #{} {what}", plan.number))
         }
         (_, None) => return None,
     };
-    let happening = Happening {
+    let notice = Notice {
         id,
         kind,
         session: plan.session.to_string(),
@@ -189,20 +189,20 @@ fn of_plan(plan: &Arc<Plan>) -> Option<Found> {
         since: plan.updated_at,
         path: format!("/p/{}", plan.id),
     };
-    Some(Found { happening, subject: Subject::Plan(Arc::clone(plan)) })
+    Some(Found { notice, subject: Subject::Plan(Arc::clone(plan)) })
 }
 
 fn of_damage(session: &SessionIdentity, what: &str, since: Timestamp) -> Found {
-    let happening = Happening {
+    let notice = Notice {
         id: format!("damage-{session}-{what}"),
-        kind: HappeningKind::Damage,
+        kind: NoticeKind::Damage,
         session: session.to_string(),
         what: "Something in the store is damaged; `planwright verify` names it".to_owned(),
         title: short(what),
         since,
         path: "/".to_owned(),
     };
-    Found { happening, subject: Subject::None }
+    Found { notice, subject: Subject::None }
 }
 
 fn short(text: &str) -> String {

@@ -7,9 +7,9 @@ use planwright_core::permission::{PermissionRule, PermissionRules};
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::permission_rules::FixedRules;
 use planwright_llm::scripted::{Reply, ScriptedModel};
-use planwright_notify::happening::HappeningKind;
+use planwright_notify::notice::NoticeKind;
 use planwright_notify::schedule::QuietHours;
-use planwright_notify::{NotifyOptions, Target};
+use planwright_notify::{NotifyOptions, NotifyTarget};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ async fn a_run_at_its_limit_is_told() {
     let notifier = world.notifier(world.options("one"));
     notifier.look(&session, world.now()).await.unwrap();
     world.advance(61);
-    assert_eq!(notifier.send_due(Target::Webhook).await.unwrap(), 1);
+    assert_eq!(notifier.send_due(NotifyTarget::Webhook).await.unwrap(), 1);
     let event = world.receiver.events().remove(0);
     let told = [&event["kind"], &event["what"], &event["title"]];
     assert_eq!(told, ["budget", "Run 1 is at a limit", "Tidy up"], "{event}");
@@ -50,9 +50,9 @@ async fn what_waits_is_told_after_a_while_with_its_place() {
     let notifier = world.notifier(world.options("one"));
     let session = world.waiting("session-one").await;
     notifier.look(&session, world.now()).await.unwrap();
-    assert_eq!(notifier.send_due(Target::Webhook).await.unwrap(), 0);
+    assert_eq!(notifier.send_due(NotifyTarget::Webhook).await.unwrap(), 0);
     world.advance(61);
-    assert_eq!(notifier.send_due(Target::Webhook).await.unwrap(), 1);
+    assert_eq!(notifier.send_due(NotifyTarget::Webhook).await.unwrap(), 1);
     let (headers, body) = world.receiver.received().remove(0);
     let event = &body["events"][0];
     let plan = world.agent.engine().plans().active(&session).await.unwrap();
@@ -65,7 +65,7 @@ async fn what_waits_is_told_after_a_while_with_its_place() {
     // Told once, however often it is looked at.
     for _ in 0..3 {
         notifier.look(&session, world.now()).await.unwrap();
-        assert_eq!(notifier.send_due(Target::Webhook).await.unwrap(), 0);
+        assert_eq!(notifier.send_due(NotifyTarget::Webhook).await.unwrap(), 0);
     }
 }
 
@@ -78,7 +78,7 @@ async fn what_is_decided_meanwhile_is_not_told() {
     let plan = world.agent.engine().plans().active(&session).await.unwrap();
     world.agent.engine().plans().reject(&session, &person(), &plan.id, None).await.unwrap();
     world.advance(61);
-    notifier.send_due(Target::Webhook).await.unwrap();
+    notifier.send_due(NotifyTarget::Webhook).await.unwrap();
     assert!(world.receiver.received().is_empty());
 }
 
@@ -91,7 +91,7 @@ async fn what_is_due_together_is_told_together() {
         notifier.look(&session, world.now()).await.unwrap();
     }
     world.advance(61);
-    notifier.send_due(Target::Webhook).await.unwrap();
+    notifier.send_due(NotifyTarget::Webhook).await.unwrap();
     assert_eq!((world.receiver.received().len(), world.receiver.events().len()), (1, 3));
 }
 
@@ -104,7 +104,7 @@ async fn several_servers_tell_it_once() {
         notifier.look(&session, world.now()).await.unwrap();
     }
     world.advance(61);
-    let (first, second) = tokio::join!(one.send_due(Target::Webhook), two.send_due(Target::Webhook));
+    let (first, second) = tokio::join!(one.send_due(NotifyTarget::Webhook), two.send_due(NotifyTarget::Webhook));
     assert_eq!(first.unwrap() + second.unwrap(), 1);
     assert_eq!(world.receiver.events().len(), 1);
 }
@@ -117,19 +117,19 @@ async fn quiet_hours_are_kept_and_others_are_told_in_the_end() {
     let options = NotifyOptions {
         quiet: Some(quiet),
         escalate_after: Some(Duration::from_secs(3 * 3_600)),
-        escalate_to: vec![Target::Webhook],
+        escalate_to: vec![NotifyTarget::Webhook],
         ..world.options("one")
     };
     let notifier = world.notifier(options);
     let session = world.waiting("session-one").await;
     notifier.look(&session, world.now()).await.unwrap();
     world.advance(3_600);
-    assert_eq!(notifier.send_due(Target::Webhook).await.unwrap(), 0);
+    assert_eq!(notifier.send_due(NotifyTarget::Webhook).await.unwrap(), 0);
     world.advance(3_600);
-    assert_eq!(notifier.send_due(Target::Webhook).await.unwrap(), 1);
+    assert_eq!(notifier.send_due(NotifyTarget::Webhook).await.unwrap(), 1);
     assert_eq!(world.receiver.events()[0]["escalated"], false);
     world.advance(3_600);
-    assert_eq!(notifier.send_due(Target::Webhook).await.unwrap(), 1);
+    assert_eq!(notifier.send_due(NotifyTarget::Webhook).await.unwrap(), 1);
     assert_eq!(world.receiver.events()[1]["escalated"], true);
 }
 
@@ -144,7 +144,7 @@ async fn a_call_that_waits_for_permission_is_named_without_its_arguments() {
     world.say(&session, "write it").await;
     notifier.look(&session, world.now()).await.unwrap();
     world.advance(61);
-    notifier.send_due(Target::Webhook).await.unwrap();
+    notifier.send_due(NotifyTarget::Webhook).await.unwrap();
     let event = world.receiver.events().remove(0);
     assert_eq!(
         (event["what"].as_str(), event["title"].as_str()),
@@ -156,11 +156,11 @@ async fn a_call_that_waits_for_permission_is_named_without_its_arguments() {
 #[tokio::test]
 async fn only_the_chosen_events_are_told() {
     let world = World::new(quiet_model()).await;
-    let notifier = world.notifier(NotifyOptions { events: vec![HappeningKind::Failed], ..world.options("one") });
+    let notifier = world.notifier(NotifyOptions { events: vec![NoticeKind::Failed], ..world.options("one") });
     let session = world.waiting("session-one").await;
     notifier.look(&session, world.now()).await.unwrap();
     world.advance(61);
-    assert_eq!(notifier.send_due(Target::Webhook).await.unwrap(), 0);
+    assert_eq!(notifier.send_due(NotifyTarget::Webhook).await.unwrap(), 0);
 }
 
 #[tokio::test]
