@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use planwright_core::actor::{Actor, ActorKind};
+use planwright_core::ask::WaitingAsk;
 use planwright_core::command::{Command, Decision, ExecutionCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{ExecutionId, PlanId, RequestId, StepId};
@@ -142,7 +143,7 @@ impl Executions {
             PlanStyle::Collect => false,
         };
         let open = if may_ask { self.turns.open_turn(session).await? } else { None };
-        Ok(match open.and_then(|open| open.waiting_ask().cloned()) {
+        Ok(match open.and_then(|open| WaitingAsk::of(session, &open)) {
             Some(ask) => answer.with_ask(ask),
             None => answer,
         })

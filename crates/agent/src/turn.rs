@@ -31,6 +31,7 @@ mod workbook_hooks;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use planwright_core::ask::WaitingAsk;
 use planwright_core::actor::Actor;
 use planwright_core::auto::AutoExecutionContext;
 use planwright_core::command::{Command, TurnCommand};
@@ -202,8 +203,8 @@ impl Turns {
         steps: &dyn InterruptedSteps,
     ) -> LedgerResult<bool> {
         let Some(open) = self.open_turn(context.session()).await? else { return Ok(false) };
-        if let Some(ask) = open.waiting_ask() {
-            let message = format!("The agent waits for your answer first.\n\n{}", ask_prompt(ask));
+        if let Some(ask) = WaitingAsk::of(context.session(), &open) {
+            let message = format!("The agent waits for your answer first.\n\n{}", ask_prompt(&ask));
             return Err(Refusal::wrong_status(message).into());
         }
         approved::check_open_turn(self.agent.engine(), context.session(), &open).await?;

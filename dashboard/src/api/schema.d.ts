@@ -583,10 +583,28 @@ export interface paths {
                          *           "status": "READY",
                          *           "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                          *           "since": "2026-03-01T12:04:00Z",
+                         *           "situation": "It waits for your decision.",
                          *           "choices": [
                          *             "approve",
                          *             "revise",
                          *             "reject"
+                         *           ],
+                         *           "actions": [
+                         *             {
+                         *               "name": "approve",
+                         *               "label": "Approve",
+                         *               "command": "/plan approve 1"
+                         *             },
+                         *             {
+                         *               "name": "revise",
+                         *               "label": "Request changes",
+                         *               "command": "/plan revise #1 WHAT TO CHANGE"
+                         *             },
+                         *             {
+                         *               "name": "reject",
+                         *               "label": "Reject",
+                         *               "command": "/plan reject 1"
+                         *             }
                          *           ],
                          *           "active": true
                          *         }
@@ -1455,7 +1473,18 @@ export interface paths {
                          *       "approval": null,
                          *       "endedBecause": null,
                          *       "createdAt": "2026-03-01T12:01:00Z",
-                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *       "updatedAt": "2026-03-01T12:06:00Z",
+                         *       "situation": "It is being carried out.",
+                         *       "choices": [
+                         *         "cancel"
+                         *       ],
+                         *       "actions": [
+                         *         {
+                         *           "name": "cancel",
+                         *           "label": "Cancel the plan",
+                         *           "command": "/plan cancel 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["PlanView"];
@@ -1561,7 +1590,18 @@ export interface paths {
                          *       "approval": null,
                          *       "endedBecause": null,
                          *       "createdAt": "2026-03-01T12:01:00Z",
-                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *       "updatedAt": "2026-03-01T12:06:00Z",
+                         *       "situation": "It is being carried out.",
+                         *       "choices": [
+                         *         "cancel"
+                         *       ],
+                         *       "actions": [
+                         *         {
+                         *           "name": "cancel",
+                         *           "label": "Cancel the plan",
+                         *           "command": "/plan cancel 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["ApprovedPlanView"];
@@ -1721,7 +1761,18 @@ export interface paths {
                          *       "approval": null,
                          *       "endedBecause": null,
                          *       "createdAt": "2026-03-01T12:01:00Z",
-                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *       "updatedAt": "2026-03-01T12:06:00Z",
+                         *       "situation": "It is being carried out.",
+                         *       "choices": [
+                         *         "cancel"
+                         *       ],
+                         *       "actions": [
+                         *         {
+                         *           "name": "cancel",
+                         *           "label": "Cancel the plan",
+                         *           "command": "/plan cancel 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["PlanView"];
@@ -2160,7 +2211,18 @@ export interface paths {
                          *       "approval": null,
                          *       "endedBecause": null,
                          *       "createdAt": "2026-03-01T12:01:00Z",
-                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *       "updatedAt": "2026-03-01T12:06:00Z",
+                         *       "situation": "It is being carried out.",
+                         *       "choices": [
+                         *         "cancel"
+                         *       ],
+                         *       "actions": [
+                         *         {
+                         *           "name": "cancel",
+                         *           "label": "Cancel the plan",
+                         *           "command": "/plan cancel 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["PlanView"];
@@ -2256,7 +2318,18 @@ export interface paths {
                          *       "approval": null,
                          *       "endedBecause": null,
                          *       "createdAt": "2026-03-01T12:01:00Z",
-                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *       "updatedAt": "2026-03-01T12:06:00Z",
+                         *       "situation": "It is being carried out.",
+                         *       "choices": [
+                         *         "cancel"
+                         *       ],
+                         *       "actions": [
+                         *         {
+                         *           "name": "cancel",
+                         *           "label": "Cancel the plan",
+                         *           "command": "/plan cancel 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["PlanView"];
@@ -2472,7 +2545,18 @@ export interface paths {
                          *       "approval": null,
                          *       "endedBecause": null,
                          *       "createdAt": "2026-03-01T12:01:00Z",
-                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *       "updatedAt": "2026-03-01T12:06:00Z",
+                         *       "situation": "It is being carried out.",
+                         *       "choices": [
+                         *         "cancel"
+                         *       ],
+                         *       "actions": [
+                         *         {
+                         *           "name": "cancel",
+                         *           "label": "Cancel the plan",
+                         *           "command": "/plan cancel 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["PlanView"];
@@ -2896,7 +2980,14 @@ export interface paths {
                          *             "tokens": 4100,
                          *             "seconds": 12.5,
                          *             "money": 0
-                         *           }
+                         *           },
+                         *           "actions": [
+                         *             {
+                         *               "name": "stop",
+                         *               "label": "Stop it",
+                         *               "command": "/auto off 1"
+                         *             }
+                         *           ]
                          *         }
                          *       ]
                          *     }
@@ -2948,7 +3039,14 @@ export interface paths {
                          *         "tokens": 4100,
                          *         "seconds": 12.5,
                          *         "money": 0
-                         *       }
+                         *       },
+                         *       "actions": [
+                         *         {
+                         *           "name": "stop",
+                         *           "label": "Stop it",
+                         *           "command": "/auto off 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["Run"];
@@ -3008,7 +3106,14 @@ export interface paths {
                          *         "tokens": 4100,
                          *         "seconds": 12.5,
                          *         "money": 0
-                         *       }
+                         *       },
+                         *       "actions": [
+                         *         {
+                         *           "name": "stop",
+                         *           "label": "Stop it",
+                         *           "command": "/auto off 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["Run"];
@@ -3080,7 +3185,14 @@ export interface paths {
                          *         "tokens": 4100,
                          *         "seconds": 12.5,
                          *         "money": 0
-                         *       }
+                         *       },
+                         *       "actions": [
+                         *         {
+                         *           "name": "stop",
+                         *           "label": "Stop it",
+                         *           "command": "/auto off 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["Run"];
@@ -3150,7 +3262,14 @@ export interface paths {
                          *         "tokens": 4100,
                          *         "seconds": 12.5,
                          *         "money": 0
-                         *       }
+                         *       },
+                         *       "actions": [
+                         *         {
+                         *           "name": "stop",
+                         *           "label": "Stop it",
+                         *           "command": "/auto off 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["Run"];
@@ -4787,7 +4906,7 @@ export interface components {
             title: string;
         };
         /** @enum {string} */
-        Activity: "running" | "paused" | "left_to_agent";
+        Activity: "running" | "paused" | "left_to_agent" | "asking";
         Actor: {
             kind: components["schemas"]["ActorKind"];
             name: string;
@@ -5066,6 +5185,14 @@ export interface components {
             uncovered: components["schemas"]["ChangedPathsView"];
             /** @description What people had put back, in order. */
             undone: components["schemas"]["UndoneView"][];
+        };
+        /** @description What a person can do. */
+        Choice: {
+            /** @description What a person types in a chat. Words in capitals stand for the person's own. */
+            command: string;
+            /** @description What it does, on a button or in a list. */
+            label: string;
+            name: string;
         };
         Client: {
             /** Format: date-time */
@@ -5963,10 +6090,16 @@ export interface components {
             updatedAt: string;
         };
         PlanView: {
+            /** @description The choices with their labels and commands. */
+            actions: components["schemas"]["Choice"][];
             /** @description What happens with an `EXECUTING` plan at this moment; only where a single plan is shown. */
             activity?: components["schemas"]["Activity"];
             approval: components["schemas"]["ApprovalView"] | null;
+            /** @description What its turn asks a person before it continues. */
+            askId?: string;
             channel: string;
+            /** @description What a person can do now. */
+            choices: string[];
             /** Format: date-time */
             createdAt: string;
             details?: Record<string, unknown>;
@@ -5985,6 +6118,8 @@ export interface components {
             number: number;
             progress: components["schemas"]["Progress"] | null;
             sessionId: string;
+            /** @description What it waits for or does now, in a sentence. */
+            situation: string;
             status: components["schemas"]["PlanStatus"];
             steps: components["schemas"]["StepView"][];
             style: components["schemas"]["PlanStyle"];
@@ -6193,6 +6328,8 @@ export interface components {
             version: number;
         };
         Run: {
+            /** @description What a person can do with it now. */
+            actions: components["schemas"]["Choice"][];
             /**
              * Format: date-time
              * @description When it did something last.
@@ -6600,6 +6737,8 @@ export interface components {
             status?: components["schemas"]["StepStatus"];
         };
         WaitingView: {
+            /** @description The choices with their labels and commands. */
+            actions: components["schemas"]["Choice"][];
             /** @description Whether the session works on the plan. */
             active?: boolean;
             /** @description An approval of the plan that waits for more people, in words. */
@@ -6631,6 +6770,8 @@ export interface components {
             sessionId: string;
             /** Format: date-time */
             since: string;
+            /** @description What it waits for, in a sentence. */
+            situation: string;
             status?: components["schemas"]["PlanStatus"];
             /** @description The step whose result is unknown, or that a person looks at. */
             step?: components["schemas"]["WaitingStepView"];

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::reference::PlanReference;
-use planwright_core::plan::{Plan, PlanStyle};
+use planwright_core::plan::{Plan, PlanStyle, choices};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{Comparison, PlanCommand};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::plan_status::{one_line, plan_line, plan_status, short_status};
-use planwright_engine::plans::Activity;
+use planwright_engine::plan_status::{choices_text, one_line, plan_line, plan_status, short_status};
 
 use super::{Decisions, Resuming, show, workbook};
 use crate::agent_context::AgentContext;
@@ -55,7 +54,9 @@ impl PlanCommands {
             PlanCommand::Done => self.leave_plan_mode(Leave::Done, context, &Running::NOTHING).await,
             PlanCommand::Status => self.status(session).await,
             PlanCommand::Show { plan } => {
-                let card = PlanCard::from(self.agent.engine().plans().find(session, plan.as_ref()).await?.as_ref());
+                let plans = self.agent.engine().plans();
+                let plan = plans.find(session, plan.as_ref()).await?;
+                let card = PlanCard::of(&plan, plans.activity(session, &plan).await?.as_ref());
                 show(self.agent.engine(), session, by, &card).await?;
                 Ok(Answer::text(session, "").with_plan(card))
             }
@@ -155,14 +156,7 @@ impl PlanCommands {
 
     async fn status_of(&self, session: &SessionIdentity, plan: &Plan, now: Timestamp) -> LedgerResult<String> {
         let activity = self.agent.engine().plans().activity(session, plan).await?;
-        let mut text = plan_status(plan, now, activity.as_ref());
-        if activity == Some(Activity::Paused) {
-            let number = plan.number;
-            text.push_str(&format!(
-                " `/plan resume {number}` continues it, `/plan resume {number} stop` ends it where it is."
-            ));
-        }
-        Ok(text)
+        Ok(format!("{}\n\n{}", plan_status(plan, now), choices_text(&choices(plan, activity.as_ref()))))
     }
 
     pub(super) async fn list(&self, session: &SessionIdentity) -> LedgerResult<Answer> {

@@ -11,7 +11,7 @@ use planwright_core::prompt::specialist;
 use planwright_core::turn::TurnEnd;
 use planwright_engine::engine::Engine;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::plan_status::{short_status, step_pause_text};
+use planwright_engine::plan_status::{execution_choices, progress_line};
 
 use super::{Executions, summary, uncertain};
 use crate::leases::is_over_or_taken;
@@ -134,15 +134,13 @@ impl<'a> DocumentWork<'a> {
     async fn with_pause(&self, mut answer: Answer) -> LedgerResult<Answer> {
         let Some(open) = self.active().await? else { return Ok(answer) };
         if open.is_paused() {
-            let far = short_status(&open);
-            if !answer.reply.contains(&far) {
-                let gap = if answer.reply.is_empty() { "" } else { "\n\n" };
-                answer.reply.push_str(&format!("{gap}{far}"));
-            }
-            if step_pause_text(&open).is_none() {
-                let braked = open.execution.as_ref().and_then(|execution| self.engine().policy().brakes(execution));
-                let why = braked.map(|why| format!(": {why}")).unwrap_or_default();
-                answer.reply.push_str(&format!(" It is paused{why}. `/plan resume {}` continues it.", open.number));
+            let braked = open.execution.as_ref().and_then(|execution| self.engine().policy().brakes(execution));
+            let why = braked.map(|why| format!("Planwright does not continue by itself: {why}."));
+            for text in [Some(progress_line(&open)), execution_choices(&open), why].into_iter().flatten() {
+                if !answer.reply.contains(&text) {
+                    let gap = if answer.reply.is_empty() { "" } else { "\n\n" };
+                    answer.reply.push_str(&format!("{gap}{text}"));
+                }
             }
         }
         Ok(answer)

@@ -91,7 +91,7 @@ impl ChatConversation {
             self.set_seen(SeenPlan::AtSurface(Some(ShownPlan { plan: card.plan_id.clone(), digest: card.digest })));
         }
         if let Some(ask) = &answer.ask {
-            self.place.seen_ask = SeenAsk::AtSurface(Some(ask.id.clone()));
+            self.place.seen_ask = SeenAsk::AtSurface(Some(ask.ask.id.clone()));
         }
     }
 

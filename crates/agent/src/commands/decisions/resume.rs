@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::execution::{Execution, Pause, StepState, StepStatus};
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle, choices};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::plan_status::{one_line, short_status};
+use planwright_engine::plan_status::{choice_list, one_line, short_status};
 
 use super::Decisions;
 use crate::execution::summary;
@@ -236,12 +236,9 @@ fn ask_what_to_do(plan: &Plan, position: usize, run: &StepState) -> String {
     let known = run.note.as_deref().map_or_else(String::new, |note| format!(" What is known: {}.", one_line(note)));
     format!(
         "The result of step {position} is unknown (plan {}: {}).{known}\n\n\
-         - `/plan resume {number} retry` does it again\n\
-         - `/plan resume {number} skip` continues without it\n\
-         - `/plan resume {number} stop` ends the execution there\n\
-         - `/plan revise #{number} WHAT TO CHANGE` plans anew",
+         {}",
         plan.number,
         one_line(&run.description),
-        number = plan.number,
+        choice_list(&choices(plan, None).list),
     )
 }
