@@ -71,7 +71,7 @@ impl Submitter {
         Self { clock: Arc::new(clock), ids: Arc::new(ids), ..self }
     }
 
-    /// The same submitter for a request that may arrive twice: the first command gets this name.
+    /// Returns a submitter for a request that may arrive twice: the first command gets this id.
     pub(crate) fn as_request(&self, request: RequestId) -> Self {
         Self { ids: Arc::new(NamedFirst::new(request, Arc::clone(&self.ids))), ..self.clone() }
     }
@@ -80,12 +80,12 @@ impl Submitter {
         &self.ledger
     }
 
-    /// The same submitter with the specialists and templates of projects, which are read with these tools.
+    /// Adds the specialists and templates of projects, which are read with these tools.
     pub(crate) fn with_project_files(self, files: FileTools) -> Self {
         Self { policies: self.policies.with_files(files), ..self }
     }
 
-    /// The same submitter, which writes plans as files of the project.
+    /// Writes plans as files of the project.
     pub(crate) fn with_plan_export(self, export: PlanExport) -> Self {
         Self { export: Some(export), ..self }
     }
@@ -152,7 +152,7 @@ impl Submitter {
         self.submit_as(self.request(session, by), command).await
     }
 
-    /// The same for a request that has a name already, or that holds the lease of the session.
+    /// Submits a command whose request has an id already, or that holds the lease of the session.
     pub(crate) async fn submit_as(&self, request: SubmitRequest<'_>, command: Command) -> LedgerResult<Committed> {
         let SubmitRequest { session, by, id, leasing, turn } = request;
         let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };

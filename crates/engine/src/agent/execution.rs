@@ -206,7 +206,7 @@ impl Executions {
         interrupted::stop_session(self.agent.engine(), session, by, running).await
     }
 
-    /// The same for a request that may arrive twice: it stops what runs when it arrives first, and nothing later.
+    /// Stops the work for a request that may arrive twice: only its first arrival stops what runs.
     pub(super) async fn stop_once(&self, context: &InputContext, running: &Running) -> LedgerResult<bool> {
         interrupted::stop_once(self.agent.engine(), context, running).await
     }
@@ -239,7 +239,7 @@ impl Executions {
         approved::check(self, snapshot, plan).await
     }
 
-    /// The same for the plan that a turn works on, which a process left open.
+    /// Refuses to continue an open turn if the approval of its plan does not permit work on it any more.
     pub(super) async fn check_open_turn(&self, session: &SessionIdentity, open: &OpenTurn) -> LedgerResult<()> {
         match open.purpose.plan() {
             Some(plan) => {
@@ -332,7 +332,7 @@ impl Executions {
         self.check_able_without(plan, left_out)
     }
 
-    /// The same without the steps that are left out.
+    /// Checks that this process can carry the plan out, without the steps that are left out.
     pub(super) fn check_able_without(&self, plan: &Plan, left_out: &[SkippedStep]) -> Result<(), Refusal> {
         let is_over = |run: &&StepState| matches!(run.status, StepStatus::Completed | StepStatus::Skipped);
         let runs = plan.execution.iter().flat_map(|execution| &execution.steps);

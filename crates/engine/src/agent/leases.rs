@@ -56,7 +56,7 @@ impl Leases {
         }
     }
 
-    /// The same for a request that has a name already.
+    /// Takes the lease of a session with a command whose request has an id already.
     pub(super) async fn take_as(
         &self,
         request: RequestId,

@@ -32,7 +32,7 @@ impl Replies {
         self.begin_answer(request, text, &snapshot, context).await
     }
 
-    /// The same for a caller that has read the session.
+    /// Answers a message for a caller that has read the session already.
     pub(super) async fn answer_in(
         &self,
         snapshot: &Snapshot,

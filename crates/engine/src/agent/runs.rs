@@ -40,7 +40,7 @@ const TICKS_AT_ONCE: usize = 256;
 pub(super) struct RunDrivers {
     queue: OnceLock<AgentQueue>,
     drivers: Mutex<HashMap<RunId, RunDriver>>,
-    /// Whether this process gives signs of life. Changed only while `drivers` is locked.
+    /// Whether this process sends heartbeats. Changed only while `drivers` is locked.
     is_beating: AtomicBool,
     /// Notified when no driver is left.
     all_left: Arc<Notify>,
@@ -60,7 +60,7 @@ struct RunDriver {
 
 /// What became of a driver that was to be added.
 enum Added {
-    /// The process gives no signs of life yet.
+    /// The process sends no heartbeats yet.
     First,
     Another,
     /// The run is driven already.
@@ -149,7 +149,7 @@ impl RunDrivers {
         }
     }
 
-    /// Returns whether the signs of life end here, because this process drives no run.
+    /// Returns whether the heartbeats end here, because this process drives no run.
     fn stop_beating(&self) -> bool {
         let drivers = self.drivers();
         if drivers.is_empty() {

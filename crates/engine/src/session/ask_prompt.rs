@@ -12,7 +12,7 @@ pub fn ask_text(ask: &Ask) -> String {
     }
 }
 
-/// The same with what to type. In Markdown.
+/// What the agent asks, with what to type, in Markdown.
 pub(crate) fn ask_prompt(ask: &Ask) -> String {
     match &ask.subject {
         AskSubject::Permission(call) => {
