@@ -73,7 +73,7 @@ SIMULATE_SECONDS ?= 60
 
 simulate: toolchain ## Simulate the agent for longer: make simulate SIMULATE_SECONDS=600; SEED=… repeats one run
 	PLANWRIGHT_SIMULATE_SECONDS=$(SIMULATE_SECONDS) PLANWRIGHT_SIMULATE_SEED=$(SEED) PLANWRIGHT_SIMULATE_ACTS=$(ACTS) \
-		$(CARGO) test --release -p planwright-engine --test simulation what_must_hold -- --nocapture
+		$(CARGO) test --release -p planwright-agent --test simulation what_must_hold -- --nocapture
 
 docs: toolchain ## Write docs/configuration.md anew from the program's settings
 	WRITE_DOCS=1 $(CARGO) test --quiet -p planwright configuration_page

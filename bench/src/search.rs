@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
+use planwright_agent::toolbox::{Tool, ToolContext};
 use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::Workspace;
 use planwright_engine::core as planwright_core;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
-use planwright_engine::toolbox::{Tool, ToolContext};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

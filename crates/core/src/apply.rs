@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::ask::{Ask, AskAnswer, AskState, AskSubject, CallToPermit, GrantedCall};
-use crate::event::{AutoEvent, Event, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
+use crate::event::{Event, PlanEvent, SessionEvent, TurnEvent};
 use crate::identity::SessionIdentity;
 use crate::ids::{AskId, MemoryId, PlanId, StepId, TurnId};
 use crate::memory::{MemoryChange, MemoryEvent, MemoryRecord};
@@ -18,7 +18,6 @@ use crate::plan::{Digest, Feedback, Plan, PlanEnding};
 use crate::session::Session;
 use crate::snapshot::{CommandContext, Snapshot};
 use crate::turn::{OpenTurn, Purpose, TickProgress};
-use crate::workbook::WriteOrigin;
 use crate::workspace::Workspace;
 
 /// How many accepted and declined offers a session keeps. It is more than the rules offer at once.
@@ -79,20 +78,8 @@ impl Snapshot {
             SessionEvent::Opened => self.session = Some(Session::opened(identity(), context.at).into()),
             SessionEvent::PlanCreated { creation } => self.add_plan(Plan::created(creation, identity(), context.at)),
             SessionEvent::PlanImported { number, plan } => self.add_plan(Plan::imported(plan, identity(), *number)),
-            SessionEvent::ConversationReset { .. }
-            | SessionEvent::PlanModeEnabled { .. }
-            | SessionEvent::PlanModeDisabled { .. }
-            | SessionEvent::Compacted { .. }
-            | SessionEvent::Renamed { .. }
-            | SessionEvent::ReviewDrafted { .. }
-            | SessionEvent::ReviewSent { .. }
-            | SessionEvent::PlanShown { .. }
-            | SessionEvent::WorkspaceChosen { .. }
-            | SessionEvent::FilesChanged { .. }
-            | SessionEvent::ChangesUndone { .. }
-            | SessionEvent::ClientSeen { .. }
-            | SessionEvent::GatewayAsked { .. }
-            | SessionEvent::Restored => {}
+            // Every other event changes nothing but the session.
+            _ => {}
         }
         if let Some(session) = &mut self.session {
             session.apply(event, context.at);
@@ -107,24 +94,8 @@ impl Snapshot {
     /// the way are no progress.
     fn is_progress(&self, event: &Event) -> bool {
         match event {
-            Event::Session(event) => {
-                matches!(event, SessionEvent::FilesChanged { .. } | SessionEvent::PlanCreated { .. })
-            }
             Event::Plan { id, event } => self.plan(id).is_none_or(|plan| plan.is_moved_by(event)),
-            Event::Memory(_) => true,
-            Event::Workbook(WorkbookEvent::Written { why, .. }) => match why {
-                WriteOrigin::Tool => true,
-                WriteOrigin::User | WriteOrigin::Conflict | WriteOrigin::Middleware => false,
-            },
-            Event::Workbook(WorkbookEvent::Begun { .. }) => true,
-            Event::Workbook(_) | Event::Turn { .. } => false,
-            Event::Auto(event) => matches!(
-                event,
-                AutoEvent::GoalAdded { .. }
-                    | AutoEvent::GoalChanged { .. }
-                    | AutoEvent::TaskAdded { .. }
-                    | AutoEvent::TaskChanged { .. }
-            ),
+            _ => event.touches().progress,
         }
     }
 }
@@ -169,7 +140,6 @@ impl Session {
     fn apply(&mut self, event: &SessionEvent, at: Timestamp) {
         let mode = &mut self.plan_mode;
         match event {
-            SessionEvent::Opened | SessionEvent::FilesChanged { .. } | SessionEvent::ChangesUndone { .. } => {}
             SessionEvent::PlanModeEnabled { style, plan } => {
                 mode.enabled = true;
                 mode.style = *style;
@@ -187,10 +157,6 @@ impl Session {
                 self.kept_from = compaction.kept_from;
             }
             SessionEvent::Renamed { title } => self.title.clone_from(title),
-            // Comments are read from the journal of the plan.
-            SessionEvent::ReviewDrafted { .. } | SessionEvent::ReviewSent { .. } => {}
-            // What was asked and answered is read from the journal.
-            SessionEvent::GatewayAsked { .. } => {}
             SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
             SessionEvent::WorkspaceChosen { path } => self.workspace = Workspace::at(path.clone()),
             SessionEvent::ClientSeen { client } => {
@@ -222,6 +188,8 @@ impl Session {
                 self.shown = None;
                 self.topic = None;
             }
+            // Comments, changes of files and what was asked are read from the journal.
+            _ => {}
         }
     }
 
@@ -511,21 +479,7 @@ impl Plan {
                 outcome.status.is_settled() && status(step).is_some_and(|before| !before.is_settled())
             }
             PlanEvent::ExecutionPaused { .. } | PlanEvent::PermissionsCounted { .. } => false,
-            PlanEvent::StepRecorded { .. }
-            | PlanEvent::MetadataSet { .. }
-            | PlanEvent::StepAdded { .. }
-            | PlanEvent::StepUpdated { .. }
-            | PlanEvent::StepRemoved { .. }
-            | PlanEvent::Finalized { .. }
-            | PlanEvent::Approved { .. }
-            | PlanEvent::ApprovalSigned { .. }
-            | PlanEvent::Rejected { .. }
-            | PlanEvent::RevisionRequested { .. }
-            | PlanEvent::Cancelled { .. }
-            | PlanEvent::Superseded { .. }
-            | PlanEvent::ExecutionStarted { .. }
-            | PlanEvent::ExecutionResumed { .. }
-            | PlanEvent::ExecutionFinished { .. } => true,
+            _ => true,
         }
     }
 

@@ -13,6 +13,7 @@ use crate::ids::{AskId, ExecutionId, TurnId};
 use crate::plan::Digest;
 use crate::refusal::Refusal;
 use crate::visible::visible;
+use crate::wire::text_enum;
 
 /// The characters of a title.
 const TITLE: usize = 120;
@@ -86,31 +87,20 @@ pub enum AskAnswer {
     Questions { answers: Vec<String> },
 }
 
-/// How far a permission reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Grant {
-    /// For this call.
-    Once,
-    /// For this call whenever it comes again while the plan is carried out.
-    Plan,
-    /// A rule allows it from now on.
-    Always,
-    No,
+text_enum! {
+    /// How far a permission reaches.
+    pub enum Grant {
+        /// For this call.
+        Once = "once",
+        /// For this call whenever it comes again while the plan is carried out.
+        Plan = "plan",
+        /// A rule allows it from now on.
+        Always = "always",
+        No = "no",
+    }
 }
 
 impl Grant {
-    pub const ALL: [Self; 4] = [Self::Once, Self::Plan, Self::Always, Self::No];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Once => "once",
-            Self::Plan => "plan",
-            Self::Always => "always",
-            Self::No => "no",
-        }
-    }
-
     pub const fn permits(self) -> bool {
         match self {
             Self::Once | Self::Plan | Self::Always => true,

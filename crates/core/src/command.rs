@@ -14,6 +14,7 @@ use crate::plan::{ApprovalSignature, Digest, PlanStyle};
 use crate::presence::AgentClient;
 use crate::session::{Compaction, Session};
 use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
+use crate::wire::text_enum;
 use crate::workbook::WorkbookCommand;
 use crate::workspace::{CallChanges, Undo, Workspace};
 
@@ -231,23 +232,11 @@ pub enum AfterApproval {
     CarryOut,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StuckChoice {
-    Retry,
-    Skip,
-    Stop,
-}
-
-impl StuckChoice {
-    pub const ALL: [Self; 3] = [Self::Retry, Self::Skip, Self::Stop];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Retry => "retry",
-            Self::Skip => "skip",
-            Self::Stop => "stop",
-        }
+text_enum! {
+    pub enum StuckChoice {
+        Retry = "retry",
+        Skip = "skip",
+        Stop = "stop",
     }
 }
 

@@ -11,52 +11,26 @@ use sha2::{Digest as _, Sha256};
 
 use crate::refusal::Refusal;
 use crate::visible::quoted;
+use crate::wire::text_enum;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Channel {
-    Web,
-    Telegram,
-    Cli,
-    Mcp,
-    Acp,
-    /// Conversations taken over from the older format, which did not know channels.
-    Legacy,
-}
-
-impl Channel {
-    pub const ALL: [Self; 6] = [Self::Web, Self::Telegram, Self::Cli, Self::Mcp, Self::Acp, Self::Legacy];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Web => "web",
-            Self::Telegram => "telegram",
-            Self::Cli => "cli",
-            Self::Mcp => "mcp",
-            Self::Acp => "acp",
-            Self::Legacy => "legacy",
-        }
-    }
-}
-
-impl fmt::Display for Channel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Channel {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|channel| channel.as_str() == text).ok_or_else(|| {
-            let known: Vec<_> = Self::ALL.iter().map(|channel| channel.as_str()).collect();
-            Refusal::invalid(format!("{} is not a channel; channels are {}", quoted(text), known.join(", ")))
-        })
+text_enum! {
+    pub enum Channel or "is not a channel; channels are" {
+        Web = "web",
+        Telegram = "telegram",
+        Cli = "cli",
+        Mcp = "mcp",
+        Acp = "acp",
+        /// Conversations taken over from the older format, which did not know channels.
+        Legacy = "legacy",
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)
+)]
 #[serde(try_from = "String")]
 pub struct ConversationKey(String);
 

@@ -12,6 +12,8 @@ macro_rules! text_ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+        #[cfg_attr(feature = "schema", schema(pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128))]
         #[serde(try_from = "String")]
         pub struct $name(String);
 

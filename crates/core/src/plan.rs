@@ -20,9 +20,6 @@ pub mod template;
 pub mod text;
 pub mod waiting;
 
-use std::fmt;
-use std::str::FromStr;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -31,51 +28,23 @@ use crate::copy_on_write::CopyOnWrite;
 use crate::identity::{SessionIdentity, TransportChat};
 use crate::ids::{PlanId, StepId};
 use crate::refusal::Refusal;
-use crate::visible::quoted;
+use crate::wire::text_enum;
 
 pub use approval::{Approval, ApprovalSignature, IncompleteApproval, SignedApproval};
 pub use content::{PlanContent, PlanStep};
 pub use digest::Digest;
-pub use event::{PlanChange, PlanEvent};
+pub use event::{PlanChange, PlanEvent, Touches};
 pub use execution::Execution;
 pub use lifecycle::PlanStatus;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PlanStyle {
-    /// One Markdown document is the plan.
-    Document,
-    /// Tool calls are recorded as steps instead of being run.
-    Collect,
-    /// A draft is built piece by piece and handed to specialists, step by step.
-    Build,
-}
-
-impl PlanStyle {
-    pub const ALL: [Self; 3] = [Self::Document, Self::Collect, Self::Build];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Document => "document",
-            Self::Collect => "collect",
-            Self::Build => "build",
-        }
-    }
-}
-
-impl fmt::Display for PlanStyle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for PlanStyle {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|style| style.as_str() == text).ok_or_else(|| {
-            Refusal::invalid(format!("{} is not a plan style; styles are document, collect and build", quoted(text)))
-        })
+text_enum! {
+    pub enum PlanStyle or "is not a plan style; styles are" {
+        /// One Markdown document is the plan.
+        Document = "document",
+        /// Tool calls are recorded as steps instead of being run.
+        Collect = "collect",
+        /// A draft is built piece by piece and handed to specialists, step by step.
+        Build = "build",
     }
 }
 

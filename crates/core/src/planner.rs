@@ -8,6 +8,7 @@ use crate::plan::{Plan, PlanStatus};
 use crate::turn::TurnEnd;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum PlannerAnswer {
     /// Words, and no plan was made or changed.
@@ -30,6 +31,7 @@ pub enum PlannerAnswer {
 
 /// How far a plan is, in the planner's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlannedAs))]
 #[serde(rename_all = "snake_case")]
 pub enum DraftStatus {
     Draft,

@@ -62,29 +62,20 @@ impl TurnReplay {
                     self.open.get_or_insert_with(|| Turn::new(id.clone(), purpose.clone()));
                 }
                 TurnEvent::Ended { .. } => self.open = None,
-                TurnEvent::Resumed
-                | TurnEvent::PermissionAsked { .. }
-                | TurnEvent::PermissionAnswered { .. }
-                | TurnEvent::QuestionsAsked { .. }
-                | TurnEvent::QuestionsAnswered { .. } => {}
-                TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => {
-                    if let Some(open) = &mut self.open
-                        && let Some(input) = event.input()
-                    {
+                _ => {
+                    if let (Some(open), Some(input)) = (&mut self.open, event.input()) {
                         open.apply(&input);
                     }
                 }
             },
             // Another turn that is recorded before this one ends is a question that this one waits for.
             Event::Turn { event, .. } => {
-                if let Some(open) = &mut self.open
-                    && let Some(input) = event.input()
-                {
+                if let (Some(open), Some(input)) = (&mut self.open, event.input()) {
                     open.note_asked(&input);
                 }
             }
             Event::Session(SessionEvent::ConversationReset { .. }) => self.open = None,
-            Event::Session(_) | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) | Event::Plan { .. } => {}
+            _ => {}
         }
     }
 

@@ -200,7 +200,7 @@ impl History {
     }
 
     /// The session as it was before a request was carried out and right after it, from its journal.
-    pub(crate) async fn session_around(
+    pub async fn session_around(
         &self,
         session: &SessionIdentity,
         carried_out: &Committed,

@@ -21,7 +21,7 @@ use crate::ledger::{Committed, DamagedRow, FoundMemories, LedgerError, LedgerRes
 use crate::submitter::{MemoryRead, SubmitRequest, Submitter};
 
 pub(crate) use embeddings::Embeddings;
-pub(crate) use tools::{MemoryTools, memory_tools};
+pub use tools::{MemoryTools, memory_tools};
 
 use embeddings::ByMeaning;
 
@@ -62,18 +62,11 @@ impl Memories {
         Ok(self.save_as(self.submitter.request(session, by), new).await?.0)
     }
 
-    pub(crate) async fn save_as(
-        &self,
-        request: SubmitRequest<'_>,
-        new: NewMemory,
-    ) -> LedgerResult<(MemoryItem, Committed)> {
+    pub async fn save_as(&self, request: SubmitRequest<'_>, new: NewMemory) -> LedgerResult<(MemoryItem, Committed)> {
         let outcome = self.submit_as(request, MemoryCommand::Save(Box::new(new))).await?;
         match outcome.event {
             MemoryEvent::Saved { item } => Ok((*item, outcome.committed)),
-            MemoryEvent::Promoted { .. }
-            | MemoryEvent::Forgotten { .. }
-            | MemoryEvent::Restored { .. }
-            | MemoryEvent::OfferDeclined { .. } => Err(other_request()),
+            _ => Err(other_request()),
         }
     }
 
@@ -159,10 +152,7 @@ impl Memories {
         let outcome = self.submit(session, by, MemoryCommand::Promote { memory }).await?;
         match outcome.event {
             MemoryEvent::Promoted { copy, .. } => Ok(*copy),
-            MemoryEvent::Saved { .. }
-            | MemoryEvent::Forgotten { .. }
-            | MemoryEvent::Restored { .. }
-            | MemoryEvent::OfferDeclined { .. } => Err(other_request()),
+            _ => Err(other_request()),
         }
     }
 

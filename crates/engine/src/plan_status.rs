@@ -48,7 +48,7 @@ pub fn plan_status(plan: &Plan, now: Timestamp, activity: Option<&Activity>) -> 
 }
 
 /// The status in one line.
-pub(crate) fn short_status(plan: &Plan) -> String {
+pub fn short_status(plan: &Plan) -> String {
     let mut text = plan_line(plan);
     if let Some(execution) = &plan.execution {
         let progress = execution.progress();
@@ -64,7 +64,7 @@ pub(crate) fn short_status(plan: &Plan) -> String {
 }
 
 /// What a person does after a look at the step that ended, if the plan waits for that.
-pub(crate) fn step_pause_text(plan: &Plan) -> Option<String> {
+pub fn step_pause_text(plan: &Plan) -> Option<String> {
     let pause = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing)?.step_pause()?;
     let (number, step) = (plan.number, pause.step);
     Some(format!(
@@ -138,7 +138,7 @@ fn waiting(plan: &Plan, execution: &Execution, activity: Option<&Activity>) -> S
     }
 }
 
-pub(crate) fn plan_line(plan: &Plan) -> String {
+pub fn plan_line(plan: &Plan) -> String {
     let line = format!("Plan {} is **{}**: {}.", plan.number, plan.status, one_line(&plan.display_title()));
     match &plan.incomplete_approval {
         Some(waiting) => format!("{line} {}.", one_line(&waiting.to_string())),
@@ -155,7 +155,7 @@ fn short(text: &str) -> String {
 }
 
 /// A title in one line that no Markdown of its own disturbs.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in visible(text).replace(['\n', '\t'], " ").chars() {
         if "\\`*_[]<>#|~".contains(c) {

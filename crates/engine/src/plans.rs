@@ -1,6 +1,7 @@
 //! Plans: decisions about them, how they are found, and what happens with one right now.
 
 mod activity;
+mod decision;
 
 use std::sync::Arc;
 
@@ -18,10 +19,10 @@ use crate::history::History;
 use crate::ledger::{Ledger, LedgerResult, Page, PlanSummary};
 use crate::lookup::{self, no_plan};
 use crate::plan_watch::PlanWatch;
-use crate::session::input::{Approving, Changes};
 use crate::submitter::Submitter;
 
 pub use activity::Activity;
+pub use decision::{Approving, Changes};
 
 /// The number of plans that are read at once.
 const PAGE: u32 = 200;
@@ -66,7 +67,7 @@ impl Plans {
 
     /// With [`AfterApproval::CarryOut`] its execution starts in the same entry. The caller carries the plan out; after a
     /// crash another process does.
-    pub(crate) async fn approve_with(
+    pub async fn approve_with(
         &self,
         session: &SessionIdentity,
         by: &Actor,

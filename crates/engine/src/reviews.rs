@@ -135,12 +135,7 @@ impl PlanReviews {
                 }
                 self.sent.push(SentReview { at: entry.at, by: entry.by, with, review });
             }
-            Event::Session(_)
-            | Event::Turn { .. }
-            | Event::Workbook(_)
-            | Event::Memory(_)
-            | Event::Auto(_)
-            | Event::Plan { .. } => {}
+            _ => {}
         }
     }
 }

@@ -1,6 +1,4 @@
 //! Plans and sessions as JSON: camelCase, the same in REST, over the WebSocket and with `--json` on the command line.
-//!
-//! - `schemas`: how the OpenAPI document describes the domain types in them
 
 mod answers;
 mod auto;
@@ -14,7 +12,6 @@ mod messages;
 mod plan_updates;
 mod progress;
 mod reviews;
-pub(crate) mod schemas;
 mod sessions;
 mod upstream;
 
@@ -33,8 +30,6 @@ use planwright_engine::plans::Activity;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
-
-use self::schemas::{ActorSchema, PlanStatusSchema, PlanStyleSchema, ProgressSchema, StepStatusSchema};
 
 pub use answers::{AnswerView, OutcomeView, PlanCardView};
 pub use auto::{GoalView, RunView, ScheduleView, SpendView, TaskView};
@@ -58,7 +53,6 @@ pub use upstream::{AcceptanceView, ConnectionView, McpServerView, ToolChangeView
 #[serde(rename_all = "camelCase")]
 pub struct PlanModeView {
     pub enabled: bool,
-    #[schema(value_type = PlanStyleSchema)]
     pub style: PlanStyle,
     #[schema(required = true)]
     pub active_plan_id: Option<String>,
@@ -103,9 +97,7 @@ impl From<&Session> for SessionView {
 pub struct PlanSummaryView {
     pub id: String,
     pub number: u32,
-    #[schema(value_type = PlanStatusSchema)]
     pub status: PlanStatus,
-    #[schema(value_type = PlanStyleSchema)]
     pub style: PlanStyle,
     pub title: String,
     pub updated_at: Timestamp,
@@ -131,9 +123,7 @@ pub struct PlanView {
     pub session_id: String,
     pub channel: String,
     pub number: u32,
-    #[schema(value_type = PlanStatusSchema)]
     pub status: PlanStatus,
-    #[schema(value_type = PlanStyleSchema)]
     pub style: PlanStyle,
     pub title: String,
     pub digest: String,
@@ -141,7 +131,7 @@ pub struct PlanView {
     /// The plan as one text: what a person approves.
     pub markdown: String,
     pub steps: Vec<StepView>,
-    #[schema(value_type = Option<ProgressSchema>, required = true)]
+    #[schema(required = true)]
     pub progress: Option<ExecutionProgress>,
     /// The latest execution, counted; its steps are among `steps`.
     #[schema(required = true)]
@@ -204,7 +194,6 @@ pub struct StepView {
     /// From 1.
     pub position: usize,
     pub description: String,
-    #[schema(value_type = StepStatusSchema)]
     pub status: StepStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -424,7 +413,6 @@ impl From<&Plan> for PlanView {
 pub struct HistoryView {
     pub seq: u64,
     pub at: Timestamp,
-    #[schema(value_type = ActorSchema)]
     pub by: Actor,
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -449,7 +437,6 @@ impl From<&HistoryItem> for HistoryView {
 pub struct VersionView {
     pub version: u32,
     pub at: Timestamp,
-    #[schema(value_type = ActorSchema)]
     pub by: Actor,
     pub digest: String,
     #[schema(required = true)]

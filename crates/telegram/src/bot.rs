@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use planwright_engine::agent::Agent;
+use planwright_agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use planwright_agent::Agent;
 use planwright_core::ids::RequestId;
-use planwright_engine::agent::Agent;
 use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::outbox::NewMessage;

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use planwright_agent::session::input::{BeginWork, ChatLocation, Input, Request, SeenPlan};
+use planwright_agent::session::outcome::{Answer, Outcome};
+use planwright_agent::session::progress::{Progress, ProgressStream, ProgressUpdate};
 use planwright_core::actor::Actor;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
@@ -16,9 +19,6 @@ use planwright_core::turn::ShownPlan;
 use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::outbox::NewMessage;
-use planwright_engine::session::input::{BeginWork, ChatLocation, Input, Request, SeenPlan};
-use planwright_engine::session::outcome::{Answer, Outcome};
-use planwright_engine::session::progress::{Progress, ProgressStream, ProgressUpdate};
 use tokio::time::interval;
 
 use crate::buttons::{ButtonAction, ButtonMaker, ButtonPlan};

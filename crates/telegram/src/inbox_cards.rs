@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use planwright_agent::session::ask_prompt::ask_text;
 use planwright_core::ask::Ask;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::ask_prompt::ask_text;
 
 use crate::card;
 use crate::card_watch::SentCard;

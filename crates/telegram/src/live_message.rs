@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use planwright_engine::session::progress::Progress;
+use planwright_agent::session::progress::Progress;
 
 use crate::api::ApiError;
 use crate::context::BotContext;

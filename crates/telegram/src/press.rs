@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use planwright_agent::session::input::{Approving, BeginWork, Input, Worker};
 use planwright_core::ask::{AskAnswer, Grant};
 use planwright_core::command::StuckChoice;
 use planwright_core::ids::{AskId, PlanId};
@@ -11,7 +12,6 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::ConversationKey;
 use planwright_core::slash::SlashCommand;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::input::{Approving, BeginWork, Input, Worker};
 
 use crate::buttons::{self, ButtonAction, ButtonPlan, PressedAnswer, StoredButton, StuckAnswer};
 use crate::card;

@@ -145,11 +145,7 @@ impl Conversation {
                     push(tokens, ItemContent::Note { text });
                 }
             }
-            TurnEvent::Resumed
-            | TurnEvent::PermissionAsked { .. }
-            | TurnEvent::PermissionAnswered { .. }
-            | TurnEvent::QuestionsAsked { .. }
-            | TurnEvent::QuestionsAnswered { .. } => {}
+            _ => {}
         }
     }
 
@@ -157,21 +153,7 @@ impl Conversation {
         match event {
             SessionEvent::Compacted { compaction } => self.compact(compaction),
             SessionEvent::ConversationReset { .. } => *self = Self { from: seq, ..Self::default() },
-            SessionEvent::Opened
-            | SessionEvent::PlanModeEnabled { .. }
-            | SessionEvent::PlanModeDisabled { .. }
-            | SessionEvent::PlanShown { .. }
-            | SessionEvent::Renamed { .. }
-            | SessionEvent::ReviewDrafted { .. }
-            | SessionEvent::ReviewSent { .. }
-            | SessionEvent::PlanCreated { .. }
-            | SessionEvent::PlanImported { .. }
-            | SessionEvent::WorkspaceChosen { .. }
-            | SessionEvent::FilesChanged { .. }
-            | SessionEvent::ChangesUndone { .. }
-            | SessionEvent::ClientSeen { .. }
-            | SessionEvent::GatewayAsked { .. }
-            | SessionEvent::Restored => {}
+            _ => {}
         }
     }
 

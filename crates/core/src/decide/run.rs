@@ -217,7 +217,7 @@ impl Decider<'_> {
         };
         let ticked = self.count_tick(state, &events);
         let ending = ticked.as_ref().and_then(|_| self.run_turn_ending(&events)).map(|ending| ending.end.clone());
-        let ticked_run = ticked.as_ref().and_then(AutoEvent::run).cloned();
+        let ticked_run = ticked.as_ref().and_then(|event| event.touches().run).cloned();
         events.extend(ticked.map(Event::Auto));
         match (&ticked_run, ending) {
             (Some(run), Some(TurnEnd::Stopped)) => {

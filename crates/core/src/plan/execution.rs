@@ -9,34 +9,21 @@ use serde::{Deserialize, Serialize};
 use crate::copy_on_write::CopyOnWrite;
 use crate::ids::{ExecutionId, StepId};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
+use crate::wire::text_enum;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum StepStatus {
-    Pending,
-    InProgress,
-    Completed,
-    Failed,
-    Skipped,
-    /// It was begun and its result is unknown; a person decides how to continue.
-    Uncertain,
+text_enum! {
+    pub enum StepStatus {
+        Pending = "PENDING",
+        InProgress = "IN_PROGRESS",
+        Completed = "COMPLETED",
+        Failed = "FAILED",
+        Skipped = "SKIPPED",
+        /// It was begun and its result is unknown; a person decides how to continue.
+        Uncertain = "UNCERTAIN",
+    }
 }
 
 impl StepStatus {
-    pub const ALL: [Self; 6] =
-        [Self::Pending, Self::InProgress, Self::Completed, Self::Failed, Self::Skipped, Self::Uncertain];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "PENDING",
-            Self::InProgress => "IN_PROGRESS",
-            Self::Completed => "COMPLETED",
-            Self::Failed => "FAILED",
-            Self::Skipped => "SKIPPED",
-            Self::Uncertain => "UNCERTAIN",
-        }
-    }
-
     /// Nothing more will happen to the step in this execution by itself.
     pub const fn is_settled(self) -> bool {
         match self {
@@ -218,14 +205,17 @@ const ATTEMPTS: usize = 3;
 
 /// How far an execution has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Progress))]
 pub struct ExecutionProgress {
     pub done: usize,
     pub total: usize,
     /// The position (from 1) and text of the step to do next.
+    #[cfg_attr(feature = "schema", schema(required = true))]
     pub next: Option<NextStep>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct NextStep {
     pub step: usize,
     pub description: String,

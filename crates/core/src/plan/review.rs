@@ -54,15 +54,19 @@ pub enum CommentAnchor {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CommentKind {
     Comment,
+    /// The words are to be replaced by the text.
     Replace,
+    /// The words are to go.
     Strike,
 }
 
 /// The decision that a review was sent with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SentWith {
     Revise,
@@ -71,6 +75,7 @@ pub enum SentWith {
 
 /// What became of a comment in a later version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CommentState {
     /// The plan still says what the comment is about.

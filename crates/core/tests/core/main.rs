@@ -20,6 +20,7 @@ mod diff;
 mod drafts;
 mod execution;
 mod external;
+mod file_circles;
 mod folder_names;
 mod fuzz;
 mod gate;

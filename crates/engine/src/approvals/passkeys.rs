@@ -9,7 +9,7 @@ use planwright_core::refusal::Refusal;
 
 use super::{Approvals, UnlockedKey};
 use crate::ledger::LedgerResult;
-use crate::session::input::Approving;
+use crate::plans::Approving;
 use planwright_core::actor::Actor;
 
 /// How many passkeys an approver has at most.

@@ -299,21 +299,7 @@ fn noted(event: &SessionEvent) -> Option<String> {
             Some(format!("{} messages are summarised for the model.", compaction.messages))
         }
         SessionEvent::ConversationReset { .. } => Some("The conversation was reset.".to_owned()),
-        SessionEvent::Opened
-        | SessionEvent::PlanModeEnabled { .. }
-        | SessionEvent::PlanModeDisabled { .. }
-        | SessionEvent::PlanShown { .. }
-        | SessionEvent::Renamed { .. }
-        | SessionEvent::ReviewDrafted { .. }
-        | SessionEvent::ReviewSent { .. }
-        | SessionEvent::PlanCreated { .. }
-        | SessionEvent::PlanImported { .. }
-        | SessionEvent::WorkspaceChosen { .. }
-        | SessionEvent::FilesChanged { .. }
-        | SessionEvent::ChangesUndone { .. }
-        | SessionEvent::ClientSeen { .. }
-        | SessionEvent::GatewayAsked { .. }
-        | SessionEvent::Restored => None,
+        _ => None,
     }
 }
 

@@ -39,7 +39,7 @@ impl Replay {
             if matches!(entry.event.plan_event(), Some(PlanEvent::ExecutionStarted { .. })) {
                 self.keep_execution();
             }
-            if changes_steps(&entry.event) {
+            if entry.event.touches().changes_steps() {
                 self.positions = StepPositions { read: self.positions.read, ..StepPositions::default() };
             }
             self.snapshot.apply(&entry.event, &entry.context(), entry.seq);
@@ -162,51 +162,7 @@ fn decision(plan: &Plan, event: &PlanEvent, positions: &mut StepPositions) -> Op
             status: outcome.status,
             note: outcome.note.clone(),
         }),
-        PlanEvent::ContentSet { .. }
-        | PlanEvent::StepRecorded { .. }
-        | PlanEvent::MetadataSet { .. }
-        | PlanEvent::StepAdded { .. }
-        | PlanEvent::StepUpdated { .. }
-        | PlanEvent::StepRemoved { .. }
-        | PlanEvent::Finalized { .. }
-        | PlanEvent::Superseded { .. }
-        | PlanEvent::ExecutionStarted { .. }
-        | PlanEvent::ExecutionPaused { .. }
-        | PlanEvent::ExecutionResumed { .. }
-        | PlanEvent::StepBegun { .. }
-        | PlanEvent::PermissionsCounted { .. }
-        | PlanEvent::ExecutionFinished { .. } => None,
-    }
-}
-
-/// Whether the plan may have other steps after the event.
-fn changes_steps(event: &Event) -> bool {
-    match event {
-        Event::Plan { event, .. } => match event {
-            PlanEvent::ContentSet { .. }
-            | PlanEvent::StepRecorded { .. }
-            | PlanEvent::MetadataSet { .. }
-            | PlanEvent::StepAdded { .. }
-            | PlanEvent::StepUpdated { .. }
-            | PlanEvent::StepRemoved { .. }
-            | PlanEvent::Finalized { .. } => true,
-            PlanEvent::Approved { .. }
-            | PlanEvent::ApprovalSigned { .. }
-            | PlanEvent::Rejected { .. }
-            | PlanEvent::RevisionRequested { .. }
-            | PlanEvent::Cancelled { .. }
-            | PlanEvent::Superseded { .. }
-            | PlanEvent::ExecutionStarted { .. }
-            | PlanEvent::ExecutionPaused { .. }
-            | PlanEvent::ExecutionResumed { .. }
-            | PlanEvent::StepBegun { .. }
-            | PlanEvent::StepEnded { .. }
-            | PlanEvent::PermissionsCounted { .. }
-            | PlanEvent::ExecutionFinished { .. } => false,
-        },
-        // A plan begins with one of these.
-        Event::Session(_) => true,
-        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) => false,
+        _ => None,
     }
 }
 

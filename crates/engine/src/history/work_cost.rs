@@ -50,7 +50,7 @@ impl History {
             return Ok(ExecutionCosts::default());
         };
         let has_ended = history.executions.last().is_some_and(|last| last.execution.finished_at.is_some());
-        let ends = history.items.iter().filter(|item| has_ended && ends_execution(&item.event));
+        let ends = history.items.iter().filter(|item| has_ended && item.event.touches().ends_work);
         let end_seq = ends.map(|item| item.seq).next_back();
         let mut costs = Costs::new(plan);
         // The turn may have begun in the same moment as the execution.
@@ -69,11 +69,6 @@ impl History {
         }
         Ok(costs.found)
     }
-}
-
-fn ends_execution(event: &Event) -> bool {
-    let Event::Plan { event, .. } = event else { return false };
-    matches!(event, PlanEvent::ExecutionFinished { .. } | PlanEvent::Cancelled { .. } | PlanEvent::Superseded { .. })
 }
 
 struct Costs<'a> {
@@ -96,7 +91,7 @@ impl<'a> Costs<'a> {
                 self.current = Some(execution.id.clone());
             }
             Event::Turn { id, event } => self.apply_turn(id, event),
-            Event::Plan { .. } | Event::Session(_) | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) => {}
+            _ => {}
         }
     }
 
@@ -114,11 +109,7 @@ impl<'a> Costs<'a> {
             }
             TurnEvent::ToolEnded { .. } => self.count(id, |cost| cost.calls += 1),
             TurnEvent::Ended { .. } => drop(self.turns.remove(id)),
-            TurnEvent::Resumed
-            | TurnEvent::PermissionAsked { .. }
-            | TurnEvent::PermissionAnswered { .. }
-            | TurnEvent::QuestionsAsked { .. }
-            | TurnEvent::QuestionsAnswered { .. } => {}
+            _ => {}
         }
     }
 

@@ -88,10 +88,7 @@ impl Memories {
             self.submit_as(request, MemoryCommand::Accept(Box::new(offer))).await?;
         match event {
             MemoryEvent::Saved { item } => Ok((*item, committed)),
-            MemoryEvent::Promoted { .. }
-            | MemoryEvent::Forgotten { .. }
-            | MemoryEvent::Restored { .. }
-            | MemoryEvent::OfferDeclined { .. } => Err(other_request()),
+            _ => Err(other_request()),
         }
     }
 

@@ -22,7 +22,7 @@ const MAX_LIMIT: usize = 50;
 const MAX_OFFERS: usize = 3;
 
 #[derive(Debug, Clone)]
-pub(crate) struct MemoryTools {
+pub struct MemoryTools {
     submitter: Submitter,
     memories: Memories,
 }
@@ -77,7 +77,7 @@ impl From<KindArgument> for MemoryKind {
 }
 
 /// The memory tools that pass the gate in this situation.
-pub(crate) fn memory_tools(situation: &GateContext) -> Vec<ToolDefinition> {
+pub fn memory_tools(situation: &GateContext) -> Vec<ToolDefinition> {
     // The schemas are made from types, which is not worth doing again for every request.
     static SEARCH: LazyLock<ToolDefinition> = LazyLock::new(|| define(MemoryTool::Search));
     static SAVE: LazyLock<ToolDefinition> = LazyLock::new(|| define(MemoryTool::Save));
@@ -98,7 +98,7 @@ fn define(tool: MemoryTool) -> ToolDefinition {
 }
 
 impl MemoryTools {
-    pub(crate) fn new(submitter: Submitter, memories: Memories) -> Self {
+    pub fn new(submitter: Submitter, memories: Memories) -> Self {
         Self { submitter, memories }
     }
 
@@ -111,7 +111,7 @@ impl MemoryTools {
     }
 
     /// The answer, and what was committed if something was. The run decides the scopes.
-    pub(crate) async fn call(
+    pub async fn call(
         &self,
         request: SubmitRequest<'_>,
         caller: Caller,

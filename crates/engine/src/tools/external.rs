@@ -244,7 +244,7 @@ impl ExternalTools {
     }
 
     /// Records a call to a tool of an upstream server as a step. A plan that is over gives way to a new one.
-    pub(crate) async fn record(
+    pub async fn record(
         &self,
         session: &SessionIdentity,
         by: &Actor,

@@ -106,11 +106,11 @@ impl CallEventSender {
         (Self { client, events }, receiver)
     }
 
-    pub(super) fn client(&self) -> ClientKey {
+    pub fn client(&self) -> ClientKey {
         self.client
     }
 
-    pub(super) fn send(&self, event: CallEvent) {
+    pub fn send(&self, event: CallEvent) {
         let _ = self.events.try_send(event);
     }
 }

@@ -145,14 +145,13 @@ fn exchange(_: &Dir, _: &str, _: &Dir, _: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use planwright_core::session::SessionIdentity;
+    use cap_std::ambient_authority;
 
     use super::*;
-    use crate::toolbox::files::folder::SessionFolder;
 
     fn dir(root: &std::path::Path) -> WorkbookDir {
-        let session: SessionIdentity = "cli:k3yk3y8x".parse().unwrap();
-        WorkbookDir::create(&SessionFolder::new(root.to_owned(), &session), 1_000).unwrap()
+        let root = Dir::open_ambient_dir(root, ambient_authority()).unwrap();
+        WorkbookDir::lock(make_folder(&root, "cli-k3yk3y8x").unwrap(), 1_000).unwrap()
     }
 
     #[test]

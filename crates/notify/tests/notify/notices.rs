@@ -1,11 +1,11 @@
 //! What is told, when, and how often.
 
 use jiff::tz::TimeZone;
+use planwright_agent::session::input::{ChatLocation, Input, Request};
 use planwright_core::auto::RunState;
 use planwright_core::permission::{PermissionRule, PermissionRules};
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::permission_rules::FixedRules;
-use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_notify::notice::NoticeKind;
 use planwright_notify::schedule::QuietHours;

@@ -5,18 +5,18 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use planwright_agent::Agent;
+use planwright_agent::session::input::{ChatLocation, Input, Request, SeenAsk, SeenPlan};
+use planwright_agent::session::outcome::{Answer, Outcome};
+use planwright_agent::session::progress::{Progress, ProgressUpdate};
 use planwright_core::actor::Actor;
 use planwright_core::ids::AskId;
 use planwright_core::plan::{Digest, Plan};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{AutoSubcommand, ProjectCommand, SlashCommand};
 use planwright_core::turn::ShownPlan;
-use planwright_engine::agent::Agent;
 use planwright_engine::approvals::UnlockedKey;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::input::{ChatLocation, Input, Request, SeenAsk, SeenPlan};
-use planwright_engine::session::outcome::{Answer, Outcome};
-use planwright_engine::session::progress::{Progress, ProgressUpdate};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use anstyle::Style;
+use planwright_agent::session::progress::Progress;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::turn::ToolStatus;
 use planwright_engine::clock::lasted;
-use planwright_engine::session::progress::Progress;
 
 use crate::terminal::palette::{self, BOLD, DIM, ERROR, GOOD, WARNING};
 // What the engine says about a call is visible already, and would be written out a second time.

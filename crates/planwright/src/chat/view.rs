@@ -6,9 +6,9 @@ mod plain;
 
 use std::io::{self, IsTerminal as _};
 
+use planwright_agent::session::outcome::Answer;
+use planwright_agent::session::progress::Progress;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::session::outcome::Answer;
-use planwright_engine::session::progress::Progress;
 
 pub(super) use self::json::JsonView;
 pub(super) use self::live::LiveView;

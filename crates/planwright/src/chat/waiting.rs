@@ -1,10 +1,10 @@
 //! What waits for the person in their session: it is on the screen before a prompt is drawn.
 
+use planwright_agent::session::outcome::Answer;
 use planwright_core::ask::{Ask, AskSubject};
 use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::session::Session;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::session::outcome::Answer;
 
 use super::conversation::{Asked, ChatConversation, Exchanged};
 use super::typeahead::{AskKind, Cards, WaitingAsk, WaitingPlan};

@@ -1,9 +1,10 @@
 //! `planwright mcp-server`: upstream MCP servers, added, looked at, accepted and removed.
 
+use planwright_agent::upstream::{AcceptanceState, ServerStatus, UpstreamTools};
 use planwright_core::plan::Digest;
 use planwright_core::upstream::{ServerName, ToolDifference};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::upstream::{AcceptanceState, ConnectionState, ServerStatus, UpstreamTools};
+use planwright_engine::upstream::ConnectionState;
 use serde_json::{Value, json};
 
 use crate::approver;

@@ -11,8 +11,8 @@ mod telegram_updates;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
+use planwright_agent::{Agent, AgentOptions};
 use planwright_core::refusal::Refusal;
-use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::approvals::OpenedFor;
 use planwright_notify::{Notifier, NotifyOptions};
 use planwright_surfaces::http::{Server, ServerError, ServerOptions, UpdateReceiver};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use planwright_agent::toolbox::command::CommandOptions;
 use planwright_core::visible::quoted;
-use planwright_engine::toolbox::command::CommandOptions;
 use planwright_sandbox::{SandboxLevel, is_never_passed};
 
 use super::setting::{Check, Checked, List, Positive, Seconds, section};

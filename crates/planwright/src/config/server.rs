@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
+use planwright_agent::AgentOptions;
 use planwright_core::visible::quoted;
-use planwright_engine::agent::AgentOptions;
 use planwright_surfaces::http::ServerLimits;
 use secrecy::SecretString;
 

@@ -1,6 +1,6 @@
 //! A plan as it is put before a person in a conversation: what it is, what it says, and what to type about it.
 
-use planwright_engine::session::outcome::PlanCard;
+use planwright_agent::session::outcome::PlanCard;
 use planwright_engine::who;
 
 use super::card::labelled;

@@ -1,9 +1,9 @@
 //! What a plan changed in files, drawn for a terminal.
 
 use anstyle::Style;
+use planwright_agent::toolbox::files::FileDiff;
+use planwright_agent::{ChatChanges, PlanChanges, UndoneChanges};
 use planwright_core::workspace::ChangedPaths;
-use planwright_engine::agent::{ChatChanges, PlanChanges, UndoneChanges};
-use planwright_engine::toolbox::files::FileDiff;
 
 use super::palette::{ADDED, BOLD, DIM, PLAIN, REMOVED, WARNING};
 use super::text::{Span, count, paint, painted, shown, shown_line, wrap};

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use planwright_agent::Agent;
+use planwright_agent::session::input::ChatLocation;
 use planwright_core::actor::Actor;
 use planwright_core::model::ModelMessage;
 use planwright_core::session::TransportChat;
-use planwright_engine::agent::Agent;
-use planwright_engine::session::input::ChatLocation;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::agent::AgentSetup;
 use planwright_test_support::clock::TestClock;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use planwright_agent::Agent;
 use planwright_core::actor::Actor;
 use planwright_core::presence::Presence;
 use planwright_engine::Engine;
-use planwright_engine::agent::Agent;
 use planwright_engine::feed::Feed;
 use planwright_engine::server_ledger::ServerLedger;
 use tokio_util::sync::CancellationToken;

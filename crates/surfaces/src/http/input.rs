@@ -1,10 +1,10 @@
 //! Inputs of sessions, from every endpoint: submitted to the agent, and their outcome as clients get it.
 
+use planwright_agent::session::input::{ChatLocation, Input, Request};
+use planwright_agent::session::outcome::{Answer, Outcome};
+use planwright_agent::session::progress::{Decided, Progress, ProgressStream, ProgressUpdate};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::session::input::{ChatLocation, Input, Request};
-use planwright_engine::session::outcome::{Answer, Outcome};
-use planwright_engine::session::progress::{Decided, Progress, ProgressStream, ProgressUpdate};
 use serde_json::Value;
 use tokio::sync::mpsc;
 

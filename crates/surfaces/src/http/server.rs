@@ -6,7 +6,7 @@
 //! - `timeout_stream`: a connection whose client stops reading fails
 
 mod acceptor;
-mod connection;
+pub(super) mod connection;
 mod connection_slots;
 mod file_limit;
 mod limits;
@@ -18,8 +18,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_agent::Agent;
 use planwright_core::gateway::GatewayWrites;
-use planwright_engine::agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
@@ -38,7 +38,6 @@ use super::webhook::UpdateReceiver;
 use crate::mcp::{McpOptions, PersonCommands, PlanStart, SessionChoice, SessionSetup};
 use acceptor::Acceptor;
 
-pub(crate) use connection::ConnectionHandle;
 pub use limits::ServerLimits;
 
 /// On an address that other machines reach, a shorter token could be guessed.

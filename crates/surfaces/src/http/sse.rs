@@ -9,9 +9,9 @@ use axum::middleware::Next;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
+use planwright_agent::session::progress::Progress;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::session::progress::Progress;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
+use planwright_agent::{Gateway as EngineGateway, GatewayOutcome, GatewayTool, Permitted};
 use planwright_core::actor::Actor;
 use planwright_core::approval::Risk;
 use planwright_core::ask::GatewayAsk;
@@ -14,7 +15,6 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
-use planwright_engine::agent::{Gateway as EngineGateway, GatewayOutcome, GatewayTool, Permitted};
 use planwright_engine::tools::Arguments;
 use planwright_engine::upstream::{CallEvent, CallEventSender, CallProgress, ClientKey, ServerQuestion};
 use rmcp::model::{
@@ -30,7 +30,7 @@ use super::server::Shared;
 use super::session_changes::SessionChanges;
 use super::{notifications, progress, server_questions, upstream};
 
-pub use planwright_engine::agent::{Gateway, NamedServers};
+pub use planwright_agent::{Gateway, NamedServers};
 
 /// The pause before the calls of an approved plan are tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(2);

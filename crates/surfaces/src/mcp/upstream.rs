@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use planwright_agent::Gateway;
+use planwright_agent::upstream::PassedOnResult;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
-use planwright_engine::agent::Gateway;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::upstream::{CompletedName, CompletionRequest, PassedOnResult, ResourceUpdate, UpstreamRequest};
+use planwright_engine::upstream::{CompletedName, CompletionRequest, ResourceUpdate, UpstreamRequest};
 use rmcp::model::{
     CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock, GetPromptResult, JsonObject, Prompt,
     ReadResourceResult, Reference, Resource, ResourceTemplate,

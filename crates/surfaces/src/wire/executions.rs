@@ -10,8 +10,6 @@ use planwright_engine::step_counts::StepCounts;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::schemas::{ActorSchema, PlanStatusSchema, StepStatusSchema};
-
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionView {
@@ -20,18 +18,18 @@ pub struct ExecutionView {
     pub number: u32,
     pub started_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<ActorSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub started_by: Option<Actor>,
     #[schema(required = true)]
     pub finished_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<ActorSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub finished_by: Option<Actor>,
     #[schema(value_type = Option<u64>, required = true)]
     pub took_ms: Option<u128>,
     /// How it ended; it has not while this is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<PlanStatusSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub status: Option<PlanStatus>,
     pub counts: CountsView,
     /// How the calls were permitted that were made for it.
@@ -79,7 +77,6 @@ pub struct StepRunView {
     /// From 1.
     pub position: usize,
     pub description: String,
-    #[schema(value_type = StepStatusSchema)]
     pub status: StepStatus,
     #[schema(required = true)]
     pub note: Option<String>,

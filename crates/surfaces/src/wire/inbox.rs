@@ -11,7 +11,6 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::schemas::{ChannelSchema, PlanStatusSchema, StepStatusSchema};
 use super::{RunView, ToolChangeView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -23,7 +22,6 @@ pub struct WaitingView {
     pub kind: WaitingKind,
     /// Empty for a change of tools, which concerns all sessions.
     pub session_id: String,
-    #[schema(value_type = ChannelSchema)]
     pub channel: Channel,
     pub title: String,
     pub since: Timestamp,
@@ -47,7 +45,7 @@ pub struct WaitingView {
     #[schema(nullable = false)]
     pub number: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<PlanStatusSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub status: Option<PlanStatus>,
     /// Whether the session works on the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +106,7 @@ pub struct WaitingStepView {
     pub note: Option<String>,
     /// How it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<StepStatusSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub status: Option<StepStatus>,
 }
 

@@ -7,8 +7,6 @@ use planwright_engine::history::{Message, MessageCall, MessageRole};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::schemas::{ActorSchema, ToolStatusSchema};
-
 /// In bytes.
 const MAX_ARGUMENTS: usize = 4096;
 
@@ -19,7 +17,6 @@ pub struct MessageView {
     pub seq: u64,
     pub at: Timestamp,
     pub role: MessageRoleView,
-    #[schema(value_type = ActorSchema)]
     pub by: Actor,
     /// In Markdown.
     pub text: String,
@@ -32,7 +29,7 @@ pub struct MessageView {
     pub tool: Option<String>,
     /// The outcome of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<ToolStatusSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub status: Option<ToolStatus>,
     /// How long the call took, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +67,7 @@ pub struct MessageCallView {
     pub arguments_cut: bool,
     /// Missing while it has not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<ToolStatusSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub status: Option<ToolStatus>,
 }
 

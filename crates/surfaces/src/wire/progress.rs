@@ -1,12 +1,10 @@
 //! The progress of a running turn.
 
+use planwright_agent::session::progress::Progress;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::turn::ToolStatus;
-use planwright_engine::session::progress::Progress;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use super::schemas::{StepStatusSchema, ToolStatusSchema};
 
 use super::AnswerView;
 
@@ -51,7 +49,6 @@ pub enum ProgressView {
     },
     ToolEnded {
         name: String,
-        #[schema(value_type = ToolStatusSchema)]
         status: ToolStatus,
         detail: String,
         took_ms: u64,
@@ -65,7 +62,6 @@ pub enum ProgressView {
         position: usize,
         total: usize,
         about: String,
-        #[schema(value_type = StepStatusSchema)]
         status: StepStatus,
         note: Option<String>,
         took_ms: u64,
@@ -113,7 +109,7 @@ impl ProgressView {
             Progress::Accepted(turn) => Self::Accepted { turn_id: turn.to_string() },
             Progress::Resumed(turn) => Self::Resumed { turn_id: turn.to_string() },
             Progress::Finished(outcome) => {
-                let answer = planwright_engine::session::outcome::Answer::from(outcome.as_ref().clone());
+                let answer = planwright_agent::session::outcome::Answer::from(outcome.as_ref().clone());
                 Self::Finished { answer: Box::new(answer.into()) }
             }
             Progress::ModelCalled => Self::ModelCalled,

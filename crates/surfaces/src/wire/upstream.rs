@@ -1,8 +1,9 @@
 //! Upstream MCP servers.
 
 use jiff::Timestamp;
+use planwright_agent::upstream::{AcceptanceState, ServerStatus};
 use planwright_core::session::Channel;
-use planwright_engine::upstream::{AcceptanceState, ConnectionState, ServerStatus};
+use planwright_engine::upstream::ConnectionState;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::Response;
-use planwright_engine::agent::Agent;
+use planwright_agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::agent::AgentSetup;

@@ -1,7 +1,7 @@
 //! The browsers that are signed in, and signing one of them out.
 
+use planwright_agent::Agent;
 use planwright_core::actor::Actor;
-use planwright_engine::agent::Agent;
 use serde_json::Value;
 use tokio::time::timeout;
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_core::actor::Actor;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
@@ -14,7 +15,6 @@ use planwright_engine::Engine;
 use planwright_engine::feed::Feed;
 use planwright_engine::ledger::Ledger;
 use planwright_engine::server_ledger::ServerLedger;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_store::Location;
 use planwright_surfaces::mcp::{self, McpError, McpOptions, PersonCommands, PlanStart, SessionChoice};
@@ -107,7 +107,8 @@ async fn open(file: &Path) -> Arc<dyn ServerLedger> {
 
 fn engine_on(ledger: Arc<dyn Ledger>, file: &Path) -> Engine {
     let files = FileTools::new(file.with_file_name("users"), FileLimits::default());
-    Engine::new(ledger, Policy::default()).with_workbook_folders(WorkbookFolders { files, templates: None })
+    Engine::new(ledger, Policy::default())
+        .with_workbook_folders(WorkbookFolders { files: Arc::new(files), templates: None })
 }
 
 pub(crate) struct Client {

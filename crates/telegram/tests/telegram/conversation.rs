@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::upstream::{ToolPins, UpstreamTools};
+use planwright_agent::toolbox::Toolbox;
+use planwright_agent::upstream::UpstreamTools;
+use planwright_engine::upstream::ToolPins;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use planwright_test_support::talk::Talk as _;
 use planwright_test_support::upstream::{FakeServers, not_shown, wordy_tools};

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use planwright_agent::Agent;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_telegram::{TelegramBot, TelegramOptions, UpdateMode, WebhookHandler};

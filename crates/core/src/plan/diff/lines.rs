@@ -5,6 +5,7 @@ use similar::{Algorithm, ChangeTag, DiffOp, TextDiff, capture_diff_slices, group
 
 /// Numbers count from 1. `from` is a line of the older text, `to` one of the newer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "mark", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum DiffLine {
     Same {
@@ -33,6 +34,7 @@ pub enum DiffLine {
 
 /// A part of a changed line; together the pieces are the line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Piece {
     pub text: String,

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write as _};
 
+use planwright_agent::session::outcome::Answer;
+use planwright_agent::session::progress::Progress;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::session::outcome::Answer;
-use planwright_engine::session::progress::Progress;
 use planwright_surfaces::wire::PlanCardView;
 use serde_json::{Value, json};
 

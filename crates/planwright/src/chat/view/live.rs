@@ -6,8 +6,8 @@
 
 use std::time::Instant;
 
-use planwright_engine::session::outcome::Answer;
-use planwright_engine::session::progress::Progress;
+use planwright_agent::session::outcome::Answer;
+use planwright_agent::session::progress::Progress;
 
 use super::View;
 use crate::chat::lines;

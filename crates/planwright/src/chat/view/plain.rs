@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use planwright_engine::session::outcome::Answer;
-use planwright_engine::session::progress::Progress;
+use planwright_agent::session::outcome::Answer;
+use planwright_agent::session::progress::Progress;
 
 use super::View;
 use crate::chat::lines;

@@ -1,5 +1,8 @@
 //! `inbox answer`: the same decisions as elsewhere, about what was shown.
 
+use planwright_agent::session::ask_prompt::typed_answers;
+use planwright_agent::session::input::{Input, Worker};
+use planwright_agent::session::progress::ProgressUpdate;
 use planwright_core::actor::Actor;
 use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
 use planwright_core::command::{AnswerCommand, Command, StuckChoice};
@@ -8,9 +11,6 @@ use planwright_core::plan::risk::tool_risks;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor};
-use planwright_engine::session::ask_prompt::typed_answers;
-use planwright_engine::session::input::{Input, Worker};
-use planwright_engine::session::progress::ProgressUpdate;
 use planwright_surfaces::wire::WaitingView;
 use serde_json::json;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use planwright_agent::session::input::{Approving, BeginWork, Input};
 use planwright_core::actor::Actor;
 use planwright_core::plan::approval::{Selection, SkippedStep};
 use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::{Digest, Plan, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::session::input::{Approving, BeginWork, Input};
 use planwright_surfaces::wire::PlanView;
 use serde_json::json;
 

@@ -3,13 +3,13 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
+use planwright_agent::Agent;
+use planwright_agent::session::input::{BeginWork, ChatLocation, Input, Request};
+use planwright_agent::session::progress::{Progress, ProgressUpdate};
 use planwright_core::actor::Actor;
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::Agent;
-use planwright_engine::session::input::{BeginWork, ChatLocation, Input, Request};
-use planwright_engine::session::progress::{Progress, ProgressUpdate};
 use planwright_llm::rehearsal::RehearsalModel;
 
 use crate::chat::lines;

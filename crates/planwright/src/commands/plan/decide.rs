@@ -1,10 +1,10 @@
 //! `plan reject`, `revise`, `cancel` and `resume`
 
+use planwright_agent::session::input::{BeginWork, Input, Worker};
+use planwright_agent::session::progress::{Progress, ProgressUpdate};
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Execution, Plan};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::session::input::{BeginWork, Input, Worker};
-use planwright_engine::session::progress::{Progress, ProgressUpdate};
 use planwright_surfaces::wire::PlanView;
 use serde_json::json;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use planwright_agent::session::input::{ChatLocation, Input, Request};
 use planwright_core::session::{Session, SessionIdentity};
-use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_llm::rehearsal::RehearsalModel;
 use serde_json::json;
 

@@ -5,9 +5,9 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use planwright_agent::toolbox::files::{FileContent, FolderEntry};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::toolbox::files::{FileContent, FolderEntry};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -19,7 +19,6 @@ use crate::http::app::App;
 use crate::http::extract::{Path, Query, read_body};
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::{ApiProblem, ApiResult};
-use crate::wire::schemas::ChannelSchema;
 
 /// The most entries of one answer.
 const MAX_LIMIT: u32 = 1_000;
@@ -39,7 +38,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct FilesQuery {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// What the paths begin with: `src/` for what is in a folder, `src/ma` for those of them that begin with `ma`.
     #[param(nullable = false, max_length = 1024)]
@@ -101,7 +100,7 @@ async fn list(
 #[into_params(parameter_in = Query)]
 struct ContentQuery {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// The file, from the workspace's root.
     #[param(min_length = 1, max_length = 1024)]
@@ -166,7 +165,7 @@ fn content_type(content: &FileContent) -> &'static str {
 #[into_params(parameter_in = Query)]
 struct ReceiveQuery {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// The name of the file. Other characters than letters, digits, `-`, `_` and `.` are replaced.
     #[param(nullable = false, max_length = 1024)]

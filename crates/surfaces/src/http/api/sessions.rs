@@ -4,11 +4,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use futures::future::try_join_all;
+use planwright_agent::session::input::Input;
+use planwright_agent::session::outcome::Outcome;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_engine::ledger::{LedgerError, StoredSession};
-use planwright_engine::session::input::Input;
-use planwright_engine::session::outcome::Outcome;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -22,7 +22,6 @@ use crate::http::idempotency::RequestContext;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::StoredSessionView;
-use crate::wire::schemas::ChannelSchema;
 
 const PAGE: u32 = 64;
 /// Of the words of a search, in characters.
@@ -220,7 +219,6 @@ async fn delete(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({}))]
 struct Stop {
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -228,7 +226,6 @@ struct Stop {
 #[serde(rename_all = "camelCase")]
 struct Stopped {
     session_id: String,
-    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// Whether a turn was running.
     stopped: bool,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::Router;
+use planwright_agent::session::input::Input;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::session::input::Input;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::agent::AgentSetup;
 use serde_json::{Value, json};

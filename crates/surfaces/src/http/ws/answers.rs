@@ -1,9 +1,9 @@
 //! What a client sends for the agent: submitted in the order it comes, and answered when it is over.
 
+use planwright_agent::session::progress::ProgressStream;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::server_ledger::StoredAnswer;
-use planwright_engine::session::progress::ProgressStream;
 use serde_json::Value;
 
 use super::frames::Frame;

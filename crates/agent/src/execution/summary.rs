@@ -1,0 +1,29 @@
+//! The result of an execution, counted.
+
+use planwright_core::plan::Plan;
+use planwright_core::plan::execution::StepStatus;
+use planwright_engine::plan_status::{one_line, plan_line, step_pause_text};
+use planwright_engine::step_counts::StepCounts;
+
+/// The line of the plan, the counts, and every step that failed or is uncertain, in Markdown.
+pub(crate) fn summary(plan: &Plan) -> String {
+    let mut text = plan_line(plan);
+    let Some(execution) = &plan.execution else { return text };
+    text.push_str(&format!(" {}.", StepCounts::of(execution).describe()));
+    for (run, position) in execution.steps.iter().zip(1..) {
+        let word = match run.status {
+            StepStatus::Failed => "failed",
+            StepStatus::Uncertain => "is uncertain",
+            StepStatus::Completed | StepStatus::Skipped | StepStatus::Pending | StepStatus::InProgress => continue,
+        };
+        let why = run.note.as_deref().map_or_else(String::new, |note| format!(": {}", one_line(note)));
+        text.push_str(&format!("\n- step {position} {word}, {}{why}", one_line(&run.description)));
+    }
+    if let Some((position, _)) = (1..).zip(&execution.steps).find(|(_, run)| run.status == StepStatus::Uncertain) {
+        text.push_str(&format!("\n\nThe result of step {position} is unknown, so no step after it begins."));
+    }
+    if let Some(pause) = step_pause_text(plan) {
+        text.push_str(&format!("\n\n{pause}"));
+    }
+    text
+}
