@@ -1,4 +1,4 @@
-//! Signs of life of processes, as both stores keep them: small records in the table `chat_record`, one for each process.
+//! Heartbeats of processes, as both stores keep them: small records in the table `chat_record`, one for each process.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -20,7 +20,7 @@ pub(crate) fn oldest(now: Timestamp) -> String {
     body(now.checked_sub(FORGET_AFTER).unwrap_or(Timestamp::UNIX_EPOCH))
 }
 
-/// A record that is not a time is no sign of life; the next one replaces it.
+/// A record that is not a time is no heartbeat; the next one replaces it.
 pub(crate) fn read(body: &str) -> Option<Timestamp> {
     Timestamp::from_microsecond(body.parse().ok()?).ok()
 }

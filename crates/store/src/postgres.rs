@@ -12,7 +12,7 @@
 //! - `leases`, `pointers`, `delete`: leases of sessions, the session chosen on a transport, and deletion
 //!
 //! Nothing here needs more than row locks, `UNNEST` and `ON CONFLICT`, so that databases that speak PostgreSQL's language
-//! without being it can take its session.
+//! without being it can take its place.
 
 mod approvals;
 mod auto;

@@ -1,4 +1,4 @@
-//! Signs of life of processes.
+//! Heartbeats of processes.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
