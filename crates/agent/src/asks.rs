@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
+use planwright_core::ask::{AskAnswer, AskSubject, Grant, WaitingAsk};
 use planwright_core::command::{AnswerCommand, Command};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::{AskId, TurnId};
@@ -11,7 +11,6 @@ use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_core::turn::OpenTurn;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::{Committed, LedgerResult};
 use serde_json::Value;
@@ -19,7 +18,6 @@ use serde_json::Value;
 use super::agent_context::AgentContext;
 use super::execution::Executions;
 use super::permission::permission_call;
-use super::replies::Replies;
 use super::turn::Turns;
 use crate::session::ask_prompt::{ask_prompt, typed_answers};
 use crate::session::outcome::Answer;
@@ -32,12 +30,11 @@ pub(super) struct Asks {
     agent: Arc<AgentContext>,
     turns: Turns,
     executions: Executions,
-    replies: Replies,
 }
 
 impl Asks {
-    pub(super) fn new(agent: &Arc<AgentContext>, turns: Turns, executions: Executions, replies: Replies) -> Self {
-        Self { agent: Arc::clone(agent), turns, executions, replies }
+    pub(super) fn new(agent: &Arc<AgentContext>, turns: Turns, executions: Executions) -> Self {
+        Self { agent: Arc::clone(agent), turns, executions }
     }
 
     /// Writes the answer down, and continues the turn.
@@ -65,8 +62,12 @@ impl Asks {
     /// The rule that `always` writes. It is made before the answer is written down, so that a call that no rule can
     /// name is refused. `None` if the agent does not wait for this answer.
     async fn rule_for(&self, ask: &AskId, session: &SessionIdentity) -> LedgerResult<Option<PermissionRule>> {
-        let Some(AskSubject::Permission(call)) =
-            self.waiting(session).await?.filter(|asked| asked.id == *ask).map(|asked| asked.subject)
+        let Some(AskSubject::Permission(call)) = self
+            .waiting(session)
+            .await?
+            .map(|waiting| waiting.ask)
+            .filter(|asked| asked.id == *ask)
+            .map(|asked| asked.subject)
         else {
             return Ok(None);
         };
@@ -102,11 +103,11 @@ impl Asks {
         }
         let ask = self.waiting_permission(context.session()).await?;
         let Some(code) = code else { return Ok(Answer::text(context.session(), "").with_ask(ask)) };
-        if !ask.is_named(code) {
+        if !ask.ask.is_named(code) {
             let message = format!("The agent asks about another call now.\n\n{}", ask_prompt(&ask));
             return Err(Refusal::new(RefusalCode::StaleApproval, message).into());
         }
-        self.answer(&ask.id, ask.digest, AskAnswer::Permission { grant, note }, context).await
+        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Permission { grant, note }, context).await
     }
 
     /// `/deny`: without a code it is about the call that the person was shown.
@@ -120,11 +121,12 @@ impl Asks {
             return Ok(before);
         }
         let ask = self.waiting_permission(context.session()).await?;
-        let is_meant = code.map_or_else(|| context.request.location.seen_ask.has(&ask.id), |code| ask.is_named(code));
+        let is_meant =
+            code.map_or_else(|| context.request.location.seen_ask.has(&ask.ask.id), |code| ask.ask.is_named(code));
         if !is_meant {
             return Ok(unseen(context.session(), ask));
         }
-        self.answer(&ask.id, ask.digest, AskAnswer::Permission { grant: Grant::No, note }, context).await
+        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Permission { grant: Grant::No, note }, context).await
     }
 
     /// `/answer`: the code names the question.
@@ -135,15 +137,15 @@ impl Asks {
         let Some(ask) = self.waiting(context.session()).await? else {
             return Err(Refusal::not_found("The agent asks no question in this session.").into());
         };
-        if !ask.is_named(code) {
+        if !ask.ask.is_named(code) {
             return Ok(unseen(context.session(), ask));
         }
         self.answer_with_text(&ask, message, context).await
     }
 
-    async fn waiting_permission(&self, session: &SessionIdentity) -> LedgerResult<Ask> {
+    async fn waiting_permission(&self, session: &SessionIdentity) -> LedgerResult<WaitingAsk> {
         match self.waiting(session).await? {
-            Some(ask) if matches!(ask.subject, AskSubject::Permission(_)) => Ok(ask),
+            Some(ask) if matches!(ask.ask.subject, AskSubject::Permission(_)) => Ok(ask),
             Some(ask) => {
                 let message = format!("The agent asks a question and not for permission.\n\n{}", ask_prompt(&ask));
                 Err(Refusal::wrong_status(message).into())
@@ -187,21 +189,23 @@ impl Asks {
         if let Some(before) = self.answered_before(context).await? {
             return Ok(Some(before));
         }
-        let Some(ask) = snapshot.open_turn().and_then(OpenTurn::waiting_ask).cloned() else { return Ok(None) };
+        let Some(ask) = snapshot.open_turn().and_then(|open| WaitingAsk::of(context.session(), open)) else {
+            return Ok(None);
+        };
         if let Some(asks) = self.asked_before(snapshot, context).await? {
             return Ok(Some(asks));
         }
-        if !context.request.location.seen_ask.has(&ask.id) {
+        if !context.request.location.seen_ask.has(&ask.ask.id) {
             return Ok(Some(unseen(context.session(), ask)));
         }
-        match ask.subject {
+        match ask.ask.subject {
             AskSubject::Questions { .. } => self.answer_with_text(&ask, text, context).await.map(Some),
             AskSubject::Permission(_) => Ok(None),
         }
     }
 
-    async fn answer_with_text(&self, ask: &Ask, text: &str, context: &InputContext) -> LedgerResult<Answer> {
-        let AskSubject::Questions { questions } = &ask.subject else {
+    async fn answer_with_text(&self, ask: &WaitingAsk, text: &str, context: &InputContext) -> LedgerResult<Answer> {
+        let AskSubject::Questions { questions } = &ask.ask.subject else {
             let message = format!("The agent asks for permission.\n\n{}", ask_prompt(ask));
             return Err(Refusal::wrong_status(message).into());
         };
@@ -209,7 +213,7 @@ impl Asks {
             let message = format!("{} questions are asked.\n\n{}", questions.len(), ask_prompt(ask));
             return Err(Refusal::invalid(message).into());
         };
-        self.answer(&ask.id, ask.digest, AskAnswer::Questions { answers }, context).await
+        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Questions { answers }, context).await
     }
 
     async fn find_request(&self, context: &InputContext) -> LedgerResult<Option<Committed>> {
@@ -217,8 +221,8 @@ impl Asks {
         self.agent.engine().submitter().find_request(context.session(), context.by(), id).await
     }
 
-    async fn waiting(&self, session: &SessionIdentity) -> LedgerResult<Option<Ask>> {
-        Ok(self.turns.open_turn(session).await?.and_then(|open| open.waiting_ask().cloned()))
+    async fn waiting(&self, session: &SessionIdentity) -> LedgerResult<Option<WaitingAsk>> {
+        Ok(self.turns.open_turn(session).await?.and_then(|open| WaitingAsk::of(session, &open)))
     }
 
     async fn continue_turn(
@@ -230,7 +234,7 @@ impl Asks {
     ) -> LedgerResult<Answer> {
         let session = context.session();
         context.progress.send(Progress::Said(message.clone()));
-        if let Some(outcome) = Box::pin(self.replies.resume_turn(context)).await? {
+        if let Some(outcome) = Box::pin(self.turns.resume_turn(context)).await? {
             return Ok(Answer { decided: Some(message), ..outcome.into() });
         }
         // The turn of a step is resumed with its execution.
@@ -239,7 +243,7 @@ impl Asks {
         }
         match self.turns.open_turn(session).await?.filter(|open| open.named(turn).is_some()) {
             // It asks again, or another process continues it.
-            Some(open) => Ok(match open.waiting_ask().cloned() {
+            Some(open) => Ok(match WaitingAsk::of(session, &open) {
                 Some(ask) => Answer::text(session, message).with_ask(ask),
                 None => Answer::text(session, message),
             }),
@@ -249,7 +253,7 @@ impl Asks {
 }
 
 /// Nothing is answered: the person sees first what is asked.
-fn unseen(session: &SessionIdentity, ask: Ask) -> Answer {
+fn unseen(session: &SessionIdentity, ask: WaitingAsk) -> Answer {
     let message = "The agent asks this now, and you had not seen it here. Nothing was answered.";
     Answer::refusal(session, RefusalCode::StaleApproval, message).with_ask(ask)
 }

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use planwright_core::ask::Ask;
+pub use planwright_core::ask::WaitingAsk;
 use planwright_core::auto::AutoRun;
-use planwright_core::ids::PlanId;
 pub use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::refusal::RefusalCode;
@@ -25,15 +24,6 @@ pub struct Waiting {
     /// Whether the session works on it.
     pub active: bool,
     pub wants: WaitingFor,
-}
-
-/// A turn that waits for a person's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WaitingAsk {
-    pub session: SessionIdentity,
-    pub ask: Ask,
-    /// The plan that the turn works for.
-    pub plan: Option<PlanId>,
 }
 
 /// A run that waits for a person: at one of its limits, or because its process ended.
@@ -145,7 +135,5 @@ pub fn waiting_runs(session: &Session) -> Vec<WaitingRun> {
 
 /// What the session's turn asks, if it waits for an answer.
 pub fn waiting_ask(session: &Session) -> Option<WaitingAsk> {
-    let ask = session.waiting_ask()?.clone();
-    let plan = session.turn.as_ref().and_then(|turn| turn.purpose.plan()).cloned();
-    Some(WaitingAsk { session: session.identity.clone(), ask, plan })
+    WaitingAsk::of(&session.identity, session.turn.as_ref()?)
 }

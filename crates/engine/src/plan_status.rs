@@ -2,14 +2,13 @@
 //! the same text.
 
 use jiff::Timestamp;
+use planwright_core::plan::choices::{Choice, Choices};
 use planwright_core::plan::execution::{StepState, StepStatus};
-use planwright_core::plan::{Execution, Plan, PlanStatus};
+use planwright_core::plan::{Execution, Plan, PlanStatus, choices};
 use planwright_core::visible::visible;
 
 use crate::clock::{ago, between, lasted};
-use crate::plans::Activity;
 use crate::step_counts::StepCounts;
-use crate::who;
 
 /// The number of steps of one kind that are listed.
 const TOLD: usize = 5;
@@ -17,7 +16,7 @@ const TOLD: usize = 5;
 const ROOM: usize = 240;
 
 /// The line of the plan, and a list about its execution at this moment.
-pub fn plan_status(plan: &Plan, now: Timestamp, activity: Option<&Activity>) -> String {
+pub fn plan_status(plan: &Plan, now: Timestamp) -> String {
     let Some(execution) = &plan.execution else { return plan_line(plan) };
     let counts = StepCounts::of(execution);
     let mut text = format!("{} {} of {} steps are done", plan_line(plan), counts.done, counts.total);
@@ -43,12 +42,19 @@ pub fn plan_status(plan: &Plan, now: Timestamp, activity: Option<&Activity>) -> 
             text.push_str(&format!("\n- and {more} more of them"));
         }
     }
-    text.push_str(&waiting(plan, execution, activity));
     text
 }
 
-/// The status in one line.
+/// The status in one line, and what an execution that waits for a person waits for.
 pub fn short_status(plan: &Plan) -> String {
+    let line = progress_line(plan);
+    match execution_choices(plan) {
+        Some(text) => format!("{line}\n\n{text}"),
+        None => line,
+    }
+}
+
+pub fn progress_line(plan: &Plan) -> String {
     let mut text = plan_line(plan);
     if let Some(execution) = &plan.execution {
         let progress = execution.progress();
@@ -57,22 +63,23 @@ pub fn short_status(plan: &Plan) -> String {
             text.push_str(&format!(" Next: {}. {}", next.step, one_line(&next.description)));
         }
     }
-    if let Some(pause) = step_pause_text(plan) {
-        text.push_str(&format!("\n\n{pause}"));
-    }
     text
 }
 
-/// What a person does after a look at the step that ended, if the plan waits for that.
-pub fn step_pause_text(plan: &Plan) -> Option<String> {
-    let pause = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing)?.step_pause()?;
-    let (number, step) = (plan.number, pause.step);
-    Some(format!(
-        "It is **paused** after step {step}, so that you can look at it:\n\n\
-         - `/plan resume {number}` continues with the next step\n\
-         - `/plan revise #{number} WHAT TO CHANGE` changes the rest\n\
-         - `/plan resume {number} stop` ends the execution here"
-    ))
+/// The choices of a plan whose execution waits for a person.
+pub fn execution_choices(plan: &Plan) -> Option<String> {
+    let waits = plan.status == PlanStatus::Executing && plan.waits_for_person();
+    waits.then(|| choices_text(&choices(plan, None)))
+}
+
+/// What something waits for, and what a person can type about it, in Markdown.
+pub fn choices_text(choices: &Choices) -> String {
+    format!("{}\n\n{}", one_line(&choices.situation), choice_list(&choices.list))
+}
+
+pub fn choice_list(list: &[Choice]) -> String {
+    let line = |choice: &Choice| format!("- `{}`: {}", choice.command, one_line(&choice.label));
+    list.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 type Tell = fn(usize, &StepState, Timestamp) -> String;
@@ -117,25 +124,6 @@ fn next<'a>(plan: &Plan, execution: &'a Execution) -> Option<(usize, &'a StepSta
         | PlanStatus::Superseded => false,
     };
     (1..).zip(&execution.steps).find(|(_, state)| to_do(state.status))
-}
-
-fn waiting(plan: &Plan, execution: &Execution, activity: Option<&Activity>) -> String {
-    let with = |status: StepStatus| (1..).zip(&execution.steps).find(|(_, state)| state.status == status);
-    match (plan.status, with(StepStatus::Uncertain), with(StepStatus::InProgress)) {
-        (PlanStatus::Executing, Some((position, _)), None) => {
-            format!("\n\nIt waits for a person: the result of step {position} is unknown, and no step after it begins.")
-        }
-        _ => match activity {
-            Some(Activity::Paused) if execution.step_pause().is_some() => {
-                step_pause_text(plan).map_or_else(String::new, |text| format!("\n\n{text}"))
-            }
-            Some(Activity::Paused) => {
-                "\n\nIt is **paused**: no process works on it, and none will until you say so.".to_owned()
-            }
-            Some(Activity::LeftTo(agent)) => format!("\n\nIt is left to {}, which drafted it.", one_line(&who(agent))),
-            Some(Activity::Running) | None => String::new(),
-        },
-    }
 }
 
 pub fn plan_line(plan: &Plan) -> String {

@@ -21,8 +21,8 @@ use crate::lookup::{self, no_plan};
 use crate::plan_watch::PlanWatch;
 use crate::submitter::Submitter;
 
-pub use activity::Activity;
 pub use decision::{Approving, Changes};
+pub use planwright_core::plan::Activity;
 
 /// The number of plans that are read at once.
 const PAGE: u32 = 200;
@@ -222,7 +222,7 @@ impl Plans {
 
     /// Whether an execution is being worked on right now; `None` unless the plan is `EXECUTING`.
     pub async fn activity(&self, session: &SessionIdentity, plan: &Plan) -> LedgerResult<Option<Activity>> {
-        Activity::of(self.ledger(), &self.history, session, plan).await
+        activity::activity(self.ledger(), &self.history, session, plan).await
     }
 
     /// Watches the plan from now on.

@@ -115,7 +115,7 @@ async fn send_cards(
         let id = format!("{}-card", message.id);
         match &found.subject {
             Subject::Plan(plan) => cards.send_plan(&id, user, plan).await?,
-            Subject::Ask { session, ask } => cards.send_ask(&id, user, session, ask).await?,
+            Subject::Ask(waiting) => cards.send_ask(&id, user, waiting).await?,
             Subject::None => {
                 let Notice { what, title, path, .. } = &stored.notice;
                 cards.send_text(&id, user, &format!("{what}: {title}"), path).await?;

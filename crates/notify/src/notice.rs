@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use planwright_core::ask::{Ask, AskSubject};
+use planwright_core::ask::AskSubject;
 use planwright_core::auto::{RunPause, RunState};
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::visible;
-use planwright_engine::inbox::{WaitingFor, WaitingRun, waiting_ask, waiting_runs};
+use planwright_engine::inbox::{WaitingAsk, WaitingFor, WaitingRun, waiting_ask, waiting_runs};
 use planwright_engine::ledger::{Ledger, LedgerResult};
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ pub struct Found {
 #[derive(Debug, Clone)]
 pub enum Subject {
     Plan(Arc<Plan>),
-    Ask { session: SessionIdentity, ask: Box<Ask> },
+    Ask(Box<WaitingAsk>),
     None,
 }
 
@@ -78,7 +78,7 @@ pub async fn find(ledger: &dyn Ledger, session: &SessionIdentity, since: Timesta
     let Some(stored) = ledger.session(session).await? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     if let Some(waiting) = waiting_ask(&stored.session) {
-        found.push(of_ask(session, waiting.ask));
+        found.push(of_ask(waiting));
     }
     found.extend(waiting_runs(&stored.session).iter().map(of_run));
     let page = ledger.plans(session, None, PLANS).await?;
@@ -104,7 +104,8 @@ pub async fn find(ledger: &dyn Ledger, session: &SessionIdentity, since: Timesta
     Ok(found)
 }
 
-fn of_ask(session: &SessionIdentity, ask: Ask) -> Found {
+fn of_ask(waiting: WaitingAsk) -> Found {
+    let ask = &waiting.ask;
     let what = match &ask.subject {
         AskSubject::Permission(_) => "The agent asks for permission",
         AskSubject::Questions { .. } => "The agent asks a question",
@@ -112,7 +113,7 @@ fn of_ask(session: &SessionIdentity, ask: Ask) -> Found {
     let notice = Notice {
         id: format!("ask-{}", ask.id),
         kind: NoticeKind::Waits,
-        session: session.to_string(),
+        session: waiting.session.to_string(),
         what: what.to_owned(),
         // The arguments of a call may have secrets in them, so only the tool is named.
         title: match &ask.subject {
@@ -122,7 +123,7 @@ fn of_ask(session: &SessionIdentity, ask: Ask) -> Found {
         since: ask.asked_at,
         path: format!("/?item={}", ask.id),
     };
-    Found { notice, subject: Subject::Ask { session: session.clone(), ask: Box::new(ask) } }
+    Found { notice, subject: Subject::Ask(Box::new(waiting)) }
 }
 
 fn of_run(waiting: &WaitingRun) -> Found {

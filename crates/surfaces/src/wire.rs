@@ -19,14 +19,16 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::approval::ApprovalPolicy;
 use planwright_core::mode::PlanModeState;
-use planwright_core::plan::execution::{ExecutionProgress, StepStatus};
-use planwright_core::plan::{Approval, ApprovalSignature, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::choices::Choices;
+use planwright_core::plan::execution::ExecutionProgress;
+use planwright_core::plan::{
+    Activity, Approval, ApprovalSignature, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle, choices,
+};
 use planwright_core::presence::Presence;
 use planwright_core::session::Session;
 use planwright_engine::history::{HistoryItem, PlanVersion};
 use planwright_engine::ledger::PlanSummary;
 use planwright_engine::plan_steps::{StepDetail, plan_details, plan_steps};
-use planwright_engine::plans::Activity;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -40,7 +42,7 @@ pub use changes::{
 pub use decisions::DecisionView;
 pub use entries::EntryView;
 pub use executions::{CountsView, ExecutionView, PausedForView, PermissionCountsView, StepRunView, WorkSpendView};
-pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
+pub use inbox::{AskView, CallToPermitView, ChoiceView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
 pub use memory::{MemoryOfferView, MemoryView, ShareView, SourceView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
 pub use plan_updates::PlanUpdateView;
@@ -130,7 +132,7 @@ pub struct PlanView {
     pub version: u32,
     /// The plan as one text: what a person approves.
     pub markdown: String,
-    pub steps: Vec<StepView>,
+    pub steps: Vec<StepDetail>,
     #[schema(required = true)]
     pub progress: Option<ExecutionProgress>,
     /// The latest execution, counted; its steps are among `steps`.
@@ -163,6 +165,16 @@ pub struct PlanView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub activity: Option<ActivityView>,
+    /// What its turn asks a person before it continues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub ask_id: Option<String>,
+    /// What it waits for or does now, in a sentence.
+    pub situation: String,
+    /// What a person can do now.
+    pub choices: Vec<String>,
+    /// The choices with their labels and commands.
+    pub actions: Vec<ChoiceView>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -171,10 +183,12 @@ pub struct PlanView {
 pub enum ActivityView {
     /// A process works on it.
     Running,
-    /// No process works on it: `resume` continues it, `cancel` ends it.
+    /// No process works on it; it waits for a person.
     Paused,
     /// The agent that drafted it over MCP carries it out.
     LeftToAgent,
+    /// Its turn waits for a person's answer.
+    Asking,
 }
 
 impl From<&Activity> for ActivityView {
@@ -183,68 +197,7 @@ impl From<&Activity> for ActivityView {
             Activity::Running => Self::Running,
             Activity::Paused => Self::Paused,
             Activity::LeftTo(_) => Self::LeftToAgent,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct StepView {
-    pub id: String,
-    /// From 1.
-    pub position: usize,
-    pub description: String,
-    pub status: StepStatus,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub tool: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Value)]
-    pub arguments: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub agent: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub needs: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub verification: Option<String>,
-    /// Shell lines that the approval of the step covers.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub commands: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub note: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub evidence: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub started_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub finished_at: Option<Timestamp>,
-}
-
-impl From<StepDetail> for StepView {
-    fn from(step: StepDetail) -> Self {
-        let StepDetail { id, position, description, status, tool, arguments, agent, needs, verification, .. } = step;
-        let StepDetail { commands, note, evidence, started_at, finished_at, .. } = step;
-        Self {
-            id,
-            position,
-            description,
-            status,
-            tool,
-            arguments,
-            agent,
-            needs,
-            verification,
-            commands,
-            note,
-            evidence,
-            started_at,
-            finished_at,
+            Activity::Asking(_) => Self::Asking,
         }
     }
 }
@@ -379,6 +332,13 @@ impl From<&Approval> for ApprovalView {
 
 impl From<&Plan> for PlanView {
     fn from(plan: &Plan) -> Self {
+        Self::of(plan, None)
+    }
+}
+
+impl PlanView {
+    pub fn of(plan: &Plan, activity: Option<&Activity>) -> Self {
+        let Choices { situation, list } = choices(plan, activity);
         Self {
             id: plan.id.to_string(),
             session_id: plan.session.conversation.to_string(),
@@ -390,7 +350,7 @@ impl From<&Plan> for PlanView {
             digest: plan.digest().to_string(),
             version: plan.version,
             markdown: plan.markdown(),
-            steps: plan_steps(plan).into_iter().map(StepView::from).collect(),
+            steps: plan_steps(plan),
             progress: plan.execution.as_ref().map(Execution::progress),
             execution: plan.execution.as_ref().map(ExecutionView::counted),
             details: plan_details(plan),
@@ -403,7 +363,14 @@ impl From<&Plan> for PlanView {
             ended_because: plan.ending.as_ref().and_then(|ending| ending.reason.clone()),
             created_at: plan.created_at,
             updated_at: plan.updated_at,
-            activity: None,
+            activity: activity.map(ActivityView::from),
+            ask_id: activity.and_then(|activity| match activity {
+                Activity::Asking(waiting) => Some(waiting.ask.id.to_string()),
+                Activity::Running | Activity::Paused | Activity::LeftTo(_) => None,
+            }),
+            situation,
+            choices: list.iter().map(|choice| choice.name().to_owned()).collect(),
+            actions: list.iter().map(ChoiceView::from).collect(),
         }
     }
 }

@@ -403,7 +403,7 @@ impl UpdateHandler {
         let mut messages = text_messages(to.chat, &answer.reply, links);
         if let Some(ask) = &answer.ask {
             let id = context.message_id(to.update, "ask");
-            card::add_ask(context, &id, to, &answer.session, ask, &mut messages).await?;
+            card::add_ask(context, &id, to, ask, &mut messages).await?;
         }
         if let Some(shown) = &answer.plan {
             let id = context.message_id(to.update, "plan");

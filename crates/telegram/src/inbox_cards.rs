@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planwright_agent::session::ask_prompt::ask_text;
-use planwright_core::ask::Ask;
+use planwright_core::ask::WaitingAsk;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerResult;
@@ -46,15 +46,15 @@ impl InboxCards {
     }
 
     /// What a turn asks.
-    pub async fn send_ask(&self, id: &str, user: i64, session: &SessionIdentity, ask: &Ask) -> LedgerResult<()> {
+    pub async fn send_ask(&self, id: &str, user: i64, waiting: &WaitingAsk) -> LedgerResult<()> {
         let to = addressee(user);
-        if self.has_card(session, user, ask.id.as_str()).await? {
+        if self.has_card(&waiting.session, user, waiting.ask.id.as_str()).await? {
             return Ok(());
         }
-        let text = FormattedText::markdown(&ask_text(ask), LinkStyle::Written);
+        let text = FormattedText::markdown(&ask_text(waiting), LinkStyle::Written);
         let parts = text.split(MAX_TEXT).into_iter().filter(|part| !part.is_blank());
         let mut messages: Vec<_> = parts.map(|part| OutgoingMessage::text(user, part, None)).collect();
-        card::add_ask(&self.context, id, &to, session, ask, &mut messages).await?;
+        card::add_ask(&self.context, id, &to, waiting, &mut messages).await?;
         self.put(id, &messages).await
     }
 

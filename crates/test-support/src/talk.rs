@@ -37,7 +37,7 @@ impl Watcher {
     }
 
     fn tell(&self, progress: Progress) {
-        if let Some(to) = self.to.as_ref().filter(|_| !matches!(progress, Progress::Decided(_))) {
+        if let Some(to) = &self.to {
             let _ = to.send(progress);
         }
     }

@@ -9,6 +9,7 @@ use planwright_core::auto::{
     TaskStatus,
 };
 use planwright_core::ids::RunId;
+use planwright_core::plan::choices::run_choices;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{AutoSubcommand, GoalSubcommand, ScheduleSubcommand, TaskSubcommand};
@@ -308,12 +309,14 @@ fn run_line(state: &AutoState, run: &AutoRun, now: Timestamp) -> String {
     };
     let why = match &run.state {
         RunState::Running => String::new(),
-        RunState::Paused { reason, .. } => format!(": {reason}; `/auto resume {}` lets it continue", run.number),
-        RunState::Interrupted { .. } => format!("; `/auto resume {}` starts it again", run.number),
+        RunState::Paused { reason, .. } => format!(": {reason}"),
+        RunState::Interrupted { .. } => ": its process ended".to_owned(),
         RunState::Ended { note, .. } => note.as_ref().map(|note| format!(": {}", visible(note))).unwrap_or_default(),
     };
+    let choices = run_choices(run).list.into_iter();
+    let choices: String = choices.map(|choice| format!("\n  - `{}`: {}", choice.command, choice.label)).collect();
     format!(
-        "run {} ({kind}) is {}{why}. {}; started {}, {} turns, {} tokens, {}{money}",
+        "run {} ({kind}) is {}{why}. {}; started {}, {} turns, {} tokens, {}{money}{choices}",
         run.number,
         run.state.name(),
         about(state, run),

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::reference::PlanReference;
-use planwright_core::plan::{Plan, PlanStyle};
+use planwright_core::plan::{Plan, PlanStyle, choices};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{Comparison, PlanCommand};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::plan_status::{one_line, plan_line, plan_status, short_status};
-use planwright_engine::plans::Activity;
+use planwright_engine::plan_status::{choices_text, one_line, plan_line, plan_status, short_status};
 
 use super::{Decisions, Resuming, show, workbook};
 use crate::agent_context::AgentContext;
-use crate::replies::Replies;
+use crate::execution::Executions;
 use crate::session::input::{Approving, BeginWork, Worker};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::task::{InputContext, Running};
@@ -28,7 +27,7 @@ const PAGE: u32 = 20;
 pub(crate) struct PlanCommands {
     agent: Arc<AgentContext>,
     requests: RequestBuilder,
-    replies: Replies,
+    executions: Executions,
     decisions: Decisions,
 }
 
@@ -36,10 +35,10 @@ impl PlanCommands {
     pub(super) fn new(
         agent: &Arc<AgentContext>,
         requests: RequestBuilder,
-        replies: Replies,
+        executions: Executions,
         decisions: Decisions,
     ) -> Self {
-        Self { agent: Arc::clone(agent), requests, replies, decisions }
+        Self { agent: Arc::clone(agent), requests, executions, decisions }
     }
 
     pub(super) async fn run(&self, command: PlanCommand, context: &InputContext) -> LedgerResult<Answer> {
@@ -55,7 +54,9 @@ impl PlanCommands {
             PlanCommand::Done => self.leave_plan_mode(Leave::Done, context, &Running::NOTHING).await,
             PlanCommand::Status => self.status(session).await,
             PlanCommand::Show { plan } => {
-                let card = PlanCard::from(self.agent.engine().plans().find(session, plan.as_ref()).await?.as_ref());
+                let plans = self.agent.engine().plans();
+                let plan = plans.find(session, plan.as_ref()).await?;
+                let card = PlanCard::of(&plan, plans.activity(session, &plan).await?.as_ref());
                 show(self.agent.engine(), session, by, &card).await?;
                 Ok(Answer::text(session, "").with_plan(card))
             }
@@ -71,7 +72,7 @@ impl PlanCommands {
                 // In a box, because it is larger than all other commands.
                 Box::pin(workbook::begin(self.agent.engine(), &text, context)).await?;
                 let request = context.engine(self.agent.engine()).submitter().next_request();
-                Ok(Box::pin(self.replies.answer_message(request, &text, context)).await?.into())
+                Ok(Box::pin(self.executions.answer_message(request, &text, context)).await?.into())
             }
             PlanCommand::Files(switch) => workbook::switch(self.agent.engine(), switch, context).await,
             PlanCommand::Approve { plan, selection, step_by_step, note } => {
@@ -155,14 +156,7 @@ impl PlanCommands {
 
     async fn status_of(&self, session: &SessionIdentity, plan: &Plan, now: Timestamp) -> LedgerResult<String> {
         let activity = self.agent.engine().plans().activity(session, plan).await?;
-        let mut text = plan_status(plan, now, activity.as_ref());
-        if activity == Some(Activity::Paused) {
-            let number = plan.number;
-            text.push_str(&format!(
-                " `/plan resume {number}` continues it, `/plan resume {number} stop` ends it where it is."
-            ));
-        }
-        Ok(text)
+        Ok(format!("{}\n\n{}", plan_status(plan, now), choices_text(&choices(plan, activity.as_ref()))))
     }
 
     pub(super) async fn list(&self, session: &SessionIdentity) -> LedgerResult<Answer> {

@@ -11,7 +11,7 @@ use planwright_core::prompt::specialist;
 use planwright_core::turn::TurnEnd;
 use planwright_engine::engine::Engine;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::plan_status::{short_status, step_pause_text};
+use planwright_engine::plan_status::{execution_choices, progress_line};
 
 use super::{Executions, summary, uncertain};
 use crate::leases::is_over_or_taken;
@@ -53,7 +53,7 @@ impl<'a> DocumentWork<'a> {
             Some(_) | None => {}
         }
         let before = self.engine().plans().get(session, plan).await?.status;
-        Box::pin(self.executions.finish_first(context)).await?;
+        Box::pin(self.executions.turns.finish_first(context, self.executions)).await?;
         let now = self.engine().plans().get(session, plan).await?;
         // The interrupted turn worked on this plan and finished it.
         if before == PlanStatus::Executing && now.status != PlanStatus::Executing {
@@ -103,12 +103,13 @@ impl<'a> DocumentWork<'a> {
             let system = Actor::system(session.channel.as_str());
             let snapshot = self.executions.turns.snapshot(session).await?;
             let prepared = self.executions.turns.prepare(&snapshot, message).await?;
-            let outcome = match Box::pin(self.executions.begin_turn(&system, &prepared, context)).await? {
-                Begun::New(mut turn) => Box::pin(turn.finish_turn()).await?,
-                Begun::Replayed { turn, seq } => {
-                    return Ok(Box::pin(self.executions.turns.outcome_of(&turn, seq, context)).await?.into());
-                }
-            };
+            let outcome =
+                match Box::pin(self.executions.turns.begin_turn(&system, &prepared, context, self.executions)).await? {
+                    Begun::New(mut turn) => Box::pin(turn.finish_turn()).await?,
+                    Begun::Replayed { turn, seq } => {
+                        return Ok(Box::pin(self.executions.turns.outcome_of(&turn, seq, context)).await?.into());
+                    }
+                };
             match self.to_nudge(&outcome).await? {
                 Some(open) => {
                     context.progress.send(Progress::Finished(Box::new(outcome)));
@@ -133,15 +134,13 @@ impl<'a> DocumentWork<'a> {
     async fn with_pause(&self, mut answer: Answer) -> LedgerResult<Answer> {
         let Some(open) = self.active().await? else { return Ok(answer) };
         if open.is_paused() {
-            let far = short_status(&open);
-            if !answer.reply.contains(&far) {
-                let gap = if answer.reply.is_empty() { "" } else { "\n\n" };
-                answer.reply.push_str(&format!("{gap}{far}"));
-            }
-            if step_pause_text(&open).is_none() {
-                let braked = open.execution.as_ref().and_then(|execution| self.engine().policy().brakes(execution));
-                let why = braked.map(|why| format!(": {why}")).unwrap_or_default();
-                answer.reply.push_str(&format!(" It is paused{why}. `/plan resume {}` continues it.", open.number));
+            let braked = open.execution.as_ref().and_then(|execution| self.engine().policy().brakes(execution));
+            let why = braked.map(|why| format!("Planwright does not continue by itself: {why}."));
+            for text in [Some(progress_line(&open)), execution_choices(&open), why].into_iter().flatten() {
+                if !answer.reply.contains(&text) {
+                    let gap = if answer.reply.is_empty() { "" } else { "\n\n" };
+                    answer.reply.push_str(&format!("{gap}{text}"));
+                }
             }
         }
         Ok(answer)

@@ -2,7 +2,7 @@
 
 use planwright_core::plan::Plan;
 use planwright_core::plan::execution::StepStatus;
-use planwright_engine::plan_status::{one_line, plan_line, step_pause_text};
+use planwright_engine::plan_status::{execution_choices, one_line, plan_line};
 use planwright_engine::step_counts::StepCounts;
 
 /// The line of the plan, the counts, and every step that failed or is uncertain, in Markdown.
@@ -19,11 +19,6 @@ pub(crate) fn summary(plan: &Plan) -> String {
         let why = run.note.as_deref().map_or_else(String::new, |note| format!(": {}", one_line(note)));
         text.push_str(&format!("\n- step {position} {word}, {}{why}", one_line(&run.description)));
     }
-    if let Some((position, _)) = (1..).zip(&execution.steps).find(|(_, run)| run.status == StepStatus::Uncertain) {
-        text.push_str(&format!("\n\nThe result of step {position} is unknown, so no step after it begins."));
-    }
-    if let Some(pause) = step_pause_text(plan) {
-        text.push_str(&format!("\n\n{pause}"));
-    }
+    text.extend(execution_choices(plan).map(|choices| format!("\n\n{choices}")));
     text
 }

@@ -1,35 +1,31 @@
 //! What a turn asks, in words for the person.
 
-use planwright_core::ask::{Ask, AskSubject, CallToPermit, Question};
+use planwright_core::ask::{AskSubject, CallToPermit, Question, WaitingAsk};
 use planwright_core::permission::RUN_COMMAND;
+use planwright_core::plan::choices::ask_choices;
 use planwright_core::visible::visible;
+use planwright_engine::plan_status::choice_list;
 
 /// What a person is asked, for surfaces that offer the answers themselves. In Markdown.
-pub fn ask_text(ask: &Ask) -> String {
-    match &ask.subject {
+pub fn ask_text(waiting: &WaitingAsk) -> String {
+    match &waiting.ask.subject {
         AskSubject::Permission(call) => format!("{}\n\n{}", call_text(call), visible(&call.reason)),
-        AskSubject::Questions { .. } => ask_prompt(ask),
+        AskSubject::Questions { .. } => ask_prompt(waiting),
     }
 }
 
 /// The same with what to type. In Markdown.
-pub(crate) fn ask_prompt(ask: &Ask) -> String {
-    match &ask.subject {
-        AskSubject::Permission(call) => {
-            let code = ask.code();
-            format!(
-                "{}\n\n{}\n\n- `/allow {code}` permits it once\n- `/allow {code} plan` whenever it comes again while the plan is \
-                 carried out\n- `/allow {code} always` from now on, by a rule\n- `/deny {code} WHY` does not permit it",
-                call_text(call),
-                visible(&call.reason),
-            )
+pub(crate) fn ask_prompt(waiting: &WaitingAsk) -> String {
+    match &waiting.ask.subject {
+        AskSubject::Permission(_) => {
+            format!("{}\n\n{}", ask_text(waiting), choice_list(&ask_choices(waiting).list))
         }
         AskSubject::Questions { questions } => {
             let several = questions.len() > 1;
             let text: Vec<_> = (1..).zip(questions).map(|(number, asked)| question(number, asked, several)).collect();
             let how =
                 if several { "Answer each question in a line of its own, in this order." } else { "Type your answer." };
-            let code = ask.code();
+            let code = waiting.ask.code();
             format!(
                 "{}\n\n{how} A script names the question: `/answer {code} ANSWER`. `/stop` ends the turn without an answer.",
                 text.join("\n\n")

@@ -1,11 +1,14 @@
 //! The outcome of an input. The plan in it is made from the stored plan, never from the model's text.
 
-use planwright_core::ask::Ask;
+use planwright_core::ask::WaitingAsk;
 use planwright_core::ids::{PlanId, RunId, TurnId};
 use planwright_core::mode::PlanModeState;
 use planwright_core::model::Usage;
-use planwright_core::plan::execution::{ExecutionProgress, StepStatus};
-use planwright_core::plan::{Approval, Digest, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::choices::Choices;
+use planwright_core::plan::execution::ExecutionProgress;
+use planwright_core::plan::{
+    Activity, Approval, Digest, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle, choices,
+};
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
@@ -22,7 +25,7 @@ pub struct TurnOutcome {
     /// `None` while it is open and waits for a person's answer.
     pub end: Option<TurnEnd>,
     /// What it asks a person before it continues.
-    pub ask: Option<Ask>,
+    pub ask: Option<WaitingAsk>,
     /// What the person reads, in Markdown.
     pub reply: String,
     /// A plan whose current version the person has not seen.
@@ -81,7 +84,7 @@ pub struct Answer {
     /// How the turn ended; `None` if no turn was needed, or if it waits for a person's answer.
     pub end: Option<TurnEnd>,
     /// What the turn asks a person before it continues.
-    pub ask: Option<Ask>,
+    pub ask: Option<WaitingAsk>,
     /// The decision that led to the work; it was sent as progress at once.
     pub decided: Option<String>,
     /// What the person reads, in Markdown.
@@ -120,7 +123,7 @@ impl Answer {
     }
 
     /// What the agent asks, shown again.
-    pub fn asking(session: &SessionIdentity, ask: Ask) -> Self {
+    pub fn asking(session: &SessionIdentity, ask: WaitingAsk) -> Self {
         Self::text(session, "").with_ask(ask)
     }
 
@@ -138,7 +141,7 @@ impl Answer {
     }
 
     /// The answer while the work waits for a person.
-    pub(crate) fn with_ask(mut self, ask: Ask) -> Self {
+    pub(crate) fn with_ask(mut self, ask: WaitingAsk) -> Self {
         let gap = if self.reply.is_empty() { "" } else { "\n\n" };
         self.reply.push_str(&format!("{gap}{}", ask_prompt(&ask)));
         self.ask = Some(ask);
@@ -176,12 +179,11 @@ pub struct PlanCard {
     pub incomplete_approval: Option<IncompleteApproval>,
     /// How far it has come, once it is carried out.
     pub progress: Option<ExecutionProgress>,
-    /// What can be typed about it now.
-    pub next: Vec<String>,
+    pub choices: Choices,
 }
 
-impl From<&Plan> for PlanCard {
-    fn from(plan: &Plan) -> Self {
+impl PlanCard {
+    pub(crate) fn of(plan: &Plan, activity: Option<&Activity>) -> Self {
         Self {
             plan_id: plan.id.clone(),
             number: plan.number,
@@ -194,31 +196,7 @@ impl From<&Plan> for PlanCard {
             approval: plan.approval.as_deref().cloned(),
             incomplete_approval: plan.incomplete_approval.as_deref().cloned(),
             progress: plan.execution.as_ref().map(Execution::progress),
-            next: next(plan),
-        }
-    }
-}
-
-fn is_uncertain(plan: &Plan) -> bool {
-    let stuck = plan.execution.as_ref().and_then(Execution::stuck_at);
-    stuck.is_some_and(|(_, run)| run.status == StepStatus::Uncertain)
-}
-
-fn next(plan: &Plan) -> Vec<String> {
-    let command = |name: &str| format!("/plan {name} {}", plan.number);
-    match plan.status {
-        PlanStatus::Ready => {
-            let number = plan.number;
-            vec![command("approve"), format!("/plan revise #{number} WHAT TO CHANGE"), command("reject")]
-        }
-        PlanStatus::Collecting => vec![command("cancel")],
-        PlanStatus::Executing | PlanStatus::PartiallyCompleted if is_uncertain(plan) => {
-            ["retry", "skip", "stop"].map(|choice| format!("{} {choice}", command("resume"))).to_vec()
-        }
-        PlanStatus::Approved | PlanStatus::Executing => vec!["/plan status".to_owned(), command("cancel")],
-        PlanStatus::PartiallyCompleted => vec![command("resume"), command("cancel")],
-        PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled | PlanStatus::Superseded => {
-            vec!["/plan on".to_owned()]
+            choices: choices(plan, activity),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The end of a turn, in words for the person.
 
-use planwright_core::ask::Ask;
+use planwright_core::ask::{Ask, WaitingAsk};
 use planwright_core::conversation::{CountTokens as _, ItemContent};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
@@ -106,12 +106,14 @@ impl TurnRunner<'_> {
 
     /// The turn stays open until a person has answered.
     pub(super) fn waits(&mut self, ask: Ask) -> TurnOutcome {
-        let outcome = self.asks(self.turn.last_reply().map_or("", |reply| &reply.text), ask);
+        let plan = self.snapshot.session.as_ref().and_then(|session| session.worked_on()).cloned();
+        let waiting = WaitingAsk { session: self.session.clone(), ask, plan };
+        let outcome = self.asks(self.turn.last_reply().map_or("", |reply| &reply.text), waiting);
         self.cache_conversation();
         outcome
     }
 
-    fn asks(&self, text: &str, ask: Ask) -> TurnOutcome {
+    fn asks(&self, text: &str, ask: WaitingAsk) -> TurnOutcome {
         // The end that is given here is not one.
         let outcome = self.outcome(TurnEnd::Interrupted, replay::asking_text(text, &ask), None);
         TurnOutcome { end: None, ask: Some(ask), ..outcome }
@@ -253,7 +255,7 @@ impl TurnRunner<'_> {
         let plan = settled.or_else(|| self.snapshot.active())?;
         let shown = self.snapshot.session.as_ref().and_then(|session| session.shown.as_ref());
         let seen = shown.is_some_and(|shown| shown.plan == plan.id && shown.digest == plan.digest());
-        (plan.status == PlanStatus::Ready && !seen).then(|| PlanCard::from(plan))
+        (plan.status == PlanStatus::Ready && !seen).then(|| PlanCard::of(plan, None))
     }
 
     /// The status of the plan, if this turn changed it.

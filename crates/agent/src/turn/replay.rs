@@ -1,6 +1,6 @@
 //! The outcome of a turn that is over or that another process resumed, from the journal.
 
-use planwright_core::ask::Ask;
+use planwright_core::ask::WaitingAsk;
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
 use planwright_core::replay::TurnReplay;
@@ -54,7 +54,7 @@ impl RecordedEnd {
     pub(super) async fn shown_plan(&self, engine: &Engine, session: &SessionIdentity) -> Option<PlanCard> {
         let shown = self.ending.as_ref()?.shown.as_ref()?;
         let plan = engine.plans().get(session, &shown.plan).await.ok()?;
-        (plan.digest() == shown.digest).then(|| PlanCard::from(plan.as_ref()))
+        (plan.digest() == shown.digest).then(|| PlanCard::of(&plan, None))
     }
 }
 
@@ -63,13 +63,13 @@ pub(super) async fn waiting_ask(
     engine: &Engine,
     session: &SessionIdentity,
     turn: &TurnId,
-) -> LedgerResult<Option<Ask>> {
+) -> LedgerResult<Option<WaitingAsk>> {
     let open = engine.ledger().session(session).await?.and_then(|stored| stored.session.turn);
-    Ok(open.filter(|open| open.id == *turn).and_then(|open| open.waiting_ask().cloned()))
+    Ok(open.filter(|open| open.id == *turn).and_then(|open| WaitingAsk::of(session, &open)))
 }
 
 /// The model's last words and what the turn asks.
-pub(super) fn asking_text(text: &str, ask: &Ask) -> String {
+pub(super) fn asking_text(text: &str, ask: &WaitingAsk) -> String {
     let parts = [text.trim().to_owned(), ask_prompt(ask)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }

@@ -65,7 +65,9 @@ async fn a_turn_waits_and_continues_with_the_answer() {
     let world = World::new([which_colour(), Reply::text("Red it is.")]).await;
     let waits = world.send("Paint the door").await;
     assert_eq!(waits.end, None);
-    let Some(AskSubject::Questions { questions }) = waits.ask.map(|ask| ask.subject) else { panic!("no questions") };
+    let Some(AskSubject::Questions { questions }) = waits.ask.map(|waiting| waiting.ask.subject) else {
+        panic!("no questions")
+    };
     assert_eq!(questions[0].choices, ["red", "blue"]);
     assert!(waits.reply.contains("Which colour?") && waits.reply.contains("1. red"), "{}", waits.reply);
     assert_eq!(world.model.requests().len(), 1, "no model is asked while it waits");

@@ -345,7 +345,11 @@ async fn after_a_restart_a_run_is_listed_as_interrupted_and_starts_again_with_on
     assert!(world.model.requests().is_empty());
     assert!(world.events().await.len() > events_before);
     let status = world.send("/auto status").await.reply;
-    assert!(status.contains("run 1 (TASK_RUN) is interrupted; `/auto resume 1` starts it again"), "{status}");
+    assert!(
+        status.contains("run 1 (TASK_RUN) is interrupted: its process ended")
+            && status.contains("`/auto resume 1`: Continue"),
+        "{status}"
+    );
     assert!(world.model.requests().is_empty());
     assert!(world.send("/auto resume").await.reply.starts_with("Run 1 (TASK_RUN) continues: "));
     world.until_runs_rest().await;

@@ -83,7 +83,9 @@ fn sent(text: &str) -> bool {
 async fn a_call_that_nothing_covers_waits_and_is_made_once_it_is_permitted() {
     let post = post([send("ada"), Reply::text("Sent.")]).await;
     let waits = post.world.send("Write to Ada").await;
-    let Some(AskSubject::Permission(call)) = waits.ask.map(|ask| ask.subject) else { panic!("no permission asked") };
+    let Some(AskSubject::Permission(call)) = waits.ask.map(|waiting| waiting.ask.subject) else {
+        panic!("no permission asked")
+    };
     assert_eq!((call.tool.as_str(), &call.arguments), (SEND, &json!({ "to": "ada" })));
     assert!(waits.reply.contains("\"to\": \"ada\"") && waits.reply.contains("/allow"), "{}", waits.reply);
     assert!(post.tool.calls().is_empty());
@@ -171,7 +173,9 @@ async fn for_the_plan_means_this_call_until_the_execution_ends() {
     assert!(waits.ask.is_some());
     // The second letter to Ada is covered, the one to Bob is not.
     let waits = post.world.send(&format!("/allow {} plan", post.code().await)).await;
-    let Some(AskSubject::Permission(call)) = waits.ask.map(|ask| ask.subject) else { panic!("Bob is not covered") };
+    let Some(AskSubject::Permission(call)) = waits.ask.map(|waiting| waiting.ask.subject) else {
+        panic!("Bob is not covered")
+    };
     assert_eq!((call.arguments, post.tool.calls().len()), (json!({ "to": "bob" }), 2));
     post.world.send(&format!("/allow {}", post.code().await)).await;
     assert_eq!(post.world.plan(1).await.status, PlanStatus::Completed);

@@ -287,7 +287,7 @@ impl Reading {
             TurnEvent::QuestionsAnswered { answers, .. } => {
                 self.messages.push(note(entry, &answers.join("\n")));
             }
-            TurnEvent::Begun { .. } | TurnEvent::Resumed => {}
+            _ => {}
         }
     }
 }

@@ -91,7 +91,7 @@ impl ChatConversation {
             self.set_seen(SeenPlan::AtSurface(Some(ShownPlan { plan: card.plan_id.clone(), digest: card.digest })));
         }
         if let Some(ask) = &answer.ask {
-            self.place.seen_ask = SeenAsk::AtSurface(Some(ask.id.clone()));
+            self.place.seen_ask = SeenAsk::AtSurface(Some(ask.ask.id.clone()));
         }
     }
 
@@ -355,8 +355,6 @@ fn show(view: &mut dyn View, progress: Progress) -> Result<(), Failure> {
     match progress {
         Progress::Finished(outcome) => view.answer(&Answer::from(*outcome)),
         Progress::Said(text) => view.message(&text),
-        // The words that follow say it.
-        Progress::Decided(_) => Ok(()),
         progress => view.show(&progress),
     }
 }

@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::plan::execution::{PermissionCounts, StepPause, StepStatus};
-use planwright_core::plan::{Execution, Plan, PlanStatus, PlanStyle};
+use planwright_core::ask::Grant;
+use planwright_core::plan::choices::{Choice, ChoiceKind, PlanChoice};
+use planwright_core::plan::execution::{PermissionCounts, StepStatus};
+use planwright_core::plan::{Activity, Plan, PlanStatus, choices};
 use planwright_engine::plan_steps::plan_steps;
-use planwright_engine::plans::Activity;
 use planwright_engine::recognition;
 
 use super::palette::{self, BOLD, DIM, PLAIN};
@@ -193,87 +194,49 @@ pub(crate) enum SessionPlan {
     Parked,
 }
 
-fn is_uncertain(plan: &Plan) -> bool {
-    let runs = plan.execution.iter().flat_map(|execution| &execution.steps);
-    runs.map(|state| state.status).any(|status| status == StepStatus::Uncertain)
-}
-
 /// What a person can do with the plan now. `activity` is known for a plan that is EXECUTING.
 pub(crate) fn next(plan: &Plan, standing: SessionPlan, activity: Option<&Activity>, invocation: &Invocation) -> String {
-    let command = |name: &str| invocation.plan([name, &plan.number.to_string()]);
-    let text = match (plan.status, standing) {
-        (PlanStatus::Ready, standing) if plan.feedback.is_none() => {
-            let parked = if standing == SessionPlan::Parked { "It is parked, and waits" } else { "It waits" };
-            format!("{parked} for you to approve, reject or revise it: {}", command("approve"))
-        }
-        (PlanStatus::Collecting | PlanStatus::Ready, SessionPlan::Parked) => {
-            let revise = invocation.plan(["revise", &plan.number.to_string(), "--", "WORDS"]);
-            format!("It is parked. To let the agent continue it: {revise}")
-        }
-        (PlanStatus::Collecting | PlanStatus::Ready, SessionPlan::Active) if plan.feedback.is_some() => {
-            "The agent has your feedback and drafts again.".to_owned()
-        }
-        (PlanStatus::Collecting | PlanStatus::Ready, SessionPlan::Active) => "The agent is drafting it.".to_owned(),
-        (PlanStatus::Executing | PlanStatus::PartiallyCompleted, _) if is_uncertain(plan) => format!(
-            "The result of a step is unknown. To decide about it: {} --retry, --skip or --stop",
-            command("resume")
-        ),
-        (PlanStatus::Executing, standing) => match plan.execution.as_ref().and_then(Execution::step_pause) {
-            Some(pause) => look_at(pause, plan, invocation),
-            None => executing(standing, activity, command),
-        },
-        (PlanStatus::Approved, _) if plan.style() != PlanStyle::Document => {
-            format!("Its steps are approved. To carry them out: {}", command("resume"))
-        }
-        (PlanStatus::Approved, SessionPlan::Active) => "The agent may begin.".to_owned(),
-        (PlanStatus::Approved, SessionPlan::Parked) => {
-            format!("It is parked. To hand it to the agent: {}", command("resume"))
-        }
-        (PlanStatus::PartiallyCompleted, _) => {
-            format!("Steps are left open. To continue with them: {}", command("resume"))
-        }
-        (PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled, _) => {
-            format!("It is finished. To begin the next one: {}", invocation.plan(["on"]))
-        }
-        (PlanStatus::Superseded, _) => "Another plan took its place.".to_owned(),
+    let choices = choices(plan, activity);
+    let situation = match (standing, plan.status) {
+        (SessionPlan::Parked, PlanStatus::Ready) => format!("It is parked. {}", choices.situation),
+        (SessionPlan::Parked, PlanStatus::Collecting | PlanStatus::Approved) => "It is parked.".to_owned(),
+        (SessionPlan::Active | SessionPlan::Parked, _) => choices.situation,
     };
-    format!("{}\n", paint(&text, DIM))
+    let lines = choices
+        .list
+        .iter()
+        .map(|choice| format!("  {}: {}", choice.label, command(choice, plan, activity, invocation)));
+    let lines = std::iter::once(situation).chain(lines);
+    lines.map(|line| format!("{}\n", paint(&shown_line(&line), DIM))).collect()
 }
 
-/// The three choices after a look at a step.
-fn look_at(pause: StepPause, plan: &Plan, invocation: &Invocation) -> String {
+/// The choice as a command of the shell.
+pub(crate) fn command(choice: &Choice, plan: &Plan, activity: Option<&Activity>, invocation: &Invocation) -> String {
     let number = plan.number.to_string();
-    format!(
-        "It is paused after step {}, so that you can look at it. To continue: {}; to change the rest: {}; to stop: {}",
-        pause.step,
-        invocation.plan(["resume", &number]),
-        invocation.plan(["revise", &number, "--", "WORDS"]),
-        invocation.plan(["resume", &number, "--stop"]),
-    )
+    let kind = match (choice.kind, activity) {
+        (ChoiceKind::Plan(kind), _) => kind,
+        (_, Some(Activity::Asking(waiting))) => {
+            let why = (choice.kind == ChoiceKind::Permit(Grant::No)).then_some(["--", "WHY"]);
+            let words = ["inbox", "answer", waiting.ask.id.as_str(), choice.name()];
+            return invocation.command(words.into_iter().chain(why.into_iter().flatten()));
+        }
+        (_, Some(Activity::Running | Activity::Paused | Activity::LeftTo(_)) | None) => return choice.command.clone(),
+    };
+    match kind {
+        PlanChoice::Revise => invocation.plan(["revise", &number, "--", "WORDS"]),
+        PlanChoice::Next { .. } => invocation.plan(["resume", &number]),
+        PlanChoice::Settle(settle) => invocation.plan(["resume", &number, &format!("--{}", settle.as_str())]),
+        PlanChoice::Begin => invocation.plan(["on"]),
+        PlanChoice::Approve | PlanChoice::Reject | PlanChoice::Resume | PlanChoice::Cancel | PlanChoice::Watch => {
+            invocation.plan([kind.as_str(), &number])
+        }
+    }
 }
 
 /// `4 covered by the plan, 1 asked, 1 refused`
 pub(crate) fn permission_text(counts: &PermissionCounts) -> String {
     let PermissionCounts { covered, asked, refused } = counts;
     format!("{covered} covered by the plan, {asked} asked, {refused} refused")
-}
-
-fn executing(standing: SessionPlan, activity: Option<&Activity>, command: impl Fn(&str) -> String) -> String {
-    match (activity, standing) {
-        (Some(Activity::Paused), _) => {
-            let resume = command("resume");
-            format!("It is paused: no process works on it. To continue it: {resume}; to end it: {resume} --stop")
-        }
-        (Some(Activity::LeftTo(_)), SessionPlan::Active) => {
-            "The agent that drafted it carries it out and reports.".to_owned()
-        }
-        (Some(Activity::LeftTo(_)), SessionPlan::Parked) => {
-            format!("It is parked. To hand it to the agent: {}", command("resume"))
-        }
-        (Some(Activity::Running) | None, _) => {
-            format!("It is being carried out. To watch it: {}", command("watch"))
-        }
-    }
 }
 
 /// One line: `Plan 3  READY  Move the tables`.

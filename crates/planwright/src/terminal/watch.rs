@@ -5,10 +5,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::plan::execution::{StepState, StepStatus};
-use planwright_core::plan::{Execution, Plan, PlanStatus};
+use planwright_core::plan::waiting::WaitingFor;
+use planwright_core::plan::{Activity, Plan, PlanStatus, choices};
 use planwright_engine::clock::{between, lasted};
 use planwright_engine::plan_watch::{ExecutionSummary, PlanUpdate, PlanUpdateKind, StepPosition};
-use planwright_engine::plans::Activity;
 use planwright_engine::step_counts::StepCounts;
 use planwright_engine::who;
 
@@ -37,7 +37,7 @@ pub(crate) fn beginning(plan: &Plan, began: Option<&Actor>, form: WatchForm, wid
         text.push_str(&line.told(state.note.as_deref(), width));
     }
     if plan.status == PlanStatus::Executing {
-        text.push_str(&waits_for_a_person(execution, width));
+        text.push_str(&unknown_result(plan, width));
     }
     text
 }
@@ -85,8 +85,8 @@ pub(crate) fn render(happened: &PlanUpdate, plan: &Plan, form: WatchForm, width:
         },
         PlanUpdateKind::StepEnded { step, status, took, note, .. } => {
             let mut text = Line::of(step, *status, *took).told(note.as_deref(), width);
-            if let (StepStatus::Uncertain, Some(execution)) = (status, &plan.execution) {
-                text.push_str(&waits_for_a_person(execution, width));
+            if *status == StepStatus::Uncertain {
+                text.push_str(&unknown_result(plan, width));
             }
             text
         }
@@ -101,17 +101,19 @@ pub(crate) fn render(happened: &PlanUpdate, plan: &Plan, form: WatchForm, width:
 }
 
 /// No process works on the plan: how far it is, and how to continue or end it.
-pub(crate) fn paused(plan: &Plan, invocation: &Invocation, width: usize) -> String {
+pub(crate) fn paused(plan: &Plan, activity: Option<&Activity>, invocation: &Invocation, width: usize) -> String {
     let counts = plan.execution.as_ref().map(StepCounts::of).unwrap_or_default();
-    let resume = invocation.plan(["resume", &plan.number.to_string()]);
-    let why = match plan.execution.as_ref().and_then(Execution::step_pause) {
-        Some(pause) => format!("Paused after step {}, so that you can look at it.", pause.step),
-        None => "Paused: no process works on it.".to_owned(),
-    };
+    let choices = choices(plan, activity);
+    let can = choices
+        .list
+        .iter()
+        .map(|choice| format!("{}: `{}`", choice.label, card::command(choice, plan, activity, invocation)));
     let text = format!(
-        "{why} {} of {} are done. `{resume}` continues it, `{resume} --stop` ends it.",
+        "{} {} of {} are done. {}",
+        shown_line(&choices.situation),
         counts.done,
         count(counts.total, "step"),
+        can.collect::<Vec<_>>().join("; "),
     );
     note("⏸", &text, width)
 }
@@ -215,14 +217,10 @@ pub(crate) fn under_way(
     cut(&painted(&spans), width)
 }
 
-fn waits_for_a_person(execution: &Execution, width: usize) -> String {
-    let with = |status: StepStatus| execution.steps.iter().position(|state| state.status == status);
-    match (with(StepStatus::Uncertain), with(StepStatus::InProgress)) {
-        (Some(index), None) => {
-            let text = format!("It waits for a person: the result of step {} is unknown.", index + 1);
-            note("▸", &text, width)
-        }
-        (Some(_) | None, _) => String::new(),
+fn unknown_result(plan: &Plan, width: usize) -> String {
+    match plan.waiting_for() {
+        Some(WaitingFor::UncertainStep { .. }) => note("▸", &choices(plan, None).situation, width),
+        Some(WaitingFor::Approval | WaitingFor::StepEnded { .. } | WaitingFor::Paused) | None => String::new(),
     }
 }
 

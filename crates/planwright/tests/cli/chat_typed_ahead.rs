@@ -211,14 +211,14 @@ fn what_waits_in_another_session_is_shown_when_one_switches_to_it() {
     let mut terminal = chat(&world, &provider);
     prompt(&mut terminal);
     terminal.type_in("write a file\r");
-    terminal.wait_for("permits it once");
+    terminal.wait_for("Allow once");
     prompt(&mut terminal);
     terminal.type_in("/new\r");
     terminal.wait_for("New session");
     prompt(&mut terminal);
     terminal.type_in("/switch session-one\r");
     terminal.wait_for("The agent asks to call");
-    terminal.wait_for("permits it once");
+    terminal.wait_for("Allow once");
     prompt(&mut terminal);
     assert_eq!(waiting(&world), ["permission"]);
     terminal.type_in("/deny not now\r");
@@ -349,7 +349,7 @@ fn a_line_of_a_pipe_denies_no_call_without_naming_it() {
     let one = |line: &str| {
         crate::world::ran(world.command().args(["chat", "--session", SESSION, line]).envs(provider.variables()))
     };
-    let ran = one("write a file").done().says("permits it once");
+    let ran = one("write a file").done().says("Allow once");
     let code = ran.stdout.split("/allow ").nth(1).unwrap().split(['`', ' ']).next().unwrap().to_owned();
     one("/deny no").exits(3).says(&code);
     assert_eq!(waiting(&world), ["permission"]);

@@ -115,7 +115,12 @@ fn status_answers_what_is_done_since_when_and_what_is_next() {
     assert_eq!(status["activePlan"]["execution"]["counts"]["inProgress"], 1);
     assert!(status["activePlan"]["steps"][1]["startedAt"].is_string(), "{status}");
     carrier.ends("s2", StepStatus::Uncertain, "the line broke");
-    world.run("plan status").done().tells("1 uncertain").tells("the line broke").tells("It waits for a person");
+    world
+        .run("plan status")
+        .done()
+        .tells("1 uncertain")
+        .tells("the line broke")
+        .tells("The result of step 2 is unknown");
 
     world.run("plan off").done();
     world.run("plan status").done().tells("Plan work is off").tells("Plan 1 is EXECUTING");

@@ -290,7 +290,7 @@ fn an_uncertain_step_is_said_to_wait_for_a_person() {
     carrier.ends("s1", StepStatus::Uncertain, "the line broke");
     let line = watch.until("? 1/3");
     assert!(line.contains("uncertain after"), "{line}");
-    watch.until("It waits for a person: the result of step 1 is unknown.");
+    watch.until("The result of step 1 is unknown, and no step after it begins.");
     carrier.finishes();
     let seen = watch.ends(3);
     assert!(seen.contains("0 done, 1 uncertain, 2 not begun"), "{seen}");

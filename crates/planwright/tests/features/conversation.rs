@@ -227,7 +227,8 @@ async fn shown_says(world: &mut World, text: String) {
 #[then(expr = "the person may type {string}")]
 fn may_type(world: &mut World, command: String) {
     let card = world.talk.answer().plan.as_ref().expect("a plan is shown");
-    assert!(card.next.contains(&command), "{:?}", card.next);
+    let list = &card.choices.list;
+    assert!(list.iter().any(|choice| choice.command == command), "{list:?}");
 }
 
 #[then(expr = "plan {int} reads {string}")]

@@ -101,7 +101,7 @@ impl From<Answer> for AnswerView {
             channel: answer.session.channel,
             reply: answer.reply,
             outcome,
-            ask: answer.ask.as_ref().map(AskView::from),
+            ask: answer.ask.as_ref().map(|waiting| AskView::from(&waiting.ask)),
             decided: answer.decided,
             plan_id: answer.plan.as_ref().map(|plan| plan.plan_id.to_string()).or(ended_with),
             plan: answer.plan.map(PlanCardView::from),
@@ -151,7 +151,7 @@ impl From<PlanCard> for PlanCardView {
             approval: card.approval.as_ref().map(ApprovalView::from),
             incomplete_approval: card.incomplete_approval.as_ref().map(IncompleteApprovalView::from),
             progress: card.progress,
-            next: card.next,
+            next: card.choices.list.into_iter().map(|choice| choice.command).collect(),
         }
     }
 }

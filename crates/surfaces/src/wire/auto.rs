@@ -5,8 +5,11 @@ use planwright_core::auto::{
     AutoRun, AutoState, Goal, GoalStatus, RunKind, RunState, RunTrigger, Schedule, Spend, Task, TaskStatus,
 };
 use planwright_core::ids::{GoalId, RunId, ScheduleId, TaskId};
+use planwright_core::plan::choices::run_choices;
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use super::ChoiceView;
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -81,6 +84,8 @@ pub struct RunView {
     /// When it did something last.
     pub active_at: Timestamp,
     pub spent: SpendView,
+    /// What a person can do with it now.
+    pub actions: Vec<ChoiceView>,
 }
 
 /// What a run spent.
@@ -126,6 +131,7 @@ impl From<&AutoRun> for RunView {
             started_at: run.started_at,
             active_at: run.active_at,
             spent: run.spent.into(),
+            actions: run_choices(run).list.iter().map(ChoiceView::from).collect(),
         }
     }
 }

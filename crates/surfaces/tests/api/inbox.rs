@@ -23,7 +23,7 @@ async fn plans_to_be_approved_are_listed_over_all_sessions() {
     assert_eq!(
         mine,
         json!({
-            "id": plan["id"], "kind": "plan", "choices": ["approve", "revise", "reject"], "require": "any", "sessionId": SESSION, "channel": "web", "planId": plan["id"], "number": 1,
+            "id": plan["id"], "kind": "plan", "situation": "It waits for your decision.", "choices": ["approve", "revise", "reject"], "actions": plan["actions"], "require": "any", "sessionId": SESSION, "channel": "web", "planId": plan["id"], "number": 1,
             "title": plan["title"], "status": "READY", "digest": plan["digest"], "since": null, "active": true,
         })
     );

@@ -137,7 +137,7 @@ async fn a_button_of_an_old_version_brings_the_new_card() {
 async fn changes_are_asked_for_by_a_reply() {
     let world = World::new([plan(STEPS), Reply::text("Look."), plan("- [ ] only one"), Reply::text("Changed.")]).await;
     let card = with_card(&world).await;
-    world.api.press(ADA, &card, "Changes");
+    world.api.press(ADA, &card, "Request changes");
     let prompt = world.api.wait_for(ADA, "a question", |message| message.force_reply).await;
     world.api.reply(ADA, prompt.id, "leave out two");
     world
@@ -159,11 +159,11 @@ async fn only_the_person_who_was_asked_says_what_to_change() {
     let world = World::with(model, |_| {}).await;
     world.api.say_in_group(GROUP, ADA, "/plan on");
     world.api.say_in_group(GROUP, ADA, "tidy up");
-    let wanted = |message: &SentMessage| message.labels().iter().any(|label| label.contains("Changes"));
+    let wanted = |message: &SentMessage| message.labels().iter().any(|label| label.contains("Request changes"));
     let card = world.api.wait_for(GROUP, "a card", wanted).await;
     let digest = async || world.agent.engine().plans().active(&world.session_of(GROUP).await).await.unwrap().digest();
     let shown = digest().await;
-    world.api.press(ADA, &card, "Changes");
+    world.api.press(ADA, &card, "Request changes");
     let prompt = world.api.wait_for(GROUP, "a question", |message| message.force_reply).await;
     let reply = world.api.reply_in_group(GROUP, BOB, prompt.id, "drop everything");
     world.finished(reply).await;

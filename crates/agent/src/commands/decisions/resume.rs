@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::execution::{Execution, Pause, StepState, StepStatus};
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle, choices};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::plan_status::{one_line, short_status};
+use planwright_engine::plan_status::{choice_list, one_line, short_status};
 
 use super::Decisions;
 use crate::execution::summary;
 use crate::session::input::Worker;
 use crate::session::outcome::Answer;
-use crate::session::progress::{Decided, Progress};
 use crate::session::task::InputContext;
 
 /// The part of a request that continues an execution.
@@ -45,7 +44,7 @@ impl Decisions {
         }
         // The request was carried out before; what it resumed is not resumed again.
         if let Some(answer) = Box::pin(self.executions.document_answer_before(plan, context)).await? {
-            context.progress.send(Progress::decided(&self.agent.engine().plans().get(session, plan).await?));
+            context.progress.decide(&self.agent.engine().plans().get(session, plan).await?, None);
             return Ok(answer);
         }
         let settled = match context.find_committed(self.agent.engine()).await? {
@@ -56,7 +55,7 @@ impl Decisions {
         let plan = match settled {
             Settled::NeedsChoice(question) => return Ok(Answer::refusal(session, RefusalCode::WrongStatus, question)),
             Settled::Over(plan) => {
-                context.progress.send(Progress::decided(&plan));
+                context.progress.decide(&plan, None);
                 return Ok(Answer::text(session, summary(&plan)));
             }
             Settled::Continues(plan) => plan,
@@ -65,7 +64,7 @@ impl Decisions {
             return Ok(answer);
         }
         let plan = self.begin_again(plan, resuming.after_step, context).await?;
-        context.progress.send(Progress::decided(&plan));
+        context.progress.decide(&plan, None);
         if plan.status == PlanStatus::Executing {
             return Box::pin(self.executions.carry_out(&plan.id, context)).await;
         }
@@ -118,7 +117,7 @@ impl Decisions {
             context.engine(engine).plans().resume_after(session, context.by(), &found.id, resuming.after_step).await?;
         let left = format!("The agent that drafted it, {drafter}, carries it out.");
         let message = format!("{} {left}", short_status(&plan));
-        context.progress.send(Progress::Decided(Decided { plan, left: Some(left) }));
+        context.progress.decide(&plan, Some(left));
         Ok(Some(Answer::text(session, message)))
     }
 
@@ -237,12 +236,9 @@ fn ask_what_to_do(plan: &Plan, position: usize, run: &StepState) -> String {
     let known = run.note.as_deref().map_or_else(String::new, |note| format!(" What is known: {}.", one_line(note)));
     format!(
         "The result of step {position} is unknown (plan {}: {}).{known}\n\n\
-         - `/plan resume {number} retry` does it again\n\
-         - `/plan resume {number} skip` continues without it\n\
-         - `/plan resume {number} stop` ends the execution there\n\
-         - `/plan revise #{number} WHAT TO CHANGE` plans anew",
+         {}",
         plan.number,
         one_line(&run.description),
-        number = plan.number,
+        choice_list(&choices(plan, None).list),
     )
 }

@@ -80,7 +80,7 @@ async fn recorded_calls_are_made_one_at_a_time_as_the_person_releases_them() {
     let answer = world.send("/plan approve step by step").await;
     assert!(answer.decided.unwrap().contains("It pauses after each step"));
     assert!(
-        answer.reply.contains("**paused** after step 1") && answer.reply.contains("`/plan resume 1`"),
+        answer.reply.contains("It is paused after step 1") && answer.reply.contains("`/plan resume 1`"),
         "{}",
         answer.reply
     );
@@ -94,7 +94,11 @@ async fn recorded_calls_are_made_one_at_a_time_as_the_person_releases_them() {
         Some(Activity::Paused)
     );
     let status = world.send("/plan status").await.reply;
-    assert!(status.contains("**paused** after step 1") && status.contains("changes the rest"), "{status}");
+    assert!(
+        status.contains("It is paused after step 1")
+            && status.contains("`/plan revise #1 WHAT TO CHANGE`: Request changes"),
+        "{status}"
+    );
     nothing_is_taken_over(&world).await;
     assert_eq!(prop.calls().len(), 1);
     world.send("/plan resume").await;
@@ -125,7 +129,7 @@ async fn a_document_ends_its_turn_after_each_step_and_the_model_is_told_why() {
     world.model.then(both);
     let answer = world.send("/plan approve step by step").await;
     assert!(
-        answer.reply.contains("1 of 3 steps are done") && answer.reply.contains("**paused** after step 1"),
+        answer.reply.contains("1 of 3 steps are done") && answer.reply.contains("It is paused after step 1"),
         "{}",
         answer.reply
     );
@@ -174,7 +178,7 @@ async fn each_specialist_is_asked_after_the_person_has_looked() {
     scripted(&world, "coder", [reported("done", "The till stands.")]);
     scripted(&world, "tester", [reported("done", "It rang.")]);
     let answer = world.send("/plan approve step by step").await;
-    assert!(answer.reply.contains("**paused** after step 1"), "{}", answer.reply);
+    assert!(answer.reply.contains("It is paused after step 1"), "{}", answer.reply);
     assert_eq!(world.model.requests_of("tester").len(), 0);
     let events = world.events().await;
     let expected =

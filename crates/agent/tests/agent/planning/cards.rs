@@ -21,7 +21,8 @@ async fn the_card_is_the_stored_plan_whatever_the_model_claims() {
     let card = outcome.plan.unwrap();
     assert_eq!((card.number, card.status, card.digest), (1, PlanStatus::Ready, plan.digest()));
     assert_eq!((card.title.as_str(), card.markdown.as_str()), ("Move", "# Move\n\n- [ ] pack"));
-    assert!(card.next.contains(&"/plan approve 1".to_owned()), "{:?}", card.next);
+    let commands: Vec<_> = card.choices.list.iter().map(|choice| choice.command.as_str()).collect();
+    assert_eq!(commands, ["/plan approve 1", "/plan revise #1 WHAT TO CHANGE", "/plan reject 1"]);
     assert_eq!(outcome.reply, claim, "the words are the model's own and stay beside the card");
 }
 

@@ -70,7 +70,7 @@ fn view(answer: &Answer) -> Value {
     if let Some(plan) = answer.plan.as_ref().map(|card| &card.plan_id).or(ended_with) {
         view["planId"] = json!(plan);
     }
-    if let Some(ask) = &answer.ask {
+    if let Some(ask) = answer.ask.as_ref().map(|waiting| &waiting.ask) {
         view["ask"] = json!({ "id": ask.id, "code": ask.code(), "title": ask.subject.title() });
     }
     if let Some(planner) = &answer.planner {

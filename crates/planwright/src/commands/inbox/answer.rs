@@ -7,6 +7,7 @@ use planwright_core::actor::Actor;
 use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
 use planwright_core::command::{AnswerCommand, Command, StuckChoice};
 use planwright_core::plan::Digest;
+use planwright_core::plan::choices::run_choices;
 use planwright_core::plan::risk::tool_risks;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
@@ -31,12 +32,10 @@ pub(super) async fn run(context: &Context, item: InboxItem, arguments: InboxAnsw
     match item {
         InboxItem::Plan(waiting) => decide(context, &waiting, &choices, arguments).await,
         InboxItem::Run(waiting) => {
-            let run = waiting.run.number.to_string();
-            let word = match one_of(&choices, arguments.choice.as_deref())? {
-                "stop" => "off",
-                _ => "resume",
-            };
-            auto::in_session(context, &waiting.session, &format!("/auto {word} {run}")).await
+            let name = one_of(&choices, arguments.choice.as_deref())?;
+            let chosen = run_choices(&waiting.run).list.into_iter().find(|choice| choice.name() == name);
+            let chosen = chosen.ok_or_else(|| not_a_choice(name, &choices))?;
+            auto::in_session(context, &waiting.session, &chosen.command).await
         }
         InboxItem::Ask(waiting) => match &waiting.ask.subject {
             AskSubject::Permission(_) => permit(context, &waiting, &choices, arguments).await,

@@ -1,6 +1,6 @@
 //! `plan on`, `off`, `done` and `status`: whether plan work is on, and on which plan.
 
-use planwright_core::plan::{Plan, PlanStyle};
+use planwright_core::plan::{Plan, PlanStyle, choices};
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::plan_status::plan_status;
@@ -86,14 +86,18 @@ pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Exit
     };
     let value = || {
         let mut value = view(opened, &snapshot);
-        value["standing"] = json!(snapshot.active().map(|plan| plan_status(plan, now, activity(plan))));
-        value["othersUnderWay"] = json!(others.iter().map(|plan| PlanView::from(plan.as_ref())).collect::<Vec<_>>());
+        let standing =
+            |plan: &Plan| format!("{}\n\n{}", plan_status(plan, now), choices(plan, activity(plan)).situation);
+        value["standing"] = json!(snapshot.active().map(standing));
+        value["activePlan"] = json!(snapshot.active().map(|plan| PlanView::of(plan, activity(plan))));
+        let others: Vec<_> = others.iter().map(|plan| PlanView::of(plan, activity(plan))).collect();
+        value["othersUnderWay"] = json!(others);
         value
     };
     let describe = || {
         let width = context.screen.width;
         let tell = |plan: &Plan, standing| {
-            let status = markdown::render(&plan_status(plan, now, activity(plan)), width);
+            let status = markdown::render(&plan_status(plan, now), width);
             format!(
                 "{status}{}{}",
                 card::progress(plan, width),

@@ -55,8 +55,9 @@ async fn watch(
     let sum = execution_summary(plan, following.now());
     match plan.status {
         PlanStatus::Executing => {
-            if context.engine.plans().activity(&plan.session, plan).await? == Some(Activity::Paused) {
-                view.pause(plan)?;
+            let activity = context.engine.plans().activity(&plan.session, plan).await?;
+            if matches!(activity, Some(Activity::Paused | Activity::Asking(_))) {
+                view.pause(plan, activity.as_ref())?;
                 if arguments.no_wait {
                     return view.end(plan, &End { status: plan.status, sum });
                 }
@@ -101,8 +102,9 @@ async fn watch(
         // The end of a process is not in the journal.
         if tick % ACTIVITY_TICKS == 0 {
             let plan = following.plan();
-            match context.engine.plans().activity(&plan.session, plan).await? {
-                Some(Activity::Paused) => idle += 1,
+            let activity = context.engine.plans().activity(&plan.session, plan).await?;
+            match &activity {
+                Some(Activity::Paused | Activity::Asking(_)) => idle += 1,
                 Some(Activity::Running) => {
                     idle = 0;
                     view.continue_after_pause()?;
@@ -111,7 +113,7 @@ async fn watch(
             }
             // Between two processes no process holds the session for a moment.
             if idle == IDLE_LOOKS {
-                view.pause(plan)?;
+                view.pause(plan, activity.as_ref())?;
             }
         }
         view.tick(following)?;
@@ -199,7 +201,7 @@ impl<'a> View<'a> {
         self.write(&format!("{}\n", watch::waiting_for(status)))
     }
 
-    fn pause(&mut self, plan: &Plan) -> Result<(), Failure> {
+    fn pause(&mut self, plan: &Plan, activity: Option<&Activity>) -> Result<(), Failure> {
         if std::mem::replace(&mut self.paused, true) {
             return Ok(());
         }
@@ -212,7 +214,7 @@ impl<'a> View<'a> {
                 "counts": CountsView::from(plan.execution.as_ref().map(StepCounts::of).unwrap_or_default()),
             }));
         }
-        self.write(&watch::paused(plan, self.invocation, self.form.width()))
+        self.write(&watch::paused(plan, activity, self.invocation, self.form.width()))
     }
 
     fn continue_after_pause(&mut self) -> Result<(), Failure> {
@@ -225,7 +227,7 @@ impl<'a> View<'a> {
     fn show(&mut self, happened: &PlanUpdate, plan: &Plan) -> Result<(), Failure> {
         self.quiet = Instant::now();
         match &happened.kind {
-            PlanUpdateKind::ExecutionPaused(_) if !self.screen.json => return self.pause(plan),
+            PlanUpdateKind::ExecutionPaused(_) if !self.screen.json => return self.pause(plan, None),
             PlanUpdateKind::ExecutionPaused(_) => self.paused = true,
             PlanUpdateKind::ExecutionResumed(_)
             | PlanUpdateKind::ExecutionBegan(_)

@@ -44,6 +44,7 @@ fn run_example() -> Value {
     json!({
         "id": ID, "number": 1, "runKind": "GOAL_RUN", "goalId": ID, "taskId": ID, "state": "running", "reason": null,
         "startedAt": AT, "activeAt": AT, "spent": { "turns": 2, "tokens": 4100, "seconds": 12.5, "money": 0.0 },
+        "actions": [{ "name": "stop", "label": "Stop it", "command": "/auto off 1" }],
     })
 }
 

@@ -426,5 +426,8 @@ pub(super) fn example() -> Value {
         "endedBecause": null,
         "createdAt": "2026-03-01T12:01:00Z",
         "updatedAt": "2026-03-01T12:06:00Z",
+        "situation": "It is being carried out.",
+        "choices": ["cancel"],
+        "actions": [{ "name": "cancel", "label": "Cancel the plan", "command": "/plan cancel 1" }],
     })
 }
