@@ -60,8 +60,8 @@ use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerResult, MemoryVector, Page, PlanSummary,
-    StoredSession, Submission,
+    ApprovalStore, ChatStore, Committed, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseStore, LedgerResult,
+    MemoryStore, MemoryVector, Page, PlanStore, PlanSummary, SessionStore, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
     Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreChange, StoreCounts, StoreFacts,
@@ -101,7 +101,7 @@ impl PostgresLedger {
 }
 
 #[async_trait]
-impl Ledger for PostgresLedger {
+impl SessionStore for PostgresLedger {
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
         self.writers.submit(submission).await
     }
@@ -122,10 +122,6 @@ impl Ledger for PostgresLedger {
         self.readers.count_sessions().await
     }
 
-    async fn count_undelivered(&self) -> LedgerResult<u64> {
-        self.readers.count_undelivered().await
-    }
-
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         self.readers.sessions_with_key(key).await
     }
@@ -134,6 +130,33 @@ impl Ledger for PostgresLedger {
         self.readers.snapshot(session, plan).await
     }
 
+    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
+        self.readers.is_request_known(request).await
+    }
+
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+        self.readers.journal(session, after, limit).await
+    }
+
+    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
+        self.readers.conversation(session, from, limit).await
+    }
+
+    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
+        self.readers.orphans().await
+    }
+
+    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
+        derived_rows::read(&self.readers, session, promoted).await
+    }
+
+    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
+        delete::delete(&self.readers, &self.changes, lease).await
+    }
+}
+
+#[async_trait]
+impl PlanStore for PostgresLedger {
     async fn candidates(
         &self,
         session: &SessionIdentity,
@@ -146,10 +169,6 @@ impl Ledger for PostgresLedger {
         self.readers.session_of(plan).await
     }
 
-    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
-        self.readers.is_request_known(request).await
-    }
-
     async fn plans(
         &self,
         session: &SessionIdentity,
@@ -157,14 +176,6 @@ impl Ledger for PostgresLedger {
         limit: u32,
     ) -> LedgerResult<Page<PlanSummary>> {
         self.readers.plans(session, before, limit).await
-    }
-
-    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
-        self.readers.journal(session, after, limit).await
-    }
-
-    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
-        self.readers.conversation(session, from, limit).await
     }
 
     async fn plan_journal(
@@ -191,23 +202,10 @@ impl Ledger for PostgresLedger {
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
         self.readers.stored_plans(session).await
     }
+}
 
-    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
-        self.readers.orphans().await
-    }
-
-    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>> {
-        vectors::read(&self.readers, chain, model, limit).await
-    }
-
-    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
-        vectors::write(&self.readers, model, vectors).await
-    }
-
-    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
-        derived_rows::read(&self.readers, session, promoted).await
-    }
-
+#[async_trait]
+impl MemoryStore for PostgresLedger {
     async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
         memory::matches(&self.readers, chain, lookups).await
     }
@@ -224,6 +222,17 @@ impl Ledger for PostgresLedger {
         memory::named(&self.readers, chain, piece).await
     }
 
+    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>> {
+        vectors::read(&self.readers, chain, model, limit).await
+    }
+
+    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
+        vectors::write(&self.readers, model, vectors).await
+    }
+}
+
+#[async_trait]
+impl LeaseStore for PostgresLedger {
     async fn acquire_lease(
         &self,
         session: &SessionIdentity,
@@ -244,10 +253,33 @@ impl Ledger for PostgresLedger {
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         leases::release(&self.readers, lease).await
     }
-    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
-        delete::delete(&self.readers, &self.changes, lease).await
+
+    async fn note_alive(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
+        heartbeats::note(&self.readers, owner, now).await
     }
 
+    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>> {
+        heartbeats::last(&self.readers, owner).await
+    }
+}
+
+#[async_trait]
+impl ChatStore for PostgresLedger {
+    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+        pointers::active_session(&self.readers, transport).await
+    }
+
+    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
+        pointers::point(&self.readers, transport, session).await
+    }
+
+    async fn count_undelivered(&self) -> LedgerResult<u64> {
+        self.readers.count_undelivered().await
+    }
+}
+
+#[async_trait]
+impl ApprovalStore for PostgresLedger {
     async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
         approvals::records(&self.readers).await
     }
@@ -258,22 +290,6 @@ impl Ledger for PostgresLedger {
 
     async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool> {
         approvals::add(&self.readers, record).await
-    }
-
-    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
-        pointers::active_session(&self.readers, transport).await
-    }
-
-    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
-        pointers::point(&self.readers, transport, session).await
-    }
-
-    async fn note_alive(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
-        heartbeats::note(&self.readers, owner, now).await
-    }
-
-    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>> {
-        heartbeats::last(&self.readers, owner).await
     }
 }
 

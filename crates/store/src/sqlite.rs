@@ -61,8 +61,8 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, MemoryVector, Page,
-    PlanSummary, StoredSession, Submission,
+    ApprovalStore, ChatStore, Committed, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseStore, LedgerError,
+    LedgerResult, MemoryStore, MemoryVector, Page, PlanStore, PlanSummary, SessionStore, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
     Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreChange, StoreCounts, StoreFacts,
@@ -147,7 +147,7 @@ fn make_private(path: &Path) {
 }
 
 #[async_trait]
-impl Ledger for SqliteLedger {
+impl SessionStore for SqliteLedger {
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
         self.writer.ask(move |state| state.submit(&submission)).await
     }
@@ -169,10 +169,6 @@ impl Ledger for SqliteLedger {
         self.readers.read(queries::count_sessions).await
     }
 
-    async fn count_undelivered(&self) -> LedgerResult<u64> {
-        self.readers.read(outbox::count_undelivered).await
-    }
-
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         let key = key.clone();
         self.readers.read(move |connection| queries::sessions_with_key(connection, &key)).await
@@ -183,6 +179,38 @@ impl Ledger for SqliteLedger {
         self.readers.read_inline(move |connection| queries::snapshot(connection, &session, plan.as_ref())).await
     }
 
+    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
+        let request = request.clone();
+        self.readers.read_inline(move |connection| queries::is_request_known(connection, &request)).await
+    }
+
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+        let session = session.clone();
+        self.readers.read(move |connection| queries::journal(connection, &session, after, limit)).await
+    }
+
+    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
+        let session = session.clone();
+        self.readers.read(move |connection| queries::conversation(connection, &session, from, limit)).await
+    }
+
+    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
+        self.readers.read(queries::orphans).await
+    }
+
+    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
+        let (session, promoted) = (session.clone(), promoted.to_vec());
+        self.readers.read(move |connection| derived_rows::read(connection, &session, &promoted)).await
+    }
+
+    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
+        let lease = lease.clone();
+        self.writer.ask(move |state| state.delete_session(&lease)).await
+    }
+}
+
+#[async_trait]
+impl PlanStore for SqliteLedger {
     async fn candidates(
         &self,
         session: &SessionIdentity,
@@ -197,11 +225,6 @@ impl Ledger for SqliteLedger {
         self.readers.read_inline(move |connection| queries::session_of(connection, &plan)).await
     }
 
-    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
-        let request = request.clone();
-        self.readers.read_inline(move |connection| queries::is_request_known(connection, &request)).await
-    }
-
     async fn plans(
         &self,
         session: &SessionIdentity,
@@ -211,16 +234,6 @@ impl Ledger for SqliteLedger {
         let session = session.clone();
         let query = move |connection: &Connection| queries::plans(connection, &session, before, limit);
         if limit <= INLINE_ROWS { self.readers.read_inline(query).await } else { self.readers.read(query).await }
-    }
-
-    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
-        let session = session.clone();
-        self.readers.read(move |connection| queries::journal(connection, &session, after, limit)).await
-    }
-
-    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
-        let session = session.clone();
-        self.readers.read(move |connection| queries::conversation(connection, &session, from, limit)).await
     }
 
     async fn plan_journal(
@@ -251,26 +264,10 @@ impl Ledger for SqliteLedger {
         let session = session.clone();
         self.readers.read(move |connection| queries::stored_plans(connection, &session)).await
     }
+}
 
-    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
-        self.readers.read(queries::orphans).await
-    }
-
-    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>> {
-        let (chain, model) = (chain.clone(), model.to_owned());
-        self.readers.read(move |connection| vectors::read(connection, &chain, &model, limit)).await
-    }
-
-    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
-        let (model, vectors) = (model.to_owned(), vectors.to_vec());
-        self.writer.ask(move |state| vectors::write(&state.connection, &model, &vectors)).await
-    }
-
-    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
-        let (session, promoted) = (session.clone(), promoted.to_vec());
-        self.readers.read(move |connection| derived_rows::read(connection, &session, &promoted)).await
-    }
-
+#[async_trait]
+impl MemoryStore for SqliteLedger {
     async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
         // Most sessions have no memories, which is known without a thread that may wait.
         let scopes = chain.clone();
@@ -297,6 +294,19 @@ impl Ledger for SqliteLedger {
         self.readers.read(move |connection| memory::named(connection, &chain, &piece)).await
     }
 
+    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>> {
+        let (chain, model) = (chain.clone(), model.to_owned());
+        self.readers.read(move |connection| vectors::read(connection, &chain, &model, limit)).await
+    }
+
+    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
+        let (model, vectors) = (model.to_owned(), vectors.to_vec());
+        self.writer.ask(move |state| vectors::write(&state.connection, &model, &vectors)).await
+    }
+}
+
+#[async_trait]
+impl LeaseStore for SqliteLedger {
     async fn acquire_lease(
         &self,
         session: &SessionIdentity,
@@ -321,24 +331,20 @@ impl Ledger for SqliteLedger {
         let lease = lease.clone();
         self.writer.ask(move |state| leases::release(&state.connection, &lease)).await
     }
-    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
-        let lease = lease.clone();
-        self.writer.ask(move |state| state.delete_session(&lease)).await
+
+    async fn note_alive(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
+        let owner = owner.to_owned();
+        self.writer.ask(move |state| heartbeats::note(&state.connection, &owner, now)).await
     }
 
-    async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
-        self.readers.read_inline(approvals::records).await
+    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>> {
+        let owner = owner.to_owned();
+        self.readers.read_inline(move |connection| heartbeats::last(connection, &owner)).await
     }
+}
 
-    async fn approval_head(&self) -> LedgerResult<Option<[u8; 32]>> {
-        self.readers.read_inline(approvals::head).await
-    }
-
-    async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool> {
-        let record = record.clone();
-        self.writer.ask(move |state| approvals::add(&state.connection, &record)).await
-    }
-
+#[async_trait]
+impl ChatStore for SqliteLedger {
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
         let transport = transport.clone();
         self.readers.read(move |connection| pointers::active_session(connection, &transport)).await
@@ -350,14 +356,24 @@ impl Ledger for SqliteLedger {
         self.writer.ask(move |state| pointers::point(&state.connection, &transport, &session)).await
     }
 
-    async fn note_alive(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
-        let owner = owner.to_owned();
-        self.writer.ask(move |state| heartbeats::note(&state.connection, &owner, now)).await
+    async fn count_undelivered(&self) -> LedgerResult<u64> {
+        self.readers.read(outbox::count_undelivered).await
+    }
+}
+
+#[async_trait]
+impl ApprovalStore for SqliteLedger {
+    async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
+        self.readers.read_inline(approvals::records).await
     }
 
-    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>> {
-        let owner = owner.to_owned();
-        self.readers.read_inline(move |connection| heartbeats::last(connection, &owner)).await
+    async fn approval_head(&self) -> LedgerResult<Option<[u8; 32]>> {
+        self.readers.read_inline(approvals::head).await
+    }
+
+    async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool> {
+        let record = record.clone();
+        self.writer.ask(move |state| approvals::add(&state.connection, &record)).await
     }
 }
 

@@ -10,7 +10,7 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::TransportChat;
 use planwright_engine::Engine;
-use planwright_engine::ledger::{Ledger as _, LedgerError};
+use planwright_engine::ledger::{LedgerError, SessionStore as _};
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_store::PostgresLedger;
 use tokio_postgres::SimpleQueryMessage;
