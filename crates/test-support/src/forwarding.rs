@@ -45,7 +45,7 @@ use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
-use planwright_engine::chat_updates::{ChatRecord, ChatUpdates, PendingUpdate, Poller, ReceivedUpdate};
+use planwright_engine::chat_updates::{ChatUpdates, KeyedRecord, PendingUpdate, Poller, ReceivedUpdate};
 use planwright_engine::ledger::{
     ApprovalStore, ChatStore, Committed, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseStore, Ledger,
     LedgerResult, MemoryStore, MemoryVector, Page, PlanStore, PlanSummary, SessionStore, StoredSession, Submission,
@@ -258,9 +258,9 @@ forwarding_port! {
         async fn assign_update(bot: &str, id: i64, session: &SessionIdentity) -> ();
         async fn finish_update(bot: &str, id: i64, messages: &[NewMessage], now: Timestamp) -> ();
         async fn forget_updates(before: Timestamp) -> ();
-        async fn chat_record(key: &str) -> Option<ChatRecord>;
-        async fn put_chat_record(key: &str, expected: u64, body: &str) -> bool;
-        async fn chat_records(prefix: &str, limit: u32) -> Vec<(String, ChatRecord)>;
-        async fn remove_chat_record(key: &str) -> ();
+        async fn keyed_record(key: &str) -> Option<KeyedRecord>;
+        async fn put_keyed_record(key: &str, expected: u64, body: &str) -> bool;
+        async fn keyed_records(prefix: &str, limit: u32) -> Vec<(String, KeyedRecord)>;
+        async fn remove_keyed_record(key: &str) -> ();
     }
 }

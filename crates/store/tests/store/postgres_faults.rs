@@ -230,7 +230,7 @@ async fn a_version_is_looked_up_by_an_index() {
     drop(store.engine().await);
     let client = client(&url).await;
     client.batch_execute("SET enable_seqscan = off").await.unwrap();
-    let sql = include_str!("../../src/postgres/sql/version_entry.sql");
+    let sql = include_str!("../../src/version_entry.sql").replace('?', "$");
     client.batch_execute(&format!("PREPARE version_entry AS {sql}")).await.unwrap();
     client.batch_execute("SET plan_cache_mode = force_generic_plan").await.unwrap();
     let rows = client.simple_query("EXPLAIN EXECUTE version_entry ('plan', 40, 'k3yk3y8x', 'cli', 32)").await.unwrap();
