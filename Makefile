@@ -22,12 +22,12 @@ tour: toolchain ## Build Planwright and show the life of a plan
 # The same cases in every run, so that a failure can be repeated. `make fuzz` tries new ones.
 PROPERTY_SEED ?= 20261115
 
-test: toolchain dashboard check ## Run every test; installs PostgreSQL, schemathesis, systemd-analyze, Chromium and MCP servers from npm if they are missing
+test: toolchain dashboard ## Run every test and lint; installs PostgreSQL, schemathesis, systemd-analyze, Chromium and MCP servers from npm if they are missing. ONLY="attacks store" runs these test programs only
 	@scripts/ensure-test-tools
 	@scripts/ensure-mcp-servers >/dev/null
-	PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-failures-last scripts/with-skips-reported scripts/with-schemathesis scripts/with-postgres scripts/with-time-limit $(CARGO) test --workspace --no-fail-fast
-	$(CARGO) build -p planwright
-	scripts/test-dashboard
+	$(CARGO) fmt --all -- --check
+	$$(scripts/ensure-python-tool typos 1.51.1)
+	@PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-schemathesis scripts/with-postgres scripts/run-tests $(ONLY)
 
 .PHONY: test-clients
 test-clients: toolchain ## Drive real clients against Planwright and write docs/clients/results.md (docs/clients/README.md): make test-clients ONLY=codex
@@ -37,9 +37,12 @@ test-clients: toolchain ## Drive real clients against Planwright and write docs/
 dashboard: ## Build the dashboard, which the program contains; installs Node if it is missing or too old
 	@scripts/build-dashboard
 
-check: toolchain ## Formatting and lints, as errors
+check: toolchain ## Formatting, lints, spelling and dependencies, as errors; installs typos, cargo-machete and cargo-deny into the build folder
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$$(scripts/ensure-python-tool typos 1.51.1)
+	$$(scripts/ensure-cargo-tool cargo-machete 0.9.2)
+	$$(scripts/ensure-cargo-tool cargo-deny 0.20.2) check --hide-inclusion-graph bans licenses sources
 
 bench: toolchain ## Run the benchmarks (docs/performance.md)
 	$(CARGO) build --release -p planwright -p planwright-bench
@@ -70,7 +73,7 @@ SIMULATE_SECONDS ?= 60
 
 simulate: toolchain ## Simulate the agent for longer: make simulate SIMULATE_SECONDS=600; SEED=… repeats one run
 	PLANWRIGHT_SIMULATE_SECONDS=$(SIMULATE_SECONDS) PLANWRIGHT_SIMULATE_SEED=$(SEED) PLANWRIGHT_SIMULATE_ACTS=$(ACTS) \
-		$(CARGO) test --release -p planwright-engine --test simulation what_must_hold -- --nocapture
+		$(CARGO) test --release -p planwright-agent --test simulation what_must_hold -- --nocapture
 
 docs: toolchain ## Write docs/configuration.md anew from the program's settings
 	WRITE_DOCS=1 $(CARGO) test --quiet -p planwright configuration_page

@@ -58,7 +58,7 @@ pub(crate) async fn run(
     }
     println!("new / old of {measurement}; for each figure of a line the mean, the least and the most of {rounds}");
     for Ratios { label, figures } in all.values() {
-        println!("{label}: {}", figures.iter().map(|ratios| words(ratios)).collect::<Vec<_>>().join("; "));
+        println!("{label}: {}", figures.iter().map(|ratios| describe(ratios)).collect::<Vec<_>>().join("; "));
     }
     Ok(())
 }
@@ -69,7 +69,7 @@ impl Ratios {
     }
 }
 
-fn words(ratios: &[f64]) -> String {
+fn describe(ratios: &[f64]) -> String {
     let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
     let (least, most) =
         ratios.iter().fold((f64::MAX, f64::MIN), |(least, most), ratio| (least.min(*ratio), most.max(*ratio)));
@@ -108,8 +108,8 @@ async fn rows(
 fn row(line: &str) -> Option<Row> {
     let number = |word: &str| word.trim_end_matches("/s").parse::<f64>().ok();
     let mut figures: Vec<f64> = line.split_whitespace().filter_map(number).collect();
-    let words = line.split_whitespace().filter(|word| number(word).is_none());
-    let mut label = words.collect::<Vec<_>>().join(" ").trim_end_matches(':').to_owned();
+    let label_words = line.split_whitespace().filter(|word| number(word).is_none());
+    let mut label = label_words.collect::<Vec<_>>().join(" ").trim_end_matches(':').to_owned();
     if figures.len() > 1 {
         label = format!("{} {label}", figures.remove(0)).trim().to_owned();
     }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
+use planwright_agent::toolbox::{Tool, ToolContext};
 use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::Workspace;
 use planwright_engine::core as planwright_core;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
-use planwright_engine::toolbox::{Tool, ToolContext};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -92,14 +92,14 @@ async fn call(
     arguments: &[&str],
 ) -> anyhow::Result<(Duration, usize)> {
     let pattern = *arguments.last().context("the pattern is missing")?;
-    let mut said = json!({"pattern": pattern});
+    let mut call = json!({"pattern": pattern});
     if arguments.contains(&"--ignore-case") {
-        said["case_insensitive"] = true.into();
+        call["case_insensitive"] = true.into();
     }
-    let Value::Object(said) = said else { unreachable!("an object was written above") };
+    let Value::Object(call) = call else { unreachable!("an object was written above") };
     let context = ToolContext::without_lease(session).in_workspace(workspace);
     let began = Instant::now();
-    let answer = tool.call(context, said).await?.value;
+    let answer = tool.call(context, call).await?.value;
     let time = began.elapsed();
     ensure!(answer.get("truncated").is_none() || tool.spec().name == "glob_files", "not everything was searched");
     let found = answer["matches"].as_array().or(answer["paths"].as_array()).map_or(0, Vec::len);

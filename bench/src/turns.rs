@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use planwright_agent::session::input::{ChatLocation, Input, Request};
+use planwright_agent::tokens::Tokens;
+use planwright_agent::toolbox::Toolbox;
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
+use planwright_agent::{Agent, AgentOptions};
 use planwright_core::model::{ModelReply, ModelRequest, Usage};
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
-use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::core as planwright_core;
 use planwright_engine::model::{Listener, Model, ModelError};
-use planwright_engine::session::input::{ChatLocation, Input, Request};
-use planwright_engine::tokens::Tokens;
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_store::Location;
 use tempfile::TempDir;
 

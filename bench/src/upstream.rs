@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
+use planwright_agent::toolbox::{Tool, ToolContext};
+use planwright_agent::upstream::UpstreamTools;
 use planwright_core::actor::Actor;
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::{AnnotationTrust, ServerName};
 use planwright_engine::Engine;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
-use planwright_engine::toolbox::{Tool, ToolContext};
-use planwright_engine::upstream::{ToolPins, ToolSelection, UpstreamTools};
+use planwright_engine::upstream::{ToolPins, ToolSelection};
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_store::Location;
 use planwright_upstream::{PassedRequests, Reach, UpstreamClient, UpstreamServerOptions};

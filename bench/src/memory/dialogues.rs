@@ -48,8 +48,8 @@ fn dialogue(sample: &Value) -> anyhow::Result<Dialogue> {
         let Some(date) = conversation.get(&format!("session_{sitting}_date_time")) else { break };
         let begun = time(date.as_str().unwrap_or_default())?;
         // A date without turns is left over in some samples.
-        let said = conversation.get(&format!("session_{sitting}")).and_then(Value::as_array);
-        for (index, turn) in said.into_iter().flatten().enumerate() {
+        let spoken = conversation.get(&format!("session_{sitting}")).and_then(Value::as_array);
+        for (index, turn) in spoken.into_iter().flatten().enumerate() {
             let field = |name: &str| turn[name].as_str().map(str::to_owned);
             let mut text = field("text").unwrap_or_default();
             if let Some(caption) = field("blip_caption") {

@@ -5,32 +5,23 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::presence::Presence;
+use crate::wire::text_enum;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ActorKind {
-    /// A human being, on a surface made for people. Only they decide about plans.
-    Person,
-    /// A model, or a program that speaks for one.
-    Agent,
-    /// A standing rule that a person wrote into the configuration.
-    Policy,
-    /// Planwright itself.
-    System,
-}
-
-impl ActorKind {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Person => "person",
-            Self::Agent => "agent",
-            Self::Policy => "policy",
-            Self::System => "system",
-        }
+text_enum! {
+    pub enum ActorKind {
+        /// A human being, on a surface made for people. Only they decide about plans.
+        Person = "person",
+        /// A model, or a program that speaks for one.
+        Agent = "agent",
+        /// A standing rule that a person wrote into the configuration.
+        Policy = "policy",
+        /// Planwright itself.
+        System = "system",
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Actor {
     pub kind: ActorKind,
     pub name: String,

@@ -6,23 +6,22 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::ask::{Ask, AskAnswer, AskState, AskSubject, CallToPermit, GrantedCall};
-use crate::event::{AutoEvent, Event, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
+use crate::event::{Event, PlanEvent, SessionEvent, TurnEvent};
 use crate::identity::SessionIdentity;
 use crate::ids::{AskId, MemoryId, PlanId, StepId, TurnId};
 use crate::memory::{MemoryChange, MemoryEvent, MemoryRecord};
 use crate::mode::PlanModeState;
 use crate::plan::content::{MetadataChange, PlanContent};
 use crate::plan::creation::{Creation, ImportedPlan};
-use crate::plan::execution::{Execution, Pause, StepRun, StepStatus};
+use crate::plan::execution::{Execution, Pause, StepState, StepStatus};
 use crate::plan::{Digest, Feedback, Plan, PlanEnding};
 use crate::session::Session;
 use crate::snapshot::{CommandContext, Snapshot};
 use crate::turn::{OpenTurn, Purpose, TickProgress};
-use crate::workbook::WriteOrigin;
 use crate::workspace::Workspace;
 
 /// How many accepted and declined offers a session keeps. It is more than the rules offer at once.
-const MOST_SETTLED_OFFERS: usize = 256;
+const MAX_SETTLED_OFFERS: usize = 256;
 
 impl Snapshot {
     /// `seq` is the sequence number of the event's entry in the journal.
@@ -79,20 +78,8 @@ impl Snapshot {
             SessionEvent::Opened => self.session = Some(Session::opened(identity(), context.at).into()),
             SessionEvent::PlanCreated { creation } => self.add_plan(Plan::created(creation, identity(), context.at)),
             SessionEvent::PlanImported { number, plan } => self.add_plan(Plan::imported(plan, identity(), *number)),
-            SessionEvent::ConversationReset { .. }
-            | SessionEvent::PlanModeEnabled { .. }
-            | SessionEvent::PlanModeDisabled { .. }
-            | SessionEvent::Compacted { .. }
-            | SessionEvent::Renamed { .. }
-            | SessionEvent::ReviewDrafted { .. }
-            | SessionEvent::ReviewSent { .. }
-            | SessionEvent::PlanShown { .. }
-            | SessionEvent::WorkspaceChosen { .. }
-            | SessionEvent::FilesChanged { .. }
-            | SessionEvent::ChangesUndone { .. }
-            | SessionEvent::ClientSeen { .. }
-            | SessionEvent::GatewayAsked { .. }
-            | SessionEvent::Restored => {}
+            // Every other event changes nothing but the session.
+            _ => {}
         }
         if let Some(session) = &mut self.session {
             session.apply(event, context.at);
@@ -107,24 +94,8 @@ impl Snapshot {
     /// the way are no progress.
     fn is_progress(&self, event: &Event) -> bool {
         match event {
-            Event::Session(event) => {
-                matches!(event, SessionEvent::FilesChanged { .. } | SessionEvent::PlanCreated { .. })
-            }
             Event::Plan { id, event } => self.plan(id).is_none_or(|plan| plan.is_moved_by(event)),
-            Event::Memory(_) => true,
-            Event::Workbook(WorkbookEvent::Written { why, .. }) => match why {
-                WriteOrigin::Tool => true,
-                WriteOrigin::User | WriteOrigin::Conflict | WriteOrigin::Middleware => false,
-            },
-            Event::Workbook(WorkbookEvent::Begun { .. }) => true,
-            Event::Workbook(_) | Event::Turn { .. } => false,
-            Event::Auto(event) => matches!(
-                event,
-                AutoEvent::GoalAdded { .. }
-                    | AutoEvent::GoalChanged { .. }
-                    | AutoEvent::TaskAdded { .. }
-                    | AutoEvent::TaskChanged { .. }
-            ),
+            _ => event.touches().progress,
         }
     }
 }
@@ -136,7 +107,7 @@ fn apply_memory(memories: &mut BTreeMap<MemoryId, MemoryRecord>, event: &MemoryE
         match event {
             MemoryEvent::Forgotten { .. } => record.forgotten = true,
             MemoryEvent::Restored { .. } => record.forgotten = false,
-            MemoryEvent::Saved { .. } | MemoryEvent::Promoted { .. } | MemoryEvent::OfferDeclined { .. } => {}
+            _ => {}
         }
     }
 }
@@ -145,7 +116,7 @@ impl Session {
     fn note_memory_change(&mut self, event: &MemoryEvent) {
         let memory = event.memory().clone();
         if let Some(offer) = event.settled_offer() {
-            if self.settled_offers.len() == MOST_SETTLED_OFFERS {
+            if self.settled_offers.len() == MAX_SETTLED_OFFERS {
                 self.settled_offers.remove(0);
             }
             self.settled_offers.push(offer.clone());
@@ -160,7 +131,7 @@ impl Session {
                 return;
             }
         };
-        if self.memory_changes.len() == MemoryChange::MOST {
+        if self.memory_changes.len() == MemoryChange::MAX_CHANGES {
             self.memory_changes.remove(0);
         }
         self.memory_changes.push(change);
@@ -169,7 +140,6 @@ impl Session {
     fn apply(&mut self, event: &SessionEvent, at: Timestamp) {
         let mode = &mut self.plan_mode;
         match event {
-            SessionEvent::Opened | SessionEvent::FilesChanged { .. } | SessionEvent::ChangesUndone { .. } => {}
             SessionEvent::PlanModeEnabled { style, plan } => {
                 mode.enabled = true;
                 mode.style = *style;
@@ -187,10 +157,6 @@ impl Session {
                 self.kept_from = compaction.kept_from;
             }
             SessionEvent::Renamed { title } => self.title.clone_from(title),
-            // Comments are read from the journal of the plan.
-            SessionEvent::ReviewDrafted { .. } | SessionEvent::ReviewSent { .. } => {}
-            // What was asked and answered is read from the journal.
-            SessionEvent::GatewayAsked { .. } => {}
             SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
             SessionEvent::WorkspaceChosen { path } => self.workspace = Workspace::at(path.clone()),
             SessionEvent::ClientSeen { client } => {
@@ -222,6 +188,8 @@ impl Session {
                 self.shown = None;
                 self.topic = None;
             }
+            // Comments, changes of files and what was asked are read from the journal.
+            _ => {}
         }
     }
 
@@ -259,7 +227,7 @@ impl Session {
             TurnEvent::QuestionsAsked { ask, call, digest, questions } => {
                 self.ask(id, ask, *call, *digest, AskSubject::Questions { questions: questions.clone() }, at);
             }
-            TurnEvent::PermissionAnswered { grant, words, execution, .. } => {
+            TurnEvent::PermissionAnswered { grant, note, execution, .. } => {
                 let subject = self.open_turn_mut(id).and_then(|open| open.ask.as_ref()).map(|ask| ask.subject.clone());
                 if let (Some(execution), Some(AskSubject::Permission(call))) = (execution, subject) {
                     let CallToPermit { tool, arguments, .. } = call;
@@ -267,7 +235,7 @@ impl Session {
                     self.granted.retain(|granted| granted.execution == *execution);
                     self.granted.push(GrantedCall { execution: execution.clone(), tool, arguments });
                 }
-                self.take_answer(id, AskAnswer::Permission { grant: *grant, words: words.clone() });
+                self.take_answer(id, AskAnswer::Permission { grant: *grant, note: note.clone() });
             }
             TurnEvent::QuestionsAnswered { answers, .. } => {
                 self.take_answer(id, AskAnswer::Questions { answers: answers.clone() });
@@ -275,9 +243,9 @@ impl Session {
             TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => {
                 let Some(input) = event.input() else { return };
                 if let Some(open) = self.open_turn_mut(id) {
-                    open.take_in(&input);
+                    open.apply(&input);
                     if let Some(tick) = self.tick_mut() {
-                        tick.take_in(&input);
+                        tick.apply(&input);
                     }
                 }
             }
@@ -330,9 +298,9 @@ impl PlanModeState {
 
 /// The first line of what was said, short enough for a list.
 fn topic(text: &str) -> String {
-    const MOST: usize = 60;
+    const MAX_CHARACTERS: usize = 60;
     let line = text.trim().lines().next().unwrap_or_default();
-    match line.char_indices().nth(MOST) {
+    match line.char_indices().nth(MAX_CHARACTERS) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
         None => line.to_owned(),
     }
@@ -500,7 +468,7 @@ impl Plan {
 
     /// Whether the event moves the plan forward. The same text again, the same report again and another note do not.
     fn is_moved_by(&self, event: &PlanEvent) -> bool {
-        let status = |step: &StepId| Some(self.execution.as_ref()?.run(step)?.status);
+        let status = |step: &StepId| Some(self.execution.as_ref()?.step(step)?.status);
         match event {
             PlanEvent::ContentSet { markdown, .. } => match &self.content {
                 PlanContent::Document(document) => document.markdown != *markdown,
@@ -511,25 +479,11 @@ impl Plan {
                 outcome.status.is_settled() && status(step).is_some_and(|before| !before.is_settled())
             }
             PlanEvent::ExecutionPaused { .. } | PlanEvent::PermissionsCounted { .. } => false,
-            PlanEvent::StepRecorded { .. }
-            | PlanEvent::MetadataSet { .. }
-            | PlanEvent::StepAdded { .. }
-            | PlanEvent::StepUpdated { .. }
-            | PlanEvent::StepRemoved { .. }
-            | PlanEvent::Finalized { .. }
-            | PlanEvent::Approved { .. }
-            | PlanEvent::ApprovalSigned { .. }
-            | PlanEvent::Rejected { .. }
-            | PlanEvent::RevisionRequested { .. }
-            | PlanEvent::Cancelled { .. }
-            | PlanEvent::Superseded { .. }
-            | PlanEvent::ExecutionStarted { .. }
-            | PlanEvent::ExecutionResumed { .. }
-            | PlanEvent::ExecutionFinished { .. } => true,
+            _ => true,
         }
     }
 
-    fn run_mut(&mut self, step: &StepId) -> Option<&mut StepRun> {
+    fn run_mut(&mut self, step: &StepId) -> Option<&mut StepState> {
         self.execution.as_mut()?.steps.iter_mut().find(|run| run.step == *step)
     }
 

@@ -9,10 +9,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::ids::{AskId, ExecutionId, TurnId};
+use crate::ids::{AskId, ExecutionId, PlanId, TurnId};
 use crate::plan::Digest;
 use crate::refusal::Refusal;
+use crate::session::SessionIdentity;
+use crate::turn::OpenTurn;
 use crate::visible::visible;
+use crate::wire::text_enum;
 
 /// The characters of a title.
 const TITLE: usize = 120;
@@ -28,6 +31,23 @@ pub struct Ask {
     /// An answer names it, so that a person only answers what they were shown.
     pub digest: Digest,
     pub state: AskState,
+}
+
+/// An ask that waits for a person's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingAsk {
+    pub session: SessionIdentity,
+    pub ask: Ask,
+    /// The plan that the turn works for.
+    pub plan: Option<PlanId>,
+}
+
+impl WaitingAsk {
+    /// What the turn asks, if it waits for an answer.
+    pub fn of(session: &SessionIdentity, turn: &OpenTurn) -> Option<Self> {
+        let (ask, plan) = (turn.waiting_ask()?.clone(), turn.purpose.plan().cloned());
+        Some(Self { session: session.clone(), ask, plan })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,38 +99,27 @@ pub enum AskAnswer {
     Permission {
         grant: Grant,
         /// What the person says to the agent about it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        words: Option<String>,
+        #[serde(rename = "words", default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     /// One for each question.
     Questions { answers: Vec<String> },
 }
 
-/// How far a permission reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Grant {
-    /// For this call.
-    Once,
-    /// For this call whenever it comes again while the plan is carried out.
-    Plan,
-    /// A rule allows it from now on.
-    Always,
-    No,
+text_enum! {
+    /// How far a permission reaches.
+    pub enum Grant {
+        /// For this call.
+        Once = "once",
+        /// For this call whenever it comes again while the plan is carried out.
+        Plan = "plan",
+        /// A rule allows it from now on.
+        Always = "always",
+        No = "no",
+    }
 }
 
 impl Grant {
-    pub const ALL: [Self; 4] = [Self::Once, Self::Plan, Self::Always, Self::No];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Once => "once",
-            Self::Plan => "plan",
-            Self::Always => "always",
-            Self::No => "no",
-        }
-    }
-
     pub const fn permits(self) -> bool {
         match self {
             Self::Once | Self::Plan | Self::Always => true,

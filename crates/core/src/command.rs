@@ -14,6 +14,7 @@ use crate::plan::{ApprovalSignature, Digest, PlanStyle};
 use crate::presence::AgentClient;
 use crate::session::{Compaction, Session};
 use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
+use crate::wire::text_enum;
 use crate::workbook::WorkbookCommand;
 use crate::workspace::{CallChanges, Undo, Workspace};
 
@@ -27,7 +28,8 @@ pub enum Command {
     Draft(DraftCommand),
     Decide(Decision),
     Answer(AnswerCommand),
-    Run(RunCommand),
+    #[serde(rename = "Run")]
+    Execution(ExecutionCommand),
     Turn(TurnCommand),
     Workbook(WorkbookCommand),
     Memory(MemoryCommand),
@@ -230,29 +232,17 @@ pub enum AfterApproval {
     CarryOut,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StuckChoice {
-    Retry,
-    Skip,
-    Stop,
-}
-
-impl StuckChoice {
-    pub const ALL: [Self; 3] = [Self::Retry, Self::Skip, Self::Stop];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Retry => "retry",
-            Self::Skip => "skip",
-            Self::Stop => "stop",
-        }
+text_enum! {
+    pub enum StuckChoice {
+        Retry = "retry",
+        Skip = "skip",
+        Stop = "stop",
     }
 }
 
 /// What carries a plan out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RunCommand {
+pub enum ExecutionCommand {
     Start {
         plan: PlanId,
     },
@@ -325,7 +315,7 @@ impl Command {
             | Self::Memory(_)
             | Self::Auto(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
-            Self::Run(run) => run.plan(),
+            Self::Execution(command) => command.plan(),
             Self::Import(imported) => Some(&imported.id),
         }
     }
@@ -339,7 +329,7 @@ impl Command {
             | Self::External(_)
             | Self::Decide(_)
             | Self::Answer(_)
-            | Self::Run(_)
+            | Self::Execution(_)
             | Self::Turn(_)
             | Self::Workbook(_)
             | Self::Auto(_)
@@ -362,7 +352,7 @@ impl Decision {
     }
 }
 
-impl RunCommand {
+impl ExecutionCommand {
     pub fn plan(&self) -> Option<&PlanId> {
         match self {
             Self::Start { plan }

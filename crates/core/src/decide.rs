@@ -22,7 +22,7 @@ use crate::actor::ActorKind;
 use crate::command::Command;
 use crate::decide::execution::PauseCounts;
 use crate::door::Guard;
-use crate::event::{Event, PlanEvent, SessionEvent, TurnEvent};
+use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::PlanId;
 use crate::plan::creation::{Creation, Predecessor};
 use crate::plan::{Plan, PlanContent, PlanStatus, PlanStyle};
@@ -44,7 +44,7 @@ pub fn decide(
         Command::Draft(command) => decider.draft(command),
         Command::Decide(decision) => decider.decision(decision),
         Command::Answer(command) => decider.answer(command),
-        Command::Run(command) => decider.run(command),
+        Command::Execution(command) => decider.execution(command),
         Command::Turn(command) => decider.turn(command),
         Command::Workbook(command) => decider.workbook(command),
         Command::Memory(command) => decider.memory(command),
@@ -84,7 +84,7 @@ impl Decider<'_> {
         let open = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         let stops = |event: &Event| match event {
             Event::Session(event) => matches!(event, SessionEvent::ConversationReset { .. }),
-            Event::Plan { id, event } => ends_work(event) && open.is_some_and(|open| self.works_on(open, id)),
+            Event::Plan { id, event } => event.touches().ends_work && open.is_some_and(|open| self.works_on(open, id)),
             Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) => false,
         };
         // An agent that rewrites or finishes the document it works from ends its turn itself.
@@ -190,29 +190,5 @@ impl Decider<'_> {
         Ok(Event::Session(SessionEvent::PlanCreated {
             creation: Box::new(Creation { plan: self.new_plan_id(), number, style, succeeds }),
         }))
-    }
-}
-
-/// Whether nothing is left to be done for a plan after this event.
-const fn ends_work(event: &PlanEvent) -> bool {
-    match event {
-        PlanEvent::Cancelled { .. } | PlanEvent::Superseded { .. } | PlanEvent::ExecutionFinished { .. } => true,
-        PlanEvent::ContentSet { .. }
-        | PlanEvent::StepRecorded { .. }
-        | PlanEvent::MetadataSet { .. }
-        | PlanEvent::StepAdded { .. }
-        | PlanEvent::StepUpdated { .. }
-        | PlanEvent::StepRemoved { .. }
-        | PlanEvent::Finalized { .. }
-        | PlanEvent::Approved { .. }
-        | PlanEvent::ApprovalSigned { .. }
-        | PlanEvent::Rejected { .. }
-        | PlanEvent::RevisionRequested { .. }
-        | PlanEvent::ExecutionStarted { .. }
-        | PlanEvent::ExecutionPaused { .. }
-        | PlanEvent::ExecutionResumed { .. }
-        | PlanEvent::StepBegun { .. }
-        | PlanEvent::StepEnded { .. }
-        | PlanEvent::PermissionsCounted { .. } => false,
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::ask::AskAnswer;
 use crate::auto::AutoCommand;
-use crate::command::{Command, Decision, RunCommand, SessionCommand, StuckChoice, TurnCommand};
+use crate::command::{Command, Decision, ExecutionCommand, SessionCommand, StuckChoice, TurnCommand};
 use crate::memory::MemoryCommand;
 use crate::turn::Purpose;
 
@@ -55,12 +55,12 @@ impl Command {
                 AutoCommand::Fire { .. } | AutoCommand::Interrupt { .. } => Guard::Free,
             },
             // To begin, to report and to finish follow from an approval.
-            Self::Run(command) => match command {
-                RunCommand::Finish { .. } | RunCommand::Pause { .. } => Guard::Stop,
-                RunCommand::Start { .. }
-                | RunCommand::Advance { .. }
-                | RunCommand::Report(_)
-                | RunCommand::ReportOnStep { .. } => Guard::Free,
+            Self::Execution(command) => match command {
+                ExecutionCommand::Finish { .. } | ExecutionCommand::Pause { .. } => Guard::Stop,
+                ExecutionCommand::Start { .. }
+                | ExecutionCommand::Advance { .. }
+                | ExecutionCommand::Report(_)
+                | ExecutionCommand::ReportOnStep { .. } => Guard::Free,
             },
             // A person writes as the person, also into the agent's notes.
             Self::Workbook(_) => Guard::Person,

@@ -15,7 +15,7 @@ use crate::workbook::DocumentKind;
 
 pub use crate::auto::AutoEvent;
 pub use crate::memory::MemoryEvent;
-pub use crate::plan::event::{PlanChange, PlanEvent};
+pub use crate::plan::event::{PlanChange, PlanEvent, Touches};
 pub use crate::session::SessionEvent;
 pub use crate::turn::TurnEvent;
 pub use crate::workbook::WorkbookEvent;
@@ -51,64 +51,55 @@ impl Event {
         }
     }
 
+    /// What it touches besides the state of its subject.
+    pub fn touches(&self) -> Touches<'_> {
+        match self {
+            Self::Session(event) => event.touches(),
+            Self::Turn { event, .. } => event.touches(),
+            Self::Workbook(event) => event.touches(),
+            Self::Memory(event) => event.touches(),
+            Self::Auto(event) => event.touches(),
+            Self::Plan { id, event } => {
+                let touches = event.touches();
+                Touches { plan: Some(id), plan_change: touches.plan_change.or(Some(PlanChange::Plan)), ..touches }
+            }
+        }
+    }
+
     /// The plan that the entry is listed with.
     pub fn plan(&self) -> Option<&PlanId> {
-        match self {
-            Self::Session(event) => event.plan(),
-            Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) | Self::Auto(_) => None,
-            Self::Plan { id, .. } => Some(id),
-        }
+        self.touches().plan
     }
 
     /// The plan that the session has from this event on.
     pub fn added_plan(&self) -> Option<&PlanId> {
-        match self {
-            Self::Session(event) => event.added_plan(),
-            Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) | Self::Auto(_) | Self::Plan { .. } => None,
-        }
+        let touches = self.touches();
+        touches.plan.filter(|_| touches.adds_plan)
     }
 
     /// The turn it belongs to.
     pub const fn turn(&self) -> Option<&TurnId> {
-        match self {
-            Self::Turn { id, .. } => Some(id),
-            Self::Session(_) | Self::Workbook(_) | Self::Memory(_) | Self::Auto(_) | Self::Plan { .. } => None,
-        }
+        if let Self::Turn { id, .. } = self { Some(id) } else { None }
     }
 
     pub const fn turn_event(&self) -> Option<&TurnEvent> {
-        match self {
-            Self::Turn { event, .. } => Some(event),
-            Self::Session(_) | Self::Workbook(_) | Self::Memory(_) | Self::Auto(_) | Self::Plan { .. } => None,
-        }
+        if let Self::Turn { event, .. } = self { Some(event) } else { None }
     }
 
     pub const fn workbook_event(&self) -> Option<&WorkbookEvent> {
-        match self {
-            Self::Workbook(event) => Some(event),
-            Self::Session(_) | Self::Turn { .. } | Self::Memory(_) | Self::Auto(_) | Self::Plan { .. } => None,
-        }
+        if let Self::Workbook(event) = self { Some(event) } else { None }
     }
 
     pub const fn plan_event(&self) -> Option<&PlanEvent> {
-        match self {
-            Self::Plan { event, .. } => Some(event),
-            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) | Self::Auto(_) => None,
-        }
+        if let Self::Plan { event, .. } = self { Some(event) } else { None }
     }
 
     pub const fn memory_event(&self) -> Option<&MemoryEvent> {
-        match self {
-            Self::Memory(event) => Some(event),
-            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Auto(_) | Self::Plan { .. } => None,
-        }
+        if let Self::Memory(event) = self { Some(event) } else { None }
     }
 
     pub const fn auto_event(&self) -> Option<&AutoEvent> {
-        match self {
-            Self::Auto(event) => Some(event),
-            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) | Self::Plan { .. } => None,
-        }
+        if let Self::Auto(event) = self { Some(event) } else { None }
     }
 
     /// The text of a workbook's document, if this is the entry that has it.
@@ -118,67 +109,29 @@ impl Event {
 
     /// Whether it changes the session's own state.
     pub const fn changes_session(&self) -> bool {
-        match self {
-            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) | Self::Auto(_) => true,
-            // The plan that replaces the active one becomes active.
-            Self::Plan { event, .. } => matches!(event, PlanEvent::Superseded { .. }),
-        }
+        // The plan that replaces the active one becomes active.
+        !matches!(self, Self::Plan { event, .. } if !matches!(event, PlanEvent::Superseded { .. }))
     }
 
     /// Which part of a plan it changes, if it changes one.
-    pub const fn plan_change(&self) -> Option<PlanChange<'_>> {
-        match self {
-            Self::Plan { event, .. } => Some(event.change()),
-            Self::Session(SessionEvent::PlanCreated { .. }) => Some(PlanChange::Plan),
-            Self::Session(SessionEvent::PlanImported { .. }) => Some(PlanChange::Everything),
-            Self::Session(
-                SessionEvent::Opened
-                | SessionEvent::ConversationReset { .. }
-                | SessionEvent::PlanModeEnabled { .. }
-                | SessionEvent::PlanModeDisabled { .. }
-                | SessionEvent::Compacted { .. }
-                | SessionEvent::Renamed { .. }
-                | SessionEvent::ReviewDrafted { .. }
-                | SessionEvent::ReviewSent { .. }
-                | SessionEvent::PlanShown { .. }
-                | SessionEvent::WorkspaceChosen { .. }
-                | SessionEvent::FilesChanged { .. }
-                | SessionEvent::ChangesUndone { .. }
-                | SessionEvent::ClientSeen { .. }
-                | SessionEvent::GatewayAsked { .. }
-                | SessionEvent::Restored,
-            )
-            | Self::Turn { .. }
-            | Self::Workbook(_)
-            | Self::Memory(_)
-            | Self::Auto(_) => None,
-        }
+    pub fn plan_change(&self) -> Option<PlanChange<'_>> {
+        self.touches().plan_change
     }
 }
 
-impl From<SessionEvent> for Event {
-    fn from(event: SessionEvent) -> Self {
-        Self::Session(event)
-    }
+macro_rules! from_subjects {
+    ($($Subject:ident($Event:ty)),*) => {
+        $(
+            impl From<$Event> for Event {
+                fn from(event: $Event) -> Self {
+                    Self::$Subject(event)
+                }
+            }
+        )*
+    };
 }
 
-impl From<MemoryEvent> for Event {
-    fn from(event: MemoryEvent) -> Self {
-        Self::Memory(event)
-    }
-}
-
-impl From<AutoEvent> for Event {
-    fn from(event: AutoEvent) -> Self {
-        Self::Auto(event)
-    }
-}
-
-impl From<WorkbookEvent> for Event {
-    fn from(event: WorkbookEvent) -> Self {
-        Self::Workbook(event)
-    }
-}
+from_subjects!(Session(SessionEvent), Memory(MemoryEvent), Auto(AutoEvent), Workbook(WorkbookEvent));
 
 impl Serialize for Event {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

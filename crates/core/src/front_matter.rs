@@ -77,14 +77,14 @@ mod tests {
 
     #[test]
     fn what_is_no_front_matter_is_told() {
-        for (text, words) in [
+        for (text, expected) in [
             ("---\nname: cook\n", "no second line"),
             ("---\nname\n---\n", "not a line `key: value`"),
             ("---\n- a\n---\n", "belongs to no key"),
             ("---\na: 1\na: 2\n---\n", "given twice"),
         ] {
             let refused = FrontMatter::parse(text).unwrap_err();
-            assert!(refused.contains(words), "{refused}");
+            assert!(refused.contains(expected), "{refused}");
         }
     }
 }

@@ -1,6 +1,5 @@
 //! What becomes of a call that the agent of another program makes to a tool of an upstream server, through this program.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::gate::ToolEffect;
@@ -12,29 +11,19 @@ use crate::plan::execution::StepStatus;
 use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::refusal::Refusal;
 use crate::visible::quoted;
+use crate::wire::text_enum;
 
-/// When calls that change things run, unless a rule of the person decides about them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GatewayWrites {
-    /// At any time.
-    Free,
-    /// While an approved plan is carried out.
-    #[default]
-    ApprovedPlan,
-    /// After a person was asked about each.
-    Ask,
-}
-
-impl GatewayWrites {
-    pub const ALL: [Self; 3] = [Self::Free, Self::ApprovedPlan, Self::Ask];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Free => "free",
-            Self::ApprovedPlan => "approved_plan",
-            Self::Ask => "ask",
-        }
+text_enum! {
+    /// When calls that change things run, unless a rule of the person decides about them.
+    #[derive(Default)]
+    pub enum GatewayWrites {
+        /// At any time.
+        Free = "free",
+        /// While an approved plan is carried out.
+        #[default]
+        ApprovedPlan = "approved_plan",
+        /// After a person was asked about each.
+        Ask = "ask",
     }
 }
 
@@ -68,7 +57,7 @@ pub fn decide_gateway(
     call: &GatewayCall<'_>,
 ) -> GatewayDecision {
     if call.permission.permission == Permission::Deny {
-        let why = call.permission.reason.words();
+        let why = call.permission.reason.describe();
         return GatewayDecision::Deny(Refusal::policy_denied(format!("{} is denied. {why}", quoted(call.tool))));
     }
     if style == Some(PlanStyle::Collect) {
@@ -130,7 +119,7 @@ fn firewall(writes: GatewayWrites, plan: &Plan, call: &GatewayCall<'_>) -> Gatew
         return outside(writes, plan, call);
     }
     let status =
-        |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.run(step)).map(|run| run.status);
+        |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.step(step)).map(|run| run.status);
     match approved.find(|step| status(&step.id) == Some(StepStatus::Completed)) {
         Some(step) => GatewayDecision::Recorded(step.id.clone()),
         None => GatewayDecision::Deny(Refusal::wrong_status(format!(

@@ -11,65 +11,39 @@ use sha2::{Digest as _, Sha256};
 
 use crate::refusal::Refusal;
 use crate::visible::quoted;
+use crate::wire::text_enum;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Channel {
-    Web,
-    Telegram,
-    Cli,
-    Mcp,
-    Acp,
-    /// Conversations taken over from the older format, which did not know channels.
-    Legacy,
-}
-
-impl Channel {
-    pub const ALL: [Self; 6] = [Self::Web, Self::Telegram, Self::Cli, Self::Mcp, Self::Acp, Self::Legacy];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Web => "web",
-            Self::Telegram => "telegram",
-            Self::Cli => "cli",
-            Self::Mcp => "mcp",
-            Self::Acp => "acp",
-            Self::Legacy => "legacy",
-        }
-    }
-}
-
-impl fmt::Display for Channel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Channel {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|channel| channel.as_str() == text).ok_or_else(|| {
-            let known: Vec<_> = Self::ALL.iter().map(|channel| channel.as_str()).collect();
-            Refusal::invalid(format!("{} is not a channel; channels are {}", quoted(text), known.join(", ")))
-        })
+text_enum! {
+    pub enum Channel or "is not a channel; channels are" {
+        Web = "web",
+        Telegram = "telegram",
+        Cli = "cli",
+        Mcp = "mcp",
+        Acp = "acp",
+        /// Conversations taken over from the older format, which did not know channels.
+        Legacy = "legacy",
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)
+)]
 #[serde(try_from = "String")]
 pub struct ConversationKey(String);
 
 impl ConversationKey {
-    const LONGEST: usize = 64;
-    const SHORTEST_NEW: usize = 8;
+    const MAX_LENGTH: usize = 64;
+    const MIN_NEW_LENGTH: usize = 8;
 
     /// What a key looks like, in the same words wherever one is refused.
     pub(crate) const RULE: &str = "a new key has 8 to 64 letters, digits, '_' or '-'";
 
     /// A key for a conversation that begins now.
     pub fn new(text: impl Into<String>) -> Result<Self, Refusal> {
-        Self::with_at_least(Self::SHORTEST_NEW, text.into())
+        Self::with_at_least(Self::MIN_NEW_LENGTH, text.into())
     }
 
     /// A key of a conversation that exists already; older ones may be shorter than new ones.
@@ -78,7 +52,7 @@ impl ConversationKey {
     }
 
     fn with_at_least(shortest: usize, text: String) -> Result<Self, Refusal> {
-        let fits = (shortest..=Self::LONGEST).contains(&text.len())
+        let fits = (shortest..=Self::MAX_LENGTH).contains(&text.len())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
         if fits {
             Ok(Self(text))
@@ -89,7 +63,7 @@ impl ConversationKey {
 
     /// Whether a conversation with this key may begin now.
     pub fn may_be_new(&self) -> bool {
-        self.0.len() >= Self::SHORTEST_NEW
+        self.0.len() >= Self::MIN_NEW_LENGTH
     }
 
     pub fn as_str(&self) -> &str {

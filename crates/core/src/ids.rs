@@ -6,12 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
 
-const LONGEST_ID: usize = 128;
+const MAX_ID: usize = 128;
 
 macro_rules! text_ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+        #[cfg_attr(feature = "schema", schema(pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128))]
         #[serde(try_from = "String")]
         pub struct $name(String);
 
@@ -19,13 +21,13 @@ macro_rules! text_ids {
             pub fn new(text: impl Into<String>) -> Result<Self, Refusal> {
                 let text = text.into();
                 let fits = !text.is_empty()
-                    && text.len() <= LONGEST_ID
+                    && text.len() <= MAX_ID
                     && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
                 if fits {
                     Ok(Self(text))
                 } else {
                     Err(Refusal::invalid(format!(
-                        "{} is not an id: 1 to {LONGEST_ID} letters, digits, '-', '_', '.' or ':'",
+                        "{} is not an id: 1 to {MAX_ID} letters, digits, '-', '_', '.' or ':'",
                         crate::visible::quoted(&text),
                     )))
                 }

@@ -124,7 +124,7 @@ impl PermissionReason {
     }
 
     /// Why, as a sentence.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Rule { index, rule } => format!("Rule {} decides: {rule}.", index + 1),
             Self::UnreadableCommand { index, rule } => format!(
@@ -148,7 +148,11 @@ pub fn decide_permission(
     workspace: WorkspaceKind,
     plan: Option<&PlanCover<'_>>,
 ) -> PermissionOutcome {
-    let matching: Vec<_> = rules.matching(call).collect();
+    let line = match call.target {
+        CallTarget::Command(text) => Some(ShellLine::parse(text)),
+        CallTarget::Paths(_) | CallTarget::None => None,
+    };
+    let matching: Vec<_> = rules.matching(call, line.as_ref()).collect();
     let by_rule = |(index, compiled): (usize, &rule::CompiledRule)| PermissionOutcome {
         permission: compiled.rule.decide,
         reason: PermissionReason::Rule { index, rule: compiled.rule.clone() },
@@ -164,7 +168,7 @@ pub fn decide_permission(
         return allowed(PermissionReason::RecordedCall);
     }
     match ranked(false) {
-        Some((_, narrowest)) if narrowest.allows_every_command() && rule::is_opaque(&call.target) => {
+        Some((_, narrowest)) if narrowest.allows_every_command() && line.as_ref().is_some_and(shell::is_opaque) => {
             match rules.stopping_commands(call) {
                 Some((index, stopping)) => PermissionOutcome {
                     permission: Permission::Ask,

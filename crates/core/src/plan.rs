@@ -1,6 +1,7 @@
 //! A plan: what is to be done, in one of three styles, and how far its life has come.
 
 pub mod approval;
+pub mod choices;
 pub mod commands;
 pub mod completeness;
 pub mod content;
@@ -20,9 +21,6 @@ pub mod template;
 pub mod text;
 pub mod waiting;
 
-use std::fmt;
-use std::str::FromStr;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -31,51 +29,24 @@ use crate::copy_on_write::CopyOnWrite;
 use crate::identity::{SessionIdentity, TransportChat};
 use crate::ids::{PlanId, StepId};
 use crate::refusal::Refusal;
-use crate::visible::quoted;
+use crate::wire::text_enum;
 
 pub use approval::{Approval, ApprovalSignature, IncompleteApproval, SignedApproval};
+pub use choices::{Activity, choices};
 pub use content::{PlanContent, PlanStep};
 pub use digest::Digest;
-pub use event::{PlanChange, PlanEvent};
+pub use event::{PlanChange, PlanEvent, Touches};
 pub use execution::Execution;
 pub use lifecycle::PlanStatus;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PlanStyle {
-    /// One Markdown document is the plan.
-    Document,
-    /// Tool calls are recorded as steps instead of being run.
-    Collect,
-    /// A draft is built piece by piece and handed to specialists, step by step.
-    Build,
-}
-
-impl PlanStyle {
-    pub const ALL: [Self; 3] = [Self::Document, Self::Collect, Self::Build];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Document => "document",
-            Self::Collect => "collect",
-            Self::Build => "build",
-        }
-    }
-}
-
-impl fmt::Display for PlanStyle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for PlanStyle {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|style| style.as_str() == text).ok_or_else(|| {
-            Refusal::invalid(format!("{} is not a plan style; styles are document, collect and build", quoted(text)))
-        })
+text_enum! {
+    pub enum PlanStyle or "is not a plan style; styles are" {
+        /// One Markdown document is the plan.
+        Document = "document",
+        /// Tool calls are recorded as steps instead of being run.
+        Collect = "collect",
+        /// A draft is built piece by piece and handed to specialists, step by step.
+        Build = "build",
     }
 }
 
@@ -193,7 +164,7 @@ impl Plan {
     pub fn display_title(&self) -> String {
         self.title
             .clone()
-            .or_else(|| self.content.first_words())
+            .or_else(|| self.content.excerpt())
             .or_else(|| self.origin.as_ref()?.description.clone())
             .unwrap_or_else(|| "Untitled plan".to_owned())
     }
@@ -205,7 +176,7 @@ impl Plan {
 
     /// Whether the next open step is a recorded call that the agent of another program makes itself.
     pub fn waits_for_client(&self) -> bool {
-        let open = |run: &&execution::StepRun| {
+        let open = |run: &&execution::StepState| {
             matches!(run.status, execution::StepStatus::Pending | execution::StepStatus::InProgress)
         };
         let next = self.execution.as_ref().and_then(|execution| execution.steps.iter().find(open));

@@ -8,6 +8,7 @@ use crate::plan::{Plan, PlanStatus};
 use crate::turn::TurnEnd;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum PlannerAnswer {
     /// Words, and no plan was made or changed.
@@ -30,6 +31,7 @@ pub enum PlannerAnswer {
 
 /// How far a plan is, in the planner's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlannedAs))]
 #[serde(rename_all = "snake_case")]
 pub enum DraftStatus {
     Draft,
@@ -99,16 +101,16 @@ pub struct PlannerTurn<'a> {
 
 impl PlannerTurn<'_> {
     pub fn answer(&self) -> PlannerAnswer {
-        let words = || self.reply.trim().to_owned();
+        let reply = || self.reply.trim().to_owned();
         match self.end {
-            TurnEnd::Stopped | TurnEnd::Interrupted => PlannerAnswer::Interruption { message: words() },
+            TurnEnd::Stopped | TurnEnd::Interrupted => PlannerAnswer::Interruption { message: reply() },
             TurnEnd::LimitReached { .. } | TurnEnd::Looping | TurnEnd::NoAnswer | TurnEnd::ModelFailed { .. } => {
-                PlannerAnswer::Failure { message: words() }
+                PlannerAnswer::Failure { message: reply() }
             }
             TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => self
                 .changed_plan()
                 .or_else(|| self.claimed_answer())
-                .unwrap_or_else(|| PlannerAnswer::Answer { text: words() }),
+                .unwrap_or_else(|| PlannerAnswer::Answer { text: reply() }),
         }
     }
 

@@ -14,6 +14,7 @@ pub use processes::{
 
 /// How a person was recognised. It is recorded with every decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Presence {
     /// An enrolled approver unlocked their key.

@@ -1,43 +1,28 @@
 //! A refusal is a typed "no": it says why in words and in a code, and nothing has changed.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-/// The codes that programs rely on. They are part of the public contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum RefusalCode {
-    PolicyDenied,
-    InvalidArgument,
-    NotFound,
-    WrongStatus,
-    StaleApproval,
-    Conflict,
-    LimitExceeded,
-    UnknownAgent,
-    Unauthenticated,
-    Unavailable,
-    Internal,
+use crate::visible::quoted;
+use crate::wire::text_enum;
+
+text_enum! {
+    /// The codes that programs rely on. They are part of the public contract.
+    pub enum RefusalCode {
+        PolicyDenied = "POLICY_DENIED",
+        InvalidArgument = "INVALID_ARGUMENT",
+        NotFound = "NOT_FOUND",
+        WrongStatus = "WRONG_STATUS",
+        StaleApproval = "STALE_APPROVAL",
+        Conflict = "CONFLICT",
+        LimitExceeded = "LIMIT_EXCEEDED",
+        UnknownAgent = "UNKNOWN_AGENT",
+        Unauthenticated = "UNAUTHENTICATED",
+        Unavailable = "UNAVAILABLE",
+        Internal = "INTERNAL",
+    }
 }
 
 impl RefusalCode {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::PolicyDenied => "POLICY_DENIED",
-            Self::InvalidArgument => "INVALID_ARGUMENT",
-            Self::NotFound => "NOT_FOUND",
-            Self::WrongStatus => "WRONG_STATUS",
-            Self::StaleApproval => "STALE_APPROVAL",
-            Self::Conflict => "CONFLICT",
-            Self::LimitExceeded => "LIMIT_EXCEEDED",
-            Self::UnknownAgent => "UNKNOWN_AGENT",
-            Self::Unauthenticated => "UNAUTHENTICATED",
-            Self::Unavailable => "UNAVAILABLE",
-            Self::Internal => "INTERNAL",
-        }
-    }
-
     /// Whether Planwright itself could not work. Every other code is about the request.
     pub const fn is_failure(self) -> bool {
         match self {
@@ -55,14 +40,9 @@ impl RefusalCode {
     }
 }
 
-impl fmt::Display for RefusalCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 /// One thing that is wrong, and where: `path` is a JSON pointer such as `/steps/2/agent`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ProblemDetail))]
 pub struct Problem {
     pub path: String,
     pub message: String,
@@ -96,6 +76,12 @@ impl Refusal {
 
     pub fn policy_denied(message: impl Into<String>) -> Self {
         Self::new(RefusalCode::PolicyDenied, message)
+    }
+
+    /// For a text that is none of the known ones.
+    pub(crate) fn not_among(text: &str, refusal: &str, known: &[&str]) -> Self {
+        let (last, others) = known.split_last().unwrap_or((&"", &[]));
+        Self::invalid(format!("{} {refusal} {} and {last}", quoted(text), others.join(", ")))
     }
 
     pub fn invalid(message: impl Into<String>) -> Self {

@@ -21,7 +21,7 @@ impl SessionReplay {
         Self { snapshot: Snapshot::new(session), at: None }
     }
 
-    pub fn take_in(&mut self, entry: &Entry) {
+    pub fn apply(&mut self, entry: &Entry) {
         // The entry that opened the session may be damaged; everything after it still counts.
         if self.snapshot.session.is_none() {
             self.snapshot.session = Some(Session::opened(self.snapshot.identity.clone(), entry.at).into());
@@ -55,36 +55,27 @@ impl TurnReplay {
         Self { id, open: None }
     }
 
-    pub fn take_in(&mut self, event: &Event) {
+    pub fn apply(&mut self, event: &Event) {
         match event {
             Event::Turn { id, event } if *id == self.id => match event {
                 TurnEvent::Begun { purpose, .. } => {
                     self.open.get_or_insert_with(|| Turn::new(id.clone(), purpose.clone()));
                 }
                 TurnEvent::Ended { .. } => self.open = None,
-                TurnEvent::Resumed
-                | TurnEvent::PermissionAsked { .. }
-                | TurnEvent::PermissionAnswered { .. }
-                | TurnEvent::QuestionsAsked { .. }
-                | TurnEvent::QuestionsAnswered { .. } => {}
-                TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => {
-                    if let Some(open) = &mut self.open
-                        && let Some(input) = event.input()
-                    {
-                        open.take_in(&input);
+                _ => {
+                    if let (Some(open), Some(input)) = (&mut self.open, event.input()) {
+                        open.apply(&input);
                     }
                 }
             },
             // Another turn that is recorded before this one ends is a question that this one waits for.
             Event::Turn { event, .. } => {
-                if let Some(open) = &mut self.open
-                    && let Some(input) = event.input()
-                {
+                if let (Some(open), Some(input)) = (&mut self.open, event.input()) {
                     open.note_asked(&input);
                 }
             }
             Event::Session(SessionEvent::ConversationReset { .. }) => self.open = None,
-            Event::Session(_) | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) | Event::Plan { .. } => {}
+            _ => {}
         }
     }
 

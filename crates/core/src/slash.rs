@@ -26,7 +26,7 @@ pub use command::{
 pub use complete::completions;
 pub use help::help;
 pub use mistake::Mistake;
-pub use table::{CommandSpec, Feature, HelpGroup, offered};
+pub use table::{CommandSpec, HelpGroup, offered};
 
 use arguments::first_word;
 

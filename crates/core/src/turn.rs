@@ -53,6 +53,7 @@ pub struct ToolOutcome {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
     Done,
@@ -205,7 +206,7 @@ impl OpenTurn {
         if self.id == *id { Some(self) } else { self.question.as_mut()?.named_mut(id) }
     }
 
-    pub(crate) fn take_in(&mut self, input: &TurnInput) {
+    pub(crate) fn apply(&mut self, input: &TurnInput) {
         match input {
             TurnInput::Replied { reply, .. } => self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX),
             TurnInput::ToolEnded { outcome, .. } => {

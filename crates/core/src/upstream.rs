@@ -19,7 +19,7 @@ use crate::plan::Digest;
 use crate::visible::visible;
 
 pub use difference::{ChangedTool, ToolDifference};
-pub use names::{LONGEST_TOOL_NAME, ServerName, offered_names};
+pub use names::{MAX_TOOL_NAME, ServerName, offered_names};
 
 /// A tool as its server describes it. Everything here is pinned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -31,10 +31,10 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Foreign text inside a message of ours: visible, short and in quotation marks.
 pub fn quoted(text: &str) -> String {
-    const MOST: usize = 80;
+    const MAX_CHARACTERS: usize = 80;
     let shown = visible(text).replace(['\n', '\t'], " ");
-    if shown.chars().count() > MOST {
-        format!("`{}…`", shown.chars().take(MOST).collect::<String>())
+    if shown.chars().count() > MAX_CHARACTERS {
+        format!("`{}…`", shown.chars().take(MAX_CHARACTERS).collect::<String>())
     } else {
         format!("`{shown}`")
     }

@@ -3,7 +3,7 @@
 use serde::de::{self, Deserialize, MapAccess};
 
 /// Defines the events of one subject. The text before each variant is its name in the journal; attributes of fields are
-/// serde's.
+/// serde's. What stands behind `=>` is what the event touches besides, as fields of `Touches`.
 ///
 /// Serde's own tagged enums would repeat the subject's id in every variant, because stored entries have it between the
 /// name and the other fields.
@@ -13,7 +13,8 @@ macro_rules! events {
         pub enum $Enum:ident {
             $(
                 $(#[$variant_meta:meta])*
-                $name:literal $Variant:ident $({ $( $(#[$field_meta:meta])* $field:ident: $type:ty ),* $(,)? })?,
+                $name:literal $Variant:ident $({ $( $(#[$field_meta:meta])* $field:ident: $type:ty ),* $(,)? })?
+                $(=> { $($touched:ident: $value:expr),* $(,)? })?,
             )*
         }
     ) => {
@@ -30,6 +31,18 @@ macro_rules! events {
             /// The name it has in the journal.
             pub const fn name(&self) -> &'static str {
                 match self { $( Self::$Variant { .. } => $name, )* }
+            }
+
+            /// What the event touches besides the state of its subject.
+            #[allow(unused_variables, reason = "most values need no field of the event")]
+            pub fn touches(&self) -> Touches<'_> {
+                match self {
+                    $(
+                        Self::$Variant $({ $($field),* })? => {
+                            Touches { $($($touched: $value.into(),)*)? ..Default::default() }
+                        }
+                    )*
+                }
             }
 
             /// Writes the name, the id of the subject and the fields as one object.
@@ -75,6 +88,51 @@ macro_rules! events {
 }
 
 pub(crate) use events;
+
+/// Defines an enum whose values are texts. The text of each variant is what it is called in the journal, in the store and
+/// in every interface. An enum that is also read from what people write says after `or` what another text is not.
+macro_rules! text_enum {
+    (
+        $(#[$meta:meta])*
+        pub enum $Enum:ident $(or $refusal:literal)? {
+            $( $(#[$variant_meta:meta])* $Variant:ident = $text:tt, )+
+        }
+    ) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+        $(#[$meta])*
+        pub enum $Enum {
+            $( $(#[$variant_meta])* #[serde(rename = $text)] $Variant, )+
+        }
+
+        impl $Enum {
+            pub const ALL: [Self; [$($text),+].len()] = [$(Self::$Variant),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $( Self::$Variant => $text, )+ }
+            }
+        }
+
+        impl std::fmt::Display for $Enum {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        $(
+            impl std::str::FromStr for $Enum {
+                type Err = Refusal;
+
+                fn from_str(text: &str) -> Result<Self, Self::Err> {
+                    let known = Self::ALL.into_iter().find(|value| value.as_str() == text);
+                    known.ok_or_else(|| Refusal::not_among(text, $refusal, &Self::ALL.map(Self::as_str)))
+                }
+            }
+        )?
+    };
+}
+
+pub(crate) use text_enum;
 
 /// Reads the next field of an object, which must have this name.
 pub(crate) fn next_field<'de, M: MapAccess<'de>, T: Deserialize<'de>>(

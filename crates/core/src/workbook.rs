@@ -35,28 +35,18 @@ pub use settings::PlanningFiles;
 pub use state::{Archive, DocumentState, TextDigest, Workbook, WorkbookState};
 
 use crate::refusal::Refusal;
-use crate::visible::quoted;
+use crate::wire::text_enum;
 
-/// One of the three documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DocumentKind {
-    TaskPlan,
-    Findings,
-    Progress,
+text_enum! {
+    /// One of the three documents.
+    pub enum DocumentKind or "is not a document; documents are" {
+        TaskPlan = "task_plan",
+        Findings = "findings",
+        Progress = "progress",
+    }
 }
 
 impl DocumentKind {
-    pub const ALL: [Self; 3] = [Self::TaskPlan, Self::Findings, Self::Progress];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::TaskPlan => "task_plan",
-            Self::Findings => "findings",
-            Self::Progress => "progress",
-        }
-    }
-
     /// The name of its file.
     pub const fn file_name(self) -> &'static str {
         match self {
@@ -64,23 +54,6 @@ impl DocumentKind {
             Self::Findings => "findings.md",
             Self::Progress => "progress.md",
         }
-    }
-}
-
-impl std::str::FromStr for DocumentKind {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|which| which.as_str() == text).ok_or_else(|| {
-            let known = Self::ALL.map(Self::as_str).join(", ");
-            Refusal::invalid(format!("{} is not a document; documents are {known}", quoted(text)))
-        })
-    }
-}
-
-impl std::fmt::Display for DocumentKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

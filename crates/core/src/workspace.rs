@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::visible::quoted;
 
 /// Longer than the path of any folder that an operating system opens.
-const LONGEST_PATH: usize = 4096;
+const MAX_PATH: usize = 4096;
 
 /// A session works in its own folder until a person names a project folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,8 +52,8 @@ impl Workspace {
             Self::Project { path } if path.trim().is_empty() => {
                 Err(Refusal::invalid("The path of a project folder is empty."))
             }
-            Self::Project { path } if path.len() > LONGEST_PATH => Err(Refusal::limit(format!(
-                "The path of a project folder has at most {LONGEST_PATH} bytes; this one has {}.",
+            Self::Project { path } if path.len() > MAX_PATH => Err(Refusal::limit(format!(
+                "The path of a project folder has at most {MAX_PATH} bytes; this one has {}.",
                 path.len()
             ))),
             Self::Project { path } if path.contains(char::is_control) => Err(Refusal::invalid(format!(

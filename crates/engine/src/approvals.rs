@@ -25,20 +25,20 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::{Refusal, RefusalCode};
 
 use crate::ledger::{Ledger, LedgerError, LedgerResult};
-use crate::session::input::Approving;
+use crate::lookup;
+use crate::plans::Approving;
 use crate::submitter::Submitter;
 
 pub use audit::ExportedKey;
 pub use browser::{BrowserSecret, SignInLink};
 pub use key::UnlockedKey;
 pub use passkeys::{NewPasskey, PasskeyChallenge, SignedByPasskey};
-pub(crate) use reach::agents_of_sessions;
 
 /// How often a record is sealed anew because another process was faster.
 const ATTEMPTS: u32 = 20;
 
 /// The characters of a passphrase.
-const SHORTEST_PASSPHRASE: usize = 8;
+const MIN_PASSPHRASE: usize = 8;
 
 /// What a process opens a store for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Approvals {
         Self { submitter }
     }
 
-    pub(crate) fn now(&self) -> Timestamp {
+    pub fn now(&self) -> Timestamp {
         self.submitter.now()
     }
 
@@ -93,7 +93,7 @@ impl Approvals {
             state = self.append_if(by, |state| state.policy.is_none().then(|| set.clone())).await?;
             state = self.record_settings(by, settings, state).await?;
         } else if state.settings.is_none() && opened == OpenedFor::Server {
-            if !agents_of_sessions(self.ledger()).await?.is_empty() {
+            if !lookup::agents_of_sessions(self.ledger()).await?.is_empty() {
                 self.see_agent(by, "an agent of an earlier version").await?;
             }
             state = self.record_settings(by, settings, state).await?;
@@ -218,7 +218,7 @@ impl Approvals {
         digest: Digest,
         approving: &Approving,
     ) -> LedgerResult<(ApprovalSignature, Vec<u8>)> {
-        let stored = crate::lookup::stored_session(self.ledger(), &plan.session).await?;
+        let stored = lookup::stored_session(self.ledger(), &plan.session).await?;
         let now = self.submitter.now();
         let valid_for = self.policy().await?.approval.valid_for;
         let valid_until = valid_for
@@ -331,11 +331,7 @@ impl Approvals {
 
 /// What the records of a store say, checked.
 pub(crate) async fn state(ledger: &dyn Ledger) -> LedgerResult<ApprovalState> {
-    replay(&ledger.approval_records().await?)
-}
-
-pub(crate) fn replay(records: &[SealedRecord]) -> LedgerResult<ApprovalState> {
-    ApprovalState::replay(records).map_err(|damage| LedgerError::damaged("the list of approvers", damage))
+    lookup::approval_state(&ledger.approval_records().await?)
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {
@@ -347,10 +343,10 @@ fn check_name(name: &str) -> Result<(), Refusal> {
 }
 
 fn check_passphrase(passphrase: &str) -> Result<(), Refusal> {
-    if passphrase.chars().count() >= SHORTEST_PASSPHRASE {
+    if passphrase.chars().count() >= MIN_PASSPHRASE {
         return Ok(());
     }
-    Err(Refusal::invalid(format!("The passphrase has at least {SHORTEST_PASSPHRASE} characters.")))
+    Err(Refusal::invalid(format!("The passphrase has at least {MIN_PASSPHRASE} characters.")))
 }
 
 fn no_approver(name: &str) -> Refusal {

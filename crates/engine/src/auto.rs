@@ -15,7 +15,7 @@ use planwright_core::session::SessionIdentity;
 use crate::ledger::{Committed, LedgerResult};
 use crate::submitter::{SubmitRequest, Submitter};
 
-pub(crate) use tools::{AutoTools, auto_tools};
+pub use tools::{AutoTools, auto_tools};
 
 #[derive(Debug, Clone)]
 pub struct AutoRuns {
@@ -23,7 +23,7 @@ pub struct AutoRuns {
 }
 
 impl AutoRuns {
-    pub(crate) fn new(submitter: Submitter) -> Self {
+    pub fn new(submitter: Submitter) -> Self {
         Self { submitter }
     }
 
@@ -105,7 +105,7 @@ impl AutoRuns {
     }
 
     /// Starts a run or lets one continue. The agent makes its ticks.
-    pub(crate) async fn begin(
+    pub async fn begin(
         &self,
         session: &SessionIdentity,
         by: &Actor,
@@ -121,12 +121,7 @@ impl AutoRuns {
     }
 
     /// Ends a run, or all runs of the session. Returns those that ended.
-    pub(crate) async fn stop(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        run: Option<RunId>,
-    ) -> LedgerResult<Vec<RunId>> {
+    pub async fn stop(&self, session: &SessionIdentity, by: &Actor, run: Option<RunId>) -> LedgerResult<Vec<RunId>> {
         let committed = self.submit(session, by, AutoCommand::Stop { run }).await?;
         let ended = committed.events.iter().filter_map(Event::auto_event).filter_map(|event| match event {
             AutoEvent::RunEnded { run, .. } => Some(run.clone()),
@@ -136,27 +131,22 @@ impl AutoRuns {
     }
 
     /// Notes that the process of a run ended.
-    pub(crate) async fn interrupt(&self, session: &SessionIdentity, run: &RunId) -> LedgerResult<()> {
+    pub async fn interrupt(&self, session: &SessionIdentity, run: &RunId) -> LedgerResult<()> {
         let by = Actor::system(session.channel.as_str());
         self.submit(session, &by, AutoCommand::Interrupt { run: run.clone() }).await.map(drop)
     }
 
-    pub(crate) async fn submit(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        command: AutoCommand,
-    ) -> LedgerResult<Committed> {
+    pub async fn submit(&self, session: &SessionIdentity, by: &Actor, command: AutoCommand) -> LedgerResult<Committed> {
         self.submitter.submit(session, by, Command::Auto(command)).await
     }
 
-    pub(crate) async fn submit_as(&self, request: SubmitRequest<'_>, command: AutoCommand) -> LedgerResult<Committed> {
+    pub async fn submit_as(&self, request: SubmitRequest<'_>, command: AutoCommand) -> LedgerResult<Committed> {
         self.submitter.submit_as(request, Command::Auto(command)).await
     }
 }
 
 /// The state after the commit.
-pub(crate) fn state_of(committed: &Committed) -> Arc<AutoState> {
+pub fn state_of(committed: &Committed) -> Arc<AutoState> {
     let state = committed.snapshot.session.as_ref().and_then(|session| session.auto.as_deref());
     Arc::new(state.cloned().unwrap_or_default())
 }

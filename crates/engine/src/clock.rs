@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn times_are_said_roughly() {
         let now: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
-        for (before, said) in [
+        for (before, expected) in [
             (-5.seconds(), "just now"),
             (59.seconds(), "just now"),
             (60.seconds(), "1 minute ago"),
@@ -111,16 +111,16 @@ mod tests {
             (25.hours(), "1 day ago"),
             ((24 * 400).hours(), "1 year ago"),
         ] {
-            assert_eq!(ago(now - before, now), said);
+            assert_eq!(ago(now - before, now), expected);
         }
     }
 
     #[test]
     fn times_that_something_took_are_told_roughly() {
-        for (milliseconds, said) in
+        for (milliseconds, expected) in
             [(0, "0.0s"), (300, "0.3s"), (12_700, "12s"), (200_000, "3m 20s"), (7_500_000, "2h 05m")]
         {
-            assert_eq!(lasted(Duration::from_millis(milliseconds)), said);
+            assert_eq!(lasted(Duration::from_millis(milliseconds)), expected);
         }
     }
 

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
 use planwright_core::ids::RequestId;
-use planwright_core::plan::export::ExportPath;
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 
@@ -19,12 +18,11 @@ use crate::inbox::Inbox;
 use crate::ledger::{Committed, Ledger, LedgerResult};
 use crate::memories::{Embeddings, Memories, MemoryTools};
 use crate::model::EmbeddingModel;
-use crate::plan_export::PlanExport;
 use crate::plans::Plans;
 use crate::reviews::Reviews;
+use crate::session_files::{PlanFiles, SessionFiles};
 use crate::sessions::Sessions;
 use crate::submitter::{Observer, Submitter};
-use crate::toolbox::files::FileTools;
 use crate::tools::{DefinitionCache, ExternalTools, PlanTools};
 use crate::verifier::Verifier;
 use crate::workbook::{WorkbookFolders, WorkbookMiddleware, WorkbookTools, Workbooks};
@@ -56,13 +54,13 @@ impl Engine {
     }
 
     /// The same engine with the specialists and templates of the projects that sessions work in.
-    pub fn with_project_files(self, files: FileTools) -> Self {
+    pub fn with_project_files(self, files: Arc<dyn SessionFiles>) -> Self {
         Self { submitter: self.submitter.with_project_files(files), ..self }
     }
 
     /// The same engine, which writes plans as files of the project they are made in.
-    pub fn with_plan_export(self, path: ExportPath, files: FileTools) -> Self {
-        Self { submitter: self.submitter.with_plan_export(PlanExport::new(path, files)), ..self }
+    pub fn with_plan_files(self, files: Arc<dyn PlanFiles>) -> Self {
+        Self { submitter: self.submitter.with_plan_files(files), ..self }
     }
 
     /// The same engine, which finds memories by their meaning as well.
@@ -76,11 +74,9 @@ impl Engine {
     }
 
     /// The same engine with copies of workbooks beside these files, unless their place is set already.
-    pub(crate) fn with_workbook_beside(self, files: &FileTools) -> Self {
+    pub fn with_workbook_beside(self, files: Arc<dyn SessionFiles>) -> Self {
         match self.workbook_location {
-            WorkbookLocation::BesideFiles => {
-                self.with_workbook_folders(WorkbookFolders { files: files.clone(), templates: None })
-            }
+            WorkbookLocation::BesideFiles => self.with_workbook_folders(WorkbookFolders { files, templates: None }),
             WorkbookLocation::Nowhere | WorkbookLocation::In(_) => self,
         }
     }
@@ -111,11 +107,11 @@ impl Engine {
         Workbooks::new(self.submitter.clone(), &self.workbook_location)
     }
 
-    pub(crate) fn workbook_middleware(&self) -> WorkbookMiddleware {
+    pub fn workbook_middleware(&self) -> WorkbookMiddleware {
         WorkbookMiddleware::new(self.submitter.clone(), self.workbooks())
     }
 
-    pub(crate) fn workbook_tools(&self) -> WorkbookTools {
+    pub fn workbook_tools(&self) -> WorkbookTools {
         WorkbookTools::new(self.submitter.clone(), self.workbooks())
     }
 
@@ -135,7 +131,7 @@ impl Engine {
         Memories::new(self.submitter.clone(), self.embeddings.clone())
     }
 
-    pub(crate) fn memory_tools(&self) -> MemoryTools {
+    pub fn memory_tools(&self) -> MemoryTools {
         MemoryTools::new(self.submitter.clone(), self.memories())
     }
 
@@ -144,7 +140,7 @@ impl Engine {
         AutoRuns::new(self.submitter.clone())
     }
 
-    pub(crate) fn auto_tools(&self) -> AutoTools {
+    pub fn auto_tools(&self) -> AutoTools {
         AutoTools::new(self.submitter.clone(), self.auto())
     }
 
@@ -164,7 +160,7 @@ impl Engine {
         Importer::new(self.submitter.clone())
     }
 
-    pub(crate) fn submitter(&self) -> &Submitter {
+    pub fn submitter(&self) -> &Submitter {
         &self.submitter
     }
 

@@ -5,16 +5,17 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use planwright_core::journal::{Entry, EntryHash, Head, SealedEntry};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
+use crate::changes::{Changed, Changes};
 use crate::ledger::{LedgerError, LedgerResult};
-use crate::server_ledger::{ServerLedger, StoreChange};
+use crate::server_ledger::ServerLedger;
 
 /// The number of entries that are read at once, if they are small.
 const PAGE: usize = 64;
@@ -47,16 +48,12 @@ impl Drop for Listening {
 
 impl Feed {
     pub fn start(ledger: Arc<dyn ServerLedger>) -> Self {
-        let mut changes = ledger.changes();
+        let mut changes = Changes::follow(ledger.as_ref(), Duration::ZERO);
         let hub = Arc::new(Hub { ledger, followed: Mutex::default() });
         let waking = Arc::clone(&hub);
         let listening = tokio::spawn(async move {
-            loop {
-                match changes.recv().await {
-                    Ok(StoreChange::Session(session)) => waking.wake(&session),
-                    Ok(StoreChange::Anywhere) | Err(RecvError::Lagged(_)) => waking.wake_all(),
-                    Err(RecvError::Closed) => return,
-                }
+            while let Some(changed) = changes.next().await {
+                waking.wake(&changed);
             }
         });
         Self { hub, _listening: Arc::new(Listening(listening.abort_handle())) }
@@ -65,16 +62,8 @@ impl Feed {
     /// Follows a session from behind the entry `after`; 0 is the beginning. Refused if the journal does not reach that far.
     pub async fn follow(&self, session: &SessionIdentity, after: u64) -> LedgerResult<Follower> {
         // Every write from here on wakes the follower, so that no entry is missed between the read and the wait.
-        let (hub, woken) = (Arc::clone(&self.hub), self.hub.subscribe(session));
-        let mut follower = Follower {
-            hub,
-            session: session.clone(),
-            head: Head::START,
-            read: VecDeque::new(),
-            page: 1,
-            behind: true,
-            woken,
-        };
+        let watch = self.watch(session);
+        let mut follower = Follower { watch, head: Head::START, read: VecDeque::new(), page: 1, behind: true };
         let stored = self.hub.ledger.session(session).await?;
         let stored = stored.ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;
         if after > stored.head.seq {
@@ -85,6 +74,12 @@ impl Feed {
             follower.head = Head { seq: after, hash: self.hub.hash_of(session, after).await? };
         }
         Ok(follower)
+    }
+
+    /// Watches a session from now on, whether it exists or not.
+    pub fn watch(&self, session: &SessionIdentity) -> SessionWatch {
+        let written = self.hub.followed().entry(session.clone()).or_default().subscribe();
+        SessionWatch { hub: Arc::clone(&self.hub), session: session.clone(), written }
     }
 
     /// The last entry of the journal of a session.
@@ -100,20 +95,14 @@ impl Hub {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn subscribe(&self, session: &SessionIdentity) -> watch::Receiver<()> {
-        self.followed().entry(session.clone()).or_insert_with(|| watch::Sender::new(())).subscribe()
-    }
-
-    fn wake(&self, session: &SessionIdentity) {
-        if let Some(waiting) = self.followed().get(session) {
-            waiting.send_replace(());
+    fn wake(&self, changed: &Changed) {
+        let followed = self.followed();
+        let wake = |written: &watch::Sender<()>| written.send_replace(());
+        if changed.resync {
+            followed.values().for_each(wake);
+        } else {
+            changed.sessions.iter().filter_map(|session| followed.get(session)).for_each(wake);
         }
-    }
-
-    fn wake_all(&self) {
-        self.followed().values().for_each(|waiting| {
-            waiting.send_replace(());
-        });
     }
 
     async fn hash_of(&self, session: &SessionIdentity, seq: u64) -> LedgerResult<EntryHash> {
@@ -121,6 +110,32 @@ impl Hub {
         let entry = entries.into_iter().find(|entry| entry.seq == seq);
         let missing = || LedgerError::damaged(format!("the journal of session {session}"), format!("{seq} is missing"));
         Ok(entry.ok_or_else(missing)?.hash)
+    }
+}
+
+/// Tells that a session may have been written to.
+#[derive(Debug)]
+pub struct SessionWatch {
+    hub: Arc<Hub>,
+    session: SessionIdentity,
+    written: watch::Receiver<()>,
+}
+
+impl SessionWatch {
+    /// Waits for the next write. Dropping the future loses none.
+    pub async fn changed(&mut self) {
+        // The hub lives as long as this does, and with it the sender.
+        let _ = self.written.changed().await;
+    }
+}
+
+impl Drop for SessionWatch {
+    fn drop(&mut self) {
+        let mut followed = self.hub.followed();
+        // This one is still counted.
+        if followed.get(&self.session).is_some_and(|written| written.receiver_count() <= 1) {
+            followed.remove(&self.session);
+        }
     }
 }
 
@@ -135,20 +150,22 @@ pub enum Followed {
 /// One reader of one session. It checks the chain, so that it never returns an entry that was changed.
 #[derive(Debug)]
 pub struct Follower {
-    hub: Arc<Hub>,
-    session: SessionIdentity,
+    watch: SessionWatch,
     head: Head,
     read: VecDeque<Entry>,
     /// How many entries are read next, by how large the last ones were.
     page: u32,
     /// Whether there may be entries to read: false after an empty read until the follower is woken.
     behind: bool,
-    woken: watch::Receiver<()>,
 }
 
 impl Follower {
     pub fn session(&self) -> &SessionIdentity {
-        &self.session
+        &self.watch.session
+    }
+
+    fn ledger(&self) -> &dyn ServerLedger {
+        self.watch.hub.ledger.as_ref()
     }
 
     /// Waits for the next entry. Dropping the future loses no entry.
@@ -158,12 +175,11 @@ impl Follower {
                 return Ok(Followed::Entry(Box::new(entry)));
             }
             if !self.behind {
-                // The hub lives as long as this does, and with it the sender.
-                let _ = self.woken.changed().await;
+                self.watch.changed().await;
                 self.behind = true;
             }
-            self.woken.borrow_and_update();
-            let sealed = self.hub.ledger.journal(&self.session, self.head.seq, self.page).await?;
+            self.watch.written.mark_unchanged();
+            let sealed = self.ledger().journal(self.session(), self.head.seq, self.page).await?;
             if sealed.is_empty() {
                 if self.is_gone().await? {
                     return Ok(Followed::Gone);
@@ -179,11 +195,11 @@ impl Follower {
                     break;
                 }
                 bytes += sealed.body.len();
-                match head.check(&self.session, sealed) {
+                match head.check(self.session(), sealed) {
                     Ok(entry) => read.push_back(entry),
                     Err(_) if self.is_gone().await? => return Ok(Followed::Gone),
                     Err(damage) => {
-                        let what = format!("the journal of session {}", self.session);
+                        let what = format!("the journal of session {}", self.session());
                         return Err(LedgerError::damaged(what, damage));
                     }
                 }
@@ -196,9 +212,9 @@ impl Follower {
     /// Whether the last entry that was read does not exist any more.
     async fn is_gone(&self) -> LedgerResult<bool> {
         let Some(seq) = self.head.seq.checked_sub(1) else {
-            return Ok(self.hub.ledger.session(&self.session).await?.is_none());
+            return Ok(self.ledger().session(self.session()).await?.is_none());
         };
-        let entries = self.hub.ledger.journal(&self.session, seq, 1).await?;
+        let entries = self.ledger().journal(self.session(), seq, 1).await?;
         Ok(entries.first().is_none_or(|entry| entry.hash != self.head.hash))
     }
 }
@@ -209,14 +225,4 @@ fn next_page(page: u32, sealed: &[SealedEntry]) -> u32 {
     let average = (bytes / sealed.len().max(1)).max(1);
     let fit = (PAGE_BYTES / average).clamp(1, PAGE) as u32;
     fit.min(page * 2)
-}
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        let mut followed = self.hub.followed();
-        // This one is still counted.
-        if followed.get(&self.session).is_some_and(|waiting| waiting.receiver_count() <= 1) {
-            followed.remove(&self.session);
-        }
-    }
 }

@@ -192,7 +192,7 @@ impl History {
         let mut replay = Replay::new(session, plan);
         for entry in self.ledger().plan_journal(session, plan).await? {
             match entry {
-                Ok(entry) => replay.take_in(entry),
+                Ok(entry) => replay.apply(entry),
                 Err(damaged) => replay.note_damage(damaged),
             }
         }
@@ -200,7 +200,7 @@ impl History {
     }
 
     /// The session as it was before a request was carried out and right after it, from its journal.
-    pub(crate) async fn session_around(
+    pub async fn session_around(
         &self,
         session: &SessionIdentity,
         carried_out: &Committed,

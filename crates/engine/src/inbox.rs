@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use planwright_core::ask::Ask;
+pub use planwright_core::ask::WaitingAsk;
 use planwright_core::auto::AutoRun;
-use planwright_core::ids::PlanId;
 pub use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::refusal::RefusalCode;
@@ -27,15 +26,6 @@ pub struct Waiting {
     pub wants: WaitingFor,
 }
 
-/// A turn that waits for a person's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WaitingAsk {
-    pub session: SessionIdentity,
-    pub ask: Ask,
-    /// The plan that the turn works for.
-    pub plan: Option<PlanId>,
-}
-
 /// A run that waits for a person: at one of its limits, or because its process ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitingRun {
@@ -47,7 +37,7 @@ pub struct WaitingRun {
 }
 
 /// The largest number of asks that are listed.
-const MOST_ASKS: usize = 1_000;
+const MAX_ASKS: usize = 1_000;
 
 #[derive(Debug, Clone)]
 pub struct Inbox {
@@ -96,7 +86,7 @@ impl Inbox {
             damaged.extend(page.damaged);
             asks.extend(page.items.into_iter().filter_map(|stored| waiting_ask(&stored.session)));
             after = page.next;
-            if after.is_none() || asks.len() >= MOST_ASKS {
+            if after.is_none() || asks.len() >= MAX_ASKS {
                 break;
             }
         }
@@ -112,7 +102,7 @@ impl Inbox {
             damaged.extend(page.damaged);
             runs.extend(page.items.iter().flat_map(|stored| waiting_runs(&stored.session)));
             after = page.next;
-            if after.is_none() || runs.len() >= MOST_ASKS {
+            if after.is_none() || runs.len() >= MAX_ASKS {
                 break;
             }
         }
@@ -145,7 +135,5 @@ pub fn waiting_runs(session: &Session) -> Vec<WaitingRun> {
 
 /// What the session's turn asks, if it waits for an answer.
 pub fn waiting_ask(session: &Session) -> Option<WaitingAsk> {
-    let ask = session.waiting_ask()?.clone();
-    let plan = session.turn.as_ref().and_then(|turn| turn.purpose.plan()).cloned();
-    Some(WaitingAsk { session: session.identity.clone(), ask, plan })
+    WaitingAsk::of(&session.identity, session.turn.as_ref()?)
 }

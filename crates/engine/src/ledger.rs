@@ -335,7 +335,7 @@ pub trait LeaseStore: Send + Sync + std::fmt::Debug + 'static {
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()>;
 
     /// Records that the process of this name is alive. Processes that were not alive for a day are forgotten.
-    async fn note_alive(&self, owner: &str, now: Timestamp) -> LedgerResult<()>;
+    async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()>;
 
     /// When a process was last alive, if it recorded that.
     async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>>;

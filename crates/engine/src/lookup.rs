@@ -2,32 +2,58 @@
 
 use std::sync::Arc;
 
+use planwright_core::approval::record::{ApprovalState, SealedRecord};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::Plan;
+use planwright_core::presence::AgentClient;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 
-use crate::ledger::{Ledger, LedgerResult, StoredSession};
+use crate::ledger::{Ledger, LedgerError, LedgerResult, StoredSession};
 
-pub(crate) async fn session(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<Session> {
+/// The sessions that are read at once.
+const PAGE: u32 = 256;
+
+pub async fn session(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<Session> {
     Ok(stored_session(ledger, session).await?.session)
 }
 
-pub(crate) async fn stored_session(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<StoredSession> {
+pub async fn stored_session(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<StoredSession> {
     let stored = ledger.session(session).await?;
     stored.ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")).into())
 }
 
-pub(crate) async fn plan(ledger: &dyn Ledger, session: &SessionIdentity, id: &PlanId) -> LedgerResult<Arc<Plan>> {
+pub async fn plan(ledger: &dyn Ledger, session: &SessionIdentity, id: &PlanId) -> LedgerResult<Arc<Plan>> {
     named(&ledger.snapshot(session, Some(id)).await?, id)
 }
 
 /// A plan of a snapshot that was read with it.
-pub(crate) fn named(snapshot: &Snapshot, id: &PlanId) -> LedgerResult<Arc<Plan>> {
+pub fn named(snapshot: &Snapshot, id: &PlanId) -> LedgerResult<Arc<Plan>> {
     snapshot.plans.get(id).cloned().ok_or_else(|| no_plan(&snapshot.identity, id).into())
 }
 
-pub(crate) fn no_plan(session: &SessionIdentity, id: &PlanId) -> Refusal {
+pub fn no_plan(session: &SessionIdentity, id: &PlanId) -> Refusal {
     Refusal::not_found(format!("There is no plan {id} in session {session}."))
+}
+
+/// The programs of the agents of all sessions. One whose processes are not known counts in its own session only: it could be on any
+/// machine.
+pub(crate) async fn agents_of_sessions(ledger: &dyn Ledger) -> LedgerResult<Vec<AgentClient>> {
+    let mut clients = Vec::new();
+    let mut after = None;
+    loop {
+        let page = ledger.walk_sessions(after, PAGE).await?;
+        let found = page.items.into_iter().flat_map(|stored| stored.session.clients);
+        clients.extend(found.filter(|client| !client.is_unknown()));
+        after = page.next;
+        if after.is_none() {
+            return Ok(clients);
+        }
+    }
+}
+
+/// What the records of approvers and policies say, checked.
+pub(crate) fn approval_state(records: &[SealedRecord]) -> LedgerResult<ApprovalState> {
+    ApprovalState::replay(records).map_err(|damage| LedgerError::damaged("the list of approvers", damage))
 }

@@ -21,12 +21,12 @@ use crate::ledger::{Committed, DamagedRow, FoundMemories, LedgerError, LedgerRes
 use crate::submitter::{MemoryRead, SubmitRequest, Submitter};
 
 pub(crate) use embeddings::Embeddings;
-pub(crate) use tools::{MemoryTools, memory_tools};
+pub use tools::{MemoryTools, memory_tools};
 
 use embeddings::ByMeaning;
 
 /// A piece of an id names a memory from this length on.
-const SHORTEST_PIECE: usize = 6;
+const MIN_PIECE: usize = 6;
 
 #[derive(Debug, Clone)]
 pub struct Memories {
@@ -62,18 +62,11 @@ impl Memories {
         Ok(self.save_as(self.submitter.request(session, by), new).await?.0)
     }
 
-    pub(crate) async fn save_as(
-        &self,
-        request: SubmitRequest<'_>,
-        new: NewMemory,
-    ) -> LedgerResult<(MemoryItem, Committed)> {
+    pub async fn save_as(&self, request: SubmitRequest<'_>, new: NewMemory) -> LedgerResult<(MemoryItem, Committed)> {
         let outcome = self.submit_as(request, MemoryCommand::Save(Box::new(new))).await?;
         match outcome.event {
             MemoryEvent::Saved { item } => Ok((*item, outcome.committed)),
-            MemoryEvent::Promoted { .. }
-            | MemoryEvent::Forgotten { .. }
-            | MemoryEvent::Restored { .. }
-            | MemoryEvent::OfferDeclined { .. } => Err(other_request()),
+            _ => Err(other_request()),
         }
     }
 
@@ -129,7 +122,7 @@ impl Memories {
     pub async fn find(&self, chain: &ScopeChain, reference: &str) -> LedgerResult<MemoryItem> {
         let not_found =
             || Refusal::not_found(format!("There is no memory {} in session {}.", quoted(reference), chain.session()));
-        if reference.len() < SHORTEST_PIECE {
+        if reference.len() < MIN_PIECE {
             return Err(not_found().into());
         }
         let found = self.submitter.ledger().memories_named(chain, reference).await?;
@@ -159,10 +152,7 @@ impl Memories {
         let outcome = self.submit(session, by, MemoryCommand::Promote { memory }).await?;
         match outcome.event {
             MemoryEvent::Promoted { copy, .. } => Ok(*copy),
-            MemoryEvent::Saved { .. }
-            | MemoryEvent::Forgotten { .. }
-            | MemoryEvent::Restored { .. }
-            | MemoryEvent::OfferDeclined { .. } => Err(other_request()),
+            _ => Err(other_request()),
         }
     }
 

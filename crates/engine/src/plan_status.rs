@@ -2,14 +2,13 @@
 //! the same text.
 
 use jiff::Timestamp;
-use planwright_core::plan::execution::{StepRun, StepStatus};
-use planwright_core::plan::{Execution, Plan, PlanStatus};
+use planwright_core::plan::choices::{Choice, Choices};
+use planwright_core::plan::execution::{StepState, StepStatus};
+use planwright_core::plan::{Execution, Plan, PlanStatus, choices};
 use planwright_core::visible::visible;
 
 use crate::clock::{ago, between, lasted};
-use crate::plans::Activity;
 use crate::step_counts::StepCounts;
-use crate::who;
 
 /// The number of steps of one kind that are listed.
 const TOLD: usize = 5;
@@ -17,12 +16,12 @@ const TOLD: usize = 5;
 const ROOM: usize = 240;
 
 /// The line of the plan, and a list about its execution at this moment.
-pub fn plan_status(plan: &Plan, now: Timestamp, activity: Option<&Activity>) -> String {
+pub fn plan_status(plan: &Plan, now: Timestamp) -> String {
     let Some(execution) = &plan.execution else { return plan_line(plan) };
     let counts = StepCounts::of(execution);
     let mut text = format!("{} {} of {} steps are done", plan_line(plan), counts.done, counts.total);
     let others = StepCounts { not_begun: 0, in_progress: 0, ..counts };
-    text.extend(others.not_done().map(|words| format!(", {words}")));
+    text.extend(others.not_done().map(|others| format!(", {others}")));
     text.push('.');
     if let Some((position, next)) = next(plan, execution) {
         text.push_str(&format!(" Next: {position}. {}", short(&next.description)));
@@ -36,19 +35,26 @@ pub fn plan_status(plan: &Plan, now: Timestamp, activity: Option<&Activity>) -> 
         }
     });
     for (status, tell) in KINDS {
-        let with = || (1..).zip(&execution.steps).filter(|(_, run)| run.status == status);
-        text.extend(with().take(TOLD).map(|(position, run)| format!("\n- {}", tell(position, run, now))));
+        let with = || (1..).zip(&execution.steps).filter(|(_, state)| state.status == status);
+        text.extend(with().take(TOLD).map(|(position, state)| format!("\n- {}", tell(position, state, now))));
         let more = with().skip(TOLD).count();
         if more > 0 {
             text.push_str(&format!("\n- and {more} more of them"));
         }
     }
-    text.push_str(&waiting(plan, execution, activity));
     text
 }
 
-/// The status in one line.
-pub(crate) fn short_status(plan: &Plan) -> String {
+/// The status in one line, and what an execution that waits for a person waits for.
+pub fn short_status(plan: &Plan) -> String {
+    let line = progress_line(plan);
+    match execution_choices(plan) {
+        Some(text) => format!("{line}\n\n{text}"),
+        None => line,
+    }
+}
+
+pub fn progress_line(plan: &Plan) -> String {
     let mut text = plan_line(plan);
     if let Some(execution) = &plan.execution {
         let progress = execution.progress();
@@ -57,54 +63,55 @@ pub(crate) fn short_status(plan: &Plan) -> String {
             text.push_str(&format!(" Next: {}. {}", next.step, one_line(&next.description)));
         }
     }
-    if let Some(words) = step_pause_words(plan) {
-        text.push_str(&format!("\n\n{words}"));
-    }
     text
 }
 
-/// What a person does after a look at the step that ended, if the plan waits for that.
-pub(crate) fn step_pause_words(plan: &Plan) -> Option<String> {
-    let pause = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing)?.step_pause()?;
-    let (number, step) = (plan.number, pause.step);
-    Some(format!(
-        "It is **paused** after step {step}, so that you can look at it:\n\n\
-         - `/plan resume {number}` continues with the next step\n\
-         - `/plan revise #{number} WHAT TO CHANGE` changes the rest\n\
-         - `/plan resume {number} stop` ends the execution here"
-    ))
+/// The choices of a plan whose execution waits for a person.
+pub fn execution_choices(plan: &Plan) -> Option<String> {
+    let waits = plan.status == PlanStatus::Executing && plan.waits_for_person();
+    waits.then(|| choices_text(&choices(plan, None)))
 }
 
-type Tell = fn(usize, &StepRun, Timestamp) -> String;
+/// What something waits for, and what a person can type about it, in Markdown.
+pub fn choices_text(choices: &Choices) -> String {
+    format!("{}\n\n{}", one_line(&choices.situation), choice_list(&choices.list))
+}
+
+pub fn choice_list(list: &[Choice]) -> String {
+    let line = |choice: &Choice| format!("- `{}`: {}", choice.command, one_line(&choice.label));
+    list.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+type Tell = fn(usize, &StepState, Timestamp) -> String;
 
 /// The steps that are listed, the most urgent first.
 const KINDS: [(StepStatus, Tell); 3] =
     [(StepStatus::InProgress, in_progress), (StepStatus::Uncertain, uncertain), (StepStatus::Failed, failed)];
 
-fn in_progress(position: usize, run: &StepRun, now: Timestamp) -> String {
-    let since = run.started_at.map_or_else(String::new, |at| format!(" for {}", lasted(between(at, now))));
-    format!("step {position} is in progress{since}: {}{}", short(&run.description), known(run))
+fn in_progress(position: usize, state: &StepState, now: Timestamp) -> String {
+    let since = state.started_at.map_or_else(String::new, |at| format!(" for {}", lasted(between(at, now))));
+    format!("step {position} is in progress{since}: {}{}", short(&state.description), known(state))
 }
 
-fn uncertain(position: usize, run: &StepRun, now: Timestamp) -> String {
-    let begun = run.started_at.map_or_else(String::new, |at| format!(", begun {}", ago(at, now)));
-    format!("step {position} is uncertain{begun}: {}{}", short(&run.description), known(run))
+fn uncertain(position: usize, state: &StepState, now: Timestamp) -> String {
+    let begun = state.started_at.map_or_else(String::new, |at| format!(", begun {}", ago(at, now)));
+    format!("step {position} is uncertain{begun}: {}{}", short(&state.description), known(state))
 }
 
-fn failed(position: usize, run: &StepRun, now: Timestamp) -> String {
-    let when = run.finished_at.map_or_else(String::new, |at| format!(" {}", ago(at, now)));
-    format!("step {position} failed{when}: {}{}", short(&run.description), known(run))
+fn failed(position: usize, state: &StepState, now: Timestamp) -> String {
+    let when = state.finished_at.map_or_else(String::new, |at| format!(" {}", ago(at, now)));
+    format!("step {position} failed{when}: {}{}", short(&state.description), known(state))
 }
 
 /// The note and the evidence of a step.
-fn known(run: &StepRun) -> String {
-    let evidence = run.evidence.as_ref().map(|evidence| format!("evidence: {}", short(evidence)));
-    let said = run.note.as_ref().map(|note| short(note)).into_iter().chain(evidence);
-    said.map(|words| format!("; {words}")).collect()
+fn known(state: &StepState) -> String {
+    let evidence = state.evidence.as_ref().map(|evidence| format!("evidence: {}", short(evidence)));
+    let texts = state.note.as_ref().map(|note| short(note)).into_iter().chain(evidence);
+    texts.map(|text| format!("; {text}")).collect()
 }
 
 /// The step that begins next, or when the plan is resumed.
-fn next<'a>(plan: &Plan, execution: &'a Execution) -> Option<(usize, &'a StepRun)> {
+fn next<'a>(plan: &Plan, execution: &'a Execution) -> Option<(usize, &'a StepState)> {
     let to_do = |status: StepStatus| match plan.status {
         PlanStatus::Executing => status == StepStatus::Pending,
         PlanStatus::PartiallyCompleted => matches!(status, StepStatus::Pending | StepStatus::Failed),
@@ -116,29 +123,10 @@ fn next<'a>(plan: &Plan, execution: &'a Execution) -> Option<(usize, &'a StepRun
         | PlanStatus::Cancelled
         | PlanStatus::Superseded => false,
     };
-    (1..).zip(&execution.steps).find(|(_, run)| to_do(run.status))
+    (1..).zip(&execution.steps).find(|(_, state)| to_do(state.status))
 }
 
-fn waiting(plan: &Plan, execution: &Execution, activity: Option<&Activity>) -> String {
-    let with = |status: StepStatus| (1..).zip(&execution.steps).find(|(_, run)| run.status == status);
-    match (plan.status, with(StepStatus::Uncertain), with(StepStatus::InProgress)) {
-        (PlanStatus::Executing, Some((position, _)), None) => {
-            format!("\n\nIt waits for a person: the result of step {position} is unknown, and no step after it begins.")
-        }
-        _ => match activity {
-            Some(Activity::Paused) if execution.step_pause().is_some() => {
-                step_pause_words(plan).map_or_else(String::new, |words| format!("\n\n{words}"))
-            }
-            Some(Activity::Paused) => {
-                "\n\nIt is **paused**: no process works on it, and none will until you say so.".to_owned()
-            }
-            Some(Activity::LeftTo(agent)) => format!("\n\nIt is left to {}, which drafted it.", one_line(&who(agent))),
-            Some(Activity::Running) | None => String::new(),
-        },
-    }
-}
-
-pub(crate) fn plan_line(plan: &Plan) -> String {
+pub fn plan_line(plan: &Plan) -> String {
     let line = format!("Plan {} is **{}**: {}.", plan.number, plan.status, one_line(&plan.display_title()));
     match &plan.incomplete_approval {
         Some(waiting) => format!("{line} {}.", one_line(&waiting.to_string())),
@@ -155,7 +143,7 @@ fn short(text: &str) -> String {
 }
 
 /// A title in one line that no Markdown of its own disturbs.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in visible(text).replace(['\n', '\t'], " ").chars() {
         if "\\`*_[]<>#|~".contains(c) {

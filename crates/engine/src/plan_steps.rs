@@ -3,12 +3,13 @@
 use jiff::Timestamp;
 use planwright_core::plan::Plan;
 use planwright_core::plan::content::PlanContent;
-use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::execution::{StepState, StepStatus};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Serialised as tools answer with it.
+/// One step of a plan, with what its approval and its latest execution say about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StepView))]
 #[serde(rename_all = "camelCase")]
 pub struct StepDetail {
     pub id: String,
@@ -17,25 +18,33 @@ pub struct StepDetail {
     pub description: String,
     pub status: StepStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub tool: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Value))]
     pub arguments: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub agent: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub verification: Option<String>,
     /// Shell lines that the approval of the step covers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub evidence: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub finished_at: Option<Timestamp>,
 }
 
@@ -47,7 +56,7 @@ pub fn plan_steps(plan: &Plan) -> Vec<StepDetail> {
         .into_iter()
         .zip(1..)
         .map(|(step, position)| {
-            let run: Option<&StepRun> = plan.execution.as_ref().and_then(|execution| execution.run(&step.id));
+            let state: Option<&StepState> = plan.execution.as_ref().and_then(|execution| execution.step(&step.id));
             let left_out = skipped.iter().find(|left| left.step == step.id);
             let mut view = StepDetail {
                 id: step.id.to_string(),
@@ -69,11 +78,11 @@ pub fn plan_steps(plan: &Plan) -> Vec<StepDetail> {
                 view.status = StepStatus::Skipped;
                 view.note = Some(left.why.to_string());
             }
-            if let Some(run) = run {
-                view.status = run.status;
-                view.note.clone_from(&run.note);
-                view.evidence.clone_from(&run.evidence);
-                (view.started_at, view.finished_at) = (run.started_at, run.finished_at);
+            if let Some(state) = state {
+                view.status = state.status;
+                view.note.clone_from(&state.note);
+                view.evidence.clone_from(&state.evidence);
+                (view.started_at, view.finished_at) = (state.started_at, state.finished_at);
             }
             match &plan.content {
                 PlanContent::Document(_) => {}

@@ -117,7 +117,7 @@ impl PlanWatch {
         for entry in ledger.plan_journal(session, plan).await? {
             let entry = entry.map_err(|row| LedgerError::damaged(row.what, row.reason))?;
             if entry.seq <= stored.head.seq {
-                replay.take_in(entry);
+                replay.apply(entry);
             }
         }
         if replay.snapshot.plan(plan).is_none() {
@@ -182,7 +182,7 @@ impl PlanWatch {
     /// The start of the step that an event ends.
     fn started_at(&self, event: &Event) -> Option<Timestamp> {
         let Some(PlanEvent::StepEnded { step, .. }) = event.plan_event() else { return None };
-        let run = self.plan().execution.as_ref()?.run(step)?;
+        let run = self.plan().execution.as_ref()?.step(step)?;
         run.started_at.filter(|_| run.status == StepStatus::InProgress)
     }
 }
@@ -190,36 +190,7 @@ impl PlanWatch {
 fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<PlanUpdateKind> {
     let summary = || execution_summary(plan, entry.at);
     match &entry.event {
-        Event::Session(event) => match event {
-            SessionEvent::PlanModeEnabled { .. }
-            | SessionEvent::PlanCreated { .. }
-            | SessionEvent::PlanImported { .. } => Some(PlanUpdateKind::Changed),
-            SessionEvent::Opened
-            | SessionEvent::ConversationReset { .. }
-            | SessionEvent::PlanModeDisabled { .. }
-            | SessionEvent::Compacted { .. }
-            | SessionEvent::Renamed { .. }
-            | SessionEvent::ReviewDrafted { .. }
-            | SessionEvent::ReviewSent { .. }
-            | SessionEvent::PlanShown { .. }
-            | SessionEvent::WorkspaceChosen { .. }
-            | SessionEvent::FilesChanged { .. }
-            | SessionEvent::ChangesUndone { .. }
-            | SessionEvent::ClientSeen { .. }
-            | SessionEvent::GatewayAsked { .. }
-            | SessionEvent::Restored => None,
-        },
-        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) => None,
         Event::Plan { event, .. } => match event {
-            PlanEvent::ContentSet { .. }
-            | PlanEvent::StepRecorded { .. }
-            | PlanEvent::MetadataSet { .. }
-            | PlanEvent::StepAdded { .. }
-            | PlanEvent::StepUpdated { .. }
-            | PlanEvent::StepRemoved { .. }
-            | PlanEvent::Finalized { .. }
-            | PlanEvent::RevisionRequested { .. }
-            | PlanEvent::ApprovalSigned { .. } => Some(PlanUpdateKind::Changed),
             PlanEvent::Approved { approval } => Some(PlanUpdateKind::Approved { note: approval.note.clone() }),
             PlanEvent::Rejected { reason } => Some(PlanUpdateKind::Rejected { reason: reason.clone() }),
             PlanEvent::Cancelled { reason } => {
@@ -244,7 +215,10 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             }),
             PlanEvent::PermissionsCounted { .. } => None,
             PlanEvent::ExecutionFinished { .. } => summary().map(PlanUpdateKind::ExecutionEnded),
+            _ => Some(PlanUpdateKind::Changed),
         },
+        Event::Session(SessionEvent::PlanModeEnabled { .. }) => Some(PlanUpdateKind::Changed),
+        event => event.added_plan().map(|_| PlanUpdateKind::Changed),
     }
 }
 

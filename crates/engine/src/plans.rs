@@ -1,11 +1,12 @@
 //! Plans: decisions about them, how they are found, and what happens with one right now.
 
 mod activity;
+mod decision;
 
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{AfterApproval, Command, Decision, RunCommand, StuckChoice};
+use planwright_core::command::{AfterApproval, Command, Decision, ExecutionCommand, StuckChoice};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::reference::PlanReference;
@@ -18,10 +19,10 @@ use crate::history::History;
 use crate::ledger::{Ledger, LedgerResult, Page, PlanSummary};
 use crate::lookup::{self, no_plan};
 use crate::plan_watch::PlanWatch;
-use crate::session::input::{Approving, Changes};
 use crate::submitter::Submitter;
 
-pub use activity::Activity;
+pub use decision::{Approving, Changes};
+pub use planwright_core::plan::Activity;
 
 /// The number of plans that are read at once.
 const PAGE: u32 = 200;
@@ -66,7 +67,7 @@ impl Plans {
 
     /// With [`AfterApproval::CarryOut`] its execution starts in the same entry. The caller carries the plan out; after a
     /// crash another process does.
-    pub(crate) async fn approve_with(
+    pub async fn approve_with(
         &self,
         session: &SessionIdentity,
         by: &Actor,
@@ -158,8 +159,9 @@ impl Plans {
         plan: &Plan,
     ) -> LedgerResult<Arc<Plan>> {
         let Some(execution) = &plan.execution else { return Err(no_plan(session, &plan.id).into()) };
-        let finish = RunCommand::Finish { plan: plan.id.clone(), execution: execution.id.clone(), ended: Vec::new() };
-        let committed = self.submitter.submit(session, by, Command::Run(finish)).await?;
+        let finish =
+            ExecutionCommand::Finish { plan: plan.id.clone(), execution: execution.id.clone(), ended: Vec::new() };
+        let committed = self.submitter.submit(session, by, Command::Execution(finish)).await?;
         lookup::named(&committed.snapshot, &plan.id)
     }
 
@@ -220,7 +222,7 @@ impl Plans {
 
     /// Whether an execution is being worked on right now; `None` unless the plan is `EXECUTING`.
     pub async fn activity(&self, session: &SessionIdentity, plan: &Plan) -> LedgerResult<Option<Activity>> {
-        Activity::of(self.ledger(), &self.history, session, plan).await
+        activity::activity(self.ledger(), &self.history, session, plan).await
     }
 
     /// Watches the plan from now on.

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use uuid::Uuid;
 
 /// A name that no other process has, nor this one after another start.
-pub(super) fn own_name() -> String {
+pub fn own_name() -> String {
     let unique = Uuid::now_v7();
     match (place(), started("self")) {
         (Some(place), Some(started)) => format!("{place}/{}/{started}/{unique}", std::process::id()),
@@ -16,7 +16,7 @@ pub(super) fn own_name() -> String {
 }
 
 /// Whether the process with this name has surely ended. Of processes elsewhere nothing is known.
-pub(crate) fn is_gone(owner: &str) -> bool {
+pub fn is_gone(owner: &str) -> bool {
     let parts: Vec<_> = owner.split('/').collect();
     let [boot, space, pid, began, _] = parts.as_slice() else { return false };
     let here = place().is_some_and(|place| place == format!("{boot}/{space}"));

@@ -19,7 +19,7 @@ use crate::lookup;
 use crate::submitter::Submitter;
 
 /// How many plans are followed back from the one that replaced them.
-const MOST_PREDECESSORS: usize = 16;
+const MAX_PREDECESSORS: usize = 16;
 
 #[derive(Debug, Clone)]
 pub struct Reviews {
@@ -84,7 +84,7 @@ impl Reviews {
         let PlanReviews { draft, sent } = self.read(plan, by).await?;
         let mut found: Vec<_> = sent.into_iter().map(|sent| (Arc::clone(plan), sent)).collect();
         let mut replaced = plan.supersedes.clone();
-        for _ in 0..MOST_PREDECESSORS {
+        for _ in 0..MAX_PREDECESSORS {
             let Some(id) = replaced.take() else { break };
             let earlier = lookup::plan(self.submitter.ledger().as_ref(), &plan.session, &id).await?;
             let sent = self.read(&earlier, by).await?.sent;
@@ -118,14 +118,14 @@ impl Reviews {
         let mut reviews = PlanReviews::default();
         for entry in self.submitter.ledger().plan_journal(&plan.session, &plan.id).await? {
             let entry = entry.map_err(|row| LedgerError::damaged(row.what, row.reason))?;
-            reviews.take_in(entry, by);
+            reviews.apply(entry, by);
         }
         Ok(reviews)
     }
 }
 
 impl PlanReviews {
-    fn take_in(&mut self, entry: Entry, reader: &Actor) {
+    fn apply(&mut self, entry: Entry, reader: &Actor) {
         let is_own = is_same_person(&entry.by, reader);
         match entry.event {
             Event::Session(SessionEvent::ReviewDrafted { review, .. }) if is_own => self.draft = review,
@@ -135,12 +135,7 @@ impl PlanReviews {
                 }
                 self.sent.push(SentReview { at: entry.at, by: entry.by, with, review });
             }
-            Event::Session(_)
-            | Event::Turn { .. }
-            | Event::Workbook(_)
-            | Event::Memory(_)
-            | Event::Auto(_)
-            | Event::Plan { .. } => {}
+            _ => {}
         }
     }
 }

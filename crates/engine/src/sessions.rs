@@ -17,7 +17,7 @@ use crate::lookup;
 use crate::submitter::{SubmitRequest, Submitter};
 
 /// How many pages one search reads.
-const MOST_PAGES: usize = 100;
+const MAX_PAGES: usize = 100;
 
 #[derive(Debug, Clone)]
 pub struct Sessions {
@@ -125,16 +125,16 @@ impl Sessions {
 
     /// The sessions whose title, topic, key or channel have all of these words, the most recently active first. A page may be
     /// short, and even empty, although another one follows.
-    pub async fn search(&self, words: &str, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        let words: Vec<_> = words.split_whitespace().map(str::to_lowercase).collect();
-        if words.is_empty() {
+    pub async fn search(&self, query_words: &str, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        let query_words: Vec<_> = query_words.split_whitespace().map(str::to_lowercase).collect();
+        if query_words.is_empty() {
             return self.list(after, limit).await;
         }
         let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: after };
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let room = limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
             let page = self.list(found.next, room.max(1)).await?;
-            found.items.extend(page.items.into_iter().filter(|stored| has_words(&stored.session, &words)));
+            found.items.extend(page.items.into_iter().filter(|stored| has_words(&stored.session, &query_words)));
             found.damaged.extend(page.damaged);
             found.next = page.next;
             // With little room left every read would be small.
@@ -202,9 +202,9 @@ impl Sessions {
     }
 }
 
-fn has_words(session: &Session, words: &[String]) -> bool {
+fn has_words(session: &Session, query_words: &[String]) -> bool {
     let parts = [session.title.as_deref(), session.topic.as_deref()];
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ") + " " + &session.identity.to_string();
     let text = text.to_lowercase();
-    words.iter().all(|word| text.contains(word))
+    query_words.iter().all(|word| text.contains(word))
 }

@@ -31,7 +31,7 @@ impl StepCounts {
     }
 
     /// `2 done, 1 failed, 3 not begun`
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         std::iter::once(format!("{} done", self.done)).chain(self.not_done()).collect::<Vec<_>>().join(", ")
     }
 

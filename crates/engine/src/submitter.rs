@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::approval::AgentSandbox;
-use planwright_core::command::{Command, ExternalCommand, RunCommand, SessionCommand, TurnCommand};
+use planwright_core::command::{Command, DraftCommand, ExecutionCommand, ExternalCommand, SessionCommand, TurnCommand};
 use planwright_core::door::Guard;
 use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::policy::Policy;
@@ -17,44 +17,46 @@ use planwright_core::presence::Presence;
 use planwright_core::session::{Channel, SessionIdentity};
 use planwright_core::snapshot::{CommandContext, Snapshot};
 
-use crate::approvals::agents_of_sessions;
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
-use crate::plan_export::PlanExport;
+use crate::lookup::agents_of_sessions;
+use crate::session_files::{PlanFileEdit, PlanFiles, SessionFiles};
 use crate::session_policies::SessionPolicies;
-use crate::toolbox::files::FileTools;
 
 use observers::CommitObservers;
 use policy_in_force::PolicyInForce;
 
 pub use observers::{MemoryRead, Observer};
 
+/// The surface of an edit on disk.
+const DISK: &str = "disk";
+
 /// Submits commands to the ledger. Clones are cheap and share everything.
 #[derive(Debug, Clone)]
-pub(crate) struct Submitter {
+pub struct Submitter {
     ledger: Arc<dyn Ledger>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     policies: SessionPolicies,
     in_force: PolicyInForce,
-    export: Option<PlanExport>,
+    plan_files: Option<Arc<dyn PlanFiles>>,
     observers: CommitObservers,
 }
 
 /// Where a command comes from, and under which conditions the ledger takes it.
 #[derive(Debug, Clone)]
-pub(crate) struct SubmitRequest<'a> {
-    pub(crate) session: &'a SessionIdentity,
-    pub(crate) by: &'a Actor,
+pub struct SubmitRequest<'a> {
+    pub session: &'a SessionIdentity,
+    pub by: &'a Actor,
     /// The name of the request in the store.
-    pub(crate) id: RequestId,
-    pub(crate) leasing: Leasing,
+    pub id: RequestId,
+    pub leasing: Leasing,
     /// Refused unless this turn is open.
-    pub(crate) turn: Option<TurnId>,
+    pub turn: Option<TurnId>,
 }
 
 impl Submitter {
-    pub(crate) fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
+    pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(TimeOrderedIds));
         Self {
             ledger,
@@ -62,98 +64,113 @@ impl Submitter {
             ids,
             policies: SessionPolicies::new(policy),
             in_force: PolicyInForce::default(),
-            export: None,
+            plan_files: None,
             observers: CommitObservers::default(),
         }
     }
 
-    pub(crate) fn with_clock(self, clock: impl Clock, ids: impl Ids) -> Self {
+    pub fn with_clock(self, clock: impl Clock, ids: impl Ids) -> Self {
         Self { clock: Arc::new(clock), ids: Arc::new(ids), ..self }
     }
 
     /// The same submitter for a request that may arrive twice: the first command gets this name.
-    pub(crate) fn as_request(&self, request: RequestId) -> Self {
+    pub fn as_request(&self, request: RequestId) -> Self {
         Self { ids: Arc::new(NamedFirst::new(request, Arc::clone(&self.ids))), ..self.clone() }
     }
 
-    pub(crate) fn ledger(&self) -> &Arc<dyn Ledger> {
+    pub fn ledger(&self) -> &Arc<dyn Ledger> {
         &self.ledger
     }
 
-    /// The same submitter with the specialists and templates of projects, which are read with these tools.
-    pub(crate) fn with_project_files(self, files: FileTools) -> Self {
+    /// The same submitter with the specialists and templates of projects.
+    pub fn with_project_files(self, files: Arc<dyn SessionFiles>) -> Self {
         Self { policies: self.policies.with_files(files), ..self }
     }
 
     /// The same submitter, which writes plans as files of the project.
-    pub(crate) fn with_plan_export(self, export: PlanExport) -> Self {
-        Self { export: Some(export), ..self }
+    pub fn with_plan_files(self, files: Arc<dyn PlanFiles>) -> Self {
+        Self { plan_files: Some(files), ..self }
     }
 
     /// Reads what a person changed in the session's project: its specialists, its template, and the file of the active plan.
     /// Returns the session as it is then.
-    pub(crate) async fn read_project(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
+    pub async fn read_project(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
         let snapshot = self.ledger.snapshot(session, None).await?;
         self.policies.read_project(&snapshot).await;
-        match &self.export {
-            Some(export) if export.take_edit(self, &snapshot).await? => self.ledger.snapshot(session, None).await,
-            Some(_) | None => Ok(snapshot),
-        }
+        if self.submit_edit(&snapshot).await? { self.ledger.snapshot(session, None).await } else { Ok(snapshot) }
     }
 
     /// Reads what a person changed in the file of the active plan, which may not be the active one after the next command.
-    pub(crate) async fn read_plan_file(&self, session: &SessionIdentity) -> LedgerResult<()> {
-        if let Some(export) = &self.export {
-            export.take_edit(self, &self.ledger.snapshot(session, None).await?).await?;
+    pub async fn read_plan_file(&self, session: &SessionIdentity) -> LedgerResult<()> {
+        if self.plan_files.is_some() {
+            self.submit_edit(&self.ledger.snapshot(session, None).await?).await?;
         }
         Ok(())
     }
 
+    /// Proposes an edit of the active plan's file as a version. Returns whether there was one.
+    async fn submit_edit(&self, snapshot: &Snapshot) -> LedgerResult<bool> {
+        let Some(files) = &self.plan_files else { return Ok(false) };
+        let Some(PlanFileEdit { file, markdown }) = files.find_edit(snapshot).await else { return Ok(false) };
+        // Who wrote into the file is not known: an agent with a shell can do it, too.
+        let by = Actor::new(ActorKind::System, "an edit of the plan's file", DISK);
+        let command = Command::Draft(DraftCommand::SetContent { markdown, title: None });
+        match Box::pin(self.submit(&snapshot.identity, &by, command)).await {
+            Ok(committed) => Ok(!committed.events.is_empty()),
+            // Such as a text that is too long. The file stays as the person left it.
+            Err(LedgerError::Refused(refusal)) => {
+                tracing::warn!(
+                    event = "plan_file_edit_refused",
+                    file,
+                    error = refusal.message,
+                    "the edit of the plan's file cannot become a version"
+                );
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// The policy of the configuration.
-    pub(crate) fn policy(&self) -> &Policy {
+    pub fn policy(&self) -> &Policy {
         self.policies.configured()
     }
 
     /// The policy of each session.
-    pub(crate) fn policies(&self) -> &SessionPolicies {
+    pub fn policies(&self) -> &SessionPolicies {
         &self.policies
     }
 
-    pub(crate) fn now(&self) -> Timestamp {
+    pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    pub(crate) fn next_request(&self) -> RequestId {
+    pub fn next_request(&self) -> RequestId {
         self.ids.next()
     }
 
     /// Calls the observer after every commit of this submitter and its clones.
-    pub(crate) fn observe(&self, observer: Arc<dyn Observer>) {
+    pub fn observe(&self, observer: Arc<dyn Observer>) {
         self.observers.add(observer);
     }
 
     /// Tells the observers that memories were read.
-    pub(crate) fn notify_memory_read(&self, session: &SessionIdentity, read: &MemoryRead) {
+    pub fn notify_memory_read(&self, session: &SessionIdentity, read: &MemoryRead) {
         self.observers.notify_memory_read(session, read);
     }
 
     /// A request with a new name, outside of any lease and turn.
-    pub(crate) fn request<'a>(&self, session: &'a SessionIdentity, by: &'a Actor) -> SubmitRequest<'a> {
+    pub fn request<'a>(&self, session: &'a SessionIdentity, by: &'a Actor) -> SubmitRequest<'a> {
         SubmitRequest { session, by, id: self.next_request(), leasing: Leasing::None, turn: None }
     }
 
     /// Carries out a command in a session. It returns after the outcome is on disk.
-    pub(crate) async fn submit(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        command: Command,
-    ) -> LedgerResult<Committed> {
+    pub async fn submit(&self, session: &SessionIdentity, by: &Actor, command: Command) -> LedgerResult<Committed> {
         self.submit_as(self.request(session, by), command).await
     }
 
     /// The same for a request that has a name already, or that holds the lease of the session.
-    pub(crate) async fn submit_as(&self, request: SubmitRequest<'_>, command: Command) -> LedgerResult<Committed> {
+    pub async fn submit_as(&self, request: SubmitRequest<'_>, command: Command) -> LedgerResult<Committed> {
         let SubmitRequest { session, by, id, leasing, turn } = request;
         let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
         let name = command_name(&command);
@@ -175,8 +192,8 @@ impl Submitter {
                 tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed");
                 self.observers.notify(&session, committed);
                 audit_log::log_committed(&session, committed);
-                if let Some(export) = &self.export {
-                    export.write_changed(committed).await;
+                if let Some(files) = &self.plan_files {
+                    files.write_changed(committed).await;
                 }
             }
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
@@ -185,12 +202,12 @@ impl Submitter {
     }
 
     /// The configured policy and what the store adds to it: the policy in force there, and the approvers.
-    pub(crate) async fn policy_in_force(&self) -> LedgerResult<Arc<Policy>> {
+    pub async fn policy_in_force(&self) -> LedgerResult<Arc<Policy>> {
         self.in_force.get(self.ledger.as_ref(), self.policies.configured()).await
     }
 
     /// What a request wrote in the session, if it was carried out before.
-    pub(crate) async fn find_request(
+    pub async fn find_request(
         &self,
         session: &SessionIdentity,
         by: &Actor,
@@ -222,19 +239,11 @@ enum PolicyUse {
 }
 
 fn policy_use(command: &Command, by: &Actor) -> PolicyUse {
-    let begins = match command {
-        Command::Run(run) => matches!(run, RunCommand::Start { .. } | RunCommand::Report(_)),
-        Command::External(command) => matches!(command, ExternalCommand::Report(_)),
-        Command::Session(_)
-        | Command::Draft(_)
-        | Command::Decide(_)
-        | Command::Answer(_)
-        | Command::Turn(_)
-        | Command::Workbook(_)
-        | Command::Memory(_)
-        | Command::Auto(_)
-        | Command::Import(_) => false,
-    };
+    let begins = matches!(
+        command,
+        Command::Execution(ExecutionCommand::Start { .. } | ExecutionCommand::Report(_))
+            | Command::External(ExternalCommand::Report(_))
+    );
     let opens = matches!(command, Command::Session(SessionCommand::Open));
     match command.guard() {
         Guard::Approval => PolicyUse::InForce,
@@ -259,7 +268,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::Draft(_) => "draft_command",
         Command::Decide(_) => "decision",
         Command::Answer(_) => "answer",
-        Command::Run(_) => "run_command",
+        Command::Execution(_) => "execution_command",
         Command::Turn(_) => "turn_command",
         Command::Workbook(_) => "workbook_command",
         Command::Memory(_) => "memory_command",

@@ -4,12 +4,14 @@
 //! the temporary file lies in a folder of its own, and a workbook's document is exchanged with the one it replaces. So this
 //! is written here, once, over [`Dir`].
 
-use std::io;
+use std::io::{self, ErrorKind};
 
-use cap_std::fs::{Dir, File, OpenOptions};
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::{Dir, DirBuilder, File, OpenOptions};
 use uuid::Uuid;
 
-use crate::toolbox::files::folder::sync;
+/// The folder where a file is until it is whole.
+pub const UNFINISHED: &str = "unfinished";
 
 /// A complete file that is on disk under a unique name. That name is removed on drop.
 #[derive(Debug)]
@@ -61,9 +63,37 @@ impl Drop for TempFile<'_> {
     }
 }
 
+/// Flushes the names in a folder to disk, which the files' own flush does not do.
+pub fn sync(folder: &Dir) -> io::Result<()> {
+    #[cfg(unix)]
+    folder.open(".")?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
+}
+
+/// Opens a folder that only the person may look into, made where it is missing.
+pub fn make_folder(parent: &Dir, name: &str) -> io::Result<Dir> {
+    match parent.create_dir_with(name, &private()) {
+        Ok(()) => sync(parent)?,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    parent.open_dir_nofollow(name)
+}
+
+/// The mode of new folders: files are the person's own business.
+pub fn private() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
 #[cfg(test)]
 mod tests {
-    use std::io::{ErrorKind, Write as _};
+    use std::io::Write as _;
 
     use cap_std::ambient_authority;
 

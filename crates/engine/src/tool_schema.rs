@@ -18,7 +18,7 @@ pub struct ToolDefinition {
     pub reads_only: bool,
 }
 
-pub(crate) fn schema_of<T: JsonSchema>() -> Value {
+pub fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     // Models read this; what only validators need is left out.
@@ -75,7 +75,7 @@ fn simplify(schema: &mut Value) {
     }
 }
 
-pub(crate) fn parse<T: DeserializeOwned>(tool: &str, arguments: Arguments) -> Result<T, Refusal> {
+pub fn parse<T: DeserializeOwned>(tool: &str, arguments: Arguments) -> Result<T, Refusal> {
     serde_json::from_value(Value::Object(arguments))
         .map_err(|error| Refusal::invalid(format!("The arguments of {tool} do not fit: {error}.")))
 }

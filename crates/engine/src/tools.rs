@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use planwright_core::actor::Actor;
 use planwright_core::agents::AgentRegistry;
-use planwright_core::command::{Command, DraftCommand, ProgressReport, RunCommand, StepOutcome};
+use planwright_core::command::{Command, DraftCommand, ExecutionCommand, ProgressReport, StepOutcome};
 use planwright_core::gate::{self, AutoTool, Caller, GateContext, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::ids::{ExecutionId, PlanId, StepId};
 use planwright_core::plan::execution::StepStatus;
@@ -34,12 +34,12 @@ use crate::submitter::{SubmitRequest, Submitter};
 use crate::workbook::{WorkbookTools, workbook_tools};
 
 pub use crate::tool_schema::{Arguments, ToolDefinition};
-pub use external::{CallEffects, ExternalAnswer, ExternalTools, tools_of_style};
-pub(crate) use results::is_paused;
+pub use external::{ExternalAnswer, ExternalTools, tools_of_style};
+pub use results::is_paused;
 
 /// The plan tools with the specialists of the configuration, as they are advertised. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct DefinitionCache {
+pub struct DefinitionCache {
     own: Arc<Definitions>,
     /// The same for agents of other programs.
     external: Arc<Definitions>,
@@ -71,21 +71,21 @@ pub struct PlanTools {
 
 /// The step that a specialist works on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct AssignedStep<'a> {
-    pub(crate) plan: &'a PlanId,
-    pub(crate) execution: &'a ExecutionId,
-    pub(crate) step: &'a StepId,
+pub struct AssignedStep<'a> {
+    pub plan: &'a PlanId,
+    pub execution: &'a ExecutionId,
+    pub step: &'a StepId,
 }
 
 /// The session that a tool is called in, as the call finds it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CallContext<'a> {
-    pub(crate) snapshot: &'a Snapshot,
-    pub(crate) caller: Caller,
+pub struct CallContext<'a> {
+    pub snapshot: &'a Snapshot,
+    pub caller: Caller,
 }
 
 impl PlanTools {
-    pub(crate) fn new(
+    pub fn new(
         submitter: Submitter,
         plans: Plans,
         workbook_tools: WorkbookTools,
@@ -104,7 +104,7 @@ impl PlanTools {
     }
 
     /// The plan, workbook, memory, goal and task tools that pass the gate in this situation.
-    pub(crate) fn advertised_in(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
+    pub fn advertised_in(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
         let notes = workbook_tools(situation).into_iter().chain(memory_tools(situation));
         let notes = notes.chain(auto_tools(situation));
         self.plan_tools(situation, agents).into_iter().chain(notes).collect()
@@ -146,12 +146,12 @@ impl PlanTools {
     }
 
     /// The session as a tool call finds it.
-    pub(crate) async fn snapshot(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
+    pub async fn snapshot(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
         self.submitter.ledger().snapshot(session, None).await
     }
 
     /// The answer, and what was committed if something was.
-    pub(crate) async fn call_plan_tool(
+    pub async fn call_plan_tool(
         &self,
         request: SubmitRequest<'_>,
         context: CallContext<'_>,
@@ -192,7 +192,7 @@ impl PlanTools {
     }
 
     /// `plan_progress` from the specialist that works on a step: it reports on that step and on no other.
-    pub(crate) async fn report_on_step(
+    pub async fn report_on_step(
         &self,
         request: SubmitRequest<'_>,
         assigned: AssignedStep<'_>,
@@ -201,7 +201,7 @@ impl PlanTools {
         let report = progress_report(arguments)?;
         let status = report.outcome.status;
         let (plan, execution, step) = (assigned.plan.clone(), assigned.execution.clone(), assigned.step.clone());
-        let command = Command::Run(RunCommand::ReportOnStep { plan, execution, step, report });
+        let command = Command::Execution(ExecutionCommand::ReportOnStep { plan, execution, step, report });
         let committed = self.submitter.submit_as(request, command).await?;
         Ok((self.answer(PlanTool::Progress, None, &committed)?, status, committed))
     }
@@ -265,7 +265,7 @@ impl PlanTools {
     }
 
     /// Records a call as a step, in style collect.
-    pub(crate) async fn record_call(
+    pub async fn record_call(
         &self,
         request: SubmitRequest<'_>,
         context: CallContext<'_>,
@@ -290,7 +290,7 @@ fn changed_step(command: &Command) -> Option<StepId> {
         | Command::Draft(_)
         | Command::Decide(_)
         | Command::Answer(_)
-        | Command::Run(_)
+        | Command::Execution(_)
         | Command::Turn(_)
         | Command::Workbook(_)
         | Command::Memory(_)
@@ -321,7 +321,7 @@ fn changing_command(tool: PlanTool, arguments: Arguments) -> Result<Command, Ref
             DraftCommand::RemoveStep { step: StepId::new(parse::<arguments::RemoveStep>(tool, arguments)?.step_id)? }
         }
         PlanTool::Submit => DraftCommand::Submit { summary: parse::<arguments::Summary>(tool, arguments)?.summary },
-        PlanTool::Progress => return Ok(Command::Run(RunCommand::Report(progress_report(arguments)?))),
+        PlanTool::Progress => return Ok(Command::Execution(ExecutionCommand::Report(progress_report(arguments)?))),
         PlanTool::Get | PlanTool::List => return Err(Refusal::invalid(format!("{} changes nothing.", tool.name()))),
         PlanTool::AddCall | PlanTool::AwaitDecision => return Err(external_only(tool)),
     };

@@ -15,7 +15,7 @@ use crate::version_index::{VersionIndexEntry, apply_and_index};
 
 const PAGE: u32 = 500;
 /// The number of times that the check of a session is repeated while other callers write to it.
-const PATIENCE: u32 = 10;
+const MAX_ATTEMPTS: u32 = 10;
 
 #[derive(Debug, Clone, Default)]
 pub struct VerifyReport {
@@ -133,7 +133,7 @@ impl Verifier {
         let mut walk = Walk { head: Head::START, snapshot: Snapshot::new(identity.clone()), versions: BTreeSet::new() };
         // Another caller may write meanwhile, so what is stored is only compared with a journal that stood still.
         let mut promised = None;
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_ATTEMPTS {
             let walked = self.walk_on(&mut walk).await?;
             let Some(now) = self.ledger.session(identity).await? else { return Ok(None) };
             if now.session.opened_at != stored.session.opened_at {

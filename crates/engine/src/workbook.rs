@@ -41,12 +41,12 @@ use edit::WorkbookEditor;
 use sync::FileSync;
 
 pub use crate::workbook_dir::WorkbookFolders;
-pub(crate) use document::DocumentReader;
+pub use document::DocumentReader;
 pub use document::DocumentVersion;
 pub use edit::{EditOutcome, InitOutcome, NewWorkbook};
-pub(crate) use middleware::{EndedCall, WorkbookMiddleware};
+pub use middleware::{EndedCall, WorkbookMiddleware};
 pub use notes::Note;
-pub(crate) use tools::{WorkbookTools, workbook_tools};
+pub use tools::{WorkbookTools, workbook_tools};
 
 #[derive(Debug, Clone)]
 pub struct Workbooks {
@@ -79,7 +79,7 @@ impl Workbooks {
         self.init_as(self.submitter.request(session, by), new).await
     }
 
-    pub(crate) async fn init_as(&self, request: SubmitRequest<'_>, new: &NewWorkbook) -> LedgerResult<InitOutcome> {
+    pub async fn init_as(&self, request: SubmitRequest<'_>, new: &NewWorkbook) -> LedgerResult<InitOutcome> {
         self.editor.init(request, new).await
     }
 
@@ -96,7 +96,7 @@ impl Workbooks {
         self.edit_as(self.submitter.request(session, by), which, why, edit).await
     }
 
-    pub(crate) async fn edit_as(
+    pub async fn edit_as(
         &self,
         request: SubmitRequest<'_>,
         which: DocumentKind,
@@ -124,7 +124,7 @@ impl Workbooks {
         Ok(self.clear_as(self.submitter.request(session, by)).await?.0)
     }
 
-    pub(crate) async fn clear_as(&self, request: SubmitRequest<'_>) -> LedgerResult<(Vec<Note>, Committed)> {
+    pub async fn clear_as(&self, request: SubmitRequest<'_>) -> LedgerResult<(Vec<Note>, Committed)> {
         self.editor.clear(request).await
     }
 

@@ -9,6 +9,7 @@ mod write_record;
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,8 +18,8 @@ use cap_std::fs::{Dir, OpenOptions};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::workbook::{Documents, TextDigest};
 
-use crate::toolbox::files::FileTools;
-use crate::toolbox::files::folder::{SessionFolder, UNFINISHED, make_folder, sync};
+use crate::session_files::SessionFiles;
+use crate::temp_file::{UNFINISHED, make_folder, sync};
 
 pub(crate) use atomic_write::WriteResult;
 pub(crate) use write_record::{WriteRecord, WrittenVersion};
@@ -37,7 +38,7 @@ pub(crate) enum WorkbookLocation {
 #[derive(Debug, Clone)]
 pub struct WorkbookFolders {
     /// The folders of all sessions; a workbook lies beside a session's files.
-    pub files: FileTools,
+    pub files: Arc<dyn SessionFiles>,
     /// Where a person may have templates of their own.
     pub templates: Option<PathBuf>,
 }
@@ -78,16 +79,8 @@ impl OnDisk {
 }
 
 impl WorkbookDir {
-    /// `None` if the session has no folder; none is created.
-    pub(crate) fn open(folder: &SessionFolder, max_bytes: usize) -> Result<Option<Self>, Refusal> {
-        folder.open_whole()?.map(|own| Self::lock(own, max_bytes)).transpose()
-    }
-
-    pub(crate) fn create(folder: &SessionFolder, max_bytes: usize) -> Result<Self, Refusal> {
-        Self::lock(folder.make_whole()?, max_bytes)
-    }
-
-    fn lock(own: Dir, max_bytes: usize) -> Result<Self, Refusal> {
+    /// Locks a session's folder.
+    pub(crate) fn lock(own: Dir, max_bytes: usize) -> Result<Self, Refusal> {
         let lock = || -> io::Result<File> {
             let file = own.open(".")?.into_std();
             let since = Instant::now();

@@ -1,6 +1,6 @@
 //! Models behind the port of the engine.
 //!
-//! - [`choose`]: from a setting such as `openai:gpt-5` to a model
+//! - [`choose`]: which model is meant by a setting such as `openai:gpt-5`; `connect`: the model itself
 //! - [`options`]: context window, timeouts, retries and the size of a reply
 //! - `provider`: OpenAI and every server that speaks like it, Anthropic, Gemini and Ollama
 //! - `embeddings`: vectors of texts, from OpenAI and every server that speaks like it
@@ -9,6 +9,7 @@
 //! - [`scripted`]: a model for tests that replies by script and records every request
 
 pub mod choose;
+mod connect;
 mod context_window;
 mod embeddings;
 pub mod options;
@@ -17,6 +18,7 @@ pub mod rehearsal;
 pub mod scripted;
 mod text_pieces;
 
-pub use choose::{ChooseError, ModelChoice, Provider, connect};
+pub use choose::{ChooseError, ModelChoice, Provider};
+pub use connect::connect;
 pub use embeddings::{MissingEmbeddings, connect_embeddings};
 pub use options::{Options, ReplyLimits, RetryPolicy, Timeouts};

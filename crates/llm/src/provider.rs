@@ -4,11 +4,11 @@
 //! - `wire`: the wire formats of the providers
 //! - `event_reader`, `reply_builder`: the answer while it arrives, within its limits
 //! - `attempt_error`, `error_body`, `provider_info`: errors in words for a person
-//! - `backoff`: when a request is sent again
+//! - `attempts`: when a request is sent again
 
 mod attempt;
 mod attempt_error;
-mod backoff;
+mod attempts;
 mod error_body;
 mod event_reader;
 mod provider_info;
@@ -24,7 +24,7 @@ use reqwest::{Client, Url};
 
 use crate::choose::{ModelChoice, ProviderSettings};
 use crate::options::Options;
-use backoff::Backoff;
+use attempts::Attempts;
 use provider_info::ProviderInfo;
 
 pub(crate) struct ProviderModel {
@@ -64,15 +64,15 @@ impl Model for ProviderModel {
     }
 
     async fn reply(&self, request: &ModelRequest, listener: &dyn Listener) -> Result<ModelReply, ModelError> {
-        let mut backoff = Backoff::new(&self.options.retries);
+        let mut attempts = Attempts::new(&self.options.retries);
         loop {
             let failed = match self.attempt(request, listener).await {
                 Ok(reply) => return Ok(reply),
                 Err(failed) => failed,
             };
-            let Some(wait) = backoff.next(failed.retry) else { return Err(backoff.give_up(failed.error)) };
+            let Some(wait) = attempts.next(failed.retry) else { return Err(attempts.give_up(failed.error)) };
             let why = &failed.error.message;
-            tracing::warn!(model = %self.name, attempt = backoff.attempts(), wait = ?wait, "asking again: {why}");
+            tracing::warn!(model = %self.name, attempt = attempts.count(), wait = ?wait, "asking again: {why}");
             listener.again(why, wait);
             tokio::time::sleep(wait).await;
         }

@@ -33,7 +33,7 @@ pub const NAME: &str = planwright_engine::model::REHEARSAL;
 const CONTEXT_TOKENS: u32 = 128_000;
 
 /// A turn ends after this many calls.
-const MOST_CALLS: usize = 100;
+const MAX_CALLS: usize = 100;
 
 #[derive(Debug, Clone, Copy)]
 pub struct RehearsalModel {
@@ -110,7 +110,7 @@ fn next(turn: &TurnView<'_>) -> Next {
         return Next::Say(text);
     }
     let Some(style) = Style::advertised(turn) else { return Next::Say(messages::about(turn)) };
-    if turn.calls.len() >= MOST_CALLS {
+    if turn.calls.len() >= MAX_CALLS {
         return Next::Say(messages::enough(turn.calls.len()));
     }
     if turn.has("plan_get") && turn.made("plan_get").next().is_none() {

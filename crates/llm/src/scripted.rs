@@ -172,7 +172,7 @@ impl ScriptedModel {
         state.requests.push(Recorded { number, label: label.clone(), request: request.clone() });
         let reply = state.scripts.get_mut(&label).and_then(VecDeque::pop_front).or_else(|| state.otherwise.clone());
         let answer = reply.ok_or_else(|| {
-            let message = format!("The script {label:?} has no reply to request {number}, {}.", last_words(request));
+            let message = format!("The script {label:?} has no reply to request {number}, {}.", last_message(request));
             state.unanswered.push(message.clone());
             ModelError::new(ModelErrorKind::Refused, message)
         });
@@ -231,7 +231,7 @@ async fn at_least(count: &watch::Sender<usize>, times: usize) {
     let _ = count.subscribe().wait_for(|count| *count >= times).await;
 }
 
-fn last_words(request: &ModelRequest) -> String {
+fn last_message(request: &ModelRequest) -> String {
     match request.messages.last() {
         Some(ModelMessage::User { text }) => format!("in which the person says {}", quoted(text)),
         Some(ModelMessage::Assistant { text, .. }) => format!("which ends in the model's {}", quoted(text)),

@@ -12,9 +12,9 @@ pub use desktop::Desktop;
 pub use email::Email;
 pub use webhook::{Webhook, is_private};
 
-use crate::happening::HappeningKind;
+use crate::notice::NoticeKind;
 
-/// One or several happenings in one message.
+/// One or several notices in one message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Notification {
@@ -28,7 +28,7 @@ pub struct Notification {
 pub struct NotifiedEvent {
     /// The same in every notification about it.
     pub id: String,
-    pub kind: HappeningKind,
+    pub kind: NoticeKind,
     pub what: String,
     pub title: String,
     pub session: String,
@@ -68,7 +68,7 @@ impl Notification {
 pub enum ChannelError {
     /// Another try may succeed.
     #[error("{0}")]
-    Passing(String),
+    Transient(String),
     #[error("{0}")]
     Permanent(String),
 }

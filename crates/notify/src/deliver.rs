@@ -5,40 +5,42 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::session::SessionIdentity;
+use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::outbox::{Delivery, OutboxMessage, TakeMessages, TakeOrder};
 use sha2::{Digest as _, Sha256};
 use tokio::time::{sleep, timeout};
 
 use crate::channels::{ChannelError, Notification, NotifiedEvent};
-use crate::happening::{Found, Happening, HappeningKind, Subject, find};
+use crate::notice::{Found, Notice, NoticeKind, Subject, find};
 use crate::notifier::{Shared, StoredNotification};
-use crate::options::Target;
+use crate::options::NotifyTarget;
 
 const TAKEN: SignedDuration = SignedDuration::from_secs(120);
 /// How often the outbox is looked at.
-const LOOK: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 const AT_ONCE: u32 = 50;
 /// A notification that could not be sent for so long is given up.
-const PATIENCE: SignedDuration = SignedDuration::from_hours(24);
-const LONGEST_PAUSE: u64 = 3_600;
+const DELIVERY_TIMEOUT: SignedDuration = SignedDuration::from_hours(24);
+/// The pauses between the attempts of a notification.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_secs(3_600));
 
-pub(crate) async fn run(shared: &Shared, target: Target) {
+pub(crate) async fn run(shared: &Shared, target: NotifyTarget) {
     loop {
         match send_due(shared, target).await {
             Ok(0) => {
-                let _ = timeout(LOOK, shared.put.notified()).await;
+                let _ = timeout(POLL_INTERVAL, shared.put.notified()).await;
             }
             Ok(_) => {}
             Err(error) => {
                 tracing::warn!(event = "outbox_unavailable", %error);
-                sleep(LOOK * 5).await;
+                sleep(POLL_INTERVAL * 5).await;
             }
         }
     }
 }
 
-pub(crate) async fn send_due(shared: &Shared, target: Target) -> LedgerResult<usize> {
+pub(crate) async fn send_due(shared: &Shared, target: NotifyTarget) -> LedgerResult<usize> {
     let now = shared.engine.now();
     let take = TakeMessages {
         channel: target.channel(),
@@ -56,7 +58,7 @@ pub(crate) async fn send_due(shared: &Shared, target: Target) -> LedgerResult<us
             settle(shared, &message, Delivery::Failed { why: "the notification cannot be read".to_owned() }).await?;
             continue;
         };
-        match current(shared, &stored.happening).await? {
+        match current(shared, &stored.notice).await? {
             Some(found) => by_address.entry(message.target.clone()).or_default().push((message, stored, found)),
             None => settle(shared, &message, Delivery::Dropped { why: "it is decided".to_owned() }).await?,
         }
@@ -70,27 +72,27 @@ pub(crate) async fn send_due(shared: &Shared, target: Target) -> LedgerResult<us
     Ok(count)
 }
 
-/// The happening as it is now. `None` if it is decided.
-async fn current(shared: &Shared, happening: &Happening) -> LedgerResult<Option<Found>> {
-    let nothing = Found { happening: happening.clone(), subject: Subject::None };
-    match happening.kind {
-        HappeningKind::Finished | HappeningKind::Failed | HappeningKind::Damage => return Ok(Some(nothing)),
-        HappeningKind::Waits | HappeningKind::Budget => {}
+/// The notice as it is now. `None` if it is decided.
+async fn current(shared: &Shared, notice: &Notice) -> LedgerResult<Option<Found>> {
+    let nothing = Found { notice: notice.clone(), subject: Subject::None };
+    match notice.kind {
+        NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage => return Ok(Some(nothing)),
+        NoticeKind::Waits | NoticeKind::Budget => {}
     }
-    let Ok(session) = happening.session.parse::<SessionIdentity>() else { return Ok(None) };
+    let Ok(session) = notice.session.parse::<SessionIdentity>() else { return Ok(None) };
     let found = find(shared.ledger.as_ref(), &session, Timestamp::MAX).await?;
-    Ok(found.into_iter().find(|found| found.happening.id == happening.id))
+    Ok(found.into_iter().find(|found| found.notice.id == notice.id))
 }
 
 async fn send(
     shared: &Shared,
-    target: Target,
+    target: NotifyTarget,
     address: &str,
     messages: &[(OutboxMessage, StoredNotification, Found)],
 ) -> LedgerResult<Result<(), ChannelError>> {
     match target {
-        Target::Telegram => send_cards(shared, address, messages).await.map(Ok),
-        Target::Desktop | Target::Webhook | Target::Email => {
+        NotifyTarget::Telegram => send_cards(shared, address, messages).await.map(Ok),
+        NotifyTarget::Desktop | NotifyTarget::Webhook | NotifyTarget::Email => {
             let notification = notification(shared, messages);
             Ok(match shared.channel(target) {
                 Some(channel) => channel.send(&notification).await,
@@ -113,10 +115,10 @@ async fn send_cards(
         let id = format!("{}-card", message.id);
         match &found.subject {
             Subject::Plan(plan) => cards.send_plan(&id, user, plan).await?,
-            Subject::Ask { session, ask } => cards.send_ask(&id, user, session, ask).await?,
+            Subject::Ask(waiting) => cards.send_ask(&id, user, waiting).await?,
             Subject::None => {
-                let Happening { what, title, path, .. } = &stored.happening;
-                cards.send_words(&id, user, &format!("{what}: {title}"), path).await?;
+                let Notice { what, title, path, .. } = &stored.notice;
+                cards.send_text(&id, user, &format!("{what}: {title}"), path).await?;
             }
         }
     }
@@ -132,7 +134,7 @@ fn notification(shared: &Shared, messages: &[(OutboxMessage, StoredNotification,
     let mut id = hex::encode(hash.finalize());
     id.truncate(32);
     let events = messages.iter().map(|(_, stored, _)| {
-        let Happening { id, kind, session, what, title, since, path } = stored.happening.clone();
+        let Notice { id, kind, session, what, title, since, path } = stored.notice.clone();
         let url = shared.options.public_url.as_ref().map(|base| format!("{base}{path}"));
         NotifiedEvent { id, kind, what, title, session, since, url, escalated: stored.escalated }
     });
@@ -143,12 +145,11 @@ fn delivery(shared: &Shared, message: &OutboxMessage, outcome: &Result<(), Chann
     let now = shared.engine.now();
     match outcome {
         Ok(()) => Delivery::Sent,
-        Err(ChannelError::Passing(why)) if now.duration_since(message.created_at) < PATIENCE => {
-            let wait = 2_u64.saturating_pow(message.attempts.min(16)).min(LONGEST_PAUSE);
-            let wait = SignedDuration::from_secs(i64::try_from(wait).unwrap_or(3_600));
-            Delivery::Retry { at: now.checked_add(wait).unwrap_or(now), why: why.clone() }
+        Err(ChannelError::Transient(why)) if now.duration_since(message.created_at) < DELIVERY_TIMEOUT => {
+            let at = now.checked_add(BACKOFF.after(message.attempts)).unwrap_or(now);
+            Delivery::Retry { at, why: why.clone() }
         }
-        Err(ChannelError::Passing(why) | ChannelError::Permanent(why)) => {
+        Err(ChannelError::Transient(why) | ChannelError::Permanent(why)) => {
             tracing::warn!(event = "notification_not_delivered", channel = message.channel, why);
             Delivery::Failed { why: why.clone() }
         }

@@ -1,7 +1,7 @@
 //! Tells people what waits for them, and what ended.
 //!
 //! - [`Notifier`]: the component; it follows the store and sends until it is told to stop
-//! - [`happening`]: what can be told, and how it is found in a session
+//! - [`notice`]: what can be told, and how it is found in a session
 //! - [`schedule`]: quiet hours
 //! - [`options`]: which notifications are sent, where and when
 //! - [`channels`]: desktop, webhook and e-mail; Telegram's cards are made by `planwright-telegram`
@@ -12,10 +12,10 @@
 
 pub mod channels;
 mod deliver;
-pub mod happening;
+pub mod notice;
 mod notifier;
 pub mod options;
 pub mod schedule;
 
 pub use notifier::Notifier;
-pub use options::{NotifyOptions, Target};
+pub use options::{NotifyOptions, NotifyTarget};

@@ -9,23 +9,23 @@ use jiff::{SignedDuration, Timestamp};
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
+use planwright_engine::changes::{Changed, Changes};
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::outbox::NewMessage;
-use planwright_engine::server_ledger::{ServerLedger, StoreChange};
+use planwright_engine::server_ledger::ServerLedger;
 use planwright_telegram::InboxCards;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::channels::{Desktop, Email, NotifyChannel, Webhook};
 use crate::deliver;
-use crate::happening::{Found, Happening, HappeningKind, find};
-use crate::options::{NotifyOptions, Target};
+use crate::notice::{Found, Notice, NoticeKind, find};
+use crate::options::{NotifyOptions, NotifyTarget};
 
 /// Changes that come closer together are looked at once.
-const BUNDLE: Duration = Duration::from_millis(500);
+const DEBOUNCE: Duration = Duration::from_millis(500);
 /// How often it is noted up to when everything was looked at.
 const MARK: Duration = Duration::from_secs(60);
 /// Servers may be stopped and started; what ended shortly before the mark is looked at again.
@@ -57,7 +57,8 @@ pub(crate) struct Shared {
 /// A message in the outbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredNotification {
-    pub(crate) happening: Happening,
+    #[serde(rename = "happening")]
+    pub(crate) notice: Notice,
     pub(crate) escalated: bool,
 }
 
@@ -73,10 +74,10 @@ impl Notifier {
         let email = options.email.as_ref().map(Email::new).transpose()?;
         for target in options.to.iter().chain(&options.escalate_to) {
             let is_there = match target {
-                Target::Telegram => telegram.is_some(),
-                Target::Webhook => webhook.is_some(),
-                Target::Email => email.is_some(),
-                Target::Desktop => true,
+                NotifyTarget::Telegram => telegram.is_some(),
+                NotifyTarget::Webhook => webhook.is_some(),
+                NotifyTarget::Email => email.is_some(),
+                NotifyTarget::Desktop => true,
             };
             if !is_there {
                 return Err(format!("`notify` names {}, which is not set up", target.as_str()));
@@ -116,81 +117,69 @@ impl Notifier {
     }
 
     /// Sends what is due now. Returns how many messages were taken.
-    pub async fn send_due(&self, target: Target) -> LedgerResult<usize> {
+    pub async fn send_due(&self, target: NotifyTarget) -> LedgerResult<usize> {
         deliver::send_due(&self.shared, target).await
     }
 }
 
 impl Shared {
-    pub(crate) fn channel(&self, target: Target) -> Option<&dyn NotifyChannel> {
+    pub(crate) fn channel(&self, target: NotifyTarget) -> Option<&dyn NotifyChannel> {
         match target {
-            Target::Telegram => None,
-            Target::Desktop => Some(&self.desktop),
-            Target::Webhook => self.webhook.as_ref().map(|webhook| webhook as &dyn NotifyChannel),
-            Target::Email => self.email.as_ref().map(|email| email as &dyn NotifyChannel),
+            NotifyTarget::Telegram => None,
+            NotifyTarget::Desktop => Some(&self.desktop),
+            NotifyTarget::Webhook => self.webhook.as_ref().map(|webhook| webhook as &dyn NotifyChannel),
+            NotifyTarget::Email => self.email.as_ref().map(|email| email as &dyn NotifyChannel),
         }
     }
 
     /// The addresses within a target.
-    fn addresses(&self, target: Target) -> Vec<String> {
+    fn addresses(&self, target: NotifyTarget) -> Vec<String> {
         match target {
-            Target::Telegram => self.telegram.iter().flat_map(|cards| cards.users()).map(i64::to_string).collect(),
-            Target::Desktop | Target::Webhook | Target::Email => vec![target.as_str().to_owned()],
+            NotifyTarget::Telegram => {
+                self.telegram.iter().flat_map(|cards| cards.users()).map(i64::to_string).collect()
+            }
+            NotifyTarget::Desktop | NotifyTarget::Webhook | NotifyTarget::Email => vec![target.as_str().to_owned()],
         }
     }
 }
 
 async fn follow(shared: &Shared) {
-    let mut changes = shared.ledger.changes();
-    let mut since = None;
+    let mut changes = Changes::follow(shared.ledger.as_ref(), DEBOUNCE);
+    let since = loop {
+        match mark(shared).await {
+            Ok(since) => break since,
+            Err(error) => {
+                tracing::warn!(event = "notify_unavailable", %error);
+                sleep(MARK).await;
+            }
+        }
+    };
+    let mut marked = shared.engine.now();
+    let mut changed = Changed::anywhere();
     loop {
-        let begun = match since {
-            Some(since) => since,
-            None => match mark(shared).await {
-                Ok(found) => *since.insert(found),
-                Err(error) => {
-                    tracing::warn!(event = "notify_unavailable", %error);
-                    sleep(MARK).await;
-                    continue;
-                }
-            },
+        if changed.resync {
+            warn_of(look_everywhere(shared, since).await);
+        } else {
+            for session in &changed.sessions {
+                warn_of(look(shared, session, since).await);
+            }
+        }
+        let now = shared.engine.now();
+        if now.duration_since(marked) >= SignedDuration::try_from(MARK).unwrap_or(SignedDuration::ZERO) {
+            marked = now;
+            warn_of(set_mark(shared, now).await);
+        }
+        changed = match timeout(MARK, changes.next()).await {
+            Ok(Some(changed)) => changed,
+            Ok(None) => return,
+            Err(_) => Changed::default(),
         };
-        if let Err(error) = look_everywhere(shared, begun).await {
-            tracing::warn!(event = "notify_unavailable", %error);
-        }
-        let mut marked = shared.engine.now();
-        loop {
-            let first = match timeout(MARK, changes.recv()).await {
-                Ok(Ok(StoreChange::Session(session))) => Some(session),
-                Ok(Ok(StoreChange::Anywhere) | Err(RecvError::Lagged(_))) => break,
-                Ok(Err(RecvError::Closed)) => return,
-                Err(_) => None,
-            };
-            let mut sessions: BTreeSet<_> = first.into_iter().collect();
-            let mut all = false;
-            if !sessions.is_empty() {
-                sleep(BUNDLE).await;
-            }
-            while let Ok(change) = changes.try_recv() {
-                match change {
-                    StoreChange::Session(session) => drop(sessions.insert(session)),
-                    StoreChange::Anywhere => all = true,
-                }
-            }
-            for session in &sessions {
-                if let Err(error) = look(shared, session, begun).await {
-                    tracing::warn!(event = "notify_unavailable", %error);
-                }
-            }
-            let now = shared.engine.now();
-            if now.duration_since(marked) >= SignedDuration::try_from(MARK).unwrap_or(SignedDuration::ZERO) {
-                marked = now;
-                set_mark(shared, now).await;
-            }
-            if all {
-                break;
-            }
-        }
+    }
+}
+
+fn warn_of(looked: LedgerResult<()>) {
+    if let Err(error) = looked {
+        tracing::warn!(event = "notify_unavailable", %error);
     }
 }
 
@@ -202,21 +191,16 @@ async fn mark(shared: &Shared) -> LedgerResult<Timestamp> {
     match found {
         Some(found) => Ok(found.checked_sub(OVERLAP).unwrap_or(found)),
         None => {
-            set_mark(shared, now).await;
+            warn_of(set_mark(shared, now).await);
             Ok(now)
         }
     }
 }
 
 /// Another server may do it at the same time; either is good.
-async fn set_mark(shared: &Shared, now: Timestamp) {
-    let written = async {
-        let revision = shared.ledger.keyed_record(MARK_KEY).await?.map_or(0, |record| record.revision);
-        shared.ledger.put_keyed_record(MARK_KEY, revision, &now.to_string()).await
-    };
-    if let Err(error) = written.await {
-        tracing::warn!(event = "notify_unavailable", %error);
-    }
+async fn set_mark(shared: &Shared, now: Timestamp) -> LedgerResult<()> {
+    let revision = shared.ledger.keyed_record(MARK_KEY).await?.map_or(0, |record| record.revision);
+    shared.ledger.put_keyed_record(MARK_KEY, revision, &now.to_string()).await.map(drop)
 }
 
 /// Every session in which something waits, or ended since.
@@ -248,9 +232,9 @@ async fn look_everywhere(shared: &Shared, since: Timestamp) -> LedgerResult<()> 
 async fn look(shared: &Shared, session: &SessionIdentity, since: Timestamp) -> LedgerResult<()> {
     let found = find(shared.ledger.as_ref(), session, since).await?;
     let mut messages = Vec::new();
-    for Found { happening, .. } in found {
-        if shared.options.events.contains(&happening.kind) {
-            add(shared, happening, &mut messages)?;
+    for Found { notice, .. } in found {
+        if shared.options.events.contains(&notice.kind) {
+            add(shared, notice, &mut messages)?;
         }
     }
     {
@@ -271,32 +255,33 @@ async fn look(shared: &Shared, session: &SessionIdentity, since: Timestamp) -> L
     Ok(())
 }
 
-/// The messages about one happening: at once or after a while, and later to others if no one decides.
-fn add(shared: &Shared, happening: Happening, messages: &mut Vec<NewMessage>) -> LedgerResult<()> {
+/// The messages about one notice: at once or after a while, and later to others if no one decides.
+fn add(shared: &Shared, notice: Notice, messages: &mut Vec<NewMessage>) -> LedgerResult<()> {
     let options = &shared.options;
     let now = shared.engine.now();
-    let waits = match happening.kind {
-        HappeningKind::Waits | HappeningKind::Budget => true,
-        HappeningKind::Finished | HappeningKind::Failed | HappeningKind::Damage => false,
+    let waits = match notice.kind {
+        NoticeKind::Waits | NoticeKind::Budget => true,
+        NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage => false,
     };
     let later = |wait: Duration| {
         let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::ZERO);
-        happening.since.checked_add(wait).unwrap_or(now).max(now)
+        notice.since.checked_add(wait).unwrap_or(now).max(now)
     };
     let first = if waits { later(options.after) } else { now };
-    let mut planned: Vec<(Target, Timestamp, bool)> = options.to.iter().map(|target| (*target, first, false)).collect();
+    let mut planned: Vec<(NotifyTarget, Timestamp, bool)> =
+        options.to.iter().map(|target| (*target, first, false)).collect();
     if let Some(after) = options.escalate_after.filter(|_| waits) {
         planned.extend(options.escalate_to.iter().map(|target| (*target, later(after), true)));
     }
     for (target, due, escalated) in planned {
-        let stored = StoredNotification { happening: happening.clone(), escalated };
+        let stored = StoredNotification { notice: notice.clone(), escalated };
         let body = serde_json::to_string(&stored)
             .map_err(|error| planwright_engine::ledger::LedgerError::Internal(error.to_string()))?;
         let due = options.quiet.as_ref().map_or(due, |quiet| quiet.after(due));
         let late = if escalated { "late-" } else { "" };
         for address in shared.addresses(target) {
             messages.push(NewMessage {
-                id: format!("notify-{}-{address}-{late}{}", target.as_str(), happening.id),
+                id: format!("notify-{}-{address}-{late}{}", target.as_str(), notice.id),
                 channel: target.channel(),
                 target: address,
                 body: body.clone(),

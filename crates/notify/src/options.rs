@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use crate::happening::HappeningKind;
+use crate::notice::NoticeKind;
 use crate::schedule::QuietHours;
 
 #[derive(Debug, Clone)]
 pub struct NotifyOptions {
-    pub events: Vec<HappeningKind>,
-    pub to: Vec<Target>,
+    pub events: Vec<NoticeKind>,
+    pub to: Vec<NotifyTarget>,
     /// How long something waits before a notification is sent. None is sent about what is decided by then.
     pub after: Duration,
     pub quiet: Option<QuietHours>,
     /// After how long without a decision the targets in `escalate_to` are notified, too.
     pub escalate_after: Option<Duration>,
-    pub escalate_to: Vec<Target>,
+    pub escalate_to: Vec<NotifyTarget>,
     pub webhook: Option<WebhookOptions>,
     pub email: Option<EmailOptions>,
     /// The address that links begin with.
@@ -28,7 +28,7 @@ pub struct NotifyOptions {
 impl Default for NotifyOptions {
     fn default() -> Self {
         Self {
-            events: HappeningKind::ALL.to_vec(),
+            events: NoticeKind::ALL.to_vec(),
             to: Vec::new(),
             after: Duration::from_secs(60),
             quiet: None,
@@ -44,14 +44,14 @@ impl Default for NotifyOptions {
 
 /// A way to reach a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Target {
+pub enum NotifyTarget {
     Telegram,
     Desktop,
     Webhook,
     Email,
 }
 
-impl Target {
+impl NotifyTarget {
     pub const ALL: [Self; 4] = [Self::Telegram, Self::Desktop, Self::Webhook, Self::Email];
 
     pub const fn as_str(self) -> &'static str {

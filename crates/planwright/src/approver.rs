@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use planwright_agent::session::input::Approving;
 use planwright_core::actor::Actor;
 use planwright_core::approval::{Require, Risk};
 use planwright_core::plan::{ApprovalSignature, Digest, Plan};
@@ -9,7 +10,6 @@ use planwright_core::presence::Presence;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::approvals::UnlockedKey;
-use planwright_engine::session::input::Approving;
 use secrecy::ExposeSecret as _;
 
 use crate::context::Context;

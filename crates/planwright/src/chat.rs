@@ -5,7 +5,6 @@
 //! - [`talk`]: a person at a terminal, prompt after prompt
 //! - [`pipe`]: messages that are given at the start, or come line by line
 //! - [`editor`]: the line that is being typed
-//! - [`signals`]: Ctrl+C, and the wish of the system that the program ends
 //! - [`waiting`]: what waits for the person, shown before the prompt
 //! - [`view`]: how it is shown: live in a terminal, plainly, or as JSON
 //! - [`stream`]: Markdown that comes in pieces
@@ -22,7 +21,6 @@ mod keyboard;
 pub(crate) mod lines;
 pub(crate) mod output;
 pub(crate) mod pipe;
-mod signals;
 mod stream;
 pub(crate) mod talk;
 mod typeahead;

@@ -66,8 +66,8 @@ fn after_long_help() -> String {
 }
 
 impl Cli {
-    pub(crate) fn read(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Self, clap::Error> {
-        let matches = Self::command().try_get_matches_from(words)?;
+    pub(crate) fn read(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Self, clap::Error> {
+        let matches = Self::command().try_get_matches_from(arguments)?;
         let mut cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut Self::command()))?;
         cli.global.typed = Typed::of(&matches);
         Ok(cli)

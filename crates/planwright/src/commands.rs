@@ -7,7 +7,6 @@ mod chat;
 mod config;
 mod dashboard;
 mod doctor;
-mod door;
 mod health;
 mod hook;
 mod import;
@@ -28,7 +27,7 @@ mod verify;
 
 use self::progress::ProgressLine;
 
-use crate::cli::{AutoArgs, Cli, CliCommand, DiaryArgs, Global, GoalArgs, ScheduleArgs, TaskArgs};
+use crate::cli::{AutoArgs, Cli, CliCommand, DiaryArgs, Global, GoalArgs, McpServerCommand, ScheduleArgs, TaskArgs};
 use crate::context::{Context, Store};
 use crate::failure::ExitResult;
 use crate::invocation::Invocation;
@@ -37,42 +36,16 @@ use crate::tour;
 
 pub(crate) async fn run(cli: Cli) -> ExitResult {
     let Cli { global, command } = cli;
-    let on_damage = match command {
-        CliCommand::Verify(_) => "nothing was changed; restore a backup from before the damage".to_owned(),
-        CliCommand::Chat(_)
-        | CliCommand::Plan(_)
-        | CliCommand::Inbox(_)
-        | CliCommand::Sessions(_)
-        | CliCommand::Memory(_)
-        | CliCommand::Auto(_)
-        | CliCommand::Goal(_)
-        | CliCommand::Task(_)
-        | CliCommand::Schedule(_)
-        | CliCommand::Diary(_)
-        | CliCommand::Mcp(_)
-        | CliCommand::Install(_)
-        | CliCommand::Uninstall(_)
-        | CliCommand::Hook(_)
-        | CliCommand::McpServer(_)
-        | CliCommand::Serve(_)
-        | CliCommand::Dashboard(_)
-        | CliCommand::Telegram(_)
-        | CliCommand::Token(_)
-        | CliCommand::Approver(_)
-        | CliCommand::Init(_)
-        | CliCommand::Config(_)
-        | CliCommand::Import(_)
-        | CliCommand::Backup(_)
-        | CliCommand::Restore(_)
-        | CliCommand::Doctor
-        | CliCommand::Health(_)
-        | CliCommand::Tour(_) => Invocation::new(&global).command(["verify"]),
+    let on_damage = if matches!(command, CliCommand::Verify(_)) {
+        "nothing was changed; restore a backup from before the damage".to_owned()
+    } else {
+        Invocation::new(&global).command(["verify"])
     };
     carry_out(&global, command).await.map_err(|failure| failure.hint_on_damage(|| on_damage))
 }
 
 async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
-    if door::needs_person(&command)
+    if needs_person(&command)
         && let Some(context) = Context::open_existing(global).await?
     {
         crate::approver::check_separate(&context).await?;
@@ -120,5 +93,20 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
         CliCommand::Doctor => doctor::run(global).await,
         CliCommand::Health(arguments) => health::run(global, &arguments).await,
         CliCommand::Tour(arguments) => tour::run(global, &arguments).await,
+    }
+}
+
+/// Whether the command changes the store, its tools or the configuration of clients as a whole, which an agent's process may
+/// not do. What the other commands do is checked where it is done: in a session by the rules of `core`, and for approvers and
+/// links by their own commands.
+fn needs_person(command: &CliCommand) -> bool {
+    match command {
+        CliCommand::Install(_) | CliCommand::Uninstall(_) | CliCommand::Import(_) => true,
+        CliCommand::Restore(_) | CliCommand::Telegram(_) => true,
+        CliCommand::McpServer(arguments) => {
+            matches!(arguments.command, McpServerCommand::Add(_) | McpServerCommand::Remove { .. })
+        }
+        CliCommand::Token(arguments) => arguments.replaces(),
+        _ => false,
     }
 }

@@ -5,22 +5,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_agent::plan_export::PlanExport;
+use planwright_agent::toolbox::Toolbox;
+use planwright_agent::toolbox::command::CommandTools;
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
+use planwright_agent::upstream::UpstreamTools;
+use planwright_agent::{Agent, AgentOptions};
 use planwright_core::actor::Actor;
 use planwright_core::gateway::GatewayWrites;
 use planwright_core::plan::Plan;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::approvals::OpenedFor;
 use planwright_engine::history::VersionAuthor;
 use planwright_engine::ledger::{LedgerError, StoredSession};
 use planwright_engine::model::{EmbeddingModel, Model, ModelCatalog};
 use planwright_engine::permission_rules::RuleSource;
 use planwright_engine::server_ledger::ServerLedger;
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::toolbox::command::CommandTools;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
-use planwright_engine::upstream::{ToolPins, UpstreamTools};
+use planwright_engine::upstream::ToolPins;
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_llm::{MissingEmbeddings, ModelChoice, connect_embeddings};
 use planwright_notify::NotifyOptions;
@@ -163,12 +165,13 @@ impl Context {
         let upstream =
             (!settings.mcp_servers.is_empty()).then(|| UpstreamClient::new(settings.mcp_servers.clone(), &sandbox));
         let files = FileTools::new(settings.data.join("users"), FileLimits::default());
-        let folders = WorkbookFolders { files: files.clone(), templates: Some(settings.data.join("templates")) };
+        let folders =
+            WorkbookFolders { files: Arc::new(files.clone()), templates: Some(settings.data.join("templates")) };
         let mut engine = Engine::new(ledger.clone(), settings.policy)
             .with_workbook_folders(folders)
-            .with_project_files(files.clone());
+            .with_project_files(Arc::new(files.clone()));
         if let Some(path) = settings.plan_export {
-            engine = engine.with_plan_export(path, files);
+            engine = engine.with_plan_files(Arc::new(PlanExport::new(path, files)));
         }
         if let Some(choice) = &settings.embeddings {
             engine = engine.with_embeddings(embeddings(choice));

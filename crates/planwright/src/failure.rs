@@ -115,7 +115,7 @@ impl Failure {
 
     pub(crate) fn report(self, json: bool) -> ExitCode {
         // If stderr cannot be written, there is no other place to report to.
-        let _ = if json { self.write_json() } else { self.write_words() };
+        let _ = if json { self.write_json() } else { self.write_text() };
         self.exit.into()
     }
 
@@ -130,8 +130,8 @@ impl Failure {
         writeln!(io::stderr(), "{}", crate::terminal::json::line(&object).unwrap_or_default())
     }
 
-    fn write_words(&self) -> io::Result<()> {
-        write!(anstream::stderr().lock(), "{}", self.words())
+    fn write_text(&self) -> io::Result<()> {
+        write!(anstream::stderr().lock(), "{}", self.render())
     }
 
     /// The reader of the output has closed it, which is not an error.
@@ -140,19 +140,19 @@ impl Failure {
     }
 
     /// `error: …`, every problem, and the hint.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let Refusal { message, problems, .. } = &self.refusal;
         if self.is_silent() {
             return String::new();
         }
-        let mut words = format!("{} {}\n", paint("error:", palette::ERROR), plain(message));
+        let mut text = format!("{} {}\n", paint("error:", palette::ERROR), plain(message));
         for Problem { path, message } in problems {
-            words.push_str(&format!("  {} {}\n", plain(path), plain(message)));
+            text.push_str(&format!("  {} {}\n", plain(path), plain(message)));
         }
         if let Some(hint) = &self.hint {
-            words.push_str(&format!("{} {}\n", paint("hint:", palette::DIM), plain(hint)));
+            text.push_str(&format!("{} {}\n", paint("hint:", palette::DIM), plain(hint)));
         }
-        words
+        text
     }
 }
 

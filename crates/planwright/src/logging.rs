@@ -16,12 +16,12 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::JsonFields;
 
 use self::json::JsonLines;
-use self::writer::{LogHandle, LogWriter};
+use self::writer::LogWriter;
 
 /// How long the end of the program waits for a log that takes its lines slowly.
-const LAST_LINES: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-static LOG: OnceLock<LogHandle> = OnceLock::new();
+static LOG: OnceLock<LogWriter> = OnceLock::new();
 
 /// How a line of the log looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
@@ -69,7 +69,7 @@ pub(crate) fn health_source() -> Option<Arc<dyn HealthSource>> {
 /// Ends the log: what was logged is written before anything else is printed and before the program ends.
 pub(crate) fn finish() {
     if let Some(log) = LOG.get() {
-        log.finish(LAST_LINES);
+        log.finish(SHUTDOWN_TIMEOUT);
     }
 }
 
@@ -92,8 +92,8 @@ fn filter(verbose: u8, default: &str) -> EnvFilter {
 
 fn begin(format: LogFormat, filter: EnvFilter) {
     // Without a thread there is no log; the program works all the same.
-    let Ok((writer, handle)) = writer::start(writer::stderr_sink(), format) else { return };
-    let _ = LOG.set(handle);
+    let Ok(writer) = writer::start(writer::stderr_sink(), format) else { return };
+    let _ = LOG.set(writer.clone());
     subscribe(writer, format, filter);
 }
 

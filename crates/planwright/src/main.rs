@@ -33,6 +33,7 @@ mod permissions;
 mod processes;
 mod sandbox;
 mod server_probe;
+mod signals;
 mod terminal;
 mod token;
 mod tour;

@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use crate::failure::Failure;
 
 /// The longest that is read.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 
 /// Asks for a passphrase that exists.
 pub(crate) fn ask(question: &str) -> Result<SecretString, Failure> {
@@ -35,8 +35,8 @@ pub(crate) fn ask_new(name: &str) -> Result<SecretString, Failure> {
 fn read(terminal: &File, question: &str) -> Result<SecretString, Failure> {
     let unreadable = |error: std::io::Error| Failure::usage(format!("the passphrase cannot be read: {error}"));
     (&*terminal).write_all(question.as_bytes()).map_err(unreadable)?;
-    let mut line = String::with_capacity(MOST_BYTES);
-    let mut reader = std::io::Read::take(BufReader::new(terminal), MOST_BYTES as u64);
+    let mut line = String::with_capacity(MAX_BYTES);
+    let mut reader = std::io::Read::take(BufReader::new(terminal), MAX_BYTES as u64);
     reader.read_line(&mut line).map_err(unreadable)?;
     if !line.ends_with('\n') {
         return Err(Failure::declined("No passphrase was given; nothing was changed."));

@@ -1,6 +1,6 @@
 //! The sandbox of the agent's commands, as the settings describe it.
 
-use planwright_engine::toolbox::command::CommandOptions;
+use planwright_agent::toolbox::command::CommandOptions;
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_store::Location;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::{CapturedOutput, SandboxLevel};
 
 /// The kernel takes an argument of at most 128 KiB.
-pub(crate) const LONGEST_LINE: usize = 120 * 1024;
+pub(crate) const MAX_LINE: usize = 120 * 1024;
 
 /// A shell line, where it runs, and its limits.
 #[derive(Debug, Clone)]

@@ -17,7 +17,7 @@ pub(crate) const STOP: u8 = b's';
 pub(crate) const KILL: u8 = b'k';
 
 /// How long processes may keep the output open after the command was killed. At level `open` one may have escaped.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub(crate) struct Driver {
@@ -92,7 +92,7 @@ impl Driver {
             }
             if report_ready && self.started.take_report() {
                 reporting = false;
-                self.phase = Phase::Ended { until: Instant::now() + LAST_WORDS };
+                self.phase = Phase::Ended { until: Instant::now() + SHUTDOWN_TIMEOUT };
             }
             if wake_ready {
                 waking = self.woken();
@@ -164,7 +164,7 @@ impl Driver {
             }
             Phase::Killed { .. } => {
                 self.started.kill_supervisor();
-                self.phase = Phase::Ended { until: Instant::now() + LAST_WORDS };
+                self.phase = Phase::Ended { until: Instant::now() + SHUTDOWN_TIMEOUT };
                 true
             }
             Phase::Ended { .. } => false,
@@ -180,6 +180,6 @@ impl Driver {
 
     fn kill(&mut self) {
         self.started.kill();
-        self.phase = Phase::Killed { until: Instant::now() + 6 * LAST_WORDS };
+        self.phase = Phase::Killed { until: Instant::now() + 6 * SHUTDOWN_TIMEOUT };
     }
 }

@@ -32,7 +32,7 @@ const NAMESPACES: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWCGROUP;
 
 /// How long the supervisor may take to put everything in place. A network folder that does not answer takes longer.
-const LONGEST_START: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A command with its supervisor.
 #[derive(Debug)]
@@ -158,23 +158,23 @@ fn copy_process(launch: &Launch) -> sys::Result<(OwnedFd, i32)> {
 
 impl Started {
     fn await_ready(&mut self, launch: &Launch) -> Result<(), SandboxError> {
-        if wait::readable([self.status.as_fd()], Some(LONGEST_START)) != [true] {
+        if wait::readable([self.status.as_fd()], Some(START_TIMEOUT)) != [true] {
             self.kill();
             return Err(SandboxError::Start(format!(
                 "the sandbox was not ready after {} seconds",
-                LONGEST_START.as_secs()
+                START_TIMEOUT.as_secs()
             )));
         }
         let failure = match self.read_report() {
             Some(Report::Ready) => return Ok(()),
             Some(Report::Failed { step, errno }) => {
-                let words = match (step, &launch.namespaces) {
+                let detail = match (step, &launch.namespaces) {
                     (Step::Layout(index), Some(namespaces)) => {
-                        namespaces.layout.get(usize::from(index)).map_or(step.words(), |step| step.words.as_str())
+                        namespaces.layout.get(usize::from(index)).map_or(step.describe(), |step| step.detail.as_str())
                     }
-                    (_, _) => step.words(),
+                    (_, _) => step.describe(),
                 };
-                format!("{words} failed: {}", std::io::Error::from_raw_os_error(errno))
+                format!("{detail} failed: {}", std::io::Error::from_raw_os_error(errno))
             }
             Some(Report::Ended { .. }) | None => "its supervisor ended".to_owned(),
         };
@@ -206,7 +206,7 @@ impl Started {
                 false
             }
             Some(Report::Failed { step, errno }) => {
-                let reason = format!("{} failed: {}", step.words(), std::io::Error::from_raw_os_error(errno));
+                let reason = format!("{} failed: {}", step.describe(), std::io::Error::from_raw_os_error(errno));
                 self.ended = Some(CommandEnd::Lost { reason });
                 false
             }

@@ -19,7 +19,7 @@ use crate::sandbox::{Executable, StartOptions};
 use crate::{CommandLimits, Sandbox, SandboxError, SandboxLevel, wait};
 
 /// How long a supervisor may take to end after it was told to.
-const LAST_WORDS: Duration = Duration::from_secs(12);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(12);
 
 /// A program that a person configured.
 #[derive(Debug, Clone)]
@@ -140,7 +140,7 @@ fn supervise(mut started: Started, mut wake: PipeReader, grace: Duration) -> Com
             }
             started.kill();
             is_killed = true;
-            until = Some(Instant::now() + LAST_WORDS);
+            until = Some(Instant::now() + SHUTDOWN_TIMEOUT);
         }
     }
     let end = started.reap();

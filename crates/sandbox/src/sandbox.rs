@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::capture::Capture;
-use crate::command::LONGEST_LINE;
+use crate::command::MAX_LINE;
 use crate::driver::Driver;
 use crate::environment::{Environment, Secrets};
 use crate::paths::{View, ViewRequest};
@@ -166,8 +166,8 @@ fn check_line(line: &str) -> Result<(), SandboxError> {
     if line.contains('\0') {
         return Err(SandboxError::NulByte);
     }
-    if line.len() > LONGEST_LINE {
-        return Err(SandboxError::TooLong { bytes: line.len(), limit: LONGEST_LINE });
+    if line.len() > MAX_LINE {
+        return Err(SandboxError::TooLong { bytes: line.len(), limit: MAX_LINE });
     }
     Ok(())
 }

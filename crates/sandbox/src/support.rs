@@ -14,18 +14,18 @@ pub struct SupportItem {
     pub name: &'static str,
     pub available: bool,
     /// What it is used for, or why it is missing.
-    pub words: String,
+    pub detail: String,
     /// Without it no restricted level is enforced.
     pub required: bool,
 }
 
 impl SupportItem {
-    pub(crate) fn available(name: &'static str, words: String) -> Self {
-        Self { name, available: true, words, required: false }
+    pub(crate) fn available(name: &'static str, detail: String) -> Self {
+        Self { name, available: true, detail, required: false }
     }
 
-    pub(crate) fn missing(name: &'static str, words: String) -> Self {
-        Self { name, available: false, words, required: false }
+    pub(crate) fn missing(name: &'static str, detail: String) -> Self {
+        Self { name, available: false, detail, required: false }
     }
 
     pub(crate) fn required(self) -> Self {
@@ -51,7 +51,7 @@ impl Support {
             .items
             .iter()
             .filter(|item| item.required && !item.available)
-            .map(|item| format!("{} missing ({})", item.name, item.words))
+            .map(|item| format!("{} missing ({})", item.name, item.detail))
             .collect();
         (!missing.is_empty()).then(|| missing.join("; "))
     }
@@ -59,9 +59,9 @@ impl Support {
     /// A line for each mechanism and one for each level, for `doctor` and the start of a server.
     pub fn lines(&self) -> Vec<String> {
         let item = |item: &SupportItem| match item.available {
-            true => format!("{}: {}", item.name, item.words),
-            false if item.required => format!("{}: missing, required; {}", item.name, item.words),
-            false => format!("{}: missing, not required; {}", item.name, item.words),
+            true => format!("{}: {}", item.name, item.detail),
+            false if item.required => format!("{}: missing, required; {}", item.name, item.detail),
+            false => format!("{}: missing, not required; {}", item.name, item.detail),
         };
         let level = |level: SandboxLevel| match self.refusal(level) {
             None if level.is_restricted() => format!("level {level}: enforced"),

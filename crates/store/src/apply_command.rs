@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use planwright_core::command::{Command, RunCommand, SessionCommand, TurnCommand};
+use planwright_core::command::{Command, ExecutionCommand, SessionCommand, TurnCommand};
 use planwright_core::decide;
 use planwright_core::event::{Event, PlanChange};
 use planwright_core::ids::PlanId;
@@ -94,14 +94,14 @@ pub(crate) fn needs_active_plan(command: &Command) -> bool {
         Command::Session(SessionCommand::EnsurePlanMode { .. })
         | Command::Draft(_)
         | Command::External(_)
-        | Command::Run(RunCommand::Report(_)) => true,
+        | Command::Execution(ExecutionCommand::Report(_)) => true,
         // No run begins or ticks while the active plan waits for a person.
         Command::Auto(auto) => auto.begins_run(),
         Command::Turn(TurnCommand::Begin { purpose: Purpose::Run(_), .. }) => true,
         Command::Session(_)
         | Command::Decide(_)
         | Command::Answer(_)
-        | Command::Run(_)
+        | Command::Execution(_)
         | Command::Turn(_)
         | Command::Workbook(_)
         | Command::Memory(_)
@@ -118,7 +118,7 @@ pub(crate) fn may_open_session(command: &Command) -> bool {
         | Command::External(_)
         | Command::Decide(_)
         | Command::Answer(_)
-        | Command::Run(_)
+        | Command::Execution(_)
         | Command::Turn(_)
         | Command::Workbook(_)
         | Command::Memory(_)

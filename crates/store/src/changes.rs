@@ -5,7 +5,7 @@ use planwright_engine::server_ledger::StoreChange;
 use tokio::sync::broadcast;
 
 /// How many changes a receiver may fall behind before it has to read every session.
-const KEPT: usize = 4096;
+const CAPACITY: usize = 4096;
 
 /// A cheap handle; clones send to the same receivers.
 #[derive(Debug, Clone)]
@@ -13,7 +13,7 @@ pub(crate) struct ChangeBroadcaster(broadcast::Sender<StoreChange>);
 
 impl ChangeBroadcaster {
     pub(crate) fn new() -> Self {
-        Self(broadcast::Sender::new(KEPT))
+        Self(broadcast::Sender::new(CAPACITY))
     }
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<StoreChange> {

@@ -132,10 +132,10 @@ pub(crate) fn copy_error(error: &LedgerError) -> LedgerError {
         LedgerError::Refused(refusal) => LedgerError::Refused(refusal.clone()),
         LedgerError::Leased(lease) => LedgerError::Leased(lease.clone()),
         LedgerError::Fenced(lease) => LedgerError::Fenced(lease.clone()),
-        LedgerError::Unavailable(words) => LedgerError::Unavailable(words.clone()),
+        LedgerError::Unavailable(message) => LedgerError::Unavailable(message.clone()),
         LedgerError::TooNew { found, known } => LedgerError::TooNew { found: *found, known: *known },
         LedgerError::Damaged { what, reason } => LedgerError::damaged(what.clone(), reason),
-        LedgerError::Internal(words) => LedgerError::Internal(words.clone()),
+        LedgerError::Internal(message) => LedgerError::Internal(message.clone()),
     }
 }
 

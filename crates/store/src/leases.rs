@@ -81,7 +81,7 @@ impl<B: Backend> LeaseStore for Store<B> {
         self.0.write(sql!(statement, conversation, channel, owner, *fence)).await.map(drop)
     }
 
-    async fn note_alive(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
+    async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
         let note = "INSERT INTO process_heartbeat (process, at) VALUES (?1, ?2)
                     ON CONFLICT (process) DO UPDATE SET at = excluded.at";
         let oldest = now.checked_sub(FORGET_AFTER).unwrap_or(Timestamp::UNIX_EPOCH).as_microsecond();

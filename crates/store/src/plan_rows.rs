@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use planwright_core::event::PlanChange;
 use planwright_core::ids::StepId;
 use planwright_core::plan::Plan;
-use planwright_core::plan::execution::{Pause, StepRun, StepRunRecord};
+use planwright_core::plan::execution::{Pause, StepState, StepStateRecord};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 
 use crate::encode;
@@ -79,7 +79,7 @@ impl<'a> PlanRows<'a> {
     pub(crate) fn of(plan: &'a Plan, rewrite: &PlanRowChanges) -> LedgerResult<Self> {
         let body = rewrite.plan.then(|| encode::plan_to_text(plan)).transpose()?;
         let steps = plan.execution.iter().flat_map(|execution| &execution.steps);
-        let changes = |run: &StepRun| match &rewrite.runs {
+        let changes = |run: &StepState| match &rewrite.runs {
             Runs::Of(steps) => steps.contains(&run.step),
             Runs::All => true,
         };
@@ -109,7 +109,7 @@ impl<'a> PlanRows<'a> {
     }
 }
 
-fn run_to_text(plan: &Plan, run: &StepRunRecord) -> LedgerResult<String> {
+fn run_to_text(plan: &Plan, run: &StepStateRecord) -> LedgerResult<String> {
     serde_json::to_string(run).map_err(|error| {
         LedgerError::Internal(format!("step {} of plan {} cannot be written: {error}", run.step, plan.id))
     })

@@ -3,14 +3,14 @@
 use planwright_core::refusal::Refusal;
 use planwright_core::session::TransportChat;
 
-const MOST_BYTES: usize = 200;
+const MAX_BYTES: usize = 200;
 
 /// Refuses a name that cannot be stored.
 pub(crate) fn check(transport: &TransportChat) -> Result<(), Refusal> {
     let TransportChat(name) = transport;
-    if name.len() > MOST_BYTES {
+    if name.len() > MAX_BYTES {
         return Err(Refusal::limit(format!(
-            "The transport's name has {} bytes; at most {MOST_BYTES} are taken.",
+            "The transport's name has {} bytes; at most {MAX_BYTES} are taken.",
             name.len()
         )));
     }

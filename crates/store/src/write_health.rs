@@ -28,7 +28,7 @@ impl WriteHealth {
     /// Refusals, damaged rows and defects of one command say nothing about the store as a whole and are not noted.
     pub(crate) fn note_failure(&self, error: &LedgerError) {
         match error {
-            LedgerError::Unavailable(words) => self.note(Some(words.clone())),
+            LedgerError::Unavailable(message) => self.note(Some(message.clone())),
             LedgerError::TooNew { .. } => self.note(Some(error.to_string())),
             LedgerError::Refused(_)
             | LedgerError::Leased(_)
@@ -48,7 +48,7 @@ impl WriteHealth {
         let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let LastWrite { at, failure } = last.as_ref()?;
         match failure {
-            Some(words) if at.elapsed() < FAILURE_COUNTS => Some(Err(LedgerError::Unavailable(words.clone()))),
+            Some(message) if at.elapsed() < FAILURE_COUNTS => Some(Err(LedgerError::Unavailable(message.clone()))),
             None if at.elapsed() < SUCCESS_COUNTS => Some(Ok(())),
             Some(_) | None => None,
         }

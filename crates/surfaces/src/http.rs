@@ -10,7 +10,7 @@
 //! - `page`: the start page, signing in and out; `health`, `metrics`: for operators
 //! - `webhook`: updates that Telegram sends
 
-mod access;
+pub(crate) mod access;
 mod api;
 mod app;
 mod extract;
@@ -31,12 +31,10 @@ mod token;
 mod webhook;
 mod ws;
 
-pub(crate) use access::Peer;
 pub use access::allowed_hosts::HostError;
-pub use api::rest;
+pub use api::{description, rest};
 pub use health::HealthSource;
 pub use metrics::LOG_LINES_LOST;
-pub use openapi::description;
 pub use server::{Server, ServerError, ServerLimits, ServerOptions};
 pub use token::{Kept, Token, TokenError};
 pub use webhook::UpdateReceiver;

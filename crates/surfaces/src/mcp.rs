@@ -50,6 +50,7 @@ use std::sync::Arc;
 use planwright_core::plan::PlanStyle;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
+use planwright_engine::feed::Feed;
 use rmcp::service::{QuitReason, RoleServer, Service, serve_directly_with_ct};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinError;
@@ -57,7 +58,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::gateway::Gateway;
 use self::request_order::OrderedService;
-use self::transport::LineTransport;
+use self::transport::ClientTransport;
 
 pub use failure::serve_failure;
 pub(crate) use server::PlanServer;
@@ -70,6 +71,8 @@ pub(crate) const THROUGH: &str = "mcp";
 #[derive(Debug, Clone)]
 pub struct McpOptions {
     pub engine: Engine,
+    /// Tells what any process writes.
+    pub feed: Feed,
     /// Opened if it does not exist yet.
     pub session: SessionChoice,
     pub start: PlanStart,
@@ -157,7 +160,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let transport = LineTransport::new(input, output, closing);
+    let transport = ClientTransport::new(input, output, closing);
     // Not rmcp's own handshake, which ends the connection when a client begins with anything else.
     let running = serve_directly_with_ct(service, transport, None, stop.clone());
     let mut serving = pin!(running.waiting());

@@ -1,6 +1,4 @@
 //! Plans and sessions as JSON: camelCase, the same in REST, over the WebSocket and with `--json` on the command line.
-//!
-//! - `schemas`: how the OpenAPI document describes the domain types in them
 
 mod answers;
 mod auto;
@@ -14,7 +12,6 @@ mod messages;
 mod plan_updates;
 mod progress;
 mod reviews;
-pub(crate) mod schemas;
 mod sessions;
 mod upstream;
 
@@ -22,19 +19,19 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::approval::ApprovalPolicy;
 use planwright_core::mode::PlanModeState;
-use planwright_core::plan::execution::{ExecutionProgress, StepStatus};
-use planwright_core::plan::{Approval, ApprovalSignature, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::choices::Choices;
+use planwright_core::plan::execution::ExecutionProgress;
+use planwright_core::plan::{
+    Activity, Approval, ApprovalSignature, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle, choices,
+};
 use planwright_core::presence::Presence;
 use planwright_core::session::Session;
 use planwright_engine::history::{HistoryItem, PlanVersion};
 use planwright_engine::ledger::PlanSummary;
 use planwright_engine::plan_steps::{StepDetail, plan_details, plan_steps};
-use planwright_engine::plans::Activity;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
-
-use self::schemas::{ActorSchema, PlanStatusSchema, PlanStyleSchema, ProgressSchema, StepStatusSchema};
 
 pub use answers::{AnswerView, OutcomeView, PlanCardView};
 pub use auto::{GoalView, RunView, ScheduleView, SpendView, TaskView};
@@ -45,7 +42,7 @@ pub use changes::{
 pub use decisions::DecisionView;
 pub use entries::EntryView;
 pub use executions::{CountsView, ExecutionView, PausedForView, PermissionCountsView, StepRunView, WorkSpendView};
-pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
+pub use inbox::{AskView, CallToPermitView, ChoiceView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
 pub use memory::{MemoryOfferView, MemoryView, ShareView, SourceView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
 pub use plan_updates::PlanUpdateView;
@@ -58,7 +55,6 @@ pub use upstream::{AcceptanceView, ConnectionView, McpServerView, ToolChangeView
 #[serde(rename_all = "camelCase")]
 pub struct PlanModeView {
     pub enabled: bool,
-    #[schema(value_type = PlanStyleSchema)]
     pub style: PlanStyle,
     #[schema(required = true)]
     pub active_plan_id: Option<String>,
@@ -103,9 +99,7 @@ impl From<&Session> for SessionView {
 pub struct PlanSummaryView {
     pub id: String,
     pub number: u32,
-    #[schema(value_type = PlanStatusSchema)]
     pub status: PlanStatus,
-    #[schema(value_type = PlanStyleSchema)]
     pub style: PlanStyle,
     pub title: String,
     pub updated_at: Timestamp,
@@ -131,17 +125,15 @@ pub struct PlanView {
     pub session_id: String,
     pub channel: String,
     pub number: u32,
-    #[schema(value_type = PlanStatusSchema)]
     pub status: PlanStatus,
-    #[schema(value_type = PlanStyleSchema)]
     pub style: PlanStyle,
     pub title: String,
     pub digest: String,
     pub version: u32,
     /// The plan as one text: what a person approves.
     pub markdown: String,
-    pub steps: Vec<StepView>,
-    #[schema(value_type = Option<ProgressSchema>, required = true)]
+    pub steps: Vec<StepDetail>,
+    #[schema(required = true)]
     pub progress: Option<ExecutionProgress>,
     /// The latest execution, counted; its steps are among `steps`.
     #[schema(required = true)]
@@ -173,6 +165,16 @@ pub struct PlanView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub activity: Option<ActivityView>,
+    /// What its turn asks a person before it continues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub ask_id: Option<String>,
+    /// What it waits for or does now, in a sentence.
+    pub situation: String,
+    /// What a person can do now.
+    pub choices: Vec<String>,
+    /// The choices with their labels and commands.
+    pub actions: Vec<ChoiceView>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -181,10 +183,12 @@ pub struct PlanView {
 pub enum ActivityView {
     /// A process works on it.
     Running,
-    /// No process works on it: `resume` continues it, `cancel` ends it.
+    /// No process works on it; it waits for a person.
     Paused,
     /// The agent that drafted it over MCP carries it out.
     LeftToAgent,
+    /// Its turn waits for a person's answer.
+    Asking,
 }
 
 impl From<&Activity> for ActivityView {
@@ -193,69 +197,7 @@ impl From<&Activity> for ActivityView {
             Activity::Running => Self::Running,
             Activity::Paused => Self::Paused,
             Activity::LeftTo(_) => Self::LeftToAgent,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct StepView {
-    pub id: String,
-    /// From 1.
-    pub position: usize,
-    pub description: String,
-    #[schema(value_type = StepStatusSchema)]
-    pub status: StepStatus,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub tool: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Value)]
-    pub arguments: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub agent: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub needs: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub verification: Option<String>,
-    /// Shell lines that the approval of the step covers.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub commands: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub note: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub evidence: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub started_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub finished_at: Option<Timestamp>,
-}
-
-impl From<StepDetail> for StepView {
-    fn from(step: StepDetail) -> Self {
-        let StepDetail { id, position, description, status, tool, arguments, agent, needs, verification, .. } = step;
-        let StepDetail { commands, note, evidence, started_at, finished_at, .. } = step;
-        Self {
-            id,
-            position,
-            description,
-            status,
-            tool,
-            arguments,
-            agent,
-            needs,
-            verification,
-            commands,
-            note,
-            evidence,
-            started_at,
-            finished_at,
+            Activity::Asking(_) => Self::Asking,
         }
     }
 }
@@ -327,7 +269,8 @@ pub struct IncompleteApprovalView {
     /// The approvers who can still sign.
     pub others: Vec<String>,
     /// The same in words.
-    pub words: String,
+    #[serde(rename = "words")]
+    pub message: String,
 }
 
 impl From<&IncompleteApproval> for IncompleteApprovalView {
@@ -337,7 +280,7 @@ impl From<&IncompleteApproval> for IncompleteApprovalView {
             people: waiting.people,
             missing: waiting.missing(),
             others: waiting.others.clone(),
-            words: waiting.to_string(),
+            message: waiting.to_string(),
         }
     }
 }
@@ -389,6 +332,13 @@ impl From<&Approval> for ApprovalView {
 
 impl From<&Plan> for PlanView {
     fn from(plan: &Plan) -> Self {
+        Self::of(plan, None)
+    }
+}
+
+impl PlanView {
+    pub fn of(plan: &Plan, activity: Option<&Activity>) -> Self {
+        let Choices { situation, list } = choices(plan, activity);
         Self {
             id: plan.id.to_string(),
             session_id: plan.session.conversation.to_string(),
@@ -400,7 +350,7 @@ impl From<&Plan> for PlanView {
             digest: plan.digest().to_string(),
             version: plan.version,
             markdown: plan.markdown(),
-            steps: plan_steps(plan).into_iter().map(StepView::from).collect(),
+            steps: plan_steps(plan),
             progress: plan.execution.as_ref().map(Execution::progress),
             execution: plan.execution.as_ref().map(ExecutionView::counted),
             details: plan_details(plan),
@@ -413,7 +363,14 @@ impl From<&Plan> for PlanView {
             ended_because: plan.ending.as_ref().and_then(|ending| ending.reason.clone()),
             created_at: plan.created_at,
             updated_at: plan.updated_at,
-            activity: None,
+            activity: activity.map(ActivityView::from),
+            ask_id: activity.and_then(|activity| match activity {
+                Activity::Asking(waiting) => Some(waiting.ask.id.to_string()),
+                Activity::Running | Activity::Paused | Activity::LeftTo(_) => None,
+            }),
+            situation,
+            choices: list.iter().map(|choice| choice.name().to_owned()).collect(),
+            actions: list.iter().map(ChoiceView::from).collect(),
         }
     }
 }
@@ -423,7 +380,6 @@ impl From<&Plan> for PlanView {
 pub struct HistoryView {
     pub seq: u64,
     pub at: Timestamp,
-    #[schema(value_type = ActorSchema)]
     pub by: Actor,
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -448,7 +404,6 @@ impl From<&HistoryItem> for HistoryView {
 pub struct VersionView {
     pub version: u32,
     pub at: Timestamp,
-    #[schema(value_type = ActorSchema)]
     pub by: Actor,
     pub digest: String,
     #[schema(required = true)]

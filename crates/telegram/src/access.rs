@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use crate::bot::BotContext;
+use crate::context::BotContext;
 use crate::markdown::FormattedText;
 use crate::update::{Chat, Person, Update, UpdateContent};
 

@@ -50,7 +50,7 @@ pub enum ApiError {
 
 impl ApiError {
     /// Whether the same call may succeed later.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
             Self::TooMany(_) | Self::Unavailable(_) | Self::Conflict(_) | Self::Unauthorized => true,
             Self::Forbidden(_) | Self::Rejected(_) => false,
@@ -218,8 +218,8 @@ impl BotApi {
     }
 
     /// Ends the wait that the person sees on a button.
-    pub async fn answer_press(&self, press: &str, words: &str) -> Result<(), ApiError> {
-        let params = AnswerCallbackQueryParams::builder().callback_query_id(press).text(words).build();
+    pub async fn answer_press(&self, press: &str, text: &str) -> Result<(), ApiError> {
+        let params = AnswerCallbackQueryParams::builder().callback_query_id(press).text(text).build();
         self.call::<_, Value>("answerCallbackQuery", params).await.map(drop)
     }
 
@@ -306,15 +306,15 @@ fn translate(error: &Error) -> ApiError {
 }
 
 fn of_response(response: &ErrorResponse) -> ApiError {
-    let words = || response.description.chars().take(200).collect::<String>();
+    let text = || response.description.chars().take(200).collect::<String>();
     let wait = response.parameters.as_ref().and_then(|parameters| parameters.retry_after);
     match (response.error_code, wait) {
         (429, wait) => ApiError::TooMany(Duration::from_secs(wait.unwrap_or(1).max(1).into())),
         (401 | 404, _) => ApiError::Unauthorized,
-        (409, _) => ApiError::Conflict(words()),
-        (403, _) => ApiError::Forbidden(words()),
-        (500.., _) => ApiError::Unavailable(words()),
-        (_, _) => ApiError::Rejected(words()),
+        (409, _) => ApiError::Conflict(text()),
+        (403, _) => ApiError::Forbidden(text()),
+        (500.., _) => ApiError::Unavailable(text()),
+        (_, _) => ApiError::Rejected(text()),
     }
 }
 

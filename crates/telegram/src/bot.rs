@@ -1,32 +1,22 @@
 //! The bot as a component of the server.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use jiff::Timestamp;
-use planwright_core::ids::RequestId;
-use planwright_engine::agent::Agent;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::outbox::NewMessage;
+use planwright_agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
-use secrecy::ExposeSecret as _;
-use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::access::Strangers;
-use crate::api::{ApiError, BotApi, BotUser};
+use crate::api::{ApiError, BotUser};
+use crate::context::{API_BACKOFF, BotContext, wait_after};
 use crate::inbox_cards::InboxCards;
-use crate::message::OutgoingMessage;
 use crate::options::TelegramOptions;
 use crate::webhook::WebhookHandler;
-use crate::{CHANNEL, buttons, card_watch, poller, records, sender};
+use crate::{card_watch, poller, sender};
 
 /// How long the last messages may take when the bot stops.
-const LAST_SENDS: Duration = Duration::from_secs(10);
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bot that is set up and does not run yet.
 #[derive(Debug, Clone)]
@@ -34,33 +24,9 @@ pub struct TelegramBot {
     context: Arc<BotContext>,
 }
 
-/// What all parts of the bot share.
-#[derive(Debug)]
-pub(crate) struct BotContext {
-    pub(crate) agent: Agent,
-    pub(crate) ledger: Arc<dyn ServerLedger>,
-    pub(crate) api: BotApi,
-    pub(crate) options: TelegramOptions,
-    /// The number of the bot, which is the part of its token that is no secret.
-    pub(crate) bot: String,
-    /// Wakes the sender.
-    pub(crate) put: Notify,
-    /// Wakes the process that works on the updates, when it stored one that Telegram sent.
-    pub(crate) pushed: Notify,
-    pub(crate) strangers: Strangers,
-    /// Whether the Bot API server has drafts. An older one does not.
-    pub(crate) has_drafts: AtomicBool,
-    pub(crate) shutdown: CancellationToken,
-}
-
 impl TelegramBot {
     pub fn new(agent: Agent, ledger: Arc<dyn ServerLedger>, options: TelegramOptions) -> Result<Self, ApiError> {
-        let api = BotApi::new(&options.api_url, &options.token)?;
-        let bot = bot_number(options.token.expose_secret());
-        let (put, pushed, shutdown) = (Notify::new(), Notify::new(), CancellationToken::new());
-        let (strangers, has_drafts) = (Strangers::default(), AtomicBool::new(true));
-        let context = BotContext { agent, ledger, api, options, bot, put, pushed, strangers, has_drafts, shutdown };
-        Ok(Self { context: Arc::new(context) })
+        Ok(Self { context: Arc::new(BotContext::new(agent, ledger, options)?) })
     }
 
     /// Cards about what waits in any session.
@@ -90,114 +56,26 @@ impl TelegramBot {
         }
         context.shutdown.cancel();
         poller::release(&context).await;
-        if timeout(LAST_SENDS, sending).await.is_err() {
+        if timeout(SHUTDOWN_TIMEOUT, sending).await.is_err() {
             tracing::warn!(event = "messages_not_sent", "some messages are sent by the next process");
         }
     }
 }
 
-impl BotContext {
-    pub(crate) fn now(&self) -> Timestamp {
-        self.agent.engine().now()
-    }
-
-    /// The name of the request that an update leads to. It ends in characters that cannot be guessed, because the key of
-    /// a new session is made from them.
-    pub(crate) fn request(&self, update: i64) -> Option<RequestId> {
-        let name = format!("telegram-{}-{update}", self.bot);
-        let code: String =
-            buttons::code(&self.options.token, &name).chars().filter(char::is_ascii_alphanumeric).take(16).collect();
-        RequestId::new(format!("{name}-{code}")).ok()
-    }
-
-    /// The id of a message that answers an update.
-    pub(crate) fn message_id(&self, update: i64, part: &str) -> String {
-        format!("telegram-{}-{update}-{part}", self.bot)
-    }
-
-    pub(crate) fn stored(&self, id: String, message: &OutgoingMessage) -> LedgerResult<NewMessage> {
-        Ok(NewMessage {
-            id,
-            channel: CHANNEL.to_owned(),
-            target: format!("{}/{}", self.bot, message.chat),
-            body: records::text(message)?,
-            due: self.now(),
-        })
-    }
-
-    /// Puts messages into the outbox, from which they are sent at once.
-    pub(crate) async fn put(&self, messages: &[NewMessage]) -> LedgerResult<()> {
-        self.ledger.put_messages(messages, self.now()).await?;
-        self.put.notify_one();
-        Ok(())
-    }
-
-    /// The page of the dashboard.
-    pub(crate) fn link(&self, path: &str) -> Option<String> {
-        self.options.public_url.as_ref().map(|url| format!("{url}{path}"))
-    }
-}
-
-/// `123456` of `123456:secret`.
-fn bot_number(token: &str) -> String {
-    let number: String = token.chars().take_while(char::is_ascii_digit).collect();
-    if number.is_empty() { "bot".to_owned() } else { number }
-}
-
 /// Asks Telegram who the bot is, until it answers. A token that is not accepted is said once and tried rarely.
 async fn introduce(context: &BotContext) -> BotUser {
-    let (mut pause, mut said) = (FIRST_PAUSE, None);
+    let (mut backoff, mut last_error) = (API_BACKOFF, None);
     loop {
         match context.api.get_me().await {
             Ok(user) => return user,
             Err(error) => {
-                if said.as_ref() != Some(&error) {
+                if last_error.as_ref() != Some(&error) {
                     tracing::error!(event = "telegram_unavailable", %error);
                 }
-                let wait = wait_after(&context.options, &error, &mut pause);
-                said = Some(error);
+                let wait = wait_after(&context.options, &error, &mut backoff);
+                last_error = Some(error);
                 sleep(wait).await;
             }
         }
-    }
-}
-
-/// How long to wait before the next try. `pause` grows with every call.
-pub(crate) fn wait_after(options: &TelegramOptions, error: &ApiError, pause: &mut Duration) -> Duration {
-    let grown = *pause;
-    *pause = (*pause * 2).min(LONGEST_PAUSE);
-    match error {
-        ApiError::TooMany(wait) => *wait,
-        ApiError::Unauthorized => options.revoked_pause,
-        ApiError::Conflict(_) => grown.max(options.conflict_pause),
-        ApiError::Forbidden(_) | ApiError::Rejected(_) | ApiError::Unavailable(_) => grown,
-    }
-}
-
-/// Whether another try may help.
-pub(crate) fn is_passing(error: &LedgerError) -> bool {
-    match error {
-        LedgerError::Unavailable(_) | LedgerError::Leased(_) | LedgerError::Fenced(_) => true,
-        LedgerError::Refused(_)
-        | LedgerError::TooNew { .. }
-        | LedgerError::Damaged { .. }
-        | LedgerError::Internal(_) => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_token_that_is_not_accepted_is_tried_every_five_minutes() {
-        let options = TelegramOptions::new("123456:secret".into());
-        let mut pause = FIRST_PAUSE;
-        for _ in 0..3 {
-            assert_eq!(wait_after(&options, &ApiError::Unauthorized, &mut pause), Duration::from_secs(300));
-        }
-        let asked = Duration::from_secs(7);
-        assert_eq!(wait_after(&options, &ApiError::TooMany(asked), &mut pause), asked);
-        assert!(wait_after(&options, &ApiError::Conflict(String::new()), &mut FIRST_PAUSE.clone()).as_secs() >= 5);
     }
 }

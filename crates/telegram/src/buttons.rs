@@ -4,6 +4,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use planwright_core::ask::Grant;
+use planwright_core::command::StuckChoice;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::server_ledger::ServerLedger;
@@ -59,7 +61,7 @@ pub(crate) enum ButtonAction {
     Resume {
         plan: ButtonPlan,
         #[serde(default)]
-        choice: Option<StuckAnswer>,
+        choice: Option<StuckChoice>,
         #[serde(default)]
         after_step: Option<usize>,
     },
@@ -82,22 +84,13 @@ pub(crate) struct ButtonPlan {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(untagged)]
 pub(crate) enum PressedAnswer {
-    Once,
-    Plan,
-    Always,
-    No,
+    Permission(Grant),
     /// The answer to the only question.
-    Choice(String),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum StuckAnswer {
-    Retry,
-    Skip,
-    Stop,
+    Choice {
+        choice: String,
+    },
 }
 
 /// Makes buttons of one message.

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use planwright_core::ask::{Ask, AskSubject};
+use planwright_core::ask::{AskSubject, WaitingAsk};
 use planwright_core::ids::PlanId;
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::choices::{Choice, ChoiceKind, PlanChoice, ask_choices};
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle, choices};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::visible;
 use planwright_engine::inbox::WaitingFor;
 use planwright_engine::ledger::LedgerResult;
 
-use crate::bot::BotContext;
-use crate::buttons::{ButtonAction, ButtonMaker, ButtonPlan, PressedAnswer, StuckAnswer};
+use crate::buttons::{ButtonAction, ButtonMaker, ButtonPlan, PressedAnswer};
+use crate::context::BotContext;
 use crate::conversation::Addressee;
 use crate::markdown::{FormattedText, LinkStyle, units};
 use crate::message::{Button, CardKind, CardSubject, ChangesPrompt, Content, Keyboard, Markup, OutgoingMessage};
@@ -20,7 +21,7 @@ use crate::message::{Button, CardKind, CardSubject, ChangesPrompt, Content, Keyb
 const SHOWN_PLAN: usize = 2_800;
 /// The steps that have buttons.
 const STEP_BUTTONS: usize = 40;
-const LONGEST_LABEL: usize = 40;
+const MAX_LABEL: usize = 40;
 const DIGEST: usize = 12;
 
 /// A plan with its buttons. A long plan comes before it as a file.
@@ -90,24 +91,46 @@ fn plan_keyboard(context: &BotContext, maker: &mut ButtonMaker<'_>, plan: &Plan,
     if plan.status != PlanStatus::Ready {
         return open.map(|open| Keyboard { rows: vec![vec![open]] });
     }
-    let plan_version = || version(plan);
-    let approve = match skip.len() {
-        0 => "✅ Approve".to_owned(),
-        left_out => format!("✅ Approve without {left_out}"),
-    };
-    let mut first = vec![maker.button(approve, ButtonAction::Approve { plan: plan_version(), skip: skip.to_vec() })];
-    first.push(maker.button("✏️ Changes", ButtonAction::Changes { plan: plan_version() }));
-    let mut second = vec![maker.button("❌ Reject", ButtonAction::Reject { plan: plan_version() })];
+    let mut rows = choice_rows(maker, plan, skip);
     let has_steps = match plan.style() {
         PlanStyle::Collect | PlanStyle::Build => (2..=STEP_BUTTONS).contains(&plan.content.steps().len()),
         PlanStyle::Document => false,
     };
-    if has_steps && skip.is_empty() {
-        let choose = ButtonAction::ChooseSteps { plan: plan_version(), skip: Vec::new() };
-        second.push(maker.button("☑ Choose steps", choose));
+    let choose = (has_steps && skip.is_empty())
+        .then(|| maker.button("☑ Choose steps", ButtonAction::ChooseSteps { plan: version(plan), skip: Vec::new() }));
+    if let Some(last) = rows.last_mut() {
+        last.extend(choose.into_iter().chain(open));
     }
-    second.extend(open);
-    Some(Keyboard { rows: vec![first, second] })
+    Some(Keyboard { rows })
+}
+
+/// A button for each choice, two in a row. `skip` are the steps that an approval leaves out.
+fn choice_rows(maker: &mut ButtonMaker<'_>, plan: &Plan, skip: &[usize]) -> Vec<Vec<Button>> {
+    let mut buttons = Vec::new();
+    for choice in choices(plan, None).list {
+        let ChoiceKind::Plan(kind) = choice.kind else { continue };
+        let resume = |choice, after_step| Some(ButtonAction::Resume { plan: version(plan), choice, after_step });
+        let (mark, action) = match kind {
+            PlanChoice::Approve => ("✅ ", Some(ButtonAction::Approve { plan: version(plan), skip: skip.to_vec() })),
+            PlanChoice::Revise => ("✏️ ", Some(ButtonAction::Changes { plan: version(plan) })),
+            PlanChoice::Reject => ("❌ ", Some(ButtonAction::Reject { plan: version(plan) })),
+            PlanChoice::Resume => ("", resume(None, None)),
+            PlanChoice::Next { after_step } => ("", resume(None, Some(after_step))),
+            PlanChoice::Settle(settle) => ("", resume(Some(settle), None)),
+            PlanChoice::Cancel => ("", Some(ButtonAction::Cancel { plan: version(plan) })),
+            PlanChoice::Watch | PlanChoice::Begin => ("", None),
+        };
+        let without = match (kind, skip.len()) {
+            (PlanChoice::Approve, left_out @ 1..) => format!(" without {left_out}"),
+            _ => String::new(),
+        };
+        buttons.extend(action.map(|action| maker.button(format!("{mark}{}{without}", choice.label), action)));
+    }
+    in_rows(buttons)
+}
+
+fn in_rows(buttons: Vec<Button>) -> Vec<Vec<Button>> {
+    buttons.chunks(2).map(<[Button]>::to_vec).collect()
 }
 
 /// The card with a button for each step. A press leaves the step out, or takes it in again.
@@ -142,7 +165,7 @@ pub(crate) async fn choose_steps(
             }
         };
         let label: String =
-            visible(&step.description).lines().next().unwrap_or_default().chars().take(LONGEST_LABEL).collect();
+            visible(&step.description).lines().next().unwrap_or_default().chars().take(MAX_LABEL).collect();
         let action = ButtonAction::ChooseSteps { plan: version.clone(), skip: toggled };
         rows.push(vec![maker.button(format!("{mark} {position}. {label}"), action)]);
     }
@@ -170,8 +193,8 @@ pub(crate) async fn fresh(
     match find(context, &version.session, &version.id).await? {
         Some(plan) => plan_messages(context, id, to, &plan).await,
         None => {
-            let words = format!("Plan #{} does not exist any more.", version.number);
-            Ok(vec![OutgoingMessage::text(to.chat, FormattedText::plain(words), None)])
+            let text = format!("Plan #{} does not exist any more.", version.number);
+            Ok(vec![OutgoingMessage::text(to.chat, FormattedText::plain(text), None)])
         }
     }
 }
@@ -205,10 +228,10 @@ pub(crate) async fn add_ask(
     context: &BotContext,
     id: &str,
     to: &Addressee,
-    session: &SessionIdentity,
-    ask: &Ask,
+    waiting: &WaitingAsk,
     messages: &mut [OutgoingMessage],
 ) -> LedgerResult<()> {
+    let WaitingAsk { session, ask, .. } = waiting;
     let mut maker = ButtonMaker::new(&context.options.token, id, to.person.id, to.chat);
     let action = |answer| ButtonAction::Answer {
         session: session.clone(),
@@ -216,27 +239,25 @@ pub(crate) async fn add_ask(
         digest: ask.digest.to_string(),
         answer,
     };
+    let list = ask_choices(waiting).list;
     let mut rows = match &ask.subject {
-        AskSubject::Permission(_) => vec![
-            vec![
-                maker.button("Once", action(PressedAnswer::Once)),
-                maker.button("For this plan", action(PressedAnswer::Plan)),
-            ],
-            vec![maker.button("Always", action(PressedAnswer::Always)), maker.button("No", action(PressedAnswer::No))],
-        ],
-        // Several questions, and several answers to one, take words.
-        AskSubject::Questions { questions } => match questions.as_slice() {
-            [question] if !question.many => question
-                .choices
-                .iter()
-                .take(STEP_BUTTONS)
-                .map(|choice| {
-                    let label: String = visible(choice).chars().take(LONGEST_LABEL).collect();
-                    vec![maker.button(label, action(PressedAnswer::Choice(choice.clone())))]
-                })
-                .collect(),
-            _ => Vec::new(),
-        },
+        AskSubject::Permission(_) => {
+            let button = |choice: Choice| match choice.kind {
+                ChoiceKind::Permit(grant) => Some(maker.button(choice.label, action(PressedAnswer::Permission(grant)))),
+                ChoiceKind::Plan(_) | ChoiceKind::Answer | ChoiceKind::ResumeRun | ChoiceKind::StopRun => None,
+            };
+            in_rows(list.into_iter().filter_map(button).collect())
+        }
+        // Several answers to one question take words.
+        AskSubject::Questions { questions } if questions.iter().any(|question| question.many) => Vec::new(),
+        AskSubject::Questions { .. } => list
+            .into_iter()
+            .take(STEP_BUTTONS)
+            .map(|Choice { label: choice, .. }| {
+                let label: String = visible(&choice).chars().take(MAX_LABEL).collect();
+                vec![maker.button(label, action(PressedAnswer::Choice { choice }))]
+            })
+            .collect(),
     };
     if let Some(url) = context.link(&format!("/?item={}", ask.id)) {
         rows.push(vec![link("Open", url)]);
@@ -291,50 +312,35 @@ pub(crate) async fn execution_messages(
 ) -> LedgerResult<Vec<OutgoingMessage>> {
     let (Some(wants), Some(key)) = (waits_in_execution(plan), execution_key(plan)) else { return Ok(Vec::new()) };
     let mut maker = ButtonMaker::new(&context.options.token, id, to.person.id, to.chat);
-    let resume = |choice, after_step| ButtonAction::Resume { plan: version(plan), choice, after_step };
-    let cancel = || ButtonAction::Cancel { plan: version(plan) };
     let head = format!("Plan #{}: {}", plan.number, visible(&plan.display_title()));
-    let (words, row) = match &wants {
+    let (step, note) = match &wants {
         WaitingFor::Approval => return Ok(Vec::new()),
         WaitingFor::UncertainStep { position, description, note } => {
-            let row = vec![
-                maker.button("Retry", resume(Some(StuckAnswer::Retry), None)),
-                maker.button("Skip", resume(Some(StuckAnswer::Skip), None)),
-                maker.button("Stop", resume(Some(StuckAnswer::Stop), None)),
-            ];
-            let note = note.as_deref().map_or_else(String::new, |note| format!("\n{}", visible(note)));
-            (format!("The result of step {position} is unknown: {}{note}", visible(description)), row)
+            (format!("\nStep {position}: {}", visible(description)), note.as_deref())
         }
         WaitingFor::StepEnded { position, description, status, note } => {
-            let row = vec![
-                maker.button("Next step", resume(None, Some(*position))),
-                maker.button("Changes", ButtonAction::Changes { plan: version(plan) }),
-                maker.button("Stop", resume(Some(StuckAnswer::Stop), None)),
-            ];
-            let note = note.as_deref().map_or_else(String::new, |note| format!("\n{}", visible(note)));
-            (format!("Step {position} is {}: {}{note}", status.as_str(), visible(description)), row)
+            (format!("\nStep {position} is {}: {}", status.as_str(), visible(description)), note.as_deref())
         }
-        WaitingFor::Paused => {
-            let row = vec![maker.button("Resume", resume(None, None)), maker.button("Cancel", cancel())];
-            ("The plan is paused; no process works on it.".to_owned(), row)
-        }
+        WaitingFor::Paused => (String::new(), None),
     };
-    let mut rows = vec![row];
+    let note = note.map_or_else(String::new, |note| format!("\n{}", visible(note)));
+    let message = format!("{}{step}{note}", choices(plan, None).situation);
+    let mut rows = choice_rows(&mut maker, plan, &[]);
     rows.extend(context.link(&format!("/p/{}", plan.id)).map(|url| vec![link("Open", url)]));
     maker.store(context.ledger.as_ref()).await?;
     let mut text = FormattedText::default();
     text.push_bold(&head);
-    text.push_text(&format!("\n\n{}", cut(&words)));
+    text.push_text(&format!("\n\n{}", cut(&message)));
     let mut card = OutgoingMessage::text(to.chat, text, Some(Markup::Buttons(Keyboard { rows })));
     card.card = Some(subject(plan, CardKind::Execution, key, to.person.id));
     Ok(vec![card])
 }
 
-fn cut(words: &str) -> String {
-    if units(words) <= SHOWN_PLAN {
-        return words.to_owned();
+fn cut(text: &str) -> String {
+    if units(text) <= SHOWN_PLAN {
+        return text.to_owned();
     }
-    format!("{}…", words.chars().take(SHOWN_PLAN / 2).collect::<String>())
+    format!("{}…", text.chars().take(SHOWN_PLAN / 2).collect::<String>())
 }
 
 fn link(text: &str, url: String) -> Button {

@@ -1,28 +1,26 @@
 //! Cards are kept up to date: what is decided elsewhere is written below the card, and its buttons are removed.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
+use planwright_engine::changes::{Changed, Changes};
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::server_ledger::StoreChange;
 use planwright_engine::who;
 use serde::{Deserialize, Serialize};
-use tokio::sync::broadcast::error::RecvError;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use crate::bot::BotContext;
 use crate::card;
+use crate::context::BotContext;
 use crate::conversation::Addressee;
 use crate::markdown::{Entity, FormattedText};
 use crate::message::{CardKind, CardSubject, OutgoingMessage};
 use crate::update::Person;
 
 /// Changes that come closer together are looked at once.
-const BUNDLE: Duration = Duration::from_millis(200);
+const DEBOUNCE: Duration = Duration::from_millis(200);
 /// Cards are also looked at after this time: a change may have been missed.
-const LOOK: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_secs(60);
 const CARDS: u32 = 200;
 
 /// A card as it was sent.
@@ -46,35 +44,20 @@ enum CardState {
 }
 
 pub(crate) async fn run(context: &BotContext) {
-    let mut changes = context.ledger.changes();
+    let mut changes = Changes::follow(context.ledger.as_ref(), DEBOUNCE);
+    let mut changed = Changed::anywhere();
     loop {
-        if let Err(error) = update_all(context, None).await {
-            tracing::warn!(event = "telegram_cards_not_updated", %error);
-        }
-        loop {
-            let first = match timeout(LOOK, changes.recv()).await {
-                Ok(Ok(StoreChange::Session(session))) => session,
-                Ok(Ok(StoreChange::Anywhere) | Err(RecvError::Lagged(_))) | Err(_) => break,
-                Ok(Err(RecvError::Closed)) => return,
-            };
-            sleep(BUNDLE).await;
-            let mut sessions = BTreeSet::from([first]);
-            let mut all = false;
-            while let Ok(change) = changes.try_recv() {
-                match change {
-                    StoreChange::Session(session) => drop(sessions.insert(session)),
-                    StoreChange::Anywhere => all = true,
-                }
-            }
-            if all {
-                break;
-            }
-            for session in &sessions {
-                if let Err(error) = update_all(context, Some(session)).await {
-                    tracing::warn!(event = "telegram_cards_not_updated", %error);
-                }
+        let sessions = changed.sessions.iter().filter(|_| !changed.resync).map(Some);
+        for session in sessions.chain(changed.resync.then_some(None)) {
+            if let Err(error) = update_all(context, session).await {
+                tracing::warn!(event = "telegram_cards_not_updated", %error);
             }
         }
+        changed = match timeout(POLL_INTERVAL, changes.next()).await {
+            Ok(Some(changed)) => changed,
+            Ok(None) => return,
+            Err(_) => Changed::anywhere(),
+        };
     }
 }
 
@@ -94,14 +77,14 @@ pub(crate) async fn update_all(context: &BotContext, session: Option<&SessionIde
 }
 
 async fn update(context: &BotContext, key: &str, card: &SentCard) -> LedgerResult<()> {
-    let (words, newer) = match state(context, &card.subject).await? {
+    let (message, newer) = match state(context, &card.subject).await? {
         CardState::Open => return Ok(()),
-        CardState::Decided(words) => (words, None),
+        CardState::Decided(message) => (message, None),
         CardState::Newer(plan) => ("There is a newer version; its card follows.".to_owned(), Some(plan)),
     };
     let mut text = FormattedText { text: card.text.clone(), entities: card.entities.clone() };
     text.push_text("\n\n");
-    text.push_bold(&words);
+    text.push_bold(&message);
     let mut edited = OutgoingMessage::text(card.chat, text, None);
     edited.replaces = Some(card.message);
     let id = format!("card-{}-{}-{}-{}", context.bot, card.chat, card.message, card.subject.digest);

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use planwright_agent::session::input::{BeginWork, ChatLocation, Input, Request, SeenPlan};
+use planwright_agent::session::outcome::{Answer, Outcome};
+use planwright_agent::session::progress::{Progress, ProgressStream, ProgressUpdate};
 use planwright_core::actor::Actor;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
@@ -13,27 +16,28 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{Channel, SessionIdentity, TransportChat};
 use planwright_core::slash::SlashCommand;
 use planwright_core::turn::ShownPlan;
+use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::outbox::NewMessage;
-use planwright_engine::session::input::{BeginWork, ChatLocation, Input, Request, SeenPlan};
-use planwright_engine::session::outcome::{Answer, Outcome};
-use planwright_engine::session::progress::{Progress, ProgressStream, ProgressUpdate};
-use tokio::time::{interval, sleep};
+use tokio::time::interval;
 
-use crate::bot::{BotContext, is_passing};
 use crate::buttons::{ButtonAction, ButtonMaker, ButtonPlan};
 use crate::card;
+use crate::context::{BotContext, is_transient};
 use crate::live_message::{LiveMessage, live_key};
-use crate::markdown::{FormattedText, LONGEST_TEXT, LinkStyle};
+use crate::markdown::{FormattedText, LinkStyle, MAX_TEXT};
 use crate::message::{ChangesPrompt, Keyboard, Markup, OutgoingMessage};
 use crate::sender::prompt_key;
 use crate::update::{IncomingMessage, Person, Update, UpdateContent};
 use crate::{incoming_files, press, records};
 
 /// A longer reply is attached as a file.
-const MOST_PARTS: usize = 4;
+const MAX_PARTS: usize = 4;
 const TRIES: u32 = 20;
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The pauses while the store does not take the end of an update.
+const STORE_BACKOFF: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(30));
+/// The pauses while an input cannot be worked on.
+const WORK_BACKOFF: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(30));
 /// The sessions that are offered as buttons.
 const SESSION_BUTTONS: usize = 8;
 
@@ -113,10 +117,10 @@ impl UpdateHandler {
 
     /// Ends an update that could not be carried out.
     pub(crate) fn failed(self: &Arc<Self>, update: &Update, error: &LedgerError) -> Begun {
-        let words = format!("This could not be done: {error}");
+        let text = format!("This could not be done: {error}");
         let answered = update.sender().and_then(|(person, chat)| {
             let to = Addressee { update: update.id, chat: chat?.id, person: person.clone() };
-            self.answering(&to, &words).ok()
+            self.answering(&to, &text).ok()
         });
         answered.unwrap_or_else(|| self.finishing(update.id, Vec::new()))
     }
@@ -145,7 +149,7 @@ impl UpdateHandler {
                     let gap = if text.trim().is_empty() { "" } else { "\n\n" };
                     (Input::Message(format!("{text}{gap}[The person sent the file `{path}`.]")), Extra::None)
                 }
-                Err(words) => return self.answering(&to, &words),
+                Err(message) => return self.answering(&to, &message),
             },
             None if text.trim() == "/switch" => (Input::Command(SlashCommand::Sessions), Extra::Sessions),
             None => {
@@ -245,8 +249,8 @@ impl UpdateHandler {
     }
 
     /// Finishes an update with one line.
-    pub(crate) fn answering(self: &Arc<Self>, to: &Addressee, words: &str) -> LedgerResult<Begun> {
-        let text = FormattedText::markdown(words, LinkStyle::Hidden);
+    pub(crate) fn answering(self: &Arc<Self>, to: &Addressee, text: &str) -> LedgerResult<Begun> {
+        let text = FormattedText::markdown(text, LinkStyle::Hidden);
         let message = OutgoingMessage::text(to.chat, text, None);
         let stored = self.context.stored(self.context.message_id(to.update, "0"), &message)?;
         Ok(self.finishing(to.update, vec![stored]))
@@ -259,12 +263,11 @@ impl UpdateHandler {
 
     /// Stores the end of an update with its messages. It is tried until the store takes it or the process stops.
     async fn finish(&self, update: i64, messages: &[NewMessage]) {
-        let (context, mut pause) = (&self.context, Duration::from_millis(200));
+        let (context, mut backoff) = (&self.context, STORE_BACKOFF);
         while let Err(error) = context.ledger.finish_update(&context.bot, update, messages, context.now()).await {
             tracing::warn!(event = "telegram_update_not_finished", update, %error);
-            tokio::select! {
-                () = context.shutdown.cancelled() => return,
-                () = sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+            if !context.pause(&mut backoff).await {
+                return;
             }
         }
         context.put.notify_one();
@@ -284,14 +287,14 @@ impl UpdateHandler {
     }
 
     async fn follow(&self, work: ConversationWork, mut stream: ProgressStream) {
-        let (context, mut pause, mut tries) = (&self.context, Duration::from_millis(500), 0);
+        let (context, mut backoff) = (&self.context, WORK_BACKOFF);
         let mut live = LiveMessage::new(context, work.to.chat, work.to.update).await;
         loop {
             let outcome = self.watch(&work, &mut stream, &mut live).await;
             let again = match &outcome {
                 // The next process continues it under the same name.
                 Err(_) if context.shutdown.is_cancelled() => return,
-                Err(error) => is_passing(error) && tries < TRIES,
+                Err(error) => is_transient(error) && backoff.failures() < TRIES,
                 Ok(_) => false,
             };
             if !again {
@@ -301,17 +304,15 @@ impl UpdateHandler {
                         let _ = context.ledger.remove_keyed_record(&live_key(context, work.to.update)).await;
                         return;
                     }
-                    Err(error) if tries >= TRIES => {
+                    Err(error) if backoff.failures() >= TRIES => {
                         tracing::error!(event = "telegram_answer_lost", update = work.to.update, %error);
                         return;
                     }
                     Err(error) => tracing::warn!(event = "telegram_answer_not_stored", update = work.to.update, %error),
                 }
             }
-            tries += 1;
-            tokio::select! {
-                () = context.shutdown.cancelled() => return,
-                () = sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+            if !context.pause(&mut backoff).await {
+                return;
             }
             stream = self.stream(&work);
         }
@@ -327,15 +328,15 @@ impl UpdateHandler {
         let mut ticks = interval(self.context.options.edit_pause);
         // The first tick comes at once, and there is nothing to show yet.
         ticks.tick().await;
-        let mut said = 0;
+        let mut last_error = 0;
         loop {
             tokio::select! {
                 biased;
                 update = stream.next() => match update {
                     ProgressUpdate::Outcome(outcome) => return outcome,
-                    ProgressUpdate::Progress(Progress::Said(words)) => {
-                        said += 1;
-                        self.say(work, &words, said).await?;
+                    ProgressUpdate::Progress(Progress::Said(text)) => {
+                        last_error += 1;
+                        self.say(work, &text, last_error).await?;
                     }
                     ProgressUpdate::Progress(progress) => live.take(&progress),
                 },
@@ -345,12 +346,12 @@ impl UpdateHandler {
     }
 
     /// Sends words at once that the agent's work begins with.
-    async fn say(&self, work: &ConversationWork, words: &str, number: u32) -> LedgerResult<()> {
-        let text = FormattedText::markdown(words, LinkStyle::Hidden);
+    async fn say(&self, work: &ConversationWork, text: &str, number: u32) -> LedgerResult<()> {
+        let text = FormattedText::markdown(text, LinkStyle::Hidden);
         if text.is_blank() {
             return Ok(());
         }
-        let parts = text.split(LONGEST_TEXT).into_iter().enumerate();
+        let parts = text.split(MAX_TEXT).into_iter().enumerate();
         let mut messages = Vec::new();
         for (index, part) in parts {
             let id = self.context.message_id(work.to.update, &format!("said-{number}-{index}"));
@@ -402,7 +403,7 @@ impl UpdateHandler {
         let mut messages = text_messages(to.chat, &answer.reply, links);
         if let Some(ask) = &answer.ask {
             let id = context.message_id(to.update, "ask");
-            card::add_ask(context, &id, to, &answer.session, ask, &mut messages).await?;
+            card::add_ask(context, &id, to, ask, &mut messages).await?;
         }
         if let Some(shown) = &answer.plan {
             let id = context.message_id(to.update, "plan");
@@ -482,9 +483,9 @@ impl ConversationWork {
 
 /// A reply as messages. A very long one is a file with its beginning before it.
 fn text_messages(chat: i64, reply: &str, links: LinkStyle) -> Vec<OutgoingMessage> {
-    let parts = FormattedText::markdown(reply, links).split(LONGEST_TEXT);
+    let parts = FormattedText::markdown(reply, links).split(MAX_TEXT);
     let mut parts: Vec<_> = parts.into_iter().filter(|part| !part.is_blank()).collect();
-    let is_long = parts.len() > MOST_PARTS;
+    let is_long = parts.len() > MAX_PARTS;
     if is_long {
         parts.truncate(1);
     }

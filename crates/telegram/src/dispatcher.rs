@@ -7,15 +7,16 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use planwright_core::session::SessionIdentity;
+use planwright_engine::backoff::Backoff;
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tokio::time::sleep;
 
-use crate::bot::{BotContext, is_passing};
+use crate::context::{BotContext, is_transient};
 use crate::conversation::{Begun, UpdateHandler};
 use crate::update::{Update, UpdateContent};
 
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The pauses before an update that failed is tried again.
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(30));
 /// How often an update is tried that fails for a reason which does not pass.
 const TRIES: u32 = 3;
 /// How many finished updates are remembered.
@@ -122,22 +123,19 @@ impl ChatTask {
     /// Gives the work back that the next update has to wait for.
     async fn begin(&self, job: Job) -> Option<BoxFuture<'static, ()>> {
         let (update, session) = job;
-        let (mut pause, mut tries) = (Duration::from_millis(200), 0);
-        let shutdown = &self.handler.context.shutdown;
+        let mut backoff = BACKOFF;
         loop {
             match self.handler.begin(&update, session.clone()).await {
                 Ok(begun) => return self.follow(update.id, begun),
                 Err(error) => {
-                    tries += 1;
                     tracing::warn!(event = "telegram_update_failed", update = update.id, %error);
-                    if !is_passing(&error) && tries >= TRIES {
+                    if !is_transient(&error) && backoff.failures() + 1 >= TRIES {
                         return self.follow(update.id, self.handler.failed(&update, &error));
                     }
                 }
             }
-            tokio::select! {
-                () = shutdown.cancelled() => return None,
-                () = sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+            if !self.handler.context.pause(&mut backoff).await {
+                return None;
             }
         }
     }

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use planwright_core::ask::Ask;
+use planwright_agent::session::ask_prompt::ask_text;
+use planwright_core::ask::WaitingAsk;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::ask_words::ask_text;
 
-use crate::bot::BotContext;
 use crate::card;
 use crate::card_watch::SentCard;
+use crate::context::BotContext;
 use crate::conversation::Addressee;
-use crate::markdown::{FormattedText, LONGEST_TEXT, LinkStyle};
+use crate::markdown::{FormattedText, LinkStyle, MAX_TEXT};
 use crate::message::{Button, Keyboard, Markup, OutgoingMessage};
 use crate::update::Person;
 
@@ -46,23 +46,23 @@ impl InboxCards {
     }
 
     /// What a turn asks.
-    pub async fn send_ask(&self, id: &str, user: i64, session: &SessionIdentity, ask: &Ask) -> LedgerResult<()> {
+    pub async fn send_ask(&self, id: &str, user: i64, waiting: &WaitingAsk) -> LedgerResult<()> {
         let to = addressee(user);
-        if self.has_card(session, user, ask.id.as_str()).await? {
+        if self.has_card(&waiting.session, user, waiting.ask.id.as_str()).await? {
             return Ok(());
         }
-        let text = FormattedText::markdown(&ask_text(ask), LinkStyle::Written);
-        let parts = text.split(LONGEST_TEXT).into_iter().filter(|part| !part.is_blank());
+        let text = FormattedText::markdown(&ask_text(waiting), LinkStyle::Written);
+        let parts = text.split(MAX_TEXT).into_iter().filter(|part| !part.is_blank());
         let mut messages: Vec<_> = parts.map(|part| OutgoingMessage::text(user, part, None)).collect();
-        card::add_ask(&self.context, id, &to, session, ask, &mut messages).await?;
+        card::add_ask(&self.context, id, &to, waiting, &mut messages).await?;
         self.put(id, &messages).await
     }
 
     /// Words with a link.
-    pub async fn send_words(&self, id: &str, user: i64, words: &str, path: &str) -> LedgerResult<()> {
+    pub async fn send_text(&self, id: &str, user: i64, text: &str, path: &str) -> LedgerResult<()> {
         let open = self.context.link(path).map(|url| Button { text: "Open".to_owned(), code: None, url: Some(url) });
         let markup = open.map(|open| Markup::Buttons(Keyboard { rows: vec![vec![open]] }));
-        self.put(id, &[OutgoingMessage::text(user, FormattedText::plain(words), markup)]).await
+        self.put(id, &[OutgoingMessage::text(user, FormattedText::plain(text), markup)]).await
     }
 
     /// Whether the person has a card about it already.

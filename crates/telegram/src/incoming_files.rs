@@ -4,7 +4,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 
 use crate::api::ApiError;
-use crate::bot::BotContext;
+use crate::context::BotContext;
 use crate::update::Attachment;
 
 /// The path of the file, or words for the person why it was not taken.

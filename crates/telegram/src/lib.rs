@@ -5,6 +5,7 @@
 //! - `update`: what Telegram delivers, read field by field
 //! - `poller`: one process at a time asks for updates and works on them; they are stored before they are handled
 //! - [`WebhookHandler`]: stores updates that Telegram sends to any of the servers
+//! - `context`: what all parts of the bot share
 //! - `access`: the allow-list, and what strangers are told
 //! - `dispatcher`: the updates of each chat, one after another
 //! - `conversation`: one update, from the session it belongs to, through the agent, to the messages that answer it
@@ -24,6 +25,7 @@ mod bot;
 mod buttons;
 mod card;
 mod card_watch;
+mod context;
 mod conversation;
 mod dispatcher;
 mod inbox_cards;

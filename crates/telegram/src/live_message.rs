@@ -4,10 +4,10 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use planwright_engine::session::progress::Progress;
+use planwright_agent::session::progress::Progress;
 
 use crate::api::ApiError;
-use crate::bot::BotContext;
+use crate::context::BotContext;
 use crate::markdown::{FormattedText, LinkStyle};
 use crate::records;
 
@@ -87,7 +87,6 @@ impl<'a> LiveMessage<'a> {
             | Progress::Replied { .. }
             | Progress::ToolOutput { .. }
             | Progress::ToolEnded { .. }
-            | Progress::Decided(_)
             | Progress::Said(_)
             | Progress::Compacted { .. } => {}
         }

@@ -10,10 +10,10 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use serde::{Deserialize, Serialize};
 
 /// The longest text of a message, in UTF-16 units.
-pub const LONGEST_TEXT: usize = 4_096;
+pub const MAX_TEXT: usize = 4_096;
 /// The most entities of a message. Telegram ignores the rest.
-pub const MOST_ENTITIES: usize = 100;
-const LONGEST_URL: usize = 2_048;
+pub const MAX_ENTITIES: usize = 100;
+const MAX_URL: usize = 2_048;
 
 /// A text and how its parts look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -438,7 +438,7 @@ fn is_address(url: &str) -> bool {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-.:".contains(&b);
-    url.len() <= LONGEST_URL
+    url.len() <= MAX_URL
         && url.bytes().all(|b| b.is_ascii_graphic())
         && host.is_some_and(|host| host.contains('.') && !host.starts_with('.') && host.bytes().all(plain))
 }

@@ -4,7 +4,7 @@ use planwright_core::slash::offered;
 
 use crate::api::{ApiError, BotApi};
 
-const LONGEST_DESCRIPTION: usize = 256;
+const MAX_DESCRIPTION: usize = 256;
 
 /// The commands in the order of the help, each once. A command of several words is found under its first one.
 pub(crate) fn commands() -> Vec<(String, String)> {
@@ -14,7 +14,7 @@ pub(crate) fn commands() -> Vec<(String, String)> {
         let fits = (1..=32).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
         if fits && !commands.iter().any(|(known, _)| known == name) {
             let description = if spec.name == name { spec.help } else { "Plan work: on, off, show, approve and more" };
-            commands.push((name.to_owned(), description.chars().take(LONGEST_DESCRIPTION).collect()));
+            commands.push((name.to_owned(), description.chars().take(MAX_DESCRIPTION).collect()));
         }
     }
     commands

@@ -12,14 +12,15 @@ use tokio::time::{interval, sleep};
 
 use crate::access::ChatAccess;
 use crate::api::ApiError;
-use crate::bot::{BotContext, wait_after};
+use crate::context::{API_BACKOFF, BotContext, wait_after};
 use crate::dispatcher::Dispatcher;
 use crate::options::UpdateMode;
 use crate::update::Update;
 use crate::{menu, webhook};
 
 const PAGE: u32 = 100;
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// The pause after an error of the store.
+const STORE_PAUSE: Duration = Duration::from_secs(1);
 /// After a week without updates Telegram numbers them anew, perhaps with smaller numbers.
 const NUMBERED_ANEW: SignedDuration = SignedDuration::from_hours(24 * 6);
 
@@ -27,24 +28,24 @@ pub(crate) async fn run(context: &Arc<BotContext>, username: Option<&str>) {
     prepare(context).await;
     let dispatcher = Dispatcher::new(context, username);
     // The error that was reported last. It is reported again only after a success.
-    let mut said = None;
+    let mut last_error = None;
     loop {
         match acquire(context).await {
             Ok(Some(poller)) => {
                 tracing::info!(event = "telegram_polling", bot = context.bot, "this process works on the updates");
                 let ended = match context.options.mode {
-                    UpdateMode::Polling => receive(context, poller, &dispatcher, &mut said).await,
+                    UpdateMode::Polling => receive(context, poller, &dispatcher, &mut last_error).await,
                     UpdateMode::Webhook { .. } => webhook::follow(context, poller, &dispatcher).await,
                 };
                 if let Err(error) = ended {
                     tracing::warn!(event = "telegram_store_unavailable", %error);
-                    sleep(FIRST_PAUSE).await;
+                    sleep(STORE_PAUSE).await;
                 }
             }
             Ok(None) => sleep(context.options.lease / 3).await,
             Err(error) => {
                 tracing::warn!(event = "telegram_store_unavailable", %error);
-                sleep(FIRST_PAUSE * 5).await;
+                sleep(STORE_PAUSE * 5).await;
             }
         }
     }
@@ -55,13 +56,13 @@ async fn prepare(context: &BotContext) {
     if let Err(error) = menu::register(&context.api).await {
         tracing::warn!(event = "telegram_not_prepared", %error, "the menu could not be set");
     }
-    let (mut pause, mut said) = (FIRST_PAUSE, None);
+    let (mut backoff, mut last_error) = (API_BACKOFF, None);
     while let Err(error) = set_mode(context).await {
-        let wait = wait_after(&context.options, &error, &mut pause);
-        if said.as_ref() != Some(&error) {
+        let wait = wait_after(&context.options, &error, &mut backoff);
+        if last_error.as_ref() != Some(&error) {
             tracing::error!(event = "telegram_not_prepared", %error, "Telegram did not accept how updates are received");
         }
-        said = Some(error);
+        last_error = Some(error);
         sleep(wait).await;
     }
 }
@@ -94,12 +95,12 @@ async fn receive(
     context: &BotContext,
     poller: Poller,
     dispatcher: &Dispatcher,
-    said: &mut Option<ApiError>,
+    last_error: &mut Option<ApiError>,
 ) -> LedgerResult<()> {
     dispatch_pending(context, dispatcher).await?;
     let is_old = context.now().duration_since(poller.received_at) > NUMBERED_ANEW;
     let mut next = Some(poller.next_update).filter(|next| *next > 0 && !is_old);
-    let (mut pause, mut is_first) = (FIRST_PAUSE, true);
+    let (mut backoff, mut is_first) = (API_BACKOFF, true);
     let mut renewal = interval(context.options.lease / 3);
     loop {
         let updates = {
@@ -118,7 +119,7 @@ async fn receive(
         };
         match updates {
             Ok(updates) => {
-                (pause, *said) = (FIRST_PAUSE, None);
+                (backoff, *last_error) = (API_BACKOFF, None);
                 let Some(received) = Received::read(context, &updates) else { continue };
                 let after = received.next.max(next.unwrap_or(i64::MIN));
                 let now = context.now();
@@ -134,11 +135,11 @@ async fn receive(
                 }
             }
             Err(error) => {
-                if said.as_ref() != Some(&error) {
+                if last_error.as_ref() != Some(&error) {
                     tracing::warn!(event = "telegram_unavailable", %error);
                 }
-                let wait = wait_after(&context.options, &error, &mut pause);
-                *said = Some(error);
+                let wait = wait_after(&context.options, &error, &mut backoff);
+                *last_error = Some(error);
                 // The right is kept during short pauses only.
                 if wait > context.options.lease {
                     context.ledger.release_poller(&poller).await?;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use planwright_core::ask::{AskAnswer, Grant};
-use planwright_core::command::StuckChoice;
+use planwright_agent::session::input::{Approving, BeginWork, Input, Worker};
+use planwright_core::ask::AskAnswer;
 use planwright_core::ids::{AskId, PlanId};
 use planwright_core::plan::Digest;
 use planwright_core::plan::approval::Selection;
@@ -11,9 +11,8 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::ConversationKey;
 use planwright_core::slash::SlashCommand;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::input::{Approving, BeginWork, Input, Worker};
 
-use crate::buttons::{self, ButtonAction, ButtonPlan, PressedAnswer, StoredButton, StuckAnswer};
+use crate::buttons::{self, ButtonAction, ButtonPlan, PressedAnswer, StoredButton};
 use crate::card;
 use crate::conversation::{Addressee, Begun, ConversationWork, UpdateHandler};
 use crate::records;
@@ -26,8 +25,8 @@ const USED: &str = "This button was used already.";
 pub(crate) async fn begin(handler: &Arc<UpdateHandler>, update: i64, press: &Press) -> LedgerResult<Begun> {
     let action = match claim(handler, update, press).await? {
         Ok(action) => action,
-        Err(words) => {
-            tell(handler, press, words);
+        Err(text) => {
+            tell(handler, press, text);
             return Ok(handler.finishing(update, Vec::new()));
         }
     };
@@ -69,9 +68,9 @@ async fn claim(
 }
 
 /// Ends the wait that the person sees. It does not matter if that fails.
-fn tell(handler: &UpdateHandler, press: &Press, words: &'static str) {
+fn tell(handler: &UpdateHandler, press: &Press, text: &'static str) {
     let (api, press) = (handler.context.api.clone(), press.id.clone());
-    tokio::spawn(async move { api.answer_press(&press, words).await });
+    tokio::spawn(async move { api.answer_press(&press, text).await });
 }
 
 async fn carry_out(
@@ -100,11 +99,6 @@ async fn carry_out(
             about_plan(handler, to, plan, |plan, _| Input::Cancel { plan, reason: None }).await
         }
         ButtonAction::Resume { plan, choice, after_step } => {
-            let choice = choice.map(|choice| match choice {
-                StuckAnswer::Retry => StuckChoice::Retry,
-                StuckAnswer::Skip => StuckChoice::Skip,
-                StuckAnswer::Stop => StuckChoice::Stop,
-            });
             about_plan(handler, to, plan, |plan, _| Input::ResumePlan {
                 plan,
                 choice,
@@ -128,13 +122,9 @@ async fn carry_out(
         }
         ButtonAction::Answer { session, ask, digest, answer } => {
             let (Ok(ask), Ok(digest)) = (AskId::new(ask), digest.parse::<Digest>()) else { return Ok(Err(damaged())) };
-            let permission = |grant| AskAnswer::Permission { grant, words: None };
             let answer = match answer {
-                PressedAnswer::Once => permission(Grant::Once),
-                PressedAnswer::Plan => permission(Grant::Plan),
-                PressedAnswer::Always => permission(Grant::Always),
-                PressedAnswer::No => permission(Grant::No),
-                PressedAnswer::Choice(answer) => AskAnswer::Questions { answers: vec![answer] },
+                PressedAnswer::Permission(grant) => AskAnswer::Permission { grant, note: None },
+                PressedAnswer::Choice { choice } => AskAnswer::Questions { answers: vec![choice] },
             };
             let location = handler.in_session(to, session).await?;
             let input = Input::Answer { ask, digest, answer };

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
+use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::outbox::{Delivery, OutboxMessage, TakeMessages, TakeOrder};
 use tokio::time::{sleep, timeout};
 
 use crate::CHANNEL;
 use crate::api::ApiError;
-use crate::bot::BotContext;
 use crate::card_watch::SentCard;
+use crate::context::BotContext;
 use crate::markdown::FormattedText;
 use crate::message::{Content, Markup, OutgoingMessage};
 use crate::records;
@@ -19,10 +20,12 @@ use crate::records;
 /// After this time another process sends the messages of one that died.
 const TAKEN: SignedDuration = SignedDuration::from_secs(45);
 /// How often the outbox is looked at for messages of other processes and for those that are tried again.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const AT_ONCE: u32 = 32;
+/// The pauses between the attempts of a message.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_secs(256));
 /// A message that could not be sent for so long is given up.
-const PATIENCE: SignedDuration = SignedDuration::from_hours(48);
+const DELIVERY_TIMEOUT: SignedDuration = SignedDuration::from_hours(48);
 const FORGET_AFTER: SignedDuration = SignedDuration::from_hours(24 * 14);
 
 /// Runs until the bot stops. What it has begun to send is noted before it ends.
@@ -33,13 +36,13 @@ pub(crate) async fn run(context: &BotContext) {
             Ok(0) => {
                 tokio::select! {
                     () = context.shutdown.cancelled() => return,
-                    _ = timeout(LOOK, context.put.notified()) => {}
+                    _ = timeout(POLL_INTERVAL, context.put.notified()) => {}
                 }
             }
             Ok(_) => {}
             Err(error) => {
                 tracing::warn!(event = "outbox_unavailable", %error);
-                sleep(LOOK * 5).await;
+                sleep(POLL_INTERVAL * 5).await;
             }
         }
         let now = context.now();
@@ -94,8 +97,8 @@ async fn deliver(context: &BotContext, stored: &OutboxMessage) -> LedgerResult<(
 
 fn failed(context: &BotContext, stored: &OutboxMessage, error: &ApiError) -> Delivery {
     let (now, why) = (context.now(), error.to_string());
-    let is_old = now.duration_since(stored.created_at) > PATIENCE;
-    if !error.is_passing() || is_old {
+    let is_old = now.duration_since(stored.created_at) > DELIVERY_TIMEOUT;
+    if !error.is_transient() || is_old {
         tracing::warn!(event = "message_not_delivered", message = stored.id, %error);
         return Delivery::Failed { why };
     }
@@ -103,10 +106,9 @@ fn failed(context: &BotContext, stored: &OutboxMessage, error: &ApiError) -> Del
         ApiError::TooMany(wait) => *wait,
         ApiError::Unauthorized => Duration::from_secs(300),
         ApiError::Conflict(_) | ApiError::Forbidden(_) | ApiError::Rejected(_) | ApiError::Unavailable(_) => {
-            Duration::from_secs(1 << stored.attempts.min(8))
+            BACKOFF.after(stored.attempts)
         }
     };
-    let wait = SignedDuration::try_from(wait).unwrap_or(TAKEN);
     Delivery::Retry { at: now.checked_add(wait).unwrap_or(now), why }
 }
 

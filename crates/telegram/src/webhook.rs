@@ -13,14 +13,14 @@ use sha2::Sha256;
 use tokio::time::{interval, sleep};
 
 use crate::access::ChatAccess;
-use crate::bot::BotContext;
+use crate::context::BotContext;
 use crate::dispatcher::Dispatcher;
 use crate::options::UpdateMode;
 use crate::poller;
 use crate::update::Update;
 
 /// How often the store is read for updates that other servers took.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Takes the updates that Telegram sends to this server. Clones share everything.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ pub(crate) async fn follow(context: &BotContext, poller: Poller, dispatcher: &Di
         poller::dispatch_pending(context, dispatcher).await?;
         tokio::select! {
             () = context.pushed.notified() => {}
-            () = sleep(LOOK) => {}
+            () = sleep(POLL_INTERVAL) => {}
             _ = renewal.tick() => {
                 let held = poller::acquire(context).await?;
                 if held.is_none_or(|held| held.fence != poller.fence) {

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
+use planwright_agent::toolbox::{Tool, Toolbox};
+use planwright_agent::{Agent, AgentOptions};
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::clock::TimeOrderedIds;
 use planwright_engine::ledger::Ledger;
 use planwright_engine::model::Model;
 use planwright_engine::server_ledger::ServerLedger;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
-use planwright_engine::toolbox::{Tool, Toolbox};
 use planwright_store::Location;
 
 use crate::clock::TestClock;

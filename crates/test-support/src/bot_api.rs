@@ -350,8 +350,8 @@ impl FakeBotApi {
     }
 
     /// Waits for a message whose text has these words.
-    pub async fn wait_for_text(&self, chat: i64, words: &str) -> SentMessage {
-        self.wait_for(chat, words, |message| message.text.contains(words)).await
+    pub async fn wait_for_text(&self, chat: i64, text: &str) -> SentMessage {
+        self.wait_for(chat, text, |message| message.text.contains(text)).await
     }
 
     /// Waits until something is found.

@@ -124,7 +124,7 @@ forwarding_ledger! {
         async fn renew_lease(lease: &Lease, ttl: Duration) -> bool;
         async fn lease(session: &SessionIdentity) -> Option<Lease>;
         async fn release_lease(lease: &Lease) -> ();
-        async fn note_alive(owner: &str, now: Timestamp) -> ();
+        async fn heartbeat(owner: &str, now: Timestamp) -> ();
         async fn alive_at(owner: &str) -> Option<Timestamp>;
     }
     ChatStore {

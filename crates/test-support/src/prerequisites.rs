@@ -3,7 +3,7 @@
 //! - `PLANWRIGHT_TEST_NO_SKIPS` names the prerequisites, separated by spaces, without which a test fails
 //! - `PLANWRIGHT_TEST_SKIPPED` is a file that the names of skipped tests, and what they lack, are appended to
 //!
-//! `scripts/with-skips-reported`, which `make test` uses, sets both.
+//! `scripts/run-tests`, which `make test` uses, sets both.
 
 use std::io::Write as _;
 

@@ -1,14 +1,14 @@
 //! Talking to an agent in tests: each call submits one input and waits for its outcome.
 
+use planwright_agent::Agent;
+use planwright_agent::session::input::{Approving, BeginWork, ChatLocation, Input, Request, Worker};
+use planwright_agent::session::outcome::{Answer, Outcome, TurnOutcome};
+use planwright_agent::session::progress::{Progress, ProgressStream, ProgressUpdate};
 use planwright_core::actor::Actor;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Digest;
 use planwright_core::session::{SessionIdentity, TransportChat};
-use planwright_engine::agent::Agent;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::input::{Approving, BeginWork, ChatLocation, Input, Request, Worker};
-use planwright_engine::session::outcome::{Answer, Outcome, TurnOutcome};
-use planwright_engine::session::progress::{Progress, ProgressStream, ProgressUpdate};
 use tokio::sync::mpsc;
 
 /// Where the progress of a call goes.
@@ -37,7 +37,7 @@ impl Watcher {
     }
 
     fn tell(&self, progress: Progress) {
-        if let Some(to) = self.to.as_ref().filter(|_| !matches!(progress, Progress::Decided(_))) {
+        if let Some(to) = &self.to {
             let _ = to.send(progress);
         }
     }

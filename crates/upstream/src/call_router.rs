@@ -17,7 +17,7 @@ const WAITING: usize = 64;
 /// Progress of calls whose token is not known yet.
 const EARLY: usize = 64;
 /// The longest message of progress, in bytes.
-const LONGEST_MESSAGE: usize = 2_000;
+const MAX_MESSAGE: usize = 2_000;
 
 #[derive(Debug)]
 pub(crate) struct CallRouter {
@@ -65,7 +65,7 @@ impl CallRouter {
         (CallRoute { router: Arc::clone(self), number }, receiver)
     }
 
-    pub(crate) fn take_in(&self, notification: ServerNotification) {
+    pub(crate) fn route(&self, notification: ServerNotification) {
         match notification {
             ServerNotification::ProgressNotification(progress) => self.progress(progress.params),
             ServerNotification::ToolListChangedNotification(_) => self.has_news.store(true, Ordering::Release),
@@ -87,7 +87,7 @@ impl CallRouter {
 
     fn progress(&self, params: ProgressNotificationParam) {
         let ProgressNotificationParam { progress_token, progress, total, message, .. } = params;
-        let message = message.map(|message| message[..message.floor_char_boundary(LONGEST_MESSAGE)].to_owned());
+        let message = message.map(|message| message[..message.floor_char_boundary(MAX_MESSAGE)].to_owned());
         let progress = CallProgress { progress, total, message };
         let mut routes = self.lock();
         let of_call = |route: &&Route| route.sent.as_ref().is_some_and(|(_, token)| *token == progress_token);
@@ -177,8 +177,8 @@ impl Drop for CallRoute {
     }
 }
 
-fn refused(words: &str) -> QuestionError {
-    QuestionError { code: ErrorCode::INVALID_REQUEST.0, message: format!("Refused by Planwright. {words}") }
+fn refused(message: &str) -> QuestionError {
+    QuestionError { code: ErrorCode::INVALID_REQUEST.0, message: format!("Refused by Planwright. {message}") }
 }
 
 #[cfg(test)]

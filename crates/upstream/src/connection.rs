@@ -28,10 +28,10 @@ use crate::call_router::{CallRoute, CallRouter};
 use crate::client_handler::UpstreamHandler;
 use crate::end_reason::DisconnectReason;
 use crate::http;
-use crate::line_transport::{LineTransport, UNREADABLE};
 use crate::options::{PassedRequests, Reach, UpstreamServerOptions};
-use crate::passed_on;
+use crate::passthrough;
 use crate::program::ServerProgram;
+use crate::program_transport::{ProgramTransport, UNREADABLE};
 use crate::tool_list;
 use crate::watched_transport::WatchedTransport;
 
@@ -64,12 +64,12 @@ impl Connection {
     ) -> Result<Self, String> {
         match Self::open_as(options, sandbox, updates, ClientLifecycleMode::Initialize).await {
             // A server of the newest protocol may know no `initialize`.
-            Err(OpenError::Refused(words)) => {
+            Err(OpenError::Refused(text)) => {
                 let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
                 let newest = ClientLifecycleMode::Discover { preferred_versions };
-                Self::open_as(options, sandbox, updates, newest).await.map_err(|_| words)
+                Self::open_as(options, sandbox, updates, newest).await.map_err(|_| text)
             }
-            outcome => outcome.map_err(OpenError::words),
+            outcome => outcome.map_err(OpenError::describe),
         }
     }
 
@@ -101,7 +101,7 @@ impl Connection {
                 };
                 let (program, stdin, stdout) =
                     ServerProgram::start(sandbox, program).await.map_err(OpenError::Failed)?;
-                let transport = LineTransport::new(stdout, stdin, reason.clone());
+                let transport = ProgramTransport::new(stdout, stdin, reason.clone());
                 match serve(transport, watched, lifecycle).await {
                     Ok(service) => (service, Some(program)),
                     Err(error) => return Err(error.explained(reason.get(), Some(&program)).await),
@@ -195,7 +195,7 @@ impl Connection {
         let answer = loop {
             tokio::select! {
                 biased;
-                Some(event) = events.recv() => observer.take_in(event),
+                Some(event) = events.recv() => observer.on_event(event),
                 answer = &mut handle.rx => break answer,
                 () = &mut limit => {
                     return Err(UpstreamError::TimedOut { server: server(), after: options.call_time });
@@ -231,7 +231,7 @@ impl Connection {
         request: UpstreamRequest,
     ) -> Result<Value, UpstreamError> {
         let server = || options.name.clone();
-        match passed_on::ask(&self.peer, request).await {
+        match passthrough::ask(&self.peer, request).await {
             Ok(value) => {
                 self.was_useful.store(true, Ordering::Release);
                 Ok(value)
@@ -298,16 +298,16 @@ async fn serve<T: Transport<RoleClient> + 'static>(
 
 /// An error with its causes, each once.
 fn chain(error: &dyn std::error::Error) -> String {
-    let mut words = error.to_string();
+    let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        let cause_words = cause.to_string();
-        if !words.contains(&cause_words) {
-            words = format!("{words}: {cause_words}");
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
         }
         source = cause.source();
     }
-    words
+    text
 }
 
 /// Why a connection could not be opened.
@@ -327,11 +327,11 @@ impl OpenError {
         }
     }
 
-    fn words(self) -> String {
+    fn describe(self) -> String {
         match self {
-            Self::Refused(words) => format!("it refuses the connection: {words}"),
+            Self::Refused(text) => format!("it refuses the connection: {text}"),
             Self::Closed => "it closed the connection".to_owned(),
-            Self::Failed(words) => words,
+            Self::Failed(text) => text,
         }
     }
 }
@@ -339,7 +339,7 @@ impl OpenError {
 async fn explain(reason: Option<&str>, program: Option<&ServerProgram>) -> String {
     match (reason, program) {
         (Some(reason), _) => reason.to_owned(),
-        (None, Some(program)) => program.end_words().await,
+        (None, Some(program)) => program.exit_message().await,
         (None, None) => "it closed the connection".to_owned(),
     }
 }

@@ -8,7 +8,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 /// The longest message that is read from a stream of events.
-const LONGEST_EVENT: usize = 64 * 1024 * 1024;
+const MAX_EVENT: usize = 64 * 1024 * 1024;
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
 /// No redirect is followed: it could carry the person's headers to another place.
@@ -30,6 +30,6 @@ pub(crate) fn transport(
         custom.insert(parsed, value);
     }
     let config =
-        StreamableHttpClientTransportConfig::with_uri(url).custom_headers(custom).max_sse_event_size(LONGEST_EVENT);
+        StreamableHttpClientTransportConfig::with_uri(url).custom_headers(custom).max_sse_event_size(MAX_EVENT);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }

@@ -4,10 +4,10 @@
 //! - `server`: one server: started when it is needed, started again after it failed, with longer and longer pauses
 //! - `connection`: a connection while it lasts: the offer of tools, calls, progress and cancellation
 //! - `call_router`, `client_handler`: what a server says and asks while it works on a call
-//! - `line_transport`, `http`: messages over the pipes of a program, and over HTTP
+//! - `program_transport`, `http`: messages over the pipes of a program, and over HTTP
 //! - `watched_transport`: takes notifications out of the stream of messages, and ends a connection that floods
 //! - `tool_list`, `call_result`: what a server sends, read with care
-//! - `passed_on`: resources and prompts, which are passed on as they are
+//! - `passthrough`: resources and prompts, which are passed on as they are
 //! - [`UpstreamServerOptions`]: how a server is reached
 //!
 //! A server that dies, hangs, floods or sends nonsense fails its own calls. Each failure has its own words.
@@ -18,10 +18,10 @@ mod client_handler;
 mod connection;
 mod end_reason;
 mod http;
-mod line_transport;
 mod options;
-mod passed_on;
+mod passthrough;
 mod program;
+mod program_transport;
 mod server;
 mod tool_list;
 mod upstream_client;

@@ -48,13 +48,13 @@ pub enum Reach {
 /// Values of variables and headers may be secrets.
 impl std::fmt::Debug for Reach {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.words())
+        f.write_str(&self.describe())
     }
 }
 
 impl Reach {
     /// For people, without secrets.
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Program { command, arguments, .. } => {
                 let words = std::iter::once(command).chain(arguments);
@@ -74,7 +74,7 @@ impl UpstreamServerOptions {
     pub(crate) fn server(&self) -> UpstreamServer {
         UpstreamServer {
             name: self.name.clone(),
-            reached_by: self.reach.words(),
+            reached_by: self.reach.describe(),
             trust: self.trust,
             selection: self.selection.clone(),
             // A start, a call, and time to write the result down.

@@ -10,18 +10,18 @@ use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// How long a program may take to end after its input was closed, and again after it was told to end.
-const PATIENCE: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long its standard error may stay open after its end. A process that it started may hold it for ever.
-const LAST_WORDS_TIME: Duration = Duration::from_millis(500);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 /// The last bytes of its standard error that are kept.
-const LAST_WORDS: usize = 4 * 1024;
+const MAX_STDERR_BYTES: usize = 4 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct ServerProgram {
     handle: ProgramHandle,
-    last_words: Arc<Mutex<Vec<u8>>>,
+    stderr_tail: Arc<Mutex<Vec<u8>>>,
     /// Cancelled when its standard error is closed.
-    words_end: CancellationToken,
+    stderr_end: CancellationToken,
 }
 
 impl ServerProgram {
@@ -30,15 +30,15 @@ impl ServerProgram {
         sandbox: &planwright_sandbox::Sandbox,
         mut program: PipedProgram,
     ) -> Result<(Self, pipe::Sender, pipe::Receiver), String> {
-        program.grace = PATIENCE;
+        program.grace = EXIT_TIMEOUT;
         let folder = program.folder.clone();
         let made = tokio::task::spawn_blocking(move || std::fs::create_dir_all(folder)).await;
         made.map_err(|error| error.to_string())?.map_err(|error| format!("its folder cannot be made: {error}"))?;
         let started = sandbox.start_program(program).await;
         let (ProgramPipes { stdin, stdout, stderr }, handle) = started.map_err(|error| error.to_string())?;
-        let (last_words, words_end) = (Arc::default(), CancellationToken::new());
-        tokio::spawn(keep_end(stderr, Arc::clone(&last_words), words_end.clone().drop_guard()));
-        Ok((Self { handle, last_words, words_end }, stdin, stdout))
+        let (stderr_tail, stderr_end) = (Arc::default(), CancellationToken::new());
+        tokio::spawn(keep_end(stderr, Arc::clone(&stderr_tail), stderr_end.clone().drop_guard()));
+        Ok((Self { handle, stderr_tail, stderr_end }, stdin, stdout))
     }
 
     pub(crate) fn kill(&self) {
@@ -47,20 +47,20 @@ impl ServerProgram {
 
     /// Waits for the end of a program whose input was closed, and ends it if it does not end.
     pub(crate) async fn end(&self) {
-        if timeout(PATIENCE, self.handle.wait()).await.is_err() {
+        if timeout(EXIT_TIMEOUT, self.handle.wait()).await.is_err() {
             self.handle.stop();
             // The supervisor kills it after the grace time.
-            let _ = timeout(2 * PATIENCE, self.handle.wait()).await;
+            let _ = timeout(2 * EXIT_TIMEOUT, self.handle.wait()).await;
         }
     }
 
     /// Why it ended, with its last words. It may still be ending.
-    pub(crate) async fn end_words(&self) -> String {
-        let end = timeout(PATIENCE, self.handle.wait()).await;
+    pub(crate) async fn exit_message(&self) -> String {
+        let end = timeout(EXIT_TIMEOUT, self.handle.wait()).await;
         if end.is_ok() {
-            let _ = timeout(LAST_WORDS_TIME, self.words_end.cancelled()).await;
+            let _ = timeout(DRAIN_TIMEOUT, self.stderr_end.cancelled()).await;
         }
-        let words = match end {
+        let message = match end {
             Err(_) => "it closed its output".to_owned(),
             Ok(CommandEnd::Exited { code }) => format!("it ended with exit code {code}"),
             Ok(CommandEnd::Signalled { signal }) => format!("it was ended by signal {signal}"),
@@ -68,13 +68,13 @@ impl ServerProgram {
             Ok(CommandEnd::Lost { reason }) => reason,
         };
         match self.last_line() {
-            Some(line) => format!("{words}; its last words: {line}"),
-            None => words,
+            Some(line) => format!("{message}; its last words: {line}"),
+            None => message,
         }
     }
 
     fn last_line(&self) -> Option<String> {
-        let kept = self.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let kept = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let text = String::from_utf8_lossy(&kept).into_owned();
         let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
         Some(line.chars().take(300).collect())
@@ -86,7 +86,7 @@ async fn keep_end(mut stderr: pipe::Receiver, kept: Arc<Mutex<Vec<u8>>>, _closed
     while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(&buffer[..count]);
-        let over = kept.len().saturating_sub(LAST_WORDS);
+        let over = kept.len().saturating_sub(MAX_STDERR_BYTES);
         kept.drain(..over);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex as StateMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use planwright_engine::backoff::Backoff;
 use planwright_engine::tools::Arguments;
 use planwright_engine::upstream::{
     CallObserver, ConnectionState, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
@@ -16,9 +17,8 @@ use tokio::time::{Instant, timeout};
 use crate::connection::Connection;
 use crate::options::UpstreamServerOptions;
 
-/// The pause after the first failure. Each further failure doubles it.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// The pauses after failures in a row.
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(60));
 /// A connection that lasted this long was a good one.
 const GOOD: Duration = Duration::from_secs(30);
 
@@ -152,7 +152,7 @@ impl ServerHandle {
             Ok(Err(reason)) => reason,
             Err(_) => format!("it did not start within {} seconds", self.options.start_time.as_secs()),
         };
-        self.note_failure(reason.clone(), FIRST_PAUSE);
+        self.note_failure(reason.clone(), BACKOFF.after(1));
         Err(self.not_reached(reason))
     }
 
@@ -198,11 +198,8 @@ impl ServerHandle {
     fn note_failure(&self, reason: String, first: Duration) {
         let mut state = self.lock();
         tracing::warn!(event = "upstream_failed", server = %self.options.name, %reason);
-        let pause = match state.failures {
-            0 => first,
-            failures => FIRST_PAUSE.saturating_mul(1 << failures.min(16)).min(LONGEST_PAUSE),
-        };
         state.failures = state.failures.saturating_add(1);
+        let pause = if state.failures == 1 { first } else { BACKOFF.after(state.failures) };
         state.failed = Some(Failed { reason, retry_at: Instant::now() + pause });
     }
 
@@ -226,7 +223,7 @@ impl ServerHandle {
         if state.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)) {
             state.connection = None;
             drop(state);
-            self.note_failure(reason.to_owned(), FIRST_PAUSE);
+            self.note_failure(reason.to_owned(), BACKOFF.after(1));
         }
     }
 

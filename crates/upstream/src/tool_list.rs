@@ -10,30 +10,30 @@ use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Map, Value, json};
 
 /// Of more tools than this the rest is left out.
-const MOST_TOOLS: usize = 20_000;
-const MOST_PAGES: usize = 1_000;
+const MAX_TOOLS: usize = 20_000;
+const MAX_PAGES: usize = 1_000;
 /// The largest description of one tool, with its schemas.
-const LARGEST_TOOL: usize = 64 * 1024;
+const MAX_TOOL_BYTES: usize = 64 * 1024;
 /// All descriptions together.
-const LARGEST_LIST: usize = 32 * 1024 * 1024;
+const MAX_LIST_BYTES: usize = 32 * 1024 * 1024;
 /// The problems that are named one by one.
-const MOST_PROBLEMS: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 pub(crate) async fn read(peer: &Peer<RoleClient>) -> Result<ToolOffer, ServiceError> {
     let mut reader = ListReader::default();
     let mut cursor: Option<String> = None;
-    for _ in 0..MOST_PAGES {
+    for _ in 0..MAX_PAGES {
         let params = PaginatedRequestParams::default().with_cursor(cursor.take());
         let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
         let result = peer.send_request(request).await?;
         let page = serde_json::to_value(result).unwrap_or_default();
-        reader.take_in(&page);
+        reader.push(&page);
         cursor = page.get("nextCursor").and_then(Value::as_str).filter(|cursor| !cursor.is_empty()).map(str::to_owned);
         if cursor.is_none() || reader.is_full {
             return Ok(reader.offer());
         }
     }
-    reader.note(format!("its list has more than {MOST_PAGES} pages; the rest is left out"));
+    reader.note(format!("its list has more than {MAX_PAGES} pages; the rest is left out"));
     Ok(reader.offer())
 }
 
@@ -48,12 +48,12 @@ struct ListReader {
 }
 
 impl ListReader {
-    fn take_in(&mut self, page: &Value) {
+    fn push(&mut self, page: &Value) {
         let Some(tools) = page.get("tools").and_then(Value::as_array) else {
             return self.note("it sent a list of tools that cannot be read".to_owned());
         };
         for tool in tools {
-            if self.tools.len() >= MOST_TOOLS || self.bytes >= LARGEST_LIST {
+            if self.tools.len() >= MAX_TOOLS || self.bytes >= MAX_LIST_BYTES {
                 self.is_full = true;
                 return self.note(format!("it offers more than {} tools; the rest is left out", self.tools.len()));
             }
@@ -69,7 +69,7 @@ impl ListReader {
     }
 
     fn note(&mut self, problem: String) {
-        if self.problems.len() < MOST_PROBLEMS {
+        if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(problem);
         } else {
             self.more_problems += 1;
@@ -89,8 +89,8 @@ fn tool_of(value: &Value) -> Result<(UpstreamTool, usize), String> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let name = text("name").filter(|name| !name.is_empty()).ok_or("one of its tools has no name")?;
     let bytes = value.to_string().len();
-    if bytes > LARGEST_TOOL {
-        return Err(format!("its tool {} is described in {bytes} bytes; {LARGEST_TOOL} is the most", quoted(&name)));
+    if bytes > MAX_TOOL_BYTES {
+        return Err(format!("its tool {} is described in {bytes} bytes; {MAX_TOOL_BYTES} is the most", quoted(&name)));
     }
     let input_schema = match value.get("inputSchema") {
         Some(Value::Object(schema)) => arguments_schema(schema),
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_tool_that_cannot_be_used_is_left_out_and_named() {
         let mut reader = ListReader::default();
-        reader.take_in(&json!({ "tools": [
+        reader.push(&json!({ "tools": [
             { "name": "good", "description": "Good.", "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true } },
             { "name": "bare", "inputSchema": {} },
             { "name": "good", "inputSchema": {} },
@@ -144,7 +144,7 @@ mod tests {
             { "name": "list", "inputSchema": { "type": "array" } },
             { "name": "odd", "inputSchema": { "properties": [] } },
             { "name": "none" },
-            { "name": "large", "description": "x".repeat(LARGEST_TOOL), "inputSchema": {} },
+            { "name": "large", "description": "x".repeat(MAX_TOOL_BYTES), "inputSchema": {} },
             "nonsense",
         ] }));
         let names: Vec<_> = reader.tools.iter().map(|tool| tool.name.as_str()).collect();

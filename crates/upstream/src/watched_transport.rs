@@ -16,8 +16,8 @@ use crate::end_reason::DisconnectReason;
 
 /// A server that sends more than this in a window floods.
 const WINDOW: Duration = Duration::from_secs(5);
-const MOST_NOTIFICATIONS: u32 = 50_000;
-const MOST_REQUESTS: u32 = 200;
+const MAX_NOTIFICATIONS: u32 = 50_000;
+const MAX_REQUESTS: u32 = 200;
 
 #[derive(Debug)]
 pub(crate) struct WatchedTransport<T> {
@@ -40,9 +40,9 @@ impl<T> WatchedTransport<T> {
         if now - self.window_began > WINDOW {
             (self.window_began, self.notifications, self.requests) = (now, 0, 0);
         }
-        let what = if self.notifications > MOST_NOTIFICATIONS {
+        let what = if self.notifications > MAX_NOTIFICATIONS {
             "notifications"
-        } else if self.requests > MOST_REQUESTS {
+        } else if self.requests > MAX_REQUESTS {
             "requests"
         } else {
             return false;
@@ -70,7 +70,7 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for WatchedTransp
                     if self.floods() {
                         return None;
                     }
-                    self.router.take_in(notification.notification);
+                    self.router.route(notification.notification);
                 }
                 request @ JsonRpcMessage::Request(_) => {
                     self.requests += 1;

@@ -142,8 +142,10 @@ export function acceptTools(server: string, digest: string, key: string, verifie
   return request("POST", `/api/mcp-servers/${path(server)}/accept`, { body: { digest, ...verified }, ...once(key, verified) });
 }
 
+export type RunChoice = "resume" | "stop";
+
 /** Lets a run continue that waits for a person, or ends it. */
-export function decideRun(item: InboxItem, choice: "resume" | "stop", key: string): Promise<{ id: string }> {
+export function decideRun(item: InboxItem, choice: RunChoice, key: string): Promise<{ id: string }> {
   const { sessionId, channel } = item;
   return request("POST", `/api/runs/${path(item.id)}/${choice}`, { query: { sessionId, channel }, body: {}, idempotencyKey: key });
 }

@@ -359,7 +359,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -454,7 +454,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -498,7 +498,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -583,10 +583,28 @@ export interface paths {
                          *           "status": "READY",
                          *           "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                          *           "since": "2026-03-01T12:04:00Z",
+                         *           "situation": "It waits for your decision.",
                          *           "choices": [
                          *             "approve",
                          *             "revise",
                          *             "reject"
+                         *           ],
+                         *           "actions": [
+                         *             {
+                         *               "name": "approve",
+                         *               "label": "Approve",
+                         *               "command": "/plan approve 1"
+                         *             },
+                         *             {
+                         *               "name": "revise",
+                         *               "label": "Request changes",
+                         *               "command": "/plan revise #1 WHAT TO CHANGE"
+                         *             },
+                         *             {
+                         *               "name": "reject",
+                         *               "label": "Reject",
+                         *               "command": "/plan reject 1"
+                         *             }
                          *           ],
                          *           "active": true
                          *         }
@@ -800,7 +818,7 @@ export interface paths {
                     limit?: number;
                     /** @description A question or a few words. Without it all memories are listed, the newest first. */
                     q?: string;
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -921,7 +939,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -964,7 +982,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -1034,7 +1052,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -1096,7 +1114,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -1139,7 +1157,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -1328,7 +1346,7 @@ export interface paths {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     limit?: number;
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -1392,11 +1410,11 @@ export interface paths {
          */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                     /** @description An earlier version; the current one if it is not said. */
                     version?: number;
                 };
@@ -1455,7 +1473,18 @@ export interface paths {
                          *       "approval": null,
                          *       "endedBecause": null,
                          *       "createdAt": "2026-03-01T12:01:00Z",
-                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *       "updatedAt": "2026-03-01T12:06:00Z",
+                         *       "situation": "It is being carried out.",
+                         *       "choices": [
+                         *         "cancel"
+                         *       ],
+                         *       "actions": [
+                         *         {
+                         *           "name": "cancel",
+                         *           "label": "Cancel the plan",
+                         *           "command": "/plan cancel 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["PlanView"];
@@ -1496,11 +1525,11 @@ export interface paths {
          */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -1561,7 +1590,18 @@ export interface paths {
                          *       "approval": null,
                          *       "endedBecause": null,
                          *       "createdAt": "2026-03-01T12:01:00Z",
-                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *       "updatedAt": "2026-03-01T12:06:00Z",
+                         *       "situation": "It is being carried out.",
+                         *       "choices": [
+                         *         "cancel"
+                         *       ],
+                         *       "actions": [
+                         *         {
+                         *           "name": "cancel",
+                         *           "label": "Cancel the plan",
+                         *           "command": "/plan cancel 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["ApprovedPlanView"];
@@ -1590,11 +1630,11 @@ export interface paths {
          */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -1656,11 +1696,11 @@ export interface paths {
          */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -1721,7 +1761,18 @@ export interface paths {
                          *       "approval": null,
                          *       "endedBecause": null,
                          *       "createdAt": "2026-03-01T12:01:00Z",
-                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *       "updatedAt": "2026-03-01T12:06:00Z",
+                         *       "situation": "It is being carried out.",
+                         *       "choices": [
+                         *         "cancel"
+                         *       ],
+                         *       "actions": [
+                         *         {
+                         *           "name": "cancel",
+                         *           "label": "Cancel the plan",
+                         *           "command": "/plan cancel 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["PlanView"];
@@ -1748,11 +1799,11 @@ export interface paths {
          */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                     /** @description Only what this step changed, from 1. */
                     step?: number;
                 };
@@ -1840,13 +1891,13 @@ export interface paths {
          */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The older version; the one before `to` if it is not said. 0 is a plan with nothing in it. */
                     from?: number;
                     /** @description The session the plan belongs to. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                     /** @description The newer version; the last one if it is not said. */
                     to?: number;
                 };
@@ -1913,11 +1964,11 @@ export interface paths {
          */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -1980,11 +2031,11 @@ export interface paths {
         /** Read a plan as one text */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -2033,11 +2084,11 @@ export interface paths {
          */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -2095,11 +2146,11 @@ export interface paths {
         /** Reject a plan */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -2160,7 +2211,18 @@ export interface paths {
                          *       "approval": null,
                          *       "endedBecause": null,
                          *       "createdAt": "2026-03-01T12:01:00Z",
-                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *       "updatedAt": "2026-03-01T12:06:00Z",
+                         *       "situation": "It is being carried out.",
+                         *       "choices": [
+                         *         "cancel"
+                         *       ],
+                         *       "actions": [
+                         *         {
+                         *           "name": "cancel",
+                         *           "label": "Cancel the plan",
+                         *           "command": "/plan cancel 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["PlanView"];
@@ -2191,11 +2253,11 @@ export interface paths {
          */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -2256,7 +2318,18 @@ export interface paths {
                          *       "approval": null,
                          *       "endedBecause": null,
                          *       "createdAt": "2026-03-01T12:01:00Z",
-                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *       "updatedAt": "2026-03-01T12:06:00Z",
+                         *       "situation": "It is being carried out.",
+                         *       "choices": [
+                         *         "cancel"
+                         *       ],
+                         *       "actions": [
+                         *         {
+                         *           "name": "cancel",
+                         *           "label": "Cancel the plan",
+                         *           "command": "/plan cancel 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["PlanView"];
@@ -2284,11 +2357,11 @@ export interface paths {
          */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -2336,11 +2409,11 @@ export interface paths {
          */
         put: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -2407,11 +2480,11 @@ export interface paths {
          */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -2472,7 +2545,18 @@ export interface paths {
                          *       "approval": null,
                          *       "endedBecause": null,
                          *       "createdAt": "2026-03-01T12:01:00Z",
-                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *       "updatedAt": "2026-03-01T12:06:00Z",
+                         *       "situation": "It is being carried out.",
+                         *       "choices": [
+                         *         "cancel"
+                         *       ],
+                         *       "actions": [
+                         *         {
+                         *           "name": "cancel",
+                         *           "label": "Cancel the plan",
+                         *           "command": "/plan cancel 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["PlanView"];
@@ -2502,11 +2586,11 @@ export interface paths {
          */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -2864,7 +2948,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -2896,7 +2980,14 @@ export interface paths {
                          *             "tokens": 4100,
                          *             "seconds": 12.5,
                          *             "money": 0
-                         *           }
+                         *           },
+                         *           "actions": [
+                         *             {
+                         *               "name": "stop",
+                         *               "label": "Stop it",
+                         *               "command": "/auto off 1"
+                         *             }
+                         *           ]
                          *         }
                          *       ]
                          *     }
@@ -2948,7 +3039,14 @@ export interface paths {
                          *         "tokens": 4100,
                          *         "seconds": 12.5,
                          *         "money": 0
-                         *       }
+                         *       },
+                         *       "actions": [
+                         *         {
+                         *           "name": "stop",
+                         *           "label": "Stop it",
+                         *           "command": "/auto off 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["Run"];
@@ -2975,7 +3073,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -3008,7 +3106,14 @@ export interface paths {
                          *         "tokens": 4100,
                          *         "seconds": 12.5,
                          *         "money": 0
-                         *       }
+                         *       },
+                         *       "actions": [
+                         *         {
+                         *           "name": "stop",
+                         *           "label": "Stop it",
+                         *           "command": "/auto off 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["Run"];
@@ -3042,7 +3147,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -3080,7 +3185,14 @@ export interface paths {
                          *         "tokens": 4100,
                          *         "seconds": 12.5,
                          *         "money": 0
-                         *       }
+                         *       },
+                         *       "actions": [
+                         *         {
+                         *           "name": "stop",
+                         *           "label": "Stop it",
+                         *           "command": "/auto off 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["Run"];
@@ -3112,7 +3224,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -3150,7 +3262,14 @@ export interface paths {
                          *         "tokens": 4100,
                          *         "seconds": 12.5,
                          *         "money": 0
-                         *       }
+                         *       },
+                         *       "actions": [
+                         *         {
+                         *           "name": "stop",
+                         *           "label": "Stop it",
+                         *           "command": "/auto off 1"
+                         *         }
+                         *       ]
                          *     }
                          */
                         "application/json": components["schemas"]["Run"];
@@ -3177,7 +3296,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -3283,7 +3402,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -3323,7 +3442,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -3386,7 +3505,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -4473,7 +4592,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -4570,7 +4689,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -4615,7 +4734,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -4668,7 +4787,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -4787,10 +4906,11 @@ export interface components {
             title: string;
         };
         /** @enum {string} */
-        Activity: "running" | "paused" | "left_to_agent";
+        Activity: "running" | "paused" | "left_to_agent" | "asking";
         Actor: {
             kind: components["schemas"]["ActorKind"];
             name: string;
+            presence?: components["schemas"]["Presence"] | null;
             /** @description The surface it came through, such as `cli` or `mcp`. */
             through: string;
         };
@@ -4800,7 +4920,7 @@ export interface components {
         AnchorDraft: {
             prefix?: string | null;
             quote?: string | null;
-            step?: string | null;
+            step?: components["schemas"]["StepId"] | null;
             suffix?: string | null;
         };
         /** @description A step, or words with some of the text around them, or nothing for the whole plan. */
@@ -4845,7 +4965,7 @@ export interface components {
             approver?: string | null;
             channel?: components["schemas"]["Channel"] | null;
             /** @description The digest of the version that the person was shown. */
-            digest: string;
+            digest: components["schemas"]["Digest"];
             /** @description Only approve; `resume` starts the work. */
             later?: boolean | null;
             note?: string | null;
@@ -4856,7 +4976,7 @@ export interface components {
             passphrase?: string | null;
             /** @description Whether the comments of the draft go with it, as notes. */
             review?: boolean | null;
-            sessionId?: string | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
             /** @description The positions of the steps not to be done, from 1. */
             skip?: number[] | null;
             /** @description Pause after each step until a person has looked at it. */
@@ -5066,6 +5186,14 @@ export interface components {
             /** @description What people had put back, in order. */
             undone: components["schemas"]["UndoneView"][];
         };
+        /** @description What a person can do. */
+        Choice: {
+            /** @description What a person types in a chat. Words in capitals stand for the person's own. */
+            command: string;
+            /** @description What it does, on a button or in a list. */
+            label: string;
+            name: string;
+        };
         Client: {
             /** Format: date-time */
             createdAt: string;
@@ -5100,14 +5228,19 @@ export interface components {
         CommentDraft: {
             anchor: components["schemas"]["AnchorDraft"];
             /** @description The client makes it up; it is unique within the review. */
-            id: string;
+            id: components["schemas"]["CommentId"];
             kind: components["schemas"]["CommentKind"];
             /** @description The new words for `replace`; may be left out for `strike`. */
             text?: string;
         };
+        /** @description One comment of a review, unique in the review. */
+        CommentId: string;
         /** @enum {string} */
         CommentKind: "comment" | "replace" | "strike";
-        /** @enum {string} */
+        /**
+         * @description What became of a comment in a later version.
+         * @enum {string}
+         */
         CommentState: "open" | "addressed" | "orphaned";
         CommentView: {
             anchor: components["schemas"]["AnchorView"];
@@ -5117,6 +5250,7 @@ export interface components {
             state?: components["schemas"]["CommentState"];
             text: string;
         };
+        ConversationKey: string;
         /** @description How many steps are in each status. */
         Counts: {
             done: number;
@@ -5189,6 +5323,7 @@ export interface components {
             /** @enum {string} */
             mark: "gap";
         };
+        Digest: string;
         DocumentView: {
             /** @description Who wrote this version. */
             by: string;
@@ -5208,7 +5343,7 @@ export interface components {
          */
         Enabling: {
             channel?: components["schemas"]["Channel"] | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             style?: components["schemas"]["PlanStyle"] | null;
         };
         /** @description A plan that ended, in a list over all sessions. */
@@ -5274,7 +5409,7 @@ export interface components {
             feedback?: string;
             /** @description Whether the comments of the draft go with it. */
             review?: boolean | null;
-            sessionId?: string | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
         };
         FileDiffView: {
             addedLines: number;
@@ -5292,7 +5427,7 @@ export interface components {
             addedAt: string;
             /** Format: date-time */
             changedAt: string;
-            id: string;
+            id: components["schemas"]["GoalId"];
             note: string | null;
             /**
              * Format: int32
@@ -5311,12 +5446,17 @@ export interface components {
             note?: string | null;
             status: components["schemas"]["GoalStatus"];
         };
+        /** @description One goal of a session. */
+        GoalId: string;
         Goals: {
             items: components["schemas"]["Goal"][];
         };
         /** @enum {string} */
         GoalStatus: "active" | "paused" | "done" | "cancelled";
-        /** @enum {string} */
+        /**
+         * @description How far a permission reaches.
+         * @enum {string}
+         */
         Grant: "once" | "plan" | "always" | "no";
         Inbox: {
             damaged?: components["schemas"]["DamagedView"][];
@@ -5360,7 +5500,7 @@ export interface components {
          */
         Leaving: {
             channel?: components["schemas"]["Channel"] | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
         };
         /** @enum {string} */
         ListName: "assumptions" | "risks" | "verification" | "files";
@@ -5418,7 +5558,7 @@ export interface components {
              * @description From then on it is not found any more.
              */
             expiresAt?: string;
-            id: string;
+            id: components["schemas"]["MemoryId"];
             kind: components["schemas"]["MemoryKind"];
             /** @description `global`, `session:CHANNEL:KEY`, `goal:CHANNEL:KEY:GOAL` or `task:TASK` */
             scope: string;
@@ -5433,7 +5573,12 @@ export interface components {
             tags: string[];
             trust: components["schemas"]["MemoryTrust"];
         };
-        /** @enum {string} */
+        /** @description One memory item, unique in the whole store. */
+        MemoryId: string;
+        /**
+         * @description What is remembered. The kind decides the scope that an item is written to.
+         * @enum {string}
+         */
         MemoryKind: "fact" | "preference" | "decision" | "constraint" | "result";
         /** @description What a rule offers to be remembered. */
         MemoryOffer: {
@@ -5441,7 +5586,7 @@ export interface components {
             at: string;
             content: string;
             /** @description The id that the memory has once it is accepted. */
-            id: string;
+            id: components["schemas"]["MemoryId"];
             kind: components["schemas"]["MemoryKind"];
             /** @description Where it is written. */
             scope: string;
@@ -5467,7 +5612,7 @@ export interface components {
             session?: string;
         };
         /**
-         * @description Who wrote it.
+         * @description How far an item can be trusted, by who wrote it.
          * @enum {string}
          */
         MemoryTrust: "person" | "agent" | "system";
@@ -5536,7 +5681,7 @@ export interface components {
          */
         NewGoal: {
             channel?: components["schemas"]["Channel"] | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             title: string;
         };
         /**
@@ -5551,7 +5696,7 @@ export interface components {
             kind?: components["schemas"]["MemoryKind"] | null;
             /** @description The session if it is not said. Nothing is saved as `global` directly. */
             scope?: string | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             tags?: string[];
         };
         /**
@@ -5598,7 +5743,7 @@ export interface components {
             channel?: components["schemas"]["Channel"] | null;
             /** @description The id or number of a goal: a `GOAL_RUN` on its first open task. */
             goalId?: string | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             /**
              * @description The id or number of a task. Without goal and task the session's first active goal is worked towards, else its first
              *     open task.
@@ -5621,7 +5766,7 @@ export interface components {
             goalId?: string | null;
             /** Format: int32 */
             maxExecutions?: number | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             /** @description A name such as `Europe/Berlin`; UTC if it is not said. */
             timeZone?: string | null;
             /** @description What is done each time. */
@@ -5652,7 +5797,7 @@ export interface components {
             channel?: components["schemas"]["Channel"] | null;
             /** @description The id or number of the goal that it belongs to. */
             goalId?: string | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             title: string;
         };
         NextStep: {
@@ -5801,15 +5946,14 @@ export interface components {
             approver?: string | null;
             channel?: components["schemas"]["Channel"] | null;
             /** @description The digest of the call that the person was shown. */
-            digest: string;
+            digest: components["schemas"]["Digest"];
             grant: components["schemas"]["Grant"];
             /**
              * @description The approver's passphrase, where the policy asks for a verified person. It is taken from this machine or over HTTPS
              *     only, and without an `Idempotency-Key`.
              */
             passphrase?: string | null;
-            /** @description The session that asks. Without it the answer finds the session as long as it asks. */
-            sessionId?: string | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
             /** @description What the person says to the agent about it. */
             words?: string | null;
         };
@@ -5882,6 +6026,8 @@ export interface components {
             sessionId: string;
             versions: components["schemas"]["VersionView"][];
         };
+        /** @description One plan, unique in the whole store. */
+        PlanId: string;
         PlanList: {
             channel: components["schemas"]["Channel"];
             damaged?: components["schemas"]["DamagedView"][];
@@ -5912,7 +6058,7 @@ export interface components {
             /** @enum {string} */
             type: "answer";
         } | {
-            plan_id: string;
+            plan_id: components["schemas"]["PlanId"];
             status: components["schemas"]["PlannedAs"];
             /** @enum {string} */
             type: "plan";
@@ -5944,10 +6090,16 @@ export interface components {
             updatedAt: string;
         };
         PlanView: {
+            /** @description The choices with their labels and commands. */
+            actions: components["schemas"]["Choice"][];
             /** @description What happens with an `EXECUTING` plan at this moment; only where a single plan is shown. */
             activity?: components["schemas"]["Activity"];
             approval: components["schemas"]["ApprovalView"] | null;
+            /** @description What its turn asks a person before it continues. */
+            askId?: string;
             channel: string;
+            /** @description What a person can do now. */
+            choices: string[];
             /** Format: date-time */
             createdAt: string;
             details?: Record<string, unknown>;
@@ -5966,6 +6118,8 @@ export interface components {
             number: number;
             progress: components["schemas"]["Progress"] | null;
             sessionId: string;
+            /** @description What it waits for or does now, in a sentence. */
+            situation: string;
             status: components["schemas"]["PlanStatus"];
             steps: components["schemas"]["StepView"][];
             style: components["schemas"]["PlanStyle"];
@@ -5981,6 +6135,30 @@ export interface components {
             channel: components["schemas"]["Channel"];
             planMode: components["schemas"]["PlanModeView"];
             sessionId: string;
+        };
+        /** @description How a person was recognised. It is recorded with every decision. */
+        Presence: {
+            approver: string;
+            /** @enum {string} */
+            kind: "verified";
+        } | {
+            /** @enum {string} */
+            kind: "terminal";
+        } | {
+            /** @enum {string} */
+            kind: "none";
+        } | {
+            /** @enum {string} */
+            kind: "token";
+        } | {
+            /** @enum {string} */
+            kind: "browser";
+        } | {
+            /** @enum {string} */
+            kind: "channel";
+        } | {
+            /** @enum {string} */
+            kind: "rule";
         };
         /**
          * @description Why a request was refused.
@@ -6036,9 +6214,8 @@ export interface components {
             answers: string[];
             channel?: components["schemas"]["Channel"] | null;
             /** @description The digest of the questions that the person was shown. */
-            digest: string;
-            /** @description The session that asks. Without it the answer finds the session as long as it asks. */
-            sessionId?: string | null;
+            digest: components["schemas"]["Digest"];
+            sessionId?: components["schemas"]["ConversationKey"] | null;
         };
         /**
          * @example {
@@ -6048,7 +6225,7 @@ export interface components {
         Reason: {
             channel?: components["schemas"]["Channel"] | null;
             reason?: string | null;
-            sessionId?: string | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
         };
         ReceivedFile: {
             bytes: number;
@@ -6097,7 +6274,7 @@ export interface components {
             choice?: components["schemas"]["StuckChoice"] | null;
             /** @description The passphrase of an approver, where the approval of the plan takes one. From this machine or over HTTPS only. */
             passphrase?: string | null;
-            sessionId?: string | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
         };
         /**
          * @example {
@@ -6151,14 +6328,15 @@ export interface components {
             version: number;
         };
         Run: {
+            /** @description What a person can do with it now. */
+            actions: components["schemas"]["Choice"][];
             /**
              * Format: date-time
              * @description When it did something last.
              */
             activeAt: string;
-            /** @description The goal of a `GOAL_RUN`; a `TASK_RUN` has none. */
-            goalId: string | null;
-            id: string;
+            goalId: components["schemas"]["GoalId"] | null;
+            id: components["schemas"]["RunId"];
             /**
              * Format: int32
              * @description Its number in the session.
@@ -6168,15 +6346,17 @@ export interface components {
             reason: string | null;
             runKind: components["schemas"]["RunKind"];
             /** @description The schedule that started it. */
-            scheduleId?: string;
+            scheduleId?: components["schemas"]["ScheduleId"];
             spent: components["schemas"]["Spend"];
             /** Format: date-time */
             startedAt: string;
             /** @description `running`, `paused`, `interrupted`, `completed`, `failed` or `stopped` */
             state: string;
             /** @description The task that it works on now. */
-            taskId: string;
+            taskId: components["schemas"]["TaskId"];
         };
+        /** @description One run of the agent by itself. */
+        RunId: string;
         /** @enum {string} */
         RunKind: "GOAL_RUN" | "TASK_RUN";
         Runs: {
@@ -6188,8 +6368,8 @@ export interface components {
             cron: string;
             /** Format: int32 */
             executions: number;
-            goalId: string | null;
-            id: string;
+            goalId: components["schemas"]["GoalId"] | null;
+            id: components["schemas"]["ScheduleId"];
             /** Format: int32 */
             maxExecutions: number | null;
             /**
@@ -6204,15 +6384,20 @@ export interface components {
             number: number;
             /** @description `active`, `paused` or `ended` */
             status: string;
-            taskId: string;
+            taskId: components["schemas"]["TaskId"];
             timeZone: string;
             /** @description What is done each time. */
             title: string;
         };
+        /** @description One schedule of a session. */
+        ScheduleId: string;
         Schedules: {
             items: components["schemas"]["Schedule"][];
         };
-        /** @enum {string} */
+        /**
+         * @description The decision that a review was sent with.
+         * @enum {string}
+         */
         SentWith: "revise" | "approve";
         Server: {
             /** @description Whether the program contains the dashboard. */
@@ -6292,6 +6477,8 @@ export interface components {
         };
         /** @enum {string} */
         StepField: "agent" | "needs" | "verification" | "commands" | "tool" | "arguments";
+        /** @description One step of a plan, unique in the plan and never used again after the step is removed. */
+        StepId: string;
         StepPreview: {
             /** @description The text after the step. `null` if there is no file then, or if `problem` says why its text is not shown. */
             after: string | null;
@@ -6339,6 +6526,7 @@ export interface components {
         };
         /** @enum {string} */
         StepStatus: "PENDING" | "IN_PROGRESS" | "COMPLETED" | "FAILED" | "SKIPPED" | "UNCERTAIN";
+        /** @description One step of a plan, with what its approval and its latest execution say about it. */
         StepView: {
             agent?: string;
             arguments?: unknown;
@@ -6405,9 +6593,8 @@ export interface components {
             addedAt: string;
             /** Format: date-time */
             changedAt: string;
-            /** @description The goal that it belongs to. */
-            goalId: string | null;
-            id: string;
+            goalId: components["schemas"]["GoalId"] | null;
+            id: components["schemas"]["TaskId"];
             note: string | null;
             /**
              * Format: int32
@@ -6426,6 +6613,8 @@ export interface components {
             note?: string | null;
             status: components["schemas"]["TaskStatus"];
         };
+        /** @description One task, unique in the whole store. */
+        TaskId: string;
         Tasks: {
             items: components["schemas"]["Task"][];
         };
@@ -6440,7 +6629,7 @@ export interface components {
             /** @description The approver who accepts them; it may be left out if there is one. */
             approver?: string | null;
             /** @description The digest of the tools that the person was shown. */
-            digest: string;
+            digest: components["schemas"]["Digest"];
             /**
              * @description The approver's passphrase, where the policy asks for a verified person. It is taken from this machine or over HTTPS
              *     only, and without an `Idempotency-Key`.
@@ -6492,7 +6681,7 @@ export interface components {
          */
         Undoing: {
             channel?: components["schemas"]["Channel"] | null;
-            sessionId?: string | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
             /**
              * Format: int32
              * @description Only what this step changed, from 1.
@@ -6548,6 +6737,8 @@ export interface components {
             status?: components["schemas"]["StepStatus"];
         };
         WaitingView: {
+            /** @description The choices with their labels and commands. */
+            actions: components["schemas"]["Choice"][];
             /** @description Whether the session works on the plan. */
             active?: boolean;
             /** @description An approval of the plan that waits for more people, in words. */
@@ -6579,6 +6770,8 @@ export interface components {
             sessionId: string;
             /** Format: date-time */
             since: string;
+            /** @description What it waits for, in a sentence. */
+            situation: string;
             status?: components["schemas"]["PlanStatus"];
             /** @description The step whose result is unknown, or that a person looks at. */
             step?: components["schemas"]["WaitingStepView"];
@@ -6632,7 +6825,7 @@ export interface components {
             channel?: components["schemas"]["Channel"] | null;
             /** @description The whole text. */
             markdown: string;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             /**
              * Format: int32
              * @description The version that the text was made from.

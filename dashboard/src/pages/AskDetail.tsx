@@ -53,12 +53,7 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
   const line = call.tool === "run_command" && Object.keys(call.arguments).length === 1 ? call.arguments.command : undefined;
   const shown = typeof line === "string" ? line : JSON.stringify(call.arguments, null, 2);
   const sending = (grant: PermissionGrant) => answer.isPending && answer.variables === grant;
-  const button = (grant: PermissionGrant, look: "primary" | "plain" | "danger") =>
-    item.choices.includes(grant) && (
-      <Button look={look} off={grant === "no" ? undefined : verification.off} busy={answer.isPending} aria-busy={sending(grant)} onClick={() => answer.mutate(grant)}>
-        {t(`ask.${grant}`)}
-      </Button>
-    );
+  const looks: Partial<Record<string, "primary" | "danger">> = { once: "primary", no: "danger" };
   return (
     <>
       <div className="inbox-detail-body">
@@ -83,10 +78,14 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
         {verification.fields}
         <div className="decision-row">
           <div className="decision-buttons">
-            {button("once", "primary")}
-            {button("plan", "plain")}
-            {button("always", "plain")}
-            {button("no", "danger")}
+            {item.actions.map(({ name, label }) => {
+              const grant = name as PermissionGrant;
+              return (
+                <Button key={name} look={looks[name] ?? "plain"} off={grant === "no" ? undefined : verification.off} busy={answer.isPending} aria-busy={sending(grant)} onClick={() => answer.mutate(grant)}>
+                  {label}
+                </Button>
+              );
+            })}
           </div>
         </div>
       </section>

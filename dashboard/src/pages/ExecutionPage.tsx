@@ -46,7 +46,6 @@ function Run({ plan, execution, executions }: { plan: Plan; execution: Execution
   const isLatest = execution.number === plan.execution?.number;
   const state = planState(plan);
   const { counts } = execution;
-  const next = plan.progress?.next?.step ?? 0;
   return (
     <main id="main" tabIndex={-1} className="page run-page">
       <PageHead
@@ -66,14 +65,9 @@ function Run({ plan, execution, executions }: { plan: Plan; execution: Execution
       />
       <div className="page-body">
         <div className="run-column">
-          {isLatest && state === "PAUSED" && (
-            <Banner tone="waiting" icon="pause">
-              {execution.pausedFor === "step" ? t("step.lookAt", { step: execution.afterStep ?? 0 }) : t("plan.paused", { done: counts.done, total: counts.total, step: next })}
-            </Banner>
-          )}
-          {isLatest && state === "UNCERTAIN" && (
-            <Banner tone="waiting" icon="question">
-              {t("run.uncertain")}
+          {isLatest && (state === "PAUSED" || state === "UNCERTAIN") && (
+            <Banner tone="waiting" icon={state === "PAUSED" ? "pause" : "question"}>
+              <Visible text={plan.situation} />
             </Banner>
           )}
           <Progress counts={counts} />

@@ -79,7 +79,7 @@ export function InboxPage(): ReactNode {
                     <span className="inbox-name">
                       <Visible text={item.title} />
                     </span>
-                    <span className="inbox-ask">{item.step ? <Visible text={item.step.description} /> : inboxAsk(item)}</span>
+                    <span className="inbox-ask"><Visible text={item.step?.description ?? inboxAsk(item)} /></span>
                   </span>
                   <span className="inbox-where">
                     <Time at={item.since} />

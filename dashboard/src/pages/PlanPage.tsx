@@ -240,7 +240,7 @@ function PlanBanners({
       )}
       {state === "PAUSED" && (
         <Banner tone="waiting" icon="pause" actions={run}>
-          {plan.execution?.pausedFor === "step" ? t("step.lookAt", { step: plan.execution.afterStep ?? 0 }) : t("plan.paused", progress)}
+          <Visible text={plan.situation} />
         </Banner>
       )}
       {state === "LEFT_TO_AGENT" && (
@@ -248,9 +248,9 @@ function PlanBanners({
           {t("plan.leftToAgent", progress)}
         </Banner>
       )}
-      {state === "UNCERTAIN" && stuck && (
+      {state === "UNCERTAIN" && (
         <Banner tone="waiting" icon="question" actions={run}>
-          {t("plan.uncertain", { step: stuck.position })} {stuck.note && <Visible text={stuck.note} />}
+          <Visible text={plan.situation} /> {stuck?.note && <Visible text={stuck.note} />}
         </Banner>
       )}
       {(state === "COMPLETED" || state === "PARTIALLY_COMPLETED") && (

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useRef, type ReactNode } from "react";
 
-import { decideRun } from "../api/decisions";
+import { decideRun, type RunChoice } from "../api/decisions";
 import type { InboxItem } from "../api/types";
 import { sessionIdOf } from "../session/id";
 import { t } from "../texts/t";
@@ -16,7 +16,7 @@ export function RunDetail({ item, run }: { item: InboxItem; run: NonNullable<Inb
   const client = useQueryClient();
   const key = useRef(crypto.randomUUID());
   const decide = useMutation({
-    mutationFn: (choice: "resume" | "stop") => decideRun(item, choice, key.current),
+    mutationFn: (choice: RunChoice) => decideRun(item, choice, key.current),
     onSuccess: (_, choice) => say(t(choice === "resume" ? "run.resumed" : "run.stopped", { number: run.number }), { tone: "done" }),
     onError: () => {
       key.current = crypto.randomUUID();
@@ -50,12 +50,11 @@ export function RunDetail({ item, run }: { item: InboxItem; run: NonNullable<Inb
         {decide.isError && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(decide.error) })}</Banner>}
         <div className="decision-row">
           <div className="decision-buttons">
-            <Button look="primary" busy={decide.isPending} onClick={() => decide.mutate("resume")}>
-              {t("run.resume")}
-            </Button>
-            <Button busy={decide.isPending} onClick={() => decide.mutate("stop")}>
-              {t("run.stop")}
-            </Button>
+            {run.actions.map(({ name, label }) => (
+              <Button key={name} look={name === "resume" ? "primary" : undefined} busy={decide.isPending} onClick={() => decide.mutate(name as RunChoice)}>
+                {label}
+              </Button>
+            ))}
           </div>
         </div>
       </section>

@@ -3,6 +3,7 @@ import { useParams } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 
 import { changeRun, goalsQuery, runsQuery, schedulesQuery, startRun, tasksQuery } from "../api/auto";
+import type { RunChoice } from "../api/decisions";
 import { newId } from "../api/newId";
 import type { Goal, Run, Task } from "../api/types";
 import { useKey } from "../api/useKey";
@@ -113,7 +114,7 @@ function RunCard({ session, run, goals, tasks }: { session: SessionId; run: Run;
   const client = useQueryClient();
   const [key] = useState(newId);
   const change = useMutation({
-    mutationFn: (to: "resume" | "stop") => changeRun(session, run.id, to, `${key}-${to}-${run.activeAt}`),
+    mutationFn: (to: RunChoice) => changeRun(session, run.id, to, `${key}-${to}-${run.activeAt}`),
     onError: (error) => say(errorWords(error), { tone: "failed" }),
     onSettled: () => {
       void client.invalidateQueries({ queryKey: ["auto", session] });
@@ -135,16 +136,11 @@ function RunCard({ session, run, goals, tasks }: { session: SessionId; run: Run;
           <span className="secondary">{t("runs.number", { n: run.number })}</span> {task && <Visible text={task.title} />}
         </h3>
         <div className="card-actions">
-          {waits && (
-            <Button look="primary" busy={change.isPending} onClick={() => change.mutate("resume")}>
-              {t("run.resume")}
+          {run.actions.map(({ name, label }) => (
+            <Button key={name} look={name === "resume" ? "primary" : undefined} icon={name === "stop" ? "stop" : undefined} busy={change.isPending} onClick={() => change.mutate(name as RunChoice)}>
+              {label}
             </Button>
-          )}
-          {(waits || state === "running") && (
-            <Button icon="stop" busy={change.isPending} onClick={() => change.mutate("stop")}>
-              {t("run.stop")}
-            </Button>
-          )}
+          ))}
         </div>
       </header>
       {run.reason !== null && (

@@ -12,8 +12,7 @@ export function inboxTitle(item: InboxItem): string {
 
 export function inboxAsk(item: InboxItem): string {
   if (item.approvedBySome !== undefined) return t("approve.bySome", { words: item.approvedBySome });
-  if (item.run !== undefined) return t("inbox.ask.budget");
-  return t(`inbox.ask.${item.kind}`, { number: item.number ?? 0, step: item.step?.position ?? 0 });
+  return item.situation;
 }
 
 /** Whether an agent waits for an answer, and not for a decision about a plan. */

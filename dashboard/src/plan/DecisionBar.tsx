@@ -11,10 +11,10 @@ import { list, t } from "../texts/t";
 import { Banner, Button, errorWords, IconButton } from "../ui/basics";
 import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
+import { Visible } from "../ui/hidden";
 import { Menu, type MenuItem } from "../ui/Menu";
-import { planState } from "../ui/status";
 import { say } from "../ui/toasts";
-import { planButtons, type PlanButton } from "./buttons";
+import { decisionOf } from "./choices";
 import { canSelect, leftOut } from "./selection";
 import { useDecision } from "./useDecision";
 
@@ -55,8 +55,8 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
     if (made.kind === "revise" && decided.id !== plan.id) void navigate({ to: "/p/$plan", params: { plan: decided.id } });
   });
 
-  const buttons = planButtons(plan);
-  const has = (button: PlanButton) => buttons.includes(button);
+  const action = (name: string) => plan.actions.find((one) => one.name === name);
+  const has = (name: string) => action(name) !== undefined;
   const isStale = has("approve") && shown.digest !== plan.digest;
   const out = canSelect(plan) ? leftOut(plan.steps, unticked) : [];
   const kept = plan.steps.length - out.length;
@@ -92,12 +92,17 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
     !compact || has("approve"),
   );
 
-  if (buttons.length === 0) return <Ended plan={plan} />;
+  if (has("begin")) return <Ended plan={plan} />;
 
   const more: MenuItem[] = [];
   if (has("approve") && note === undefined) more.push({ label: t("approve.addNote"), icon: "comment", act: () => setNote("") });
-  if (has("reject")) more.push({ label: t("reject.button"), icon: "close", danger: true, act: () => setAsking("reject") });
-  if (has("cancel")) more.push({ label: plan.status === "EXECUTING" ? t("cancel.stop") : t("cancel.button"), icon: "stop", danger: true, act: () => setAsking("cancel") });
+  for (const { name, label } of plan.actions) {
+    if (name === "reject" || name === "cancel") more.push({ label, icon: name === "reject" ? "close" : "stop", danger: true, act: () => setAsking(name) });
+  }
+  const direct = plan.actions.flatMap(({ name, label }) => {
+    const made = decisionOf(plan, name);
+    return made === undefined ? [] : [{ label, made }];
+  });
 
   return (
     <section className="decision" data-compact={compact || undefined} aria-label={t("decision.title")}>
@@ -140,42 +145,19 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
               <span>{t("approve.stepByStep")}</span>
             </label>
           )}
-          {has("next") && (
-            <>
-              <Button look="primary" icon="run" busy={busy} onClick={() => decision.send({ kind: "resume", afterStep: plan.execution?.afterStep })}>
-                {t("step.next", { step: plan.progress?.next?.step ?? 1 })}
-              </Button>
-              <Button busy={busy} onClick={() => decision.send({ kind: "resume", choice: "stop" })}>
-                {t("step.stop")}
-              </Button>
-            </>
+          {plan.askId !== undefined && (
+            <Link className="button" data-look="primary" to="/" search={{ item: plan.askId }}>
+              {t("ask.open")}
+            </Link>
           )}
-          {has("start") && (
-            <Button look="primary" icon="run" busy={busy} onClick={() => decision.send({ kind: "resume" })}>
-              {t("resume.start")}
+          {direct.map(({ label, made }, index) => (
+            <Button key={label} look={index === 0 ? "primary" : undefined} busy={busy} onClick={() => decision.send(made)}>
+              {label}
             </Button>
-          )}
-          {has("resume") && (
-            <Button look="primary" icon="run" busy={busy} onClick={() => decision.send({ kind: "resume" })}>
-              {t("resume.button", { step: plan.progress?.next?.step ?? 1 })}
-            </Button>
-          )}
-          {has("retry") && (
-            <>
-              <Button look="primary" busy={busy} onClick={() => decision.send({ kind: "resume", choice: "retry" })}>
-                {t("uncertain.retry")}
-              </Button>
-              <Button busy={busy} onClick={() => decision.send({ kind: "resume", choice: "skip" })}>
-                {t("uncertain.skip")}
-              </Button>
-              <Button busy={busy} onClick={() => decision.send({ kind: "resume", choice: "stop" })}>
-                {t("uncertain.stop")}
-              </Button>
-            </>
-          )}
+          ))}
           {has("revise") && (
             <Button busy={sending("revise")} onClick={() => setAsking("revise")} aria-keyshortcuts="r">
-              {comments > 0 ? t("revise.withComments", { count: comments }) : t("revise.button")}
+              {comments > 0 ? t("revise.withComments", { count: comments }) : action("revise")?.label}
             </Button>
           )}
           {more.length > 0 && <Menu trigger={<IconButton icon="more" label={t("decision.more")} />} items={more} />}
@@ -211,7 +193,6 @@ function approveLabel(plan: Plan, version: number, out: number, comments: number
 function Covers({ plan, shown, out, compact }: { plan: Plan; shown: { version: number; digest: string }; out: ReturnType<typeof leftOut>; compact: boolean }): ReactNode {
   const commands = plan.steps.filter((step) => step.tool === "run_command").length;
   const dependants = out.filter((one) => one.because !== undefined).map((one) => one.position);
-  const state = planState(plan);
   return (
     <div className="covers" id="covers">
       {plan.status === "READY" ? (
@@ -228,11 +209,18 @@ function Covers({ plan, shown, out, compact }: { plan: Plan; shown: { version: n
           )}
         </>
       ) : (
-        <span>
-          {plan.execution?.pausedFor === "step" && state === "PAUSED" ? t("step.lookAt", { step: plan.execution.afterStep ?? 0 }) : t(`covers.state.${state}`, { done: plan.progress?.done ?? 0, total: plan.progress?.total ?? plan.steps.length })}
-        </span>
+        <Situation plan={plan} />
       )}
     </div>
+  );
+}
+
+/** What the plan waits for or does, and how far it is. */
+function Situation({ plan }: { plan: Plan }): ReactNode {
+  return (
+    <span>
+      <Visible text={plan.situation} /> {plan.progress && t("covers.done", { done: plan.progress.done, total: plan.progress.total })}
+    </span>
   );
 }
 
@@ -340,9 +328,7 @@ function Ended({ plan }: { plan: Plan }): ReactNode {
   return (
     <section className="decision" aria-label={t("decision.title")}>
       <div className="covers">
-        <span>
-          {t(`covers.state.${plan.status as "COMPLETED"}`, { done: plan.progress?.done ?? 0, total: plan.progress?.total ?? plan.steps.length })}
-        </span>
+        <Situation plan={plan} />
         {plan.supersededBy !== null && (
           <Link to="/p/$plan" params={{ plan: plan.supersededBy }}>
             {t("plan.openReplacement")}

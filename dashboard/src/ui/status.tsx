@@ -12,6 +12,7 @@ export type PlanState = PlanStatus | "PAUSED" | "UNCERTAIN" | "LEFT_TO_AGENT";
 export function planState(plan: Pick<Plan, "status" | "activity" | "execution">): PlanState {
   if (plan.status !== "EXECUTING") return plan.status;
   if ((plan.execution?.counts.uncertain ?? 0) > 0 && plan.activity !== "running") return "UNCERTAIN";
+  if (plan.activity === "asking") return "UNCERTAIN";
   if (plan.activity === "paused") return "PAUSED";
   if (plan.activity === "left_to_agent") return "LEFT_TO_AGENT";
   return plan.status;

@@ -162,7 +162,7 @@ describe("files in a chat", () => {
     await page.getByLabel("Attach files").setInputFiles({ name: "the dot.png", mimeType: "image/png", buffer: DOT });
     const typed = await until(() => composer.inputValue(), (seen) => /@\S+dot\.png /.test(seen));
     const path = /@(\S+dot\.png)/.exec(typed)?.[1] ?? "";
-    await page.getByRole("list", { name: "Pictures that go with it" }).getByRole("img").waitFor();
+    await page.getByRole("list", { name: "Attached pictures" }).getByRole("img").waitFor();
     await composer.press("Enter");
     const sent = page.locator(".message[data-role=person]").last();
     await sent.getByRole("link", { name: "@notes.md" }).waitFor();

@@ -40,7 +40,7 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
       await goal.getByLabel("A new task of goal 1").press("Enter");
       await goal.getByText("Paint the door").waitFor();
       await goal.getByRole("button", { name: "Change task 1" }).click();
-      await page.getByRole("menuitem", { name: "It is done" }).click();
+      await page.getByRole("menuitem", { name: "Mark as done" }).click();
       await goal.getByText("1 of 1 tasks over").waitFor();
       await goal.getByRole("button", { name: "Change goal 1" }).click();
       await page.getByRole("menuitem", { name: "Pause it" }).click();
@@ -50,7 +50,7 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
       expect((await stack.api("GET", "/api/tasks?sessionId=shop-goals")).items).toMatchObject([{ title: "Paint the door", status: "done", goalId: items[0].id }]);
 
       await page.getByLabel("What was done").fill("Bought green paint.");
-      await page.getByRole("button", { name: "Write it down" }).click();
+      await page.getByRole("button", { name: "Add to the diary" }).click();
       await page.getByRole("region", { name: "Diary" }).getByText("Bought green paint.").waitFor();
 
       await stack.api("POST", "/api/tasks", { sessionId: "shop-goals", title: "Order the sign" });
@@ -98,7 +98,7 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
       await form.getByLabel("What is done each time").fill("read the news");
       await form.getByRole("combobox", { name: "When", exact: true }).selectOption({ label: "Monday to Friday at 9" });
       await form.getByLabel("Time zone").selectOption("Europe/Berlin");
-      await form.getByLabel("At most so many times (optional)").fill("10");
+      await form.getByLabel("Maximum number of runs (optional)").fill("10");
       // What the server does not understand is said in its words, and nothing is lost.
       await form.getByLabel("Cron expression").fill("99 9 * * 1-5");
       await form.getByRole("button", { name: "Add the schedule" }).click();
@@ -122,7 +122,7 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
       await row.getByRole("button", { name: "Change schedule 1" }).click();
       await page.getByRole("menuitem", { name: "Delete the schedule" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Delete the schedule" }).click();
-      await page.getByText("Nothing happens at set times.").waitFor();
+      await page.getByText("No schedules yet.").waitFor();
       expect((await stack.api("GET", "/api/schedules?sessionId=shop-runs")).items).toHaveLength(0);
     });
   });
@@ -149,7 +149,7 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
 
       await list.getByRole("button", { name: "Change this item" }).click();
       await page.getByRole("menuitem", { name: "Forget it" }).click();
-      await page.getByText("Nothing fits.").waitFor();
+      await page.getByText("No results.").waitFor();
       expect(await remembered("shop-memory")).toHaveLength(1);
       await page.getByRole("button", { name: "Undo", exact: true }).click();
       await list.getByText("The door is painted green").waitFor();
@@ -223,8 +223,8 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
       expect(await rooms.getByRole("link").allInnerTexts()).toEqual(["Chat", "Goals", "Runs", "Memory", "Files", "Journal"]);
       const empty: [room: string, words: string, next: string][] = [
         ["Goals", "No goals yet.", "Add the goal"],
-        ["Runs", "Nothing ran by itself yet.", "Start a run"],
-        ["Runs", "Nothing happens at set times.", "New schedule"],
+        ["Runs", "No runs yet.", "Start a run"],
+        ["Runs", "No schedules yet.", "New schedule"],
         ["Memory", "Nothing is remembered yet.", "Remember it"],
         ["Files", "No message of this conversation has changed a file outside of a plan.", "Add files"],
       ];

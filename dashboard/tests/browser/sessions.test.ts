@@ -64,7 +64,7 @@ describe("seed 3, WebSocket and UI tests", () => {
     const { page } = visitor;
     const frames = listen(page);
     await page.goto(`${stack.url}/s/session-a/runs`);
-    await page.getByText("Nothing ran by itself yet.").waitFor();
+    await page.getByText("No runs yet.").waitFor();
     await Promise.all([workIn("session-a", "tidy the alpha shelf"), workIn("session-b", "tidy the beta shelf")]);
     await page.getByRole("article", { name: "Run 1" }).getByText("Completed", { exact: true }).waitFor();
     expect(frames.filter(({ type, sessionId }) => sessionId === undefined && !OF_NO_SESSION.has(type))).toEqual([]);
@@ -77,7 +77,7 @@ describe("seed 3, WebSocket and UI tests", () => {
     const { page } = visitor;
     const frames = listen(page);
     await page.goto(`${stack.url}/s/session-b/runs`);
-    await page.getByText("Nothing ran by itself yet.").waitFor();
+    await page.getByText("No runs yet.").waitFor();
     await workIn("session-a", "tidy the alpha shelf");
     // What the other session did is over: now something that must arrive.
     await workIn("session-b", "tidy the beta shelf");

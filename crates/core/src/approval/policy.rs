@@ -1,65 +1,34 @@
 //! What the settings ask of an approval, by channel and by risk.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::identity::Channel;
+use crate::wire::text_enum;
 
-/// How a person has to be recognised, from weak to strong.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Require {
-    /// Every surface made for people approves.
-    Any,
-    /// The approval comes from outside of the agent's reach.
-    #[default]
-    Separate,
-    /// An enrolled approver signs it.
-    Verified,
-}
-
-impl Require {
-    pub const ALL: [Self; 3] = [Self::Any, Self::Separate, Self::Verified];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::Separate => "separate",
-            Self::Verified => "verified",
-        }
+text_enum! {
+    /// How a person has to be recognised, from weak to strong.
+    #[derive(Default)]
+    pub enum Require {
+        /// Every surface made for people approves.
+        Any = "any",
+        /// The approval comes from outside of the agent's reach.
+        #[default]
+        Separate = "separate",
+        /// An enrolled approver signs it.
+        Verified = "verified",
     }
 }
 
-impl fmt::Display for Require {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// What a plan may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Risk {
-    ReadsOnly,
-    ChangesFiles,
-    Commands,
-    Network,
-    Upstream,
-}
-
-impl Risk {
-    pub const ALL: [Self; 5] = [Self::ReadsOnly, Self::ChangesFiles, Self::Commands, Self::Network, Self::Upstream];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ReadsOnly => "reads_only",
-            Self::ChangesFiles => "changes_files",
-            Self::Commands => "commands",
-            Self::Network => "network",
-            Self::Upstream => "upstream",
-        }
+text_enum! {
+    /// What a plan may do.
+    pub enum Risk {
+        ReadsOnly = "reads_only",
+        ChangesFiles = "changes_files",
+        Commands = "commands",
+        Network = "network",
+        Upstream = "upstream",
     }
 }
 

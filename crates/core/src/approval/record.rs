@@ -307,9 +307,9 @@ impl ApprovalState {
     /// Until when no passphrase is tried: three are free, then each wrong one doubles the wait, up to fifteen minutes.
     pub fn locked_until(&self) -> Option<Timestamp> {
         const FREE: u32 = 3;
-        const LONGEST: i64 = 15 * 60;
+        const MAX_SECONDS: i64 = 15 * 60;
         let over = self.failures.checked_sub(FREE)?;
-        let seconds = 2_i64.checked_pow(over.saturating_add(2)).map_or(LONGEST, |seconds| seconds.min(LONGEST));
+        let seconds = 2_i64.checked_pow(over.saturating_add(2)).map_or(MAX_SECONDS, |seconds| seconds.min(MAX_SECONDS));
         self.failed_at?.checked_add(jiff::SignedDuration::from_secs(seconds)).ok()
     }
 }

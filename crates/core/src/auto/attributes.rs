@@ -7,36 +7,16 @@ use super::context::{AutoExecutionContext, RunTarget};
 use crate::identity::{ConversationKey, SessionIdentity};
 use crate::ids::{GoalId, RunId, TaskId};
 use crate::refusal::Refusal;
+use crate::wire::text_enum;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ContextAttribute {
-    AutoRunKind,
-    AutoRunId,
-    AutoGoalId,
-    AutoTaskId,
-    SessionIdentityChannel,
-    SessionIdentityConversation,
-}
-
-impl ContextAttribute {
-    pub const ALL: [Self; 6] = [
-        Self::AutoRunKind,
-        Self::AutoRunId,
-        Self::AutoGoalId,
-        Self::AutoTaskId,
-        Self::SessionIdentityChannel,
-        Self::SessionIdentityConversation,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::AutoRunKind => "AUTO_RUN_KIND",
-            Self::AutoRunId => "AUTO_RUN_ID",
-            Self::AutoGoalId => "AUTO_GOAL_ID",
-            Self::AutoTaskId => "AUTO_TASK_ID",
-            Self::SessionIdentityChannel => "SESSION_IDENTITY_CHANNEL",
-            Self::SessionIdentityConversation => "SESSION_IDENTITY_CONVERSATION",
-        }
+text_enum! {
+    pub enum ContextAttribute {
+        AutoRunKind = "AUTO_RUN_KIND",
+        AutoRunId = "AUTO_RUN_ID",
+        AutoGoalId = "AUTO_GOAL_ID",
+        AutoTaskId = "AUTO_TASK_ID",
+        SessionIdentityChannel = "SESSION_IDENTITY_CHANNEL",
+        SessionIdentityConversation = "SESSION_IDENTITY_CONVERSATION",
     }
 }
 

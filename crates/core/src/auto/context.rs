@@ -1,15 +1,12 @@
 //! The context of a run. A run always has a task. It has a goal if and only if it is a `GOAL_RUN`; any other combination
 //! cannot be written down.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::identity::SessionIdentity;
 use crate::ids::{GoalId, RunId, TaskId};
 use crate::refusal::Refusal;
-use crate::visible::quoted;
+use crate::wire::text_enum;
 
 /// One run of the agent by itself, in one session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,37 +26,10 @@ pub enum RunTarget {
     Task { task: TaskId },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum RunKind {
-    #[serde(rename = "GOAL_RUN")]
-    Goal,
-    #[serde(rename = "TASK_RUN")]
-    Task,
-}
-
-impl RunKind {
-    pub const ALL: [Self; 2] = [Self::Goal, Self::Task];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Goal => "GOAL_RUN",
-            Self::Task => "TASK_RUN",
-        }
-    }
-}
-
-impl fmt::Display for RunKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for RunKind {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        let known = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
-        known.ok_or_else(|| Refusal::invalid(format!("{} is not a kind of run: GOAL_RUN or TASK_RUN", quoted(text))))
+text_enum! {
+    pub enum RunKind or "is not a kind of run; kinds are" {
+        Goal = "GOAL_RUN",
+        Task = "TASK_RUN",
     }
 }
 

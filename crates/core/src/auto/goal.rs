@@ -1,14 +1,11 @@
 //! Goals, their tasks, and the diary.
 
-use std::fmt;
-use std::str::FromStr;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{GoalId, RunId, TaskId};
 use crate::refusal::Refusal;
-use crate::visible::quoted;
+use crate::wire::text_enum;
 
 /// What a session works towards. Its tasks share the goal's memory scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,50 +22,23 @@ pub struct Goal {
     pub changed_at: Timestamp,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GoalStatus {
-    Active,
-    /// No run works on it.
-    Paused,
-    Done,
-    Cancelled,
+text_enum! {
+    pub enum GoalStatus or "is not a status of a goal; statuses are" {
+        Active = "active",
+        /// No run works on it.
+        Paused = "paused",
+        Done = "done",
+        Cancelled = "cancelled",
+    }
 }
 
 impl GoalStatus {
-    pub const ALL: [Self; 4] = [Self::Active, Self::Paused, Self::Done, Self::Cancelled];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Paused => "paused",
-            Self::Done => "done",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
     /// Whether the goal is over.
     pub const fn is_final(self) -> bool {
         match self {
             Self::Active | Self::Paused => false,
             Self::Done | Self::Cancelled => true,
         }
-    }
-}
-
-impl fmt::Display for GoalStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for GoalStatus {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or_else(|| {
-            Refusal::invalid(format!("{} is not a status of a goal: active, paused, done or cancelled", quoted(text)))
-        })
     }
 }
 
@@ -89,41 +59,12 @@ pub struct Task {
     pub changed_at: Timestamp,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TaskStatus {
-    Open,
-    Done,
-    Failed,
-    Skipped,
-}
-
-impl TaskStatus {
-    pub const ALL: [Self; 4] = [Self::Open, Self::Done, Self::Failed, Self::Skipped];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
-    }
-}
-
-impl fmt::Display for TaskStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for TaskStatus {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or_else(|| {
-            Refusal::invalid(format!("{} is not a status of a task: open, done, failed or skipped", quoted(text)))
-        })
+text_enum! {
+    pub enum TaskStatus or "is not a status of a task; statuses are" {
+        Open = "open",
+        Done = "done",
+        Failed = "failed",
+        Skipped = "skipped",
     }
 }
 

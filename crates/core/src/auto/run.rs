@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::context::AutoExecutionContext;
 use super::policy::Budget;
 use crate::ids::{RunId, ScheduleId};
+use crate::wire::text_enum;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AutoRun {
@@ -82,25 +83,15 @@ impl RunState {
     }
 }
 
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RunEnd {
-    /// Its tasks are done or were skipped.
-    Completed,
-    /// Its task failed, or it failed too often.
-    Failed,
-    /// A person ended it, or its goal is not worked on any more.
-    Stopped,
-}
-
-impl RunEnd {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Stopped => "stopped",
-        }
+text_enum! {
+    /// How a run ended.
+    pub enum RunEnd {
+        /// Its tasks are done or were skipped.
+        Completed = "completed",
+        /// Its task failed, or it failed too often.
+        Failed = "failed",
+        /// A person ended it, or its goal is not worked on any more.
+        Stopped = "stopped",
     }
 }
 

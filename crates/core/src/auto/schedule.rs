@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cron::CronLine;
 use crate::ids::{ScheduleId, TaskId};
+use crate::wire::text_enum;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
@@ -33,22 +34,12 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ScheduleStatus {
-    Active,
-    Paused,
-    /// It has been executed as often as it may be.
-    Ended,
-}
-
-impl ScheduleStatus {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Paused => "paused",
-            Self::Ended => "ended",
-        }
+text_enum! {
+    pub enum ScheduleStatus {
+        Active = "active",
+        Paused = "paused",
+        /// It has been executed as often as it may be.
+        Ended = "ended",
     }
 }
 

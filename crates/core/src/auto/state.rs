@@ -18,7 +18,7 @@ use crate::visible::quoted;
 const DIARY: usize = 50;
 const ENDED_RUNS: usize = 20;
 /// A piece of an id names something from this length on.
-const SHORTEST_PIECE: usize = 6;
+const MIN_PIECE: usize = 6;
 
 /// The most goals and tasks that are at hand; the oldest that are over go first.
 const GOALS: usize = 200;
@@ -373,7 +373,7 @@ fn find<'a, T>(
     if let Some(exact) = exact {
         return Ok(&all[exact]);
     }
-    let long_enough = reference.len() >= SHORTEST_PIECE;
+    let long_enough = reference.len() >= MIN_PIECE;
     let mut found = all.iter().filter(|one| long_enough && names(one).1.contains(reference));
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one),

@@ -18,7 +18,7 @@ pub struct CutPoint {
 /// Cuts so that what is kept takes about `keep` tokens, and at least the newest group. There is nothing to cut if
 /// everything would be kept.
 pub fn cut(conversation: &Conversation, keep: u32) -> Option<CutPoint> {
-    let newest_words = conversation.newest_words();
+    let newest = conversation.newest_message();
     let groups = conversation.groups();
     let mut kept = 0_u32;
     let mut index = conversation.items.len();
@@ -29,7 +29,7 @@ pub fn cut(conversation: &Conversation, keep: u32) -> Option<CutPoint> {
         }
         index = group.start;
     }
-    let pinned = newest_words.filter(|words| *words < index);
+    let pinned = newest.filter(|message| *message < index);
     let dropped = index - usize::from(pinned.is_some());
     (dropped > 0).then_some(CutPoint { index, pinned })
 }
@@ -74,14 +74,14 @@ impl CutPoint {
 
     /// A summary made without a model: what the person said, what was used, and the last answer.
     pub fn rules_summary(&self, conversation: &Conversation) -> String {
-        const WORDS: usize = 300;
-        const MOST: usize = 20;
-        let mut said = Vec::new();
+        const MAX_MESSAGE: usize = 300;
+        const MAX_ENTRIES: usize = 20;
+        let mut messages = Vec::new();
         let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
         let mut answer = None;
         for item in self.dropped(conversation) {
-            match &item.said {
-                ItemContent::Person { text } => said.push(short(text, WORDS)),
+            match &item.content {
+                ItemContent::Person { text } => messages.push(short(text, MAX_MESSAGE)),
                 ItemContent::Model { text, calls } => {
                     calls.iter().for_each(|call| *tools.entry(&call.name).or_default() += 1);
                     answer = Some(text.as_str()).filter(|text| !text.trim().is_empty()).or(answer);
@@ -91,28 +91,29 @@ impl CutPoint {
         }
         let mut parts = Vec::new();
         if let Some(before) = &conversation.summary {
-            parts.push(beginning(&before.summary, 4 * WORDS));
+            parts.push(beginning(&before.summary, 4 * MAX_MESSAGE));
         }
-        let skipped = said.len().saturating_sub(MOST);
+        let skipped = messages.len().saturating_sub(MAX_ENTRIES);
         if skipped > 0 {
             parts.push(format!("({skipped} older requests of the person are left out.)"));
         }
-        parts.extend(said.iter().skip(skipped).map(|words| format!("- The person said: {words}")));
+        parts.extend(messages.iter().skip(skipped).map(|message| format!("- The person said: {message}")));
         if !tools.is_empty() {
-            let used = tools.iter().take(MOST).map(|(name, count)| format!("{} ({count}×)", short(name, NAME)));
-            let more =
-                Some(tools.len().saturating_sub(MOST)).filter(|more| *more > 0).map(|more| format!("{more} more"));
+            let used = tools.iter().take(MAX_ENTRIES).map(|(name, count)| format!("{} ({count}×)", short(name, NAME)));
+            let more = Some(tools.len().saturating_sub(MAX_ENTRIES))
+                .filter(|more| *more > 0)
+                .map(|more| format!("{more} more"));
             parts.push(format!("Tools used: {}", used.chain(more).collect::<Vec<_>>().join(", ")));
         }
         if let Some(answer) = answer {
-            parts.push(format!("The last answer began: {}", short(answer, 2 * WORDS)));
+            parts.push(format!("The last answer began: {}", short(answer, 2 * MAX_MESSAGE)));
         }
         if parts.is_empty() { "Nothing of note was said.".to_owned() } else { parts.join("\n") }
     }
 }
 
 fn told(item: &ConversationItem, most: usize) -> String {
-    match &item.said {
+    match &item.content {
         ItemContent::Person { text } => format!("Person: {}", short(text, most)),
         ItemContent::Note { text } | ItemContent::Reminder { text } => format!("Note: {}", short(text, most)),
         ItemContent::Result { outcome } => {

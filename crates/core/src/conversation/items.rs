@@ -39,7 +39,7 @@ pub struct ConversationItem {
     pub seq: u64,
     /// The tokens of what was said, without what a message takes besides.
     pub tokens: u32,
-    pub said: ItemContent,
+    pub content: ItemContent,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Conversation {
     pub fn replay<'a>(entries: impl IntoIterator<Item = (u64, &'a Event)>) -> Self {
         let mut conversation = Self::default();
         for (seq, event) in entries {
-            conversation.take_in(seq, event);
+            conversation.apply(seq, event);
         }
         conversation
     }
@@ -83,15 +83,15 @@ impl Conversation {
     }
 
     /// Moves on by one entry of the journal. Entries that are not about the conversation change nothing.
-    pub fn take_in(&mut self, seq: u64, event: &Event) {
+    pub fn apply(&mut self, seq: u64, event: &Event) {
         match event {
             Event::Turn { id, event } => {
                 if self.includes(id, event) {
-                    self.take_in_turn(seq, event);
+                    self.apply_turn(seq, event);
                 }
             }
             Event::Session(event) => match self.part {
-                Part::WithPerson | Part::Beside(_) => self.take_in_session(seq, event),
+                Part::WithPerson | Part::Beside(_) => self.apply_session(seq, event),
                 Part::Only(_) | Part::Step(_) => {}
             },
             Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) | Event::Plan { .. } => {}
@@ -124,9 +124,9 @@ impl Conversation {
         }
     }
 
-    fn take_in_turn(&mut self, seq: u64, event: &TurnEvent) {
+    fn apply_turn(&mut self, seq: u64, event: &TurnEvent) {
         let reports = matches!(self.part, Part::Step(_));
-        let mut push = |tokens, said| self.items.push(ConversationItem { seq, tokens, said });
+        let mut push = |tokens, content| self.items.push(ConversationItem { seq, tokens, content });
         match event {
             TurnEvent::Begun { text, tokens, .. } => push(*tokens, ItemContent::Person { text: text.clone() }),
             // Providers do not take a message with nothing in it.
@@ -145,33 +145,15 @@ impl Conversation {
                     push(tokens, ItemContent::Note { text });
                 }
             }
-            TurnEvent::Resumed
-            | TurnEvent::PermissionAsked { .. }
-            | TurnEvent::PermissionAnswered { .. }
-            | TurnEvent::QuestionsAsked { .. }
-            | TurnEvent::QuestionsAnswered { .. } => {}
+            _ => {}
         }
     }
 
-    fn take_in_session(&mut self, seq: u64, event: &SessionEvent) {
+    fn apply_session(&mut self, seq: u64, event: &SessionEvent) {
         match event {
             SessionEvent::Compacted { compaction } => self.compact(compaction),
             SessionEvent::ConversationReset { .. } => *self = Self { from: seq, ..Self::default() },
-            SessionEvent::Opened
-            | SessionEvent::PlanModeEnabled { .. }
-            | SessionEvent::PlanModeDisabled { .. }
-            | SessionEvent::PlanShown { .. }
-            | SessionEvent::Renamed { .. }
-            | SessionEvent::ReviewDrafted { .. }
-            | SessionEvent::ReviewSent { .. }
-            | SessionEvent::PlanCreated { .. }
-            | SessionEvent::PlanImported { .. }
-            | SessionEvent::WorkspaceChosen { .. }
-            | SessionEvent::FilesChanged { .. }
-            | SessionEvent::ChangesUndone { .. }
-            | SessionEvent::ClientSeen { .. }
-            | SessionEvent::GatewayAsked { .. }
-            | SessionEvent::Restored => {}
+            _ => {}
         }
     }
 
@@ -192,11 +174,11 @@ impl Conversation {
     }
 
     /// The newest words of the person. In a step that is what is to be done, whatever we say about reports behind it.
-    pub fn newest_words(&self) -> Option<usize> {
-        let is_said = |item: &ConversationItem| matches!(item.said, ItemContent::Person { .. });
+    pub fn newest_message(&self) -> Option<usize> {
+        let is_person = |item: &ConversationItem| matches!(item.content, ItemContent::Person { .. });
         match self.part {
-            Part::Step(_) => self.items.iter().position(is_said),
-            Part::WithPerson | Part::Beside(_) | Part::Only(_) => self.items.iter().rposition(is_said),
+            Part::Step(_) => self.items.iter().position(is_person),
+            Part::WithPerson | Part::Beside(_) | Part::Only(_) => self.items.iter().rposition(is_person),
         }
     }
 
@@ -204,7 +186,7 @@ impl Conversation {
     pub(crate) fn groups(&self) -> Vec<Range<usize>> {
         let mut groups: Vec<Range<usize>> = Vec::new();
         for (index, item) in self.items.iter().enumerate() {
-            match (&item.said, groups.last_mut()) {
+            match (&item.content, groups.last_mut()) {
                 (ItemContent::Result { .. }, Some(group)) => group.end = index + 1,
                 (
                     ItemContent::Person { .. }
@@ -233,7 +215,7 @@ impl Conversation {
     /// What the messages of one group take.
     pub(crate) fn group_tokens(&self, group: &Range<usize>) -> u32 {
         let items = &self.items[group.clone()];
-        let unanswered = match items.first().map(|item| &item.said) {
+        let unanswered = match items.first().map(|item| &item.content) {
             Some(ItemContent::Model { calls, .. }) => calls.len().saturating_sub(items.len() - 1),
             Some(ItemContent::Person { .. } | ItemContent::Note { .. } | ItemContent::Reminder { .. }) => 0,
             Some(ItemContent::Result { .. }) | None => return 0,
@@ -246,7 +228,7 @@ impl Conversation {
     pub(crate) fn group_messages(&self, group: &Range<usize>) -> Vec<ModelMessage> {
         let items = &self.items[group.clone()];
         let Some((first, rest)) = items.split_first() else { return Vec::new() };
-        let (text, calls) = match &first.said {
+        let (text, calls) = match &first.content {
             ItemContent::Person { text } | ItemContent::Reminder { text } => {
                 return vec![ModelMessage::User { text: text.clone() }];
             }
@@ -261,7 +243,7 @@ impl Conversation {
         let sent = ids.iter().zip(calls).map(|(id, call)| SentCall { id: id.clone(), call: call.clone() }).collect();
         let mut messages = vec![ModelMessage::Assistant { text: text.clone(), calls: sent }];
         for (index, (id, call)) in ids.into_iter().zip(calls).enumerate() {
-            let (text, failed) = match rest.get(index).map(|item| &item.said) {
+            let (text, failed) = match rest.get(index).map(|item| &item.content) {
                 Some(ItemContent::Result { outcome }) => (outcome.text.clone(), outcome.status.is_failure()),
                 _ => (model_notes::NO_OUTCOME.to_owned(), true),
             };
@@ -278,7 +260,7 @@ pub(crate) fn summary_tokens(summary: &Compaction) -> u32 {
 
 /// What the model reads about the end of a turn, and what it takes.
 fn note(ending: &TurnEnding) -> Option<(u32, String)> {
-    let words = match &ending.end {
+    let note = match &ending.end {
         TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => return None,
         TurnEnd::Stopped => "[The person stopped this turn here.]",
         TurnEnd::LimitReached { .. } => "[This turn ended at one of its limits.]",
@@ -290,7 +272,7 @@ fn note(ending: &TurnEnding) -> Option<(u32, String)> {
     // Text that arrived before the stop belongs to the history; explanations for the person do not.
     let heard = matches!(ending.end, TurnEnd::Stopped).then_some(ending.text.trim()).filter(|text| !text.is_empty());
     Some(match heard {
-        Some(heard) => (ending.tokens.saturating_add(model_notes::NOTE_TOKENS), format!("{heard}\n\n{words}")),
-        None => (model_notes::NOTE_TOKENS, words.to_owned()),
+        Some(heard) => (ending.tokens.saturating_add(model_notes::NOTE_TOKENS), format!("{heard}\n\n{note}")),
+        None => (model_notes::NOTE_TOKENS, note.to_owned()),
     })
 }

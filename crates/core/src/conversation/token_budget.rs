@@ -45,7 +45,7 @@ struct Group {
     messages: Vec<ModelMessage>,
     tokens: u32,
     /// It is the person's newest words.
-    words: bool,
+    is_newest: bool,
 }
 
 impl Group {
@@ -56,15 +56,15 @@ impl Group {
 
 impl Parts {
     fn of(conversation: &Conversation, counter: &dyn CountTokens) -> Self {
-        let words = conversation.newest_words();
+        let newest = conversation.newest_message();
         let groups = conversation.groups().into_iter().map(|range| {
             let tokens = conversation.group_tokens(&range);
-            Group { messages: conversation.group_messages(&range), tokens, words: Some(range.start) == words }
+            Group { messages: conversation.group_messages(&range), tokens, is_newest: Some(range.start) == newest }
         });
         let summary = conversation.summary.as_ref().map(|summary| (summary.summary.clone(), summary_tokens(summary)));
         let mut parts = Self { summary, groups: groups.collect(), dropped: false };
         // What was counted when it was said may have been counted by another model's measure.
-        if let Some(group) = parts.groups.iter_mut().find(|group| group.words) {
+        if let Some(group) = parts.groups.iter_mut().find(|group| group.is_newest) {
             group.recount(counter);
         }
         parts
@@ -95,7 +95,7 @@ impl Parts {
     fn drop_oldest(&mut self, room: u32) {
         let mut index = 0;
         while self.tokens() > room && index + 1 < self.groups.len() {
-            if self.groups[index].words {
+            if self.groups[index].is_newest {
                 index += 1;
             } else {
                 self.groups.remove(index);
@@ -129,7 +129,7 @@ impl Parts {
             return;
         }
         let others = self.tokens() - self.groups.last().map_or(0, |group| group.tokens);
-        let Some(group) = self.groups.last_mut().filter(|group| !group.words) else { return };
+        let Some(group) = self.groups.last_mut().filter(|group| !group.is_newest) else { return };
         let count = u32::try_from(group.messages.len()).unwrap_or(u32::MAX).max(1);
         let mut share = room.saturating_sub(others) / count;
         while share > 0 {
@@ -146,7 +146,7 @@ impl Parts {
 
     /// Not even its shortest form fits.
     fn leave_out_newest(&mut self, room: u32) {
-        if self.tokens() > room && self.groups.last().is_some_and(|group| !group.words) {
+        if self.tokens() > room && self.groups.last().is_some_and(|group| !group.is_newest) {
             self.groups.pop();
             self.dropped = true;
         }

@@ -74,18 +74,18 @@ impl Decider<'_> {
         }
         ask.subject.check_answer(answer)?;
         let event = match answer.clone() {
-            AskAnswer::Permission { grant, words } => {
+            AskAnswer::Permission { grant, note } => {
                 if let (true, AskSubject::Permission(call)) = (grant.permits(), &ask.subject) {
                     self.approval_check(&tool_risks(&call.tool)).check()?;
                 }
-                if let Some(words) = &words {
-                    self.policy.limits.check_line("answer", words)?;
+                if let Some(note) = &note {
+                    self.policy.limits.check_line("answer", note)?;
                 }
                 let execution = match grant {
                     Grant::Plan => Some(self.executing_plan(open)?),
                     Grant::Once | Grant::Always | Grant::No => None,
                 };
-                TurnEvent::PermissionAnswered { ask: id.clone(), grant, words, execution }
+                TurnEvent::PermissionAnswered { ask: id.clone(), grant, note, execution }
             }
             AskAnswer::Questions { answers } => {
                 for answer in &answers {

@@ -16,13 +16,13 @@ use crate::ids::{GoalId, ScheduleId, TaskId};
 use crate::refusal::Refusal;
 
 /// The most goals that are not over, open tasks and schedules of a session.
-const MOST_GOALS: usize = 100;
-const MOST_TASKS: usize = 400;
-const MOST_SCHEDULES: usize = 50;
+const MAX_GOALS: usize = 100;
+const MAX_TASKS: usize = 400;
+const MAX_SCHEDULES: usize = 50;
 /// How long a schedule waits that cannot start its run now.
 const POSTPONED: SignedDuration = SignedDuration::from_mins(15);
 /// The most missed windows that are counted.
-const MOST_JOINED: u32 = 10_000;
+const MAX_JOINED: u32 = 10_000;
 
 pub(super) const NO_STATE: &AutoState = &AutoState::EMPTY;
 
@@ -53,8 +53,8 @@ impl Decider<'_> {
     pub(super) fn add_goal(&self, title: &str) -> Result<AutoEvent, Refusal> {
         let title = self.line("goal", title)?;
         let state = self.auto_state();
-        if state.goals.iter().filter(|goal| !goal.status.is_final()).count() >= MOST_GOALS {
-            return Err(Refusal::limit(format!("A session has at most {MOST_GOALS} goals that are not over.")));
+        if state.goals.iter().filter(|goal| !goal.status.is_final()).count() >= MAX_GOALS {
+            return Err(Refusal::limit(format!("A session has at most {MAX_GOALS} goals that are not over.")));
         }
         let goal = GoalId::from(&self.context.request);
         Ok(AutoEvent::GoalAdded { goal, number: state.goals_made + 1, title })
@@ -81,8 +81,8 @@ impl Decider<'_> {
 
     pub(super) fn new_task(&self, title: String, goal: Option<GoalId>) -> Result<AutoEvent, Refusal> {
         let state = self.auto_state();
-        if state.tasks.iter().filter(|task| task.status == TaskStatus::Open).count() >= MOST_TASKS {
-            return Err(Refusal::limit(format!("A session has at most {MOST_TASKS} open tasks.")));
+        if state.tasks.iter().filter(|task| task.status == TaskStatus::Open).count() >= MAX_TASKS {
+            return Err(Refusal::limit(format!("A session has at most {MAX_TASKS} open tasks.")));
         }
         Ok(AutoEvent::TaskAdded {
             task: TaskId::from(&self.context.request),
@@ -113,8 +113,8 @@ impl Decider<'_> {
     fn add_schedule(&self, new: &NewSchedule) -> Result<Vec<AutoEvent>, Refusal> {
         self.check_starter("makes schedules")?;
         let state = self.auto_state();
-        if state.schedules.len() >= MOST_SCHEDULES {
-            return Err(Refusal::limit(format!("A session has at most {MOST_SCHEDULES} schedules.")));
+        if state.schedules.len() >= MAX_SCHEDULES {
+            return Err(Refusal::limit(format!("A session has at most {MAX_SCHEDULES} schedules.")));
         }
         if new.max_executions == Some(0) {
             return Err(Refusal::invalid("A schedule is executed at least once."));
@@ -181,7 +181,7 @@ impl Decider<'_> {
                 reason,
             }]);
         }
-        let joined = known.line.count_due(window, now, MOST_JOINED)?;
+        let joined = known.line.count_due(window, now, MAX_JOINED)?;
         let left = known.max_executions.is_none_or(|most| known.executions + 1 < most);
         let next_at = left.then_some(next);
         let mut events = vec![AutoEvent::ScheduleFired { schedule: schedule.clone(), window, joined, next_at }];

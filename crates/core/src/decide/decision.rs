@@ -310,10 +310,10 @@ impl Decider<'_> {
     }
 }
 
-fn with_comments(words: Option<String>, comments: Option<&str>) -> Option<String> {
-    match (words, comments) {
-        (Some(words), Some(comments)) => Some(format!("{words}\n\n{comments}")),
-        (words, comments) => words.or_else(|| comments.map(str::to_owned)),
+fn with_comments(text: Option<String>, comments: Option<&str>) -> Option<String> {
+    match (text, comments) {
+        (Some(text), Some(comments)) => Some(format!("{text}\n\n{comments}")),
+        (text, comments) => text.or_else(|| comments.map(str::to_owned)),
     }
 }
 

@@ -2,31 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use crate::command::{EndedStep, ProgressReport, RunCommand, StepOutcome};
+use crate::command::{EndedStep, ExecutionCommand, ProgressReport, StepOutcome};
 use crate::decide::Decider;
 use crate::decide::resume::skipped;
 use crate::decide::step_pause::{check_released, is_step_by_step, look_first};
 use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::gate::PlanTool;
 use crate::ids::{ExecutionId, PlanId, StepId};
-use crate::plan::execution::{Brake, Execution, PermissionCounts, StepPause, StepRun, StepStatus};
+use crate::plan::execution::{Brake, Execution, PermissionCounts, StepPause, StepState, StepStatus};
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus};
 use crate::refusal::Refusal;
 use crate::workspace::{CallChanges, ChangeOrigin};
 
 impl Decider<'_> {
-    pub(super) fn run(&self, command: &RunCommand) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn execution(&self, command: &ExecutionCommand) -> Result<Vec<Event>, Refusal> {
         self.snapshot.opened()?;
         match command {
-            RunCommand::Start { plan } => {
+            ExecutionCommand::Start { plan } => {
                 let plan = self.snapshot.named(plan)?;
                 self.check_approved_here(plan)?;
                 self.start_execution(plan)
             }
-            RunCommand::Advance { plan, execution, ended, begun } => self.advance(plan, execution, ended, begun),
-            RunCommand::Finish { plan, execution, ended } => self.finish(plan, execution, ended),
-            RunCommand::Pause { plan, execution } => {
+            ExecutionCommand::Advance { plan, execution, ended, begun } => self.advance(plan, execution, ended, begun),
+            ExecutionCommand::Finish { plan, execution, ended } => self.finish(plan, execution, ended),
+            ExecutionCommand::Pause { plan, execution } => {
                 let (plan, running) = self.running(plan, execution)?;
                 Ok(if running.paused_since().is_some() {
                     Vec::new()
@@ -34,8 +34,8 @@ impl Decider<'_> {
                     vec![paused(plan, running, PauseCounts::kept(running), None)]
                 })
             }
-            RunCommand::Report(report) => self.report(report),
-            RunCommand::ReportOnStep { plan, execution, step, report } => {
+            ExecutionCommand::Report(report) => self.report(report),
+            ExecutionCommand::ReportOnStep { plan, execution, step, report } => {
                 self.report_on_step(plan, execution, step, report)
             }
         }
@@ -168,7 +168,7 @@ impl Decider<'_> {
         report: &ProgressReport,
     ) -> Result<Vec<Event>, Refusal> {
         let (plan, running) = self.running(plan, execution)?;
-        let own = running.steps.iter().position(|run| run.step == *step).map(|index| index + 1);
+        let own = running.steps.iter().position(|state| state.step == *step).map(|index| index + 1);
         if report.step.is_some() && report.step != own {
             return Err(Refusal::policy_denied("Only the step that was given is reported on here."));
         }
@@ -225,7 +225,7 @@ impl Decider<'_> {
         let corrects = execution.steps[index].status.is_settled() && report.outcome.status.is_settled();
         if !corrects {
             let others = (1..).zip(&execution.steps).filter(|(position, _)| *position != index + 1);
-            check_released(plan, &execution, others.map(|(position, run)| (position, run.status)))?;
+            check_released(plan, &execution, others.map(|(position, state)| (position, state.status)))?;
         }
         events.push(match report.outcome.status {
             StepStatus::InProgress => Event::of_plan(
@@ -283,20 +283,20 @@ impl<'a> PendingChanges<'a> {
     }
 
     fn status(&self, plan: &Plan, step: &StepId) -> Result<StepStatus, Refusal> {
-        let found = self.moved.get(step).copied().or_else(|| Some(self.running.run(step)?.status));
+        let found = self.moved.get(step).copied().or_else(|| Some(self.running.step(step)?.status));
         found.ok_or_else(|| Refusal::not_found(format!("Plan {} has no step {step}.", plan.number)))
     }
 
     /// Refuses a step that begins before a person has looked at the one that ended.
     fn check_released(&self, plan: &Plan, step: &StepId) -> Result<(), Refusal> {
-        let position = |step: &StepId| self.running.steps.iter().position(|run| run.step == *step).unwrap_or(0) + 1;
+        let position = |step: &StepId| self.running.steps.iter().position(|state| state.step == *step).unwrap_or(0) + 1;
         let ended = self.moved.iter().find(|(_, status)| status.is_settled());
         if let Some((ended, _)) = ended.filter(|_| is_step_by_step(plan)) {
             return Err(look_first(plan, position(ended)));
         }
-        let others = (1..).zip(&self.running.steps).filter(|(_, run)| run.step != *step);
-        let now = |run: &StepRun| self.moved.get(&run.step).copied().unwrap_or(run.status);
-        check_released(plan, self.running, others.map(|(position, run)| (position, now(run))))
+        let others = (1..).zip(&self.running.steps).filter(|(_, state)| state.step != *step);
+        let now = |state: &StepState| self.moved.get(&state.step).copied().unwrap_or(state.status);
+        check_released(plan, self.running, others.map(|(position, state)| (position, now(state))))
     }
 }
 
@@ -340,7 +340,7 @@ pub(super) fn with_outcomes(execution: &Execution, events: &[Event]) -> Executio
     let mut after = execution.clone();
     for event in events {
         let Event::Plan { event: PlanEvent::StepEnded { step, outcome, .. }, .. } = event else { continue };
-        after.steps.iter_mut().filter(|run| run.step == *step).for_each(|run| run.status = outcome.status);
+        after.steps.iter_mut().filter(|state| state.step == *step).for_each(|state| state.status = outcome.status);
     }
     after
 }
@@ -358,8 +358,8 @@ pub(super) fn permissions_counted(
     step: Option<&StepId>,
     permissions: PermissionCounts,
 ) -> Option<Event> {
-    let open = || execution.steps.iter().find(|run| !run.status.is_settled());
-    let any = || in_progress(execution).or_else(open).or(execution.steps.last()).map(|run| &run.step);
+    let open = || execution.steps.iter().find(|state| !state.status.is_settled());
+    let any = || in_progress(execution).or_else(open).or(execution.steps.last()).map(|state| &state.step);
     let step = step.or_else(any).filter(|_| !permissions.is_zero())?.clone();
     let execution = execution.id.clone();
     Some(Event::of_plan(&plan.id, PlanEvent::PermissionsCounted { execution, step, permissions }))
@@ -372,8 +372,8 @@ pub(super) fn files_changed(origin: impl FnOnce() -> ChangeOrigin, changes: &Cal
 }
 
 /// The step that is in progress, if one is.
-pub(super) fn in_progress(execution: &Execution) -> Option<&StepRun> {
-    execution.steps.iter().find(|run| run.status == StepStatus::InProgress)
+pub(super) fn in_progress(execution: &Execution) -> Option<&StepState> {
+    execution.steps.iter().find(|state| state.status == StepStatus::InProgress)
 }
 
 fn already(step: &StepId, status: StepStatus) -> Refusal {
@@ -393,7 +393,7 @@ pub(super) fn reported_step(execution: &Execution, named: Option<usize>) -> Resu
             Err(Refusal::not_found(format!("There is no step {position}; the plan has steps 1 to {total}.")))
         }
         None => {
-            let with = |wanted: fn(StepStatus) -> bool| execution.steps.iter().position(|run| wanted(run.status));
+            let with = |wanted: fn(StepStatus) -> bool| execution.steps.iter().position(|state| wanted(state.status));
             with(|status| status == StepStatus::InProgress)
                 .or_else(|| with(|status| !status.is_settled()))
                 .ok_or_else(|| Refusal::wrong_status("Every step is settled already; name the step to report on."))

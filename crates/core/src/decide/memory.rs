@@ -14,8 +14,8 @@ use crate::policy::filled;
 use crate::refusal::Refusal;
 
 /// The most tags of an item, and the most characters of a tag.
-const MOST_TAGS: usize = 16;
-const LONGEST_TAG: usize = 64;
+const MAX_TAGS: usize = 16;
+const MAX_TAG: usize = 64;
 
 impl Decider<'_> {
     pub(super) fn memory(&self, command: &MemoryCommand) -> Result<Vec<Event>, Refusal> {
@@ -70,8 +70,8 @@ impl Decider<'_> {
     fn save_memory(&self, new: &NewMemory, id: MemoryId) -> Result<MemoryEvent, Refusal> {
         let content = filled("memory", &new.content)?;
         self.policy.limits.check_line("memory", content)?;
-        if new.tags.len() > MOST_TAGS {
-            return Err(Refusal::limit(format!("A memory has at most {MOST_TAGS} tags.")));
+        if new.tags.len() > MAX_TAGS {
+            return Err(Refusal::limit(format!("A memory has at most {MAX_TAGS} tags.")));
         }
         let tags = new.tags.iter().map(|tag| checked_tag(tag)).collect::<Result<Vec<_>, _>>()?;
         let chain = ScopeChain::of(&self.snapshot.identity, new.run.as_ref())?;
@@ -168,8 +168,8 @@ impl Decider<'_> {
 
 fn checked_tag(tag: &str) -> Result<String, Refusal> {
     let tag = filled("tag", tag)?;
-    if tag.chars().count() > LONGEST_TAG || tag.chars().any(char::is_control) {
-        return Err(Refusal::invalid(format!("A tag is one line of at most {LONGEST_TAG} characters.")));
+    if tag.chars().count() > MAX_TAG || tag.chars().any(char::is_control) {
+        return Err(Refusal::invalid(format!("A tag is one line of at most {MAX_TAG} characters.")));
     }
     Ok(tag.to_owned())
 }

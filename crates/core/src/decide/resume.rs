@@ -90,7 +90,7 @@ impl Decider<'_> {
     pub(super) fn settle(&self, plan: &Plan, step: &StepId, choice: StuckChoice) -> Result<Vec<Event>, Refusal> {
         plan.permits(Action::Execute)?;
         let execution = plan.execution.as_ref();
-        let status = execution.and_then(|execution| execution.run(step)).map(|run| run.status);
+        let status = execution.and_then(|execution| execution.step(step)).map(|run| run.status);
         match (execution, plan.status, status) {
             (Some(execution), PlanStatus::Executing, Some(StepStatus::Uncertain)) => {
                 let renewed = match choice {
@@ -169,9 +169,11 @@ fn check_looked_at(plan: &Plan, seen: usize) -> Result<(), Refusal> {
 
 fn settle_running(plan: &Plan, execution: &Execution, step: &StepId, choice: StuckChoice) -> Vec<Event> {
     match choice {
-        StuckChoice::Retry => vec![step_ended(plan, execution, step, said(StepStatus::Pending, RETRIED.to_owned()))],
+        StuckChoice::Retry => {
+            vec![step_ended(plan, execution, step, outcome_with(StepStatus::Pending, RETRIED.to_owned()))]
+        }
         StuckChoice::Skip => {
-            let mut events = skipped(plan, execution, step, said(StepStatus::Skipped, SKIPPED.to_owned()));
+            let mut events = skipped(plan, execution, step, outcome_with(StepStatus::Skipped, SKIPPED.to_owned()));
             let after = with_outcomes(execution, &events);
             // No step is left to report on, so nothing else would end the execution.
             events.extend(after.is_settled().then(|| finished(plan, &after)));
@@ -183,13 +185,13 @@ fn settle_running(plan: &Plan, execution: &Execution, step: &StepId, choice: Stu
 
 /// The step is skipped, and with it every open one that needs it.
 pub(super) fn skipped(plan: &Plan, execution: &Execution, step: &StepId, outcome: StepOutcome) -> Vec<Event> {
-    let open = |step: &StepId| execution.run(step).is_some_and(|run| run.status == StepStatus::Pending);
+    let open = |step: &StepId| execution.step(step).is_some_and(|run| run.status == StepStatus::Pending);
     let others = dependents(&plan.content.steps(), step).into_iter().filter(|(step, _)| open(step));
-    let others = others.map(|(step, why)| step_ended(plan, execution, &step, said(StepStatus::Skipped, why)));
+    let others = others.map(|(step, why)| step_ended(plan, execution, &step, outcome_with(StepStatus::Skipped, why)));
     std::iter::once(step_ended(plan, execution, step, outcome)).chain(others).collect()
 }
 
-const fn said(status: StepStatus, note: String) -> StepOutcome {
+const fn outcome_with(status: StepStatus, note: String) -> StepOutcome {
     StepOutcome { status, note: Some(note), evidence: None }
 }
 

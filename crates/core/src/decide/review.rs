@@ -7,7 +7,7 @@ use crate::decide::Decider;
 use crate::event::{Event, SessionEvent};
 use crate::ids::PlanId;
 use crate::plan::Plan;
-use crate::plan::review::{CommentAnchor, CommentKind, LONGEST_CONTEXT, MOST_COMMENTS, Review, ReviewComment};
+use crate::plan::review::{CommentAnchor, CommentKind, MAX_COMMENTS, MAX_CONTEXT, Review, ReviewComment};
 use crate::policy::Limits;
 use crate::refusal::Refusal;
 
@@ -28,9 +28,9 @@ impl Decider<'_> {
         if review.version > plan.version {
             return Err(Refusal::not_found(format!("Plan {} has no version {}.", plan.number, review.version)));
         }
-        if review.comments.len() > MOST_COMMENTS {
+        if review.comments.len() > MAX_COMMENTS {
             return Err(Refusal::limit(format!(
-                "The review has {} comments; at most {MOST_COMMENTS} are taken.",
+                "The review has {} comments; at most {MAX_COMMENTS} are taken.",
                 review.comments.len()
             )));
         }
@@ -67,9 +67,9 @@ fn check_comment(comment: &ReviewComment, limits: &Limits) -> Result<(), Refusal
             if quote.trim().is_empty() {
                 return Err(Refusal::invalid(format!("The quotation of the comment `{}` is blank.", comment.id)));
             }
-            if prefix.len().max(suffix.len()) > LONGEST_CONTEXT {
+            if prefix.len().max(suffix.len()) > MAX_CONTEXT {
                 return Err(Refusal::limit(format!(
-                    "The text around a quotation has at most {LONGEST_CONTEXT} bytes on each side."
+                    "The text around a quotation has at most {MAX_CONTEXT} bytes on each side."
                 )));
             }
             Ok(())

@@ -18,7 +18,7 @@ use crate::turn::{OpenTurn, Purpose, TurnEnd, TurnEnding, TurnLimit};
 /// What a run is about that was started without a goal or a task.
 const CONVERSATION: &str = "Continue the work of this conversation";
 /// How often a window of a schedule is tried again, and how long it waits the first time. The wait doubles.
-const MOST_RETRIES: u32 = 5;
+const MAX_RETRIES: u32 = 5;
 const FIRST_RETRY: SignedDuration = SignedDuration::from_mins(1);
 
 impl Decider<'_> {
@@ -217,7 +217,7 @@ impl Decider<'_> {
         };
         let ticked = self.count_tick(state, &events);
         let ending = ticked.as_ref().and_then(|_| self.run_turn_ending(&events)).map(|ending| ending.end.clone());
-        let ticked_run = ticked.as_ref().and_then(AutoEvent::run).cloned();
+        let ticked_run = ticked.as_ref().and_then(|event| event.touches().run).cloned();
         events.extend(ticked.map(Event::Auto));
         match (&ticked_run, ending) {
             (Some(run), Some(TurnEnd::Stopped)) => {
@@ -357,7 +357,7 @@ impl Decider<'_> {
     fn retry(&self, state: &AutoState, run: &AutoRun, reason: &str) -> Option<Event> {
         let RunTrigger::Schedule { schedule } = &run.trigger else { return None };
         let schedule = state.schedule(schedule)?;
-        if schedule.status == ScheduleStatus::Paused || schedule.failures >= MOST_RETRIES {
+        if schedule.status == ScheduleStatus::Paused || schedule.failures >= MAX_RETRIES {
             return None;
         }
         let wait = FIRST_RETRY * 2_i32.saturating_pow(schedule.failures);

@@ -14,7 +14,7 @@ use crate::session::ConversationKey;
 use crate::workspace::{Undo, Workspace};
 
 /// In characters.
-const LONGEST_TITLE: usize = 200;
+const MAX_TITLE: usize = 200;
 
 /// The programs that a session remembers.
 const MAX_CLIENTS: usize = 500;
@@ -184,8 +184,8 @@ impl Decider<'_> {
         let session = self.snapshot.opened()?;
         let title = title.map(str::trim).filter(|title| !title.is_empty());
         if let Some(title) = title {
-            if title.chars().count() > LONGEST_TITLE {
-                return Err(Refusal::limit(format!("The title of a session has at most {LONGEST_TITLE} characters.")));
+            if title.chars().count() > MAX_TITLE {
+                return Err(Refusal::limit(format!("The title of a session has at most {MAX_TITLE} characters.")));
             }
             if title.chars().any(char::is_control) {
                 return Err(Refusal::invalid("The title of a session is one line of text."));

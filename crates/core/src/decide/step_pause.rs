@@ -1,6 +1,6 @@
 //! Plans that are approved step by step: a person looks after each step, and releases the next one.
 
-use crate::command::{Command, RunCommand};
+use crate::command::{Command, ExecutionCommand};
 use crate::decide::Decider;
 use crate::decide::execution::{PauseCounts, paused};
 use crate::event::{Event, PlanEvent};
@@ -18,8 +18,10 @@ impl Decider<'_> {
             Command::Decide(_) => return events,
             // The agents of this program report in a turn.
             Command::External(_) => true,
-            Command::Run(RunCommand::Report(_)) => self.snapshot.session.as_ref().is_some_and(|it| it.turn.is_none()),
-            Command::Run(_)
+            Command::Execution(ExecutionCommand::Report(_)) => {
+                self.snapshot.session.as_ref().is_some_and(|it| it.turn.is_none())
+            }
+            Command::Execution(_)
             | Command::Session(_)
             | Command::Draft(_)
             | Command::Answer(_)
@@ -68,7 +70,7 @@ fn settled_step(event: &Event) -> Option<(&PlanId, &StepId)> {
 /// and uses no release up. `None` if the step ends now.
 fn earlier_pause(before: &Plan, now: &Execution, step: &StepId) -> Option<Option<StepPause>> {
     let earlier = before.execution.as_ref().filter(|earlier| earlier.id == now.id)?;
-    earlier.run(step).filter(|run| run.status.is_settled())?;
+    earlier.step(step).filter(|run| run.status.is_settled())?;
     Some(earlier.step_pause())
 }
 

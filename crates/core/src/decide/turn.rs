@@ -74,7 +74,7 @@ impl Decider<'_> {
             (Purpose::Step { plan, execution, step, agent }, None) => {
                 self.policy.agents.assignable(agent)?;
                 let (plan, running) = self.running(plan, execution)?;
-                let given = running.run(step).is_some_and(|run| run.status == StepStatus::InProgress);
+                let given = running.step(step).is_some_and(|run| run.status == StepStatus::InProgress);
                 if !given || plan.style() != PlanStyle::Build {
                     return Err(plan.wrong_status("this step is not the one to do"));
                 }
@@ -138,7 +138,7 @@ impl Decider<'_> {
                 return Err(Refusal::conflict("The turn waits for a person's answer."));
             }
             events.extend(question_left(&mut open));
-            open.take_in(input);
+            open.apply(input);
             events.push(Event::of_turn(turn, input.clone().into()));
             events.extend(self.files_changed_by(&open, input));
             events.extend(self.permissions_of(&open, input));
@@ -214,7 +214,7 @@ impl Decider<'_> {
     fn step_left(&self, open: &OpenTurn, ending: &TurnEnding, last: Option<&TurnInput>) -> Option<Event> {
         let Purpose::Step { plan, execution, step, agent } = &open.purpose else { return None };
         let (plan, running) = self.running(plan, execution).ok()?;
-        running.run(step).filter(|run| run.status == StepStatus::InProgress)?;
+        running.step(step).filter(|run| run.status == StepStatus::InProgress)?;
         let (status, note) = match &ending.end {
             _ if open.uncertain => (StepStatus::Uncertain, "it is not known whether its last call was carried out"),
             TurnEnd::Stopped => (StepStatus::Pending, "stopped in the middle"),
@@ -226,14 +226,15 @@ impl Decider<'_> {
                 (StepStatus::Failed, "it did not come to its end")
             }
         };
-        let said = match (&ending.end, last) {
+        let last_text = match (&ending.end, last) {
             // What it said instead of a report.
             (TurnEnd::Answered, Some(TurnInput::Replied { reply, .. })) => reply.text.trim(),
             _ => ending.text.trim(),
         };
         let most = self.policy.limits.line_bytes / 2;
-        let said = &said[..said.floor_char_boundary(most)];
-        let note = if said.is_empty() { format!("{agent}: {note}") } else { format!("{agent}: {note}. {said}") };
+        let last_text = &last_text[..last_text.floor_char_boundary(most)];
+        let note =
+            if last_text.is_empty() { format!("{agent}: {note}") } else { format!("{agent}: {note}. {last_text}") };
         let outcome = StepOutcome { status, note: Some(note), evidence: None };
         Some(step_ended(plan, running, step, outcome))
     }

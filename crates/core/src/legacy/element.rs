@@ -39,7 +39,7 @@ pub(super) fn read(value: &Value) -> Result<Element, Reason> {
         None => {
             let calls = steps.iter().map(OlderStep::as_call).collect::<Result<_, _>>()?;
             let runs = if started || past_approval(status) {
-                steps.iter().map(OlderStep::as_run).collect()
+                steps.iter().map(OlderStep::as_state).collect()
             } else {
                 Vec::new()
             };

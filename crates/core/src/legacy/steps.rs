@@ -9,7 +9,7 @@ use super::fields::{Fields, Reason, kind};
 use crate::gate;
 use crate::ids::StepId;
 use crate::plan::content::{CallRunner, RecordedCall};
-use crate::plan::execution::{StepRun, StepStatus};
+use crate::plan::execution::{StepState, StepStatus};
 use crate::visible::quoted;
 
 const CUT_SHORT: &str = "it was running when the plan was taken over, and its end was never recorded";
@@ -41,18 +41,18 @@ pub(super) fn read(list: &[Value], notes: &mut Vec<String>) -> Result<Vec<OlderS
 /// What is known about steps that stood beside a Markdown plan; the call goes into the words, as it has no other
 /// place. Their ids must not be those of the steps that are read from the text, or an outcome would be taken for
 /// that of another step.
-pub(super) fn beside_document(steps: &[OlderStep]) -> Vec<StepRun> {
+pub(super) fn beside_document(steps: &[OlderStep]) -> Vec<StepState> {
     let mut taken: BTreeSet<String> = steps.iter().map(|step| step.id.to_string()).collect();
     let mut runs = Vec::with_capacity(steps.len());
     for step in steps {
-        let mut run = step.as_run();
+        let mut state = step.as_state();
         if let (Some(description), Some(call)) = (&step.description, step.call()) {
-            run.description = format!("{description}: {call}");
+            state.description = format!("{description}: {call}");
         }
         if StepId::is_made_here(&step.id) {
-            run.step = free_id(&mut taken, &format!("older-{}", step.id)).unwrap_or_else(|_| run.step.clone());
+            state.step = free_id(&mut taken, &format!("older-{}", step.id)).unwrap_or_else(|_| state.step.clone());
         }
-        runs.push(run);
+        runs.push(state);
     }
     runs
 }
@@ -92,13 +92,13 @@ impl OlderStep {
         })
     }
 
-    pub(super) fn as_run(&self) -> StepRun {
+    pub(super) fn as_state(&self) -> StepState {
         let description = self.description.clone().or_else(|| self.call()).unwrap_or_else(|| "(no text)".to_owned());
-        let mut run = StepRun::pending(self.id.clone(), description);
-        run.status = self.status;
-        run.note.clone_from(&self.result);
-        run.finished_at = self.executed_at.filter(|_| self.status.is_settled());
-        run
+        let mut state = StepState::pending(self.id.clone(), description);
+        state.status = self.status;
+        state.note.clone_from(&self.result);
+        state.finished_at = self.executed_at.filter(|_| self.status.is_settled());
+        state
     }
 
     fn call(&self) -> Option<String> {

@@ -4,24 +4,31 @@ use serde::{Deserialize, Serialize};
 
 use super::item::MemoryItem;
 use crate::ids::MemoryId;
+use crate::plan::Touches;
 use crate::wire::events;
 
 events! {
     pub enum MemoryEvent {
-        "memory_saved" Saved { item: Box<MemoryItem> },
+        "memory_saved" Saved { item: Box<MemoryItem> } => { progress: true, audit: "a memory was saved" },
         /// A person had a global copy made of an item.
-        "memory_promoted" Promoted { memory: MemoryId, copy: Box<MemoryItem> },
+        "memory_promoted" Promoted { memory: MemoryId, copy: Box<MemoryItem> } => {
+            progress: true,
+            audit: "a memory was promoted to global",
+        },
         /// The item is not found any more. The journal keeps it.
         "memory_forgotten" Forgotten {
             memory: MemoryId,
             // Whether this takes the last change back.
             #[serde(default, skip_serializing_if = "is_false")]
             undo: bool,
-        },
+        } => { progress: true, audit: "a memory was forgotten" },
         /// The last change was that the item was forgotten, and a person took it back.
-        "memory_restored" Restored { memory: MemoryId },
+        "memory_restored" Restored { memory: MemoryId } => { progress: true, audit: "a memory was restored" },
         /// A person does not want to be offered this again.
-        "memory_offer_declined" OfferDeclined { offer: MemoryId },
+        "memory_offer_declined" OfferDeclined { offer: MemoryId } => {
+            progress: true,
+            audit: "an offered memory was declined",
+        },
     }
 }
 
@@ -46,7 +53,7 @@ impl MemoryEvent {
         match self {
             Self::Saved { item } if item.source.is_offer() => Some(&item.id),
             Self::OfferDeclined { offer } => Some(offer),
-            Self::Saved { .. } | Self::Promoted { .. } | Self::Forgotten { .. } | Self::Restored { .. } => None,
+            _ => None,
         }
     }
 
@@ -55,7 +62,7 @@ impl MemoryEvent {
         match self {
             Self::Saved { item } => Some(item),
             Self::Promoted { copy, .. } => Some(copy),
-            Self::Forgotten { .. } | Self::Restored { .. } | Self::OfferDeclined { .. } => None,
+            _ => None,
         }
     }
 }
@@ -78,7 +85,7 @@ pub enum MemoryChange {
 
 impl MemoryChange {
     /// How many changes can be taken back.
-    pub(crate) const MOST: usize = 16;
+    pub(crate) const MAX_CHANGES: usize = 16;
 
     pub const fn memory(&self) -> &MemoryId {
         match self {

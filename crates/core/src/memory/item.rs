@@ -1,8 +1,5 @@
 //! A memory: what is remembered, who wrote it, and where it came from.
 
-use std::fmt;
-use std::str::FromStr;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +8,7 @@ use crate::actor::{Actor, ActorKind};
 use crate::identity::SessionIdentity;
 use crate::ids::{MemoryId, PlanId, TurnId};
 use crate::refusal::Refusal;
-use crate::visible::quoted;
+use crate::wire::text_enum;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryItem {
@@ -50,48 +47,18 @@ pub struct MemoryRecord {
     pub forgotten: bool,
 }
 
-/// What is remembered. The kind decides the scope that an item is written to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MemoryKind {
-    /// Something that was said or found out.
-    #[default]
-    Fact,
-    Preference,
-    Decision,
-    Constraint,
-    /// An intermediate result of a task.
-    Result,
-}
-
-impl MemoryKind {
-    pub const ALL: [Self; 5] = [Self::Fact, Self::Preference, Self::Decision, Self::Constraint, Self::Result];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Fact => "fact",
-            Self::Preference => "preference",
-            Self::Decision => "decision",
-            Self::Constraint => "constraint",
-            Self::Result => "result",
-        }
-    }
-}
-
-impl fmt::Display for MemoryKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for MemoryKind {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| {
-            let known: Vec<_> = Self::ALL.iter().map(|kind| kind.as_str()).collect();
-            Refusal::invalid(format!("{} is not a kind of memory; kinds are {}", quoted(text), known.join(", ")))
-        })
+text_enum! {
+    /// What is remembered. The kind decides the scope that an item is written to.
+    #[derive(Default)]
+    pub enum MemoryKind or "is not a kind of memory; kinds are" {
+        /// Something that was said or found out.
+        #[default]
+        Fact = "fact",
+        Preference = "preference",
+        Decision = "decision",
+        Constraint = "constraint",
+        /// An intermediate result of a task.
+        Result = "result",
     }
 }
 
@@ -125,16 +92,16 @@ impl MemorySource {
     }
 }
 
-/// How far an item can be trusted, by who wrote it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MemoryTrust {
-    /// A person wrote it.
-    Person,
-    /// A model wrote it. It may repeat what a web page or a file said.
-    Agent,
-    /// A rule of Planwright wrote it.
-    System,
+text_enum! {
+    /// How far an item can be trusted, by who wrote it.
+    pub enum MemoryTrust {
+        /// A person wrote it.
+        Person = "person",
+        /// A model wrote it. It may repeat what a web page or a file said.
+        Agent = "agent",
+        /// A rule of Planwright wrote it.
+        System = "system",
+    }
 }
 
 impl MemoryTrust {
@@ -143,14 +110,6 @@ impl MemoryTrust {
             ActorKind::Person => Self::Person,
             ActorKind::Agent => Self::Agent,
             ActorKind::Policy | ActorKind::System => Self::System,
-        }
-    }
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Person => "person",
-            Self::Agent => "agent",
-            Self::System => "system",
         }
     }
 }

@@ -18,9 +18,9 @@ use crate::ids::MemoryId;
 use crate::plan::{Plan, PlanContent, PlanStatus};
 
 /// The most offers that one plan or one workbook makes.
-const MOST: usize = 16;
+const MAX_OFFERS: usize = 16;
 /// Of the words of an offer, in characters.
-const LONGEST: usize = 1_000;
+const MAX_CHARACTERS: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryOffer {
@@ -76,13 +76,12 @@ pub fn offers_of_plan(plan: &Plan) -> Vec<MemoryOffer> {
         decisions.push(whole_plan(plan));
     }
     let source = || MemorySource::Plan { plan: plan.id.clone() };
-    let offer =
-        |words: &String| MemoryOffer::new(&plan.session, MemoryKind::Decision, source(), plan.updated_at, words);
-    decisions.iter().take(MOST).map(offer).collect()
+    let offer = |text: &String| MemoryOffer::new(&plan.session, MemoryKind::Decision, source(), plan.updated_at, text);
+    decisions.iter().take(MAX_OFFERS).map(offer).collect()
 }
 
 fn whole_plan(plan: &Plan) -> String {
-    let title = plan.title.clone().or_else(|| plan.content.first_words()).unwrap_or_default();
+    let title = plan.title.clone().or_else(|| plan.content.excerpt()).unwrap_or_default();
     let summary = match &plan.content {
         PlanContent::Document(_) => None,
         PlanContent::Collect(collected) => collected.summary.clone(),
@@ -105,8 +104,8 @@ pub fn offers_of_task_plan(session: &SessionIdentity, markdown: &str, at: Timest
         [what, .., instead] => Some(format!("{what} — resolved: {instead}")),
         _ => None,
     });
-    let offer = |words: String| MemoryOffer::new(session, MemoryKind::Fact, MemorySource::Workbook, at, &words);
-    resolved.take(MOST).map(offer).collect()
+    let offer = |text: String| MemoryOffer::new(session, MemoryKind::Fact, MemorySource::Workbook, at, &text);
+    resolved.take(MAX_OFFERS).map(offer).collect()
 }
 
 /// The entries of the diary that are at hand. What a run wrote belongs to the task that it worked on then.
@@ -135,9 +134,9 @@ fn offer_id(session: &SessionIdentity, source: &MemorySource, content: &str) -> 
 }
 
 fn clipped(text: &str) -> String {
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.chars().count() <= LONGEST {
-        return words;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() <= MAX_CHARACTERS {
+        return text;
     }
-    words.chars().take(LONGEST).collect::<String>() + "…"
+    text.chars().take(MAX_CHARACTERS).collect::<String>() + "…"
 }

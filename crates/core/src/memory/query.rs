@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::text::{
-    author_term, day_of_any_year, day_term, is_number, month_named, month_of_any_year, month_term, stem, stems, words,
+    author_term, day_of_any_year, day_term, is_number, month_named, month_of_any_year, month_term, split_words, stem,
+    stems,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,16 +19,16 @@ pub struct MemoryQuery {
 }
 
 /// The most terms that are looked for; more of them make a search slow and not better.
-const MOST_TERMS: usize = 64;
+const MAX_TERMS: usize = 64;
 
 impl MemoryQuery {
     pub fn of(text: &str) -> Self {
         let mut found = stems(text);
         let mut seen = BTreeSet::new();
         found.retain(|term| seen.insert(term.clone()));
-        found.truncate(MOST_TERMS);
+        found.truncate(MAX_TERMS);
         found.sort();
-        let all = words(text);
+        let all = split_words(text);
         let mut names: Vec<_> = all.iter().map(|word| (author_term(word), stem(word))).collect();
         names.retain(|(_, stem)| found.binary_search(stem).is_ok());
         names.sort();

@@ -11,7 +11,7 @@ use super::item::MemoryItem;
 use super::stop_words::{is_stop_word, regular};
 
 /// Longer words are cut, so that a term always fits an index.
-const LONGEST_TERM: usize = 48;
+const MAX_TERM: usize = 48;
 
 /// What an item is found by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl MemoryText {
             length += 1;
             *terms.entry(stem).or_insert(0) += 1;
         }
-        for word in words(&item.author.name) {
+        for word in split_words(&item.author.name) {
             terms.insert(author_term(&word), 1);
         }
         for term in date_terms(item.at) {
@@ -42,13 +42,13 @@ impl MemoryText {
 
 /// The words of a text in small letters. Chinese, Japanese and Korean characters each count as a word, since no space
 /// divides theirs.
-pub(super) fn words(text: &str) -> Vec<String> {
+pub(super) fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let end = |word: &mut String, words: &mut Vec<String>| {
         let text = std::mem::take(word);
         let text = text.strip_suffix("'s").unwrap_or(&text);
-        let text: String = text.chars().filter(|c| *c != '\'').take(LONGEST_TERM).collect();
+        let text: String = text.chars().filter(|c| *c != '\'').take(MAX_TERM).collect();
         if !text.is_empty() {
             words.push(text);
         }
@@ -74,7 +74,7 @@ const fn is_ideograph(c: char) -> bool {
 
 /// The stems of the words that count.
 pub(super) fn stems(text: &str) -> Vec<String> {
-    let words = words(text);
+    let words = split_words(text);
     let counting = words.iter().filter(|word| !is_stop_word(word) && !is_short_form(word));
     counting.map(|word| stem(word)).collect()
 }
@@ -175,7 +175,7 @@ pub(super) fn tells_time(text: &str) -> bool {
         "yesterday",
     ];
     let is_year = |word: &String| word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
-    words(text).iter().any(|word| {
+    split_words(text).iter().any(|word| {
         TIMES.binary_search(&word.as_str()).is_ok() || month_named(word).is_some() || (is_year(word) && is_number(word))
     })
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
-use super::shell::{self, CommandWords, ShellLine};
+use super::shell::{CommandWords, ShellLine};
 use super::{CallTarget, Permission, PermissionCall};
 use crate::gate::ToolEffect;
 use crate::refusal::Refusal;
@@ -179,8 +179,14 @@ impl PermissionRules {
         DeniedPaths(denying.filter_map(|rule| rule.paths()).map(|paths| paths.any_case.clone()).collect())
     }
 
-    pub(super) fn matching(&self, call: &PermissionCall<'_>) -> impl Iterator<Item = (usize, &CompiledRule)> {
-        self.0.iter().enumerate().filter(move |(_, rule)| rule.matches(call))
+    /// `line` is what the call runs, if it runs a command.
+    pub(super) fn matching(
+        &self,
+        call: &PermissionCall<'_>,
+        line: Option<&ShellLine>,
+    ) -> impl Iterator<Item = (usize, &CompiledRule)> {
+        let matches = move |rule: &CompiledRule| rule.is_about(call) && rule.matches_target(&call.target, line);
+        self.0.iter().enumerate().filter(move |(_, rule)| matches(rule))
     }
 
     /// A rule that stops some commands, and about which a line that cannot be read says nothing.
@@ -237,25 +243,20 @@ impl CompiledRule {
             && self.rule.effect.is_none_or(|effect| effect.effect() == call.effect)
     }
 
-    fn matches(&self, call: &PermissionCall<'_>) -> bool {
-        self.is_about(call) && self.matches_target(&call.target)
-    }
-
-    fn matches_target(&self, target: &CallTarget<'_>) -> bool {
+    fn matches_target(&self, target: &CallTarget<'_>, line: Option<&ShellLine>) -> bool {
         let RuleTarget::Some { words, paths } = &self.target else { return true };
         let stops = match self.rule.decide {
             Permission::Allow => false,
             Permission::Ask | Permission::Deny => true,
         };
         match target {
-            CallTarget::Command(text) => words.as_ref().is_some_and(|words| {
-                let line = ShellLine::parse(text);
-                match (stops, self.rule.exact) {
-                    (true, _) => words.concerns(text, &line),
-                    (false, true) => words.are(&line),
-                    (false, false) => words.covers(&line),
-                }
-            }),
+            CallTarget::Command(text) => {
+                words.as_ref().zip(line).is_some_and(|(words, line)| match (stops, self.rule.exact) {
+                    (true, _) => words.concerns(text, line),
+                    (false, true) => words.are(line),
+                    (false, false) => words.covers(line),
+                })
+            }
             CallTarget::Paths(named) => paths.as_ref().is_some_and(|paths| match stops {
                 true => named.iter().any(|path| paths.concern(path)),
                 false => !named.is_empty() && named.iter().all(|path| paths.cover(path)),
@@ -322,12 +323,4 @@ fn normal(path: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
-}
-
-/// Whether a line may run something that its words do not tell.
-pub(super) fn is_opaque(target: &CallTarget<'_>) -> bool {
-    match target {
-        CallTarget::Command(text) => shell::is_opaque(&ShellLine::parse(text)),
-        CallTarget::Paths(_) | CallTarget::None => false,
-    }
 }

@@ -15,7 +15,7 @@ pub enum ShellLine {
 
 impl ShellLine {
     pub fn parse(line: &str) -> Self {
-        words(line).map_or(Self::Complex, Self::Words)
+        split_words(line).map_or(Self::Complex, Self::Words)
     }
 }
 
@@ -58,7 +58,7 @@ const BUILTINS_THAT_RUN: &[&str] = &[
 const BUILTINS_THAT_EVALUATE: &[&str] =
     &["getopts", "mapfile", "printf", "read", "readarray", "test", "unset", "wait", "["];
 
-fn words(line: &str) -> Option<Vec<String>> {
+fn split_words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut letters = line.trim_matches([' ', '\t']).chars().peekable();
     let mut quoted_first = false;

@@ -194,7 +194,7 @@ impl PlanContent {
         }
     }
 
-    pub(crate) fn first_words(&self) -> Option<String> {
+    pub(crate) fn excerpt(&self) -> Option<String> {
         match self {
             Self::Document(document) => markdown::title(&document.markdown),
             Self::Collect(collected) => collected.summary.clone(),
@@ -207,8 +207,8 @@ impl RecordedCall {
     pub(crate) fn as_step(&self) -> PlanStep {
         let description = match (&self.description, self.runner) {
             // The agent's own words never stand in the place of the call that a person approves.
-            (Some(words), CallRunner::Client) => format!("{}: {words}", self.call()),
-            (Some(words), CallRunner::Planwright) => words.clone(),
+            (Some(purpose), CallRunner::Client) => format!("{}: {purpose}", self.call()),
+            (Some(purpose), CallRunner::Planwright) => purpose.clone(),
             (None, CallRunner::Planwright | CallRunner::Client) => self.call(),
         };
         PlanStep { id: self.id.clone(), description, needs: Vec::new(), ticked: false, commands: Vec::new() }

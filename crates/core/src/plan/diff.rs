@@ -1,17 +1,17 @@
 //! What changed between two versions of a plan, in the terms of the plan: steps, goals, lists and, for documents, lines.
 
+mod describe;
 mod fields;
 mod lines;
 mod pairs;
 mod steps;
-mod words;
 
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{PlanContent, PlanStyle, markdown};
 
+pub use describe::Mark;
 pub use lines::{DiffLine, Piece};
-pub use words::Mark;
 
 /// What a plan said at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,7 @@ pub struct Version<'a> {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PlanDiff {
     pub changes: Vec<PlanDiffItem>,
@@ -36,6 +37,7 @@ impl PlanDiff {
 
 /// One change. Positions count from 1; the ids of steps do not matter to a person and are not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Change))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum PlanDiffItem {
     StyleChanged {
@@ -109,6 +111,7 @@ pub enum PlanDiffItem {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum ListName {
     Assumptions,
@@ -118,6 +121,7 @@ pub enum ListName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum StepField {
     Agent,

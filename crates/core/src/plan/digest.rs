@@ -13,6 +13,11 @@ use crate::refusal::Refusal;
 use crate::visible::quoted;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest([u8; 32]);
 

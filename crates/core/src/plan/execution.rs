@@ -9,34 +9,21 @@ use serde::{Deserialize, Serialize};
 use crate::copy_on_write::CopyOnWrite;
 use crate::ids::{ExecutionId, StepId};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
+use crate::wire::text_enum;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum StepStatus {
-    Pending,
-    InProgress,
-    Completed,
-    Failed,
-    Skipped,
-    /// It was begun and its result is unknown; a person decides how to continue.
-    Uncertain,
+text_enum! {
+    pub enum StepStatus {
+        Pending = "PENDING",
+        InProgress = "IN_PROGRESS",
+        Completed = "COMPLETED",
+        Failed = "FAILED",
+        Skipped = "SKIPPED",
+        /// It was begun and its result is unknown; a person decides how to continue.
+        Uncertain = "UNCERTAIN",
+    }
 }
 
 impl StepStatus {
-    pub const ALL: [Self; 6] =
-        [Self::Pending, Self::InProgress, Self::Completed, Self::Failed, Self::Skipped, Self::Uncertain];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "PENDING",
-            Self::InProgress => "IN_PROGRESS",
-            Self::Completed => "COMPLETED",
-            Self::Failed => "FAILED",
-            Self::Skipped => "SKIPPED",
-            Self::Uncertain => "UNCERTAIN",
-        }
-    }
-
     /// Nothing more will happen to the step in this execution by itself.
     pub const fn is_settled(self) -> bool {
         match self {
@@ -53,7 +40,7 @@ pub struct Execution {
     pub number: u32,
     /// A store keeps them beside the rest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<StepRun>,
+    pub steps: Vec<StepState>,
     pub started_at: Timestamp,
     pub finished_at: Option<Timestamp>,
     /// Whether it waits for a person. A store keeps it beside the steps, because it changes with them.
@@ -136,10 +123,10 @@ pub struct StepPause {
 }
 
 /// How a step went, as one execution and the next one share it.
-pub type StepRun = CopyOnWrite<StepRunRecord>;
+pub type StepState = CopyOnWrite<StepStateRecord>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StepRunRecord {
+pub struct StepStateRecord {
     pub step: StepId,
     pub description: String,
     pub status: StepStatus,
@@ -218,22 +205,25 @@ const ATTEMPTS: usize = 3;
 
 /// How far an execution has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Progress))]
 pub struct ExecutionProgress {
     pub done: usize,
     pub total: usize,
     /// The position (from 1) and text of the step to do next.
+    #[cfg_attr(feature = "schema", schema(required = true))]
     pub next: Option<NextStep>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct NextStep {
     pub step: usize,
     pub description: String,
 }
 
-impl StepRun {
+impl StepState {
     pub fn pending(step: StepId, description: String) -> Self {
-        StepRunRecord {
+        StepStateRecord {
             step,
             description,
             status: StepStatus::Pending,
@@ -268,11 +258,11 @@ impl StepRun {
             StepStatus::InProgress => match style {
                 PlanStyle::Document => None,
                 PlanStyle::Collect | PlanStyle::Build => {
-                    let mut run = self.clone();
-                    run.status = StepStatus::Uncertain;
-                    run.note =
+                    let mut state = self.clone();
+                    state.status = StepStatus::Uncertain;
+                    state.note =
                         Some("begun in an earlier execution, which ended before its outcome was known".to_owned());
-                    Some(run)
+                    Some(state)
                 }
             },
             StepStatus::Pending | StepStatus::Failed => None,
@@ -287,37 +277,37 @@ impl Execution {
         let earlier = plan.execution.as_ref();
         let left_out = plan.approval.as_ref().map(|approval| &approval.skipped);
         let runs: BTreeMap<_, _> =
-            earlier.iter().flat_map(|execution| &execution.steps).map(|run| (&run.step, run)).collect();
+            earlier.iter().flat_map(|execution| &execution.steps).map(|state| (&state.step, state)).collect();
         let steps = plan
             .content
             .steps()
             .into_iter()
             .map(|step| {
                 let before = runs.get(&step.id);
-                if let Some(mut kept) = before.and_then(|run| run.kept(plan.style())) {
+                if let Some(mut kept) = before.and_then(|state| state.kept(plan.style())) {
                     if !kept.permissions.is_zero() {
                         kept.permissions = PermissionCounts::default();
                     }
                     return kept;
                 }
                 let skipped = left_out.and_then(|skipped| skipped.iter().find(|left| left.step == step.id));
-                let mut run = StepRun::pending(step.id, step.description);
+                let mut state = StepState::pending(step.id, step.description);
                 if let Some(before) = before {
-                    run.attempts.clone_from(&before.attempts);
+                    state.attempts.clone_from(&before.attempts);
                     if before.status == StepStatus::Failed {
-                        run.status = before.status;
-                        run.tried(before.note.clone());
-                        run.status = StepStatus::Pending;
+                        state.status = before.status;
+                        state.tried(before.note.clone());
+                        state.status = StepStatus::Pending;
                     }
                 }
                 if let Some(left) = skipped {
-                    run.status = StepStatus::Skipped;
-                    run.note = Some(left.why.to_string());
+                    state.status = StepStatus::Skipped;
+                    state.note = Some(left.why.to_string());
                 } else if step.ticked {
-                    run.status = StepStatus::Completed;
-                    run.note = Some("ticked in the approved text".to_owned());
+                    state.status = StepStatus::Completed;
+                    state.note = Some("ticked in the approved text".to_owned());
                 }
-                run
+                state
             })
             .collect();
         Self {
@@ -348,7 +338,7 @@ impl Execution {
 
     /// How the calls of all its steps were permitted.
     pub fn permissions(&self) -> PermissionCounts {
-        self.steps.iter().fold(PermissionCounts::default(), |sum, run| sum + run.permissions)
+        self.steps.iter().fold(PermissionCounts::default(), |sum, state| sum + state.permissions)
     }
 
     /// How many turns in a row the system began for it without any recorded progress.
@@ -370,7 +360,7 @@ impl Execution {
 
     /// How far its steps are: one for each that was begun, two for each that is settled.
     pub fn reached(&self) -> u32 {
-        let of_step = |run: &StepRun| match run.status {
+        let of_step = |state: &StepState| match state.status {
             StepStatus::Pending => 0,
             StepStatus::InProgress | StepStatus::Uncertain => 1,
             StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => 2,
@@ -395,43 +385,46 @@ impl Execution {
     /// Whether any step was begun in it, or ended in it.
     pub fn is_touched(&self) -> bool {
         let since = |at: Option<Timestamp>| at.is_some_and(|at| at >= self.started_at);
-        self.steps.iter().any(|run| since(run.started_at) || since(run.finished_at))
+        self.steps.iter().any(|state| since(state.started_at) || since(state.finished_at))
     }
 
-    pub fn run(&self, step: &StepId) -> Option<&StepRun> {
-        self.steps.iter().find(|run| run.step == *step)
+    pub fn step(&self, step: &StepId) -> Option<&StepState> {
+        self.steps.iter().find(|state| state.step == *step)
     }
 
     /// The step that stops it: one whose result is unknown, else one that failed.
-    pub fn stuck_at(&self) -> Option<(usize, &StepRun)> {
-        let with = |status| (1..).zip(&self.steps).find(move |(_, run)| run.status == status);
+    pub fn stuck_at(&self) -> Option<(usize, &StepState)> {
+        let with = |status| (1..).zip(&self.steps).find(move |(_, state)| state.status == status);
         with(StepStatus::Uncertain).or_else(|| with(StepStatus::Failed))
     }
 
     pub fn is_settled(&self) -> bool {
-        self.steps.iter().all(|run| run.status.is_settled())
+        self.steps.iter().all(|state| state.status.is_settled())
     }
 
     /// What its notes weigh, in bytes.
     pub(crate) fn size(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let tried = |run: &StepRun| run.attempts.iter().map(|attempt| text(&attempt.note)).sum::<usize>();
-        self.steps.iter().map(|run| run.description.len() + text(&run.note) + text(&run.evidence) + tried(run)).sum()
+        let tried = |state: &StepState| state.attempts.iter().map(|attempt| text(&attempt.note)).sum::<usize>();
+        self.steps
+            .iter()
+            .map(|state| state.description.len() + text(&state.note) + text(&state.evidence) + tried(state))
+            .sum()
     }
 
     /// What the plan is after this execution, by what was done. No step done is never complete.
     pub fn result(&self) -> PlanStatus {
-        let done = self.steps.iter().filter(|run| run.status == StepStatus::Completed).count();
-        let left = self.steps.iter().any(|run| !matches!(run.status, StepStatus::Completed | StepStatus::Skipped));
+        let done = self.steps.iter().filter(|state| state.status == StepStatus::Completed).count();
+        let left = self.steps.iter().any(|state| !matches!(state.status, StepStatus::Completed | StepStatus::Skipped));
         if done > 0 && !left { PlanStatus::Completed } else { PlanStatus::PartiallyCompleted }
     }
 
     pub fn progress(&self) -> ExecutionProgress {
-        let done = self.steps.iter().filter(|run| run.status == StepStatus::Completed).count();
-        let open = |run: &&StepRun| !run.status.is_settled();
-        let next = self.steps.iter().find(open).and_then(|run| {
-            let step = self.steps.iter().position(|other| other.step == run.step)? + 1;
-            Some(NextStep { step, description: run.description.clone() })
+        let done = self.steps.iter().filter(|state| state.status == StepStatus::Completed).count();
+        let open = |state: &&StepState| !state.status.is_settled();
+        let next = self.steps.iter().find(open).and_then(|state| {
+            let step = self.steps.iter().position(|other| other.step == state.step)? + 1;
+            Some(NextStep { step, description: state.description.clone() })
         });
         ExecutionProgress { done, total: self.steps.len(), next }
     }

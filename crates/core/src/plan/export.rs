@@ -80,10 +80,10 @@ impl std::fmt::Display for ExportPath {
 
 /// Letters and digits in lower case, with `-` for everything else.
 fn slug(title: &str) -> String {
-    let words = title.to_lowercase();
-    let words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let title_words = title.to_lowercase();
+    let title_words = title_words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let mut slug = String::new();
-    for word in words {
+    for word in title_words {
         if slug.chars().count() + word.chars().count() > SLUG_CHARACTERS {
             break;
         }

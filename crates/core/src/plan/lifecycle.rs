@@ -1,24 +1,21 @@
 //! The life cycle of a plan: one table, asked by every command that touches a plan.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
 use crate::plan::{Plan, PlanEvent, PlanStyle};
 use crate::refusal::Refusal;
+use crate::wire::text_enum;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum PlanStatus {
-    Collecting,
-    Ready,
-    Approved,
-    Executing,
-    Completed,
-    PartiallyCompleted,
-    Rejected,
-    Cancelled,
-    Superseded,
+text_enum! {
+    pub enum PlanStatus {
+        Collecting = "COLLECTING",
+        Ready = "READY",
+        Approved = "APPROVED",
+        Executing = "EXECUTING",
+        Completed = "COMPLETED",
+        PartiallyCompleted = "PARTIALLY_COMPLETED",
+        Rejected = "REJECTED",
+        Cancelled = "CANCELLED",
+        Superseded = "SUPERSEDED",
+    }
 }
 
 /// What can be attempted on a plan.
@@ -89,29 +86,7 @@ impl PlanStatus {
     /// The status after an event. An event is only written where the table permits its action, so the status stays
     /// where the table says no.
     pub(crate) fn after(self, event: &PlanEvent) -> Self {
-        let action = match event {
-            PlanEvent::ContentSet { .. } => Action::SetContent,
-            PlanEvent::StepRecorded { .. } => Action::RecordStep,
-            PlanEvent::MetadataSet { .. }
-            | PlanEvent::StepAdded { .. }
-            | PlanEvent::StepUpdated { .. }
-            | PlanEvent::StepRemoved { .. } => Action::EditDraft,
-            PlanEvent::Finalized { .. } => Action::Finalize,
-            PlanEvent::Approved { .. } => Action::Approve,
-            PlanEvent::Rejected { .. } => Action::Reject,
-            PlanEvent::Cancelled { .. } => Action::Cancel,
-            PlanEvent::ExecutionStarted { .. } | PlanEvent::ExecutionFinished { .. } => Action::Execute,
-            // New content and a request for changes both supersede a plan; the request does so wherever content does.
-            PlanEvent::Superseded { .. } => Action::Revise,
-            // The request is written for the plan that is to be changed: this one, or the new one in its place.
-            PlanEvent::RevisionRequested { .. }
-            | PlanEvent::ApprovalSigned { .. }
-            | PlanEvent::ExecutionPaused { .. }
-            | PlanEvent::ExecutionResumed { .. }
-            | PlanEvent::StepBegun { .. }
-            | PlanEvent::StepEnded { .. }
-            | PlanEvent::PermissionsCounted { .. } => return self,
-        };
+        let Some(action) = event.touches().action else { return self };
         match self.rule(action) {
             Rule::Becomes(status) => status,
             Rule::Supersedes | Rule::Redrafts => Self::Superseded,
@@ -122,41 +97,10 @@ impl PlanStatus {
             Rule::No | Rule::Stays => self,
         }
     }
-    pub const ALL: [Self; 9] = [
-        Self::Collecting,
-        Self::Ready,
-        Self::Approved,
-        Self::Executing,
-        Self::Completed,
-        Self::PartiallyCompleted,
-        Self::Rejected,
-        Self::Cancelled,
-        Self::Superseded,
-    ];
 
     /// Nothing can change it any more.
     pub fn is_final(self) -> bool {
         Action::ALL.iter().all(|action| self.rule(*action) == Rule::No)
-    }
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Collecting => "COLLECTING",
-            Self::Ready => "READY",
-            Self::Approved => "APPROVED",
-            Self::Executing => "EXECUTING",
-            Self::Completed => "COMPLETED",
-            Self::PartiallyCompleted => "PARTIALLY_COMPLETED",
-            Self::Rejected => "REJECTED",
-            Self::Cancelled => "CANCELLED",
-            Self::Superseded => "SUPERSEDED",
-        }
-    }
-}
-
-impl fmt::Display for PlanStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 
@@ -173,7 +117,7 @@ impl Action {
         Self::Cancel,
     ];
 
-    const fn in_words(self) -> &'static str {
+    const fn describe(self) -> &'static str {
         match self {
             Self::SetContent => "its content cannot be set",
             Self::RecordStep => "no step can be recorded",
@@ -192,7 +136,7 @@ impl Plan {
     /// What the table says for a plan of this style, with "no" turned into the refusal that is sent.
     pub fn permits(&self, action: Action) -> Result<Rule, Refusal> {
         match self.status.rule(action) {
-            Rule::No => Err(self.wrong_status(action.in_words())),
+            Rule::No => Err(self.wrong_status(action.describe())),
             Rule::Redrafts => match self.style() {
                 PlanStyle::Document => Ok(Rule::Stays),
                 PlanStyle::Collect | PlanStyle::Build => Ok(Rule::Supersedes),

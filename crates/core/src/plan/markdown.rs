@@ -31,10 +31,10 @@ pub fn title(markdown: &str) -> Option<String> {
 /// A heading on the first line without any markup, which is the common case and needs no parser.
 fn plain_heading(markdown: &str) -> Option<&str> {
     let line = markdown.lines().next()?;
-    let words = line.trim_start_matches('#');
-    let depth = line.len() - words.len();
+    let text = line.trim_start_matches('#');
+    let depth = line.len() - text.len();
     let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | ',' | '.' | ':' | '-' | '/' | '(' | ')');
-    let title = words.strip_prefix(' ')?.trim_end_matches(' ');
+    let title = text.strip_prefix(' ')?.trim_end_matches(' ');
     let fits = (1..=6).contains(&depth)
         && title.chars().all(plain)
         && title.starts_with(char::is_alphanumeric)
@@ -53,14 +53,14 @@ fn beginning(markdown: &str) -> &str {
 }
 
 fn parsed_title(markdown: &str) -> Option<String> {
-    let mut collected = Words::default();
+    let mut collected = InlineText::default();
     let mut first_text: Option<String> = None;
     let mut in_heading = false;
     for event in Parser::new_ext(markdown, OPTIONS) {
         match event {
             Event::Start(Tag::Heading { .. }) => {
                 in_heading = true;
-                collected = Words::default();
+                collected = InlineText::default();
             }
             Event::End(TagEnd::Heading(_)) => {
                 if !collected.is_blank() {
@@ -72,7 +72,7 @@ fn parsed_title(markdown: &str) -> Option<String> {
                 if first_text.is_none() && !in_heading && !collected.is_blank() {
                     first_text = collected.0.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
                 }
-                collected = Words::default();
+                collected = InlineText::default();
             }
             other => collected.take(&other),
         }
@@ -90,17 +90,17 @@ pub struct Heading {
 /// Every heading in document order.
 pub fn headings(markdown: &str) -> Vec<Heading> {
     let mut found = Vec::new();
-    let mut words: Option<Words> = None;
+    let mut text: Option<InlineText> = None;
     for event in Parser::new_ext(markdown, OPTIONS) {
         match event {
-            Event::Start(Tag::Heading { .. }) => words = Some(Words::default()),
+            Event::Start(Tag::Heading { .. }) => text = Some(InlineText::default()),
             Event::End(TagEnd::Heading(level)) => {
-                let text = words.take().unwrap_or_default().finish();
+                let text = text.take().unwrap_or_default().finish();
                 found.push(Heading { level: level as u8, text });
             }
             other => {
-                if let Some(words) = &mut words {
-                    words.take(&other);
+                if let Some(text) = &mut text {
+                    text.take(&other);
                 }
             }
         }
@@ -116,7 +116,7 @@ struct Item {
     /// `Some(ticked)` if it is a task-list item.
     task: Option<bool>,
     top_level_numbered: bool,
-    words: Words,
+    text: InlineText,
     /// Its own first paragraph is over; what follows belongs to nested blocks.
     closed: bool,
     /// Shell lines in it and in what is nested in it.
@@ -127,24 +127,24 @@ impl Item {
     fn step(&self, n: u32) -> PlanStep {
         PlanStep {
             id: StepId::nth(n),
-            description: self.words(),
+            description: self.description(),
             needs: Vec::new(),
             ticked: self.task == Some(true),
             commands: self.commands.clone(),
         }
     }
 
-    fn words(&self) -> String {
-        let words = self.words.clone().finish();
-        if words.is_empty() { "(no text)".to_owned() } else { words }
+    fn description(&self) -> String {
+        let text = self.text.clone().finish();
+        if text.is_empty() { "(no text)".to_owned() } else { text }
     }
 }
 
 /// The visible words of inline content.
 #[derive(Default, Clone)]
-pub(crate) struct Words(String);
+pub(crate) struct InlineText(String);
 
-impl Words {
+impl InlineText {
     pub(crate) fn take(&mut self, event: &Event<'_>) {
         match event {
             Event::Text(text) | Event::Code(text) | Event::InlineHtml(text) | Event::InlineMath(text) => {
@@ -210,7 +210,7 @@ fn items(markdown: &str) -> Vec<Item> {
             }
             other => {
                 if let Some(item) = open.last().map(|index| &mut done[*index]).filter(|item| !item.closed) {
-                    item.words.take(&other);
+                    item.text.take(&other);
                 }
             }
         }

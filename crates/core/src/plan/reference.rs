@@ -7,7 +7,7 @@ use crate::ids::PlanId;
 use crate::refusal::Refusal;
 use crate::visible::quoted;
 
-const SHORTEST_PIECE: usize = 6;
+const MIN_PIECE: usize = 6;
 
 /// Before a number it says that a plan is meant, also where a text may stand.
 pub const NUMBER_MARK: char = '#';
@@ -30,7 +30,7 @@ impl PlanReference {
     /// The piece of an id that a store looks for, beside the number.
     pub fn piece(&self) -> Option<String> {
         let text = self.to_string();
-        (text.len() >= SHORTEST_PIECE).then_some(text)
+        (text.len() >= MIN_PIECE).then_some(text)
     }
 
     pub fn number(&self) -> Option<u32> {
@@ -74,7 +74,7 @@ impl FromStr for PlanReference {
         if let Some(number) = plan_number(text) {
             return Ok(Self::Number(number));
         }
-        if text.len() >= SHORTEST_PIECE && PlanId::new(text).is_ok() {
+        if text.len() >= MIN_PIECE && PlanId::new(text).is_ok() {
             return Ok(Self::Piece(text.to_owned()));
         }
         Err(no_reference(text))
@@ -88,7 +88,7 @@ fn plan_number(text: &str) -> Option<u32> {
 
 fn no_reference(text: &str) -> Refusal {
     Refusal::invalid(format!(
-        "{} does not name a plan: give its number, its id, or at least {SHORTEST_PIECE} characters of its id",
+        "{} does not name a plan: give its number, its id, or at least {MIN_PIECE} characters of its id",
         quoted(text),
     ))
 }

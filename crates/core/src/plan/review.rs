@@ -12,10 +12,10 @@ use crate::plan::markdown::OPTIONS;
 use crate::plan::{Plan, PlanStyle};
 
 /// The most comments of a review.
-pub const MOST_COMMENTS: usize = 200;
+pub const MAX_COMMENTS: usize = 200;
 
 /// The most bytes of the text before or after a quotation.
-pub const LONGEST_CONTEXT: usize = 1024;
+pub const MAX_CONTEXT: usize = 1024;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Review {
@@ -54,15 +54,19 @@ pub enum CommentAnchor {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CommentKind {
     Comment,
+    /// The words are to be replaced by the text.
     Replace,
+    /// The words are to go.
     Strike,
 }
 
 /// The decision that a review was sent with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SentWith {
     Revise,
@@ -71,6 +75,7 @@ pub enum SentWith {
 
 /// What became of a comment in a later version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CommentState {
     /// The plan still says what the comment is about.
@@ -119,12 +124,12 @@ impl ReviewComment {
             CommentAnchor::Quote { quote, .. } => format!("\"{}\"", shortened(quote)),
             CommentAnchor::Plan {} => "the whole plan".to_owned(),
         };
-        let words = self.text.trim();
+        let text = self.text.trim();
         match self.kind {
-            CommentKind::Comment => format!("On {place}: {words}"),
-            CommentKind::Replace => format!("Replace {place} by: {words}"),
-            CommentKind::Strike if words.is_empty() => format!("Strike {place}."),
-            CommentKind::Strike => format!("Strike {place}: {words}"),
+            CommentKind::Comment => format!("On {place}: {text}"),
+            CommentKind::Replace => format!("Replace {place} by: {text}"),
+            CommentKind::Strike if text.is_empty() => format!("Strike {place}."),
+            CommentKind::Strike => format!("Strike {place}: {text}"),
         }
     }
 }
@@ -134,14 +139,14 @@ impl ReviewComment {
 pub struct ReviewTracker<'a> {
     before: &'a Plan,
     now: &'a Plan,
-    words_before: String,
-    words_now: String,
+    letters_before: String,
+    letters_now: String,
 }
 
 impl<'a> ReviewTracker<'a> {
     /// `before` is the plan as it was commented on.
     pub fn new(before: &'a Plan, now: &'a Plan) -> Self {
-        Self { before, now, words_before: words_of(before), words_now: words_of(now) }
+        Self { before, now, letters_before: letters_of(before), letters_now: letters_of(now) }
     }
 
     pub fn state(&self, comment: &ReviewComment) -> CommentState {
@@ -194,13 +199,13 @@ impl<'a> ReviewTracker<'a> {
     }
 
     fn of_quote(&self, quote: &str, prefix: &str, suffix: &str, comment: &ReviewComment) -> CommentState {
-        let (before, now) = (self.words_before.as_str(), self.words_now.as_str());
-        let in_place = |text: &str, words: &str| {
+        let (before, now) = (self.letters_before.as_str(), self.letters_now.as_str());
+        let in_place = |text: &str, letters: &str| {
             let has = |with: String| !with.is_empty() && text.contains(&with);
             let alone = prefix.is_empty() && suffix.is_empty();
-            (!prefix.is_empty() && has(format!("{prefix}{words}")))
-                || (!suffix.is_empty() && has(format!("{words}{suffix}")))
-                || (alone && has(words.to_owned()))
+            (!prefix.is_empty() && has(format!("{prefix}{letters}")))
+                || (!suffix.is_empty() && has(format!("{letters}{suffix}")))
+                || (alone && has(letters.to_owned()))
         };
         let wanted = letters(&comment.text);
         if comment.kind == CommentKind::Replace && in_place(now, &wanted) && !in_place(before, &wanted) {
@@ -227,14 +232,14 @@ const CONTEXT_LETTERS: usize = 16;
 
 /// Everything that a person reads of a plan, without marks, space and punctuation: a browser selects text as it is shown, and a
 /// changed layout is no change of the words.
-fn words_of(plan: &Plan) -> String {
-    let mut words = String::new();
+fn letters_of(plan: &Plan) -> String {
+    let mut letters = String::new();
     for event in Parser::new_ext(&plan.markdown(), OPTIONS) {
         match event {
             Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
-                push_letters(&mut words, &text);
+                push_letters(&mut letters, &text);
             }
-            Event::InlineMath(text) | Event::DisplayMath(text) => push_letters(&mut words, &text),
+            Event::InlineMath(text) | Event::DisplayMath(text) => push_letters(&mut letters, &text),
             Event::Start(_) | Event::End(_) | Event::SoftBreak | Event::HardBreak | Event::Rule => {}
             Event::FootnoteReference(_) | Event::TaskListMarker(_) => {}
         }
@@ -242,46 +247,46 @@ fn words_of(plan: &Plan) -> String {
     // The arguments of recorded calls are shown as the texts that they are.
     if let PlanContent::Collect(collected) = &plan.content {
         for step in collected.steps.iter() {
-            words.push('\n');
-            push_strings(&mut words, &step.arguments);
+            letters.push('\n');
+            push_strings(&mut letters, &step.arguments);
         }
     }
-    words
+    letters
 }
 
-fn push_strings(words: &mut String, value: &Value) {
+fn push_strings(letters: &mut String, value: &Value) {
     match value {
-        Value::String(text) => push_letters(words, text),
-        Value::Array(items) => items.iter().for_each(|item| push_strings(words, item)),
-        Value::Object(fields) => fields.values().for_each(|item| push_strings(words, item)),
+        Value::String(text) => push_letters(letters, text),
+        Value::Array(items) => items.iter().for_each(|item| push_strings(letters, item)),
+        Value::Object(fields) => fields.values().for_each(|item| push_strings(letters, item)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-fn push_letters(words: &mut String, text: &str) {
-    words.extend(text.chars().filter(|letter| letter.is_alphanumeric()));
+fn push_letters(letters: &mut String, text: &str) {
+    letters.extend(text.chars().filter(|letter| letter.is_alphanumeric()));
 }
 
 fn letters(text: &str) -> String {
-    let mut words = String::new();
-    push_letters(&mut words, text);
-    words
+    let mut letters = String::new();
+    push_letters(&mut letters, text);
+    letters
 }
 
-fn last_letters(words: &str) -> String {
-    let count = words.chars().count();
-    words.chars().skip(count.saturating_sub(CONTEXT_LETTERS)).collect()
+fn last_letters(letters: &str) -> String {
+    let count = letters.chars().count();
+    letters.chars().skip(count.saturating_sub(CONTEXT_LETTERS)).collect()
 }
 
-fn first_letters(words: &str) -> String {
-    words.chars().take(CONTEXT_LETTERS).collect()
+fn first_letters(letters: &str) -> String {
+    letters.chars().take(CONTEXT_LETTERS).collect()
 }
 
 /// The words in one line, and not too many of them.
 fn shortened(text: &str) -> String {
-    const MOST: usize = 200;
+    const MAX_CHARACTERS: usize = 200;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MOST) {
+    match line.char_indices().nth(MAX_CHARACTERS) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
         None => line,
     }

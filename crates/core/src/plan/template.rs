@@ -28,7 +28,7 @@ impl PlanTemplate {
             [(HeadingLevel::H1, _), rest @ ..] => !rest.iter().any(|(level, _)| *level == HeadingLevel::H1),
             _ => false,
         };
-        let sections: Vec<_> = headings.into_iter().skip(usize::from(title)).map(|(_, words)| words).collect();
+        let sections: Vec<_> = headings.into_iter().skip(usize::from(title)).map(|(_, heading)| heading).collect();
         if sections.is_empty() {
             return Err(Refusal::invalid("a template needs at least one heading below the title, such as `## Goal`"));
         }
@@ -41,7 +41,7 @@ impl PlanTemplate {
 
     /// The sections of the template that the plan does not have, as the template writes them.
     pub fn missing_sections(&self, markdown: &str) -> Vec<String> {
-        let present: Vec<_> = headings(markdown).into_iter().map(|(_, words)| normalized(&words)).collect();
+        let present: Vec<_> = headings(markdown).into_iter().map(|(_, heading)| normalized(&heading)).collect();
         self.sections.iter().filter(|section| !present.contains(&normalized(section))).cloned().collect()
     }
 }
@@ -57,27 +57,27 @@ fn headings(markdown: &str) -> Vec<(HeadingLevel, String)> {
             }
             Event::End(TagEnd::Heading(_)) => inside = false,
             Event::Text(text) | Event::Code(text) if inside => {
-                if let Some((_, words)) = found.last_mut() {
-                    words.push_str(&text);
+                if let Some((_, heading)) = found.last_mut() {
+                    heading.push_str(&text);
                 }
             }
             Event::SoftBreak | Event::HardBreak if inside => {
-                if let Some((_, words)) = found.last_mut() {
-                    words.push(' ');
+                if let Some((_, heading)) = found.last_mut() {
+                    heading.push(' ');
                 }
             }
             _ => {}
         }
     }
-    found.retain(|(_, words)| !words.trim().is_empty());
+    found.retain(|(_, heading)| !heading.trim().is_empty());
     found
 }
 
 /// Case, spaces, a number in front and a colon behind do not tell two headings apart.
 fn normalized(heading: &str) -> String {
-    let words =
+    let heading =
         heading.trim().trim_end_matches(':').trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ')');
-    words.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    heading.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 #[cfg(test)]

@@ -95,9 +95,9 @@ impl Plan {
 }
 
 /// Quoted line by line, so that no words can pass for a part of the plan that they are not.
-fn quotation(text: &mut String, words: &str) {
+fn quotation(text: &mut String, quoted: &str) {
     text.push('\n');
-    for line in words.trim().split('\n') {
+    for line in quoted.trim().split('\n') {
         let _ = writeln!(text, "> {line}");
     }
 }

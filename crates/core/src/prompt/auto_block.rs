@@ -52,11 +52,11 @@ pub fn tick_text(state: &AutoState, run: &AutoRun) -> String {
 
 /// A title in one line.
 fn line(title: &str) -> String {
-    const MOST: usize = 200;
+    const MAX_CHARACTERS: usize = 200;
     let title = visible(title);
-    let mut words = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.chars().count() > MOST {
-        words = words.chars().take(MOST).collect::<String>() + "…";
+    let mut line = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() > MAX_CHARACTERS {
+        line = line.chars().take(MAX_CHARACTERS).collect::<String>() + "…";
     }
-    words
+    line
 }

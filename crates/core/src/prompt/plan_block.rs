@@ -81,18 +81,18 @@ fn decided(plan: &Plan) -> String {
         PlanStatus::Ready => "nothing yet, it waits for the person; it must not be carried out".to_owned(),
         PlanStatus::Approved | PlanStatus::Executing | PlanStatus::PartiallyCompleted => {
             let Some(approval) = &plan.approval else { return "approved".to_owned() };
-            let mut words = format!("approved by {}", title(&approval.by.name));
+            let mut text = format!("approved by {}", title(&approval.by.name));
             if !approval.skipped.is_empty() {
                 let skipped: Vec<_> = approval.skipped.iter().map(|skipped| skipped.position.to_string()).collect();
-                words.push_str(&format!(", without step {}", skipped.join(", ")));
+                text.push_str(&format!(", without step {}", skipped.join(", ")));
             }
             if approval.step_by_step {
-                words.push_str(", step by step: the person looks after each step");
+                text.push_str(", step by step: the person looks after each step");
             }
             if let Some(note) = &approval.note {
-                words.push_str(&format!(", with the note {}", title(note)));
+                text.push_str(&format!(", with the note {}", title(note)));
             }
-            words
+            text
         }
         PlanStatus::Rejected => format!("rejected{}", because(plan)),
         PlanStatus::Cancelled => format!("cancelled{}", because(plan)),
@@ -164,8 +164,8 @@ fn step_pause(plan: &Plan) -> Option<usize> {
 
 /// Foreign words in one line of ours.
 fn title(text: &str) -> String {
-    const MOST: usize = 120;
+    const MAX_CHARACTERS: usize = 120;
     let line = visible(text).replace(['\n', '\t'], " ").replace('"', "'");
-    let short: String = line.chars().take(MOST).collect();
+    let short: String = line.chars().take(MAX_CHARACTERS).collect();
     if short.len() < line.len() { format!("\"{short}…\"") } else { format!("\"{line}\"") }
 }

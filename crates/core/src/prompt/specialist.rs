@@ -4,7 +4,7 @@ use crate::agents::Specialist;
 use crate::ids::StepId;
 use crate::plan::Plan;
 use crate::plan::content::{AgentStep, PlanContent};
-use crate::plan::execution::{Attempt, StepRun, StepStatus};
+use crate::plan::execution::{Attempt, StepState, StepStatus};
 use crate::visible::visible;
 
 /// How much of an outcome is told.
@@ -42,11 +42,11 @@ pub fn question(plan: &Plan, question: &str, earlier: &[(String, String)]) -> St
 }
 
 /// A step of a plan for the specialist who does it: the goal, the step, the outcomes so far, and earlier attempts.
-pub fn step(plan: &Plan, step: &AgentStep, runs: &[StepRun]) -> String {
-    let position = runs.iter().position(|run| run.step == step.id).map_or(0, |index| index + 1);
+pub fn step(plan: &Plan, step: &AgentStep, states: &[StepState]) -> String {
+    let position = states.iter().position(|state| state.step == step.id).map_or(0, |index| index + 1);
     let mut text = format!(
         "[Step {position} of {} of plan {}: {}]\n\nThe person approved this plan. Do step {position} now:\n{}\n",
-        runs.len(),
+        states.len(),
         plan.number,
         line(&plan.display_title()),
         quote(&step.description)
@@ -68,24 +68,25 @@ pub fn step(plan: &Plan, step: &AgentStep, runs: &[StepRun]) -> String {
     }
     let note = plan.approval.as_ref().and_then(|approval| approval.note.as_deref());
     section("The person's note with the approval", note.map(quote).unwrap_or_default());
-    section("The other steps and their outcomes so far", outcomes(runs, position, &step.needs));
-    let attempts = runs.iter().find(|run| run.step == step.id).map(|run| run.attempts.as_slice()).unwrap_or_default();
+    section("The other steps and their outcomes so far", outcomes(states, position, &step.needs));
+    let attempts =
+        states.iter().find(|state| state.step == step.id).map(|state| state.attempts.as_slice()).unwrap_or_default();
     section("Earlier attempts at this step, the latest last", tried(attempts));
     text
 }
 
 /// What is around the step, and what it needs: a plan may have hundreds of steps.
-fn outcomes(runs: &[StepRun], own: usize, needs: &[StepId]) -> String {
-    let others = || runs.iter().zip(1..).filter(|(_, position)| *position != own);
-    let needed = |run: &StepRun| needs.contains(&run.step);
+fn outcomes(states: &[StepState], own: usize, needs: &[StepId]) -> String {
+    let others = || states.iter().zip(1..).filter(|(_, position)| *position != own);
+    let needed = |state: &StepState| needs.contains(&state.step);
     let near = |position: usize| position + BEFORE >= own && position <= own + BEHIND;
-    let told = others().filter(|(run, position)| needed(run) || near(*position));
+    let told = others().filter(|(state, position)| needed(state) || near(*position));
     let mut lines: Vec<_> = told
-        .map(|(run, position)| {
-            let with_outcome = needed(run) || (position < own && position + WITH_OUTCOME >= own);
-            let note = run.note.as_deref().filter(|_| run.status.is_settled() && with_outcome);
+        .map(|(state, position)| {
+            let with_outcome = needed(state) || (position < own && position + WITH_OUTCOME >= own);
+            let note = state.note.as_deref().filter(|_| state.status.is_settled() && with_outcome);
             let note = note.map_or_else(String::new, |note| format!("\n{}", quote(beginning(note, TOLD))));
-            format!("{position}. {}: {}{note}", word(run.status), line(beginning(&run.description, DESCRIBED)))
+            format!("{position}. {}: {}{note}", word(state.status), line(beginning(&state.description, DESCRIBED)))
         })
         .collect();
     let left_out = others().count() - lines.len();
@@ -125,9 +126,9 @@ pub fn approved_document(plan: &Plan) -> String {
 /// The same for one whose turn ended with open steps, which are named.
 pub fn open_document(plan: &Plan) -> String {
     let steps = plan.execution.as_ref().map(|execution| execution.steps.as_slice()).unwrap_or_default();
-    let mut open = (1..).zip(steps).filter(|(_, run)| !run.status.is_settled());
+    let mut open = (1..).zip(steps).filter(|(_, state)| !state.status.is_settled());
     let named: Vec<_> =
-        open.by_ref().take(NAMED).map(|(at, run)| format!("{at}. {}", line(&run.description))).collect();
+        open.by_ref().take(NAMED).map(|(at, state)| format!("{at}. {}", line(&state.description))).collect();
     let more = match open.count() {
         0 => String::new(),
         more => format!("\n… and {more} more"),

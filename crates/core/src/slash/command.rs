@@ -14,53 +14,73 @@ use crate::plan::reference::PlanReference;
 use crate::session::ConversationKey;
 use crate::upstream::ServerName;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SlashCommand {
-    Plan(PlanCommand),
-    Plans,
-    Auto(AutoSubcommand),
-    Goal(GoalSubcommand),
-    Goals,
-    Task(TaskSubcommand),
-    Tasks,
-    Schedule(ScheduleSubcommand),
-    /// Without a text it shows the diary.
-    Diary {
-        text: Option<String>,
-    },
-    New,
-    Sessions,
-    Switch {
-        key: ConversationKey,
-    },
-    Reset,
-    Compact,
-    Stop,
-    /// Without a code it shows what the agent asks.
-    Allow {
-        code: Option<String>,
-        grant: Option<Grant>,
-        words: Option<String>,
-    },
-    /// Without a code it is about the call that the person was shown.
-    Deny {
-        code: Option<String>,
-        words: Option<String>,
-    },
-    /// Answers the question with this code.
-    Answer {
-        code: String,
-        words: String,
-    },
-    Status,
-    Memory(MemorySubcommand),
-    Tools(ToolsCommand),
-    Help {
-        topic: Option<String>,
-    },
-    Project(ProjectCommand),
-    Changes(ChangeSelection),
-    Undo(ChangeSelection),
+/// Defines commands. The text before each is its name in the table and in logs.
+macro_rules! named_commands {
+    (
+        $(#[$meta:meta])*
+        pub enum $Enum:ident {
+            $(
+                $(#[$variant_meta:meta])*
+                $name:literal $Variant:ident $(($inner:ty))? $({ $( $(#[$field_meta:meta])* $field:ident: $type:ty ),* $(,)? })?,
+            )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum $Enum {
+            $( $(#[$variant_meta])* $Variant $(($inner))? $({ $( $(#[$field_meta])* $field: $type ),* })?, )*
+        }
+
+        impl $Enum {
+            const fn own_name(&self) -> &'static str {
+                match self { $( Self::$Variant { .. } => $name, )* }
+            }
+        }
+    };
+}
+
+named_commands! {
+    pub enum SlashCommand {
+        "plan" Plan(PlanCommand),
+        "plans" Plans,
+        "auto" Auto(AutoSubcommand),
+        "goal" Goal(GoalSubcommand),
+        "goals" Goals,
+        "task" Task(TaskSubcommand),
+        "tasks" Tasks,
+        "schedule" Schedule(ScheduleSubcommand),
+        /// Without a text it shows the diary.
+        "diary" Diary { text: Option<String> },
+        "new" New,
+        "sessions" Sessions,
+        "switch" Switch { key: ConversationKey },
+        "reset" Reset,
+        "compact" Compact,
+        "stop" Stop,
+        /// Without a code it shows what the agent asks.
+        "allow" Allow {
+            code: Option<String>,
+            grant: Option<Grant>,
+            note: Option<String>,
+        },
+        /// Without a code it is about the call that the person was shown.
+        "deny" Deny {
+            code: Option<String>,
+            note: Option<String>,
+        },
+        /// Answers the question with this code.
+        "answer" Answer {
+            code: String,
+            text: String,
+        },
+        "status" Status,
+        "memory" Memory(MemorySubcommand),
+        "tools" Tools(ToolsCommand),
+        "help" Help { topic: Option<String> },
+        "project" Project(ProjectCommand),
+        "changes" Changes(ChangeSelection),
+        "undo" Undo(ChangeSelection),
+    }
 }
 
 /// The tools of the agent, and those of MCP servers that wait for a person.
@@ -104,7 +124,7 @@ pub enum ChangeSelection {
 pub enum MemorySubcommand {
     List,
     Search {
-        words: String,
+        query: String,
     },
     Save {
         content: String,
@@ -126,49 +146,44 @@ pub enum MemorySubcommand {
     },
 }
 
-/// Where no plan is named, the active one is meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PlanCommand {
-    On {
-        style: Option<PlanStyle>,
-    },
-    Off,
-    Done,
-    Status,
-    Show {
-        plan: Option<PlanReference>,
-    },
-    Approve {
-        plan: Option<PlanReference>,
-        selection: Selection,
-        /// Whether the execution pauses after each step.
-        step_by_step: bool,
-        note: Option<String>,
-    },
-    Reject {
-        plan: Option<PlanReference>,
-        reason: Option<String>,
-    },
-    Revise {
-        plan: Option<PlanReference>,
-        feedback: String,
-    },
-    Cancel {
-        plan: Option<PlanReference>,
-        reason: Option<String>,
-    },
-    Resume {
-        plan: Option<PlanReference>,
-        /// What becomes of the step it stopped at.
-        choice: Option<StuckChoice>,
-    },
-    Diff(Comparison),
-    Export {
-        plan: Option<PlanReference>,
-    },
-    Files(OnOff),
-    /// Plan work is on afterwards, and the agent is given the text.
-    About(String),
+named_commands! {
+    /// Where no plan is named, the active one is meant.
+    pub enum PlanCommand {
+        "plan on" On { style: Option<PlanStyle> },
+        "plan off" Off,
+        "plan done" Done,
+        "plan status" Status,
+        "plan show" Show { plan: Option<PlanReference> },
+        "plan approve" Approve {
+            plan: Option<PlanReference>,
+            selection: Selection,
+            /// Whether the execution pauses after each step.
+            step_by_step: bool,
+            note: Option<String>,
+        },
+        "plan reject" Reject {
+            plan: Option<PlanReference>,
+            reason: Option<String>,
+        },
+        "plan revise" Revise {
+            plan: Option<PlanReference>,
+            feedback: String,
+        },
+        "plan cancel" Cancel {
+            plan: Option<PlanReference>,
+            reason: Option<String>,
+        },
+        "plan resume" Resume {
+            plan: Option<PlanReference>,
+            /// What becomes of the step it stopped at.
+            choice: Option<StuckChoice>,
+        },
+        "plan diff" Diff(Comparison),
+        "plan export" Export { plan: Option<PlanReference> },
+        "plan files" Files(OnOff),
+        /// Plan work is on afterwards, and the agent is given the text.
+        "plan" About(String),
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -231,54 +246,32 @@ pub enum OnOff {
 impl SlashCommand {
     /// Its name in the table and in logs; what a person wrote is not in it.
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Plan(command) => command.name(),
-            Self::Plans => "plans",
-            Self::Auto(_) => "auto",
-            Self::Goal(_) => "goal",
-            Self::Goals => "goals",
-            Self::Task(_) => "task",
-            Self::Tasks => "tasks",
-            Self::Schedule(_) => "schedule",
-            Self::Diary { .. } => "diary",
-            Self::New => "new",
-            Self::Sessions => "sessions",
-            Self::Switch { .. } => "switch",
-            Self::Reset => "reset",
-            Self::Compact => "compact",
-            Self::Stop => "stop",
-            Self::Allow { .. } => "allow",
-            Self::Deny { .. } => "deny",
-            Self::Answer { .. } => "answer",
-            Self::Status => "status",
-            Self::Memory(_) => "memory",
-            Self::Tools(_) => "tools",
-            Self::Help { .. } => "help",
-            Self::Project(_) => "project",
-            Self::Changes(_) => "changes",
-            Self::Undo(_) => "undo",
-        }
+        if let Self::Plan(command) = self { command.own_name() } else { self.own_name() }
     }
-}
 
-impl PlanCommand {
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::On { .. } => "plan on",
-            Self::Off => "plan off",
-            Self::Done => "plan done",
-            Self::Status => "plan status",
-            Self::Show { .. } => "plan show",
-            Self::Approve { .. } => "plan approve",
-            Self::Reject { .. } => "plan reject",
-            Self::Revise { .. } => "plan revise",
-            Self::Cancel { .. } => "plan cancel",
-            Self::Resume { .. } => "plan resume",
-            Self::Diff(_) => "plan diff",
-            Self::Export { .. } => "plan export",
-            Self::Files(_) => "plan files",
-            Self::About(_) => "plan",
-        }
+    /// Whether it only shows something: it changes nothing, and it waits for nothing.
+    pub const fn is_look(&self) -> bool {
+        matches!(
+            self,
+            Self::Plan(
+                PlanCommand::Status | PlanCommand::Show { .. } | PlanCommand::Diff(_) | PlanCommand::Export { .. }
+            ) | Self::Plans
+                | Self::Sessions
+                | Self::Status
+                | Self::Help { .. }
+                | Self::Changes(_)
+                | Self::Goals
+                | Self::Tasks
+                | Self::Allow { code: None, .. }
+                | Self::Diary { text: None }
+                | Self::Tools(ToolsCommand::List | ToolsCommand::Accept { code: None, .. })
+                | Self::Memory(MemorySubcommand::List | MemorySubcommand::Search { .. } | MemorySubcommand::Offers)
+                | Self::Project(ProjectCommand::Show)
+                | Self::Auto(AutoSubcommand::Status)
+                | Self::Goal(GoalSubcommand::List | GoalSubcommand::Show { .. })
+                | Self::Task(TaskSubcommand::List)
+                | Self::Schedule(ScheduleSubcommand::List)
+        )
     }
 }
 
@@ -299,7 +292,7 @@ impl fmt::Display for SlashCommand {
             Self::Diary { text } => text.iter().try_for_each(|text| write!(f, " add {text}")),
             Self::Memory(command) => match command {
                 MemorySubcommand::List => f.write_str(" list"),
-                MemorySubcommand::Search { words } => write!(f, " search {words}"),
+                MemorySubcommand::Search { query } => write!(f, " search {query}"),
                 MemorySubcommand::Save { content } => write!(f, " save {content}"),
                 MemorySubcommand::Forget { memory } => write!(f, " forget {memory}"),
                 MemorySubcommand::Promote { memory } => write!(f, " promote {memory}"),
@@ -314,13 +307,13 @@ impl fmt::Display for SlashCommand {
             Self::Project(ProjectCommand::Off) => f.write_str(" off"),
             Self::Project(ProjectCommand::At(path)) => write!(f, " {path}"),
             Self::Changes(selection) | Self::Undo(selection) => write_selected_changes(f, selection),
-            Self::Allow { code, grant, words } => {
+            Self::Allow { code, grant, note } => {
                 write_after(f, code)?;
                 write_after(f, &grant.map(Grant::as_str))?;
-                write_note(f, words.as_deref())
+                write_note(f, note.as_deref())
             }
-            Self::Deny { code, words } => write_after(f, code).and_then(|()| write_note(f, words.as_deref())),
-            Self::Answer { code, words } => write!(f, " {code} -- {words}"),
+            Self::Deny { code, note } => write_after(f, code).and_then(|()| write_note(f, note.as_deref())),
+            Self::Answer { code, text } => write!(f, " {code} -- {text}"),
             Self::Plans | Self::Goals | Self::Tasks | Self::New | Self::Sessions => Ok(()),
             Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools(ToolsCommand::List) => Ok(()),
             Self::Tools(ToolsCommand::Accept { server, code }) => {

@@ -1,9 +1,9 @@
 //! The table as a page, or a part of it with examples. All of it is Markdown.
 
-use super::mistake::{Mistake, did_you_mean};
+use super::mistake::did_you_mean;
 use super::plan;
 use super::suggest::nearest;
-use super::table::{self, CommandSpec, HelpGroup, offered};
+use super::table::{CommandSpec, HelpGroup, offered};
 use crate::visible::quoted;
 
 const ABOUT_REFERENCES: &str = "`[plan]` is a plan's number, its id, or six or more characters of its id; without it the \
@@ -50,9 +50,6 @@ fn is_about(entry: &CommandSpec, topic: &str) -> bool {
 }
 
 fn nothing_on(topic: &str) -> String {
-    if let Some(entry) = table::named(topic) {
-        return Mistake::NotOffered { name: entry.name }.to_string();
-    }
     let near: Vec<_> = nearest(topic, offered()).iter().map(|entry| format!("/help {}", entry.name)).collect();
     let next = if near.is_empty() { "`/help` lists the commands.".to_owned() } else { did_you_mean(&near) };
     format!("There is no help on {}. {next}", quoted(topic))

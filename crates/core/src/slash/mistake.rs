@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::refusal::{Refusal, RefusalCode};
+use crate::refusal::Refusal;
 use crate::visible::quoted;
 
 /// Its text is for the person and is Markdown.
@@ -15,10 +15,7 @@ pub enum Mistake {
         suggestions: Vec<String>,
     },
     /// `/plan` and a word that is nearly one of its commands. It is not taken for a text to plan.
-    NearlyPlanCommand {
-        written: String,
-        suggestions: Vec<String>,
-    },
+    NearlyPlanCommand { written: String, suggestions: Vec<String> },
     WrongArguments {
         problem: String,
         usage: String,
@@ -30,9 +27,6 @@ pub enum Mistake {
         number: String,
         /// The line with the number as a plan, and with the number as a word of the text.
         suggestions: [String; 2],
-    },
-    NotOffered {
-        name: &'static str,
     },
 }
 
@@ -54,10 +48,7 @@ impl Mistake {
                 let reads_like_text = text.split_whitespace().count() > 2;
                 Self::WrongArguments { problem, usage, reads_like_text }
             }
-            Self::NoSuchCommand { .. }
-            | Self::NearlyPlanCommand { .. }
-            | Self::PlanOrText { .. }
-            | Self::NotOffered { .. } => self,
+            Self::NoSuchCommand { .. } | Self::NearlyPlanCommand { .. } | Self::PlanOrText { .. } => self,
         }
     }
 }
@@ -88,7 +79,6 @@ impl fmt::Display for Mistake {
                 quoted(plan),
                 quoted(text),
             ),
-            Self::NotOffered { name } => write!(f, "`/{name}` is not in this version of Planwright."),
         }
     }
 }
@@ -102,13 +92,6 @@ impl std::error::Error for Mistake {}
 
 impl From<Mistake> for Refusal {
     fn from(mistake: Mistake) -> Self {
-        let code = match mistake {
-            Mistake::NoSuchCommand { .. }
-            | Mistake::NearlyPlanCommand { .. }
-            | Mistake::WrongArguments { .. }
-            | Mistake::PlanOrText { .. } => RefusalCode::InvalidArgument,
-            Mistake::NotOffered { .. } => RefusalCode::Unavailable,
-        };
-        Self::new(code, mistake.to_string())
+        Self::invalid(mistake.to_string())
     }
 }

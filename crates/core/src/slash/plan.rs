@@ -42,11 +42,11 @@ fn is_nearly(entry: &CommandSpec, word: &str, arguments: &str) -> bool {
         0 => misspelt || is_abbreviation(word, name),
         // `/plan an outing` is not about `on`, and `/plan file taxes` not about files that are on or off.
         1 if name.len() > 3 && entry.choices().next().is_none() => misspelt,
-        _ => misspelt && entry.read(arguments).is_ok_and(|command| !takes_any_words(&command)),
+        _ => misspelt && entry.read(arguments).is_ok_and(|command| !takes_any_text(&command)),
     }
 }
 
-fn takes_any_words(command: &SlashCommand) -> bool {
+fn takes_any_text(command: &SlashCommand) -> bool {
     matches!(command, SlashCommand::Plan(PlanCommand::Reject { .. } | PlanCommand::Revise { .. }))
 }
 

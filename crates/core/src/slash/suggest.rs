@@ -3,7 +3,7 @@
 use super::table::CommandSpec;
 
 /// Below this, an abbreviation fits too much.
-const SHORTEST_ABBREVIATION: usize = 3;
+const MIN_ABBREVIATION: usize = 3;
 const LONG_NAME: usize = 7;
 
 /// The commands nearest to an unknown word, all of them if several are equally near. A command of `/plan` is also
@@ -33,7 +33,7 @@ pub(super) fn is_misspelling(word: &str, name: &str) -> bool {
 }
 
 pub(super) fn is_abbreviation(word: &str, name: &str) -> bool {
-    word.chars().count() >= SHORTEST_ABBREVIATION && name.starts_with(word)
+    word.chars().count() >= MIN_ABBREVIATION && name.starts_with(word)
 }
 
 fn distance_if_near(word: &str, name: &str) -> Option<usize> {

@@ -24,12 +24,11 @@ pub struct CommandSpec {
     /// A line that is this command.
     pub example: &'static str,
     pub group: HelpGroup,
-    pub feature: Feature,
     reader: fn(&str) -> Read,
 }
 
 /// The hex digits of a digest that a person has to type.
-const SHORTEST_CODE: usize = 4;
+const MIN_CODE: usize = 4;
 
 /// The hex digits of a code as it is shown. Where words may follow, only so many are a code and not a word.
 const WHOLE_CODE: usize = 8;
@@ -42,37 +41,6 @@ pub enum HelpGroup {
     Talking,
     OnItsOwn,
     LookingAround,
-}
-
-/// The part of the engine that carries a command out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Feature {
-    Conversation,
-    Plans,
-    AutoRuns,
-    Goals,
-    Tasks,
-    Schedules,
-    Diary,
-    Memory,
-    Workbook,
-}
-
-impl Feature {
-    /// Whether this version has it. Commands of a part that is missing are nowhere offered.
-    pub const fn is_here(self) -> bool {
-        match self {
-            Self::Conversation => true,
-            Self::Plans => true,
-            Self::AutoRuns => true,
-            Self::Goals => true,
-            Self::Tasks => true,
-            Self::Schedules => true,
-            Self::Diary => true,
-            Self::Memory => true,
-            Self::Workbook => true,
-        }
-    }
 }
 
 impl HelpGroup {
@@ -89,12 +57,11 @@ impl HelpGroup {
     }
 }
 
-/// The commands this version carries out.
+/// Every command, in the order of the help.
 pub fn offered() -> impl Iterator<Item = &'static CommandSpec> {
-    TABLE.iter().filter(|entry| entry.feature.is_here())
+    TABLE.iter()
 }
 
-/// Offered or not.
 pub(super) fn named(name: &str) -> Option<&'static CommandSpec> {
     TABLE.iter().find(|entry| entry.name == name)
 }
@@ -121,9 +88,6 @@ impl CommandSpec {
     }
 
     pub(super) fn read(&self, rest: &str) -> Result<SlashCommand, Mistake> {
-        if !self.feature.is_here() {
-            return Err(Mistake::NotOffered { name: self.name });
-        }
         (self.reader)(rest).map_err(|problem| match problem {
             ArgumentProblem::Wrong(problem) => Mistake::wrong_arguments(problem, self.usage()),
             ArgumentProblem::NumberBeforeText { number, text } => Mistake::PlanOrText {
@@ -134,14 +98,8 @@ impl CommandSpec {
     }
 }
 
-const fn row(
-    feature: Feature,
-    group: HelpGroup,
-    name: &'static str,
-    arguments: &'static str,
-    reader: fn(&str) -> Read,
-) -> CommandSpec {
-    CommandSpec { name, arguments, help: "", example: "", group, feature, reader }
+const fn row(group: HelpGroup, name: &'static str, arguments: &'static str, reader: fn(&str) -> Read) -> CommandSpec {
+    CommandSpec { name, arguments, help: "", example: "", group, reader }
 }
 
 impl CommandSpec {
@@ -150,99 +108,91 @@ impl CommandSpec {
     }
 }
 
-static TABLE: [CommandSpec; 38] = {
-    use Feature::{AutoRuns, Conversation, Diary, Goals, Memory, Plans, Schedules, Tasks, Workbook};
+static TABLE: &[CommandSpec] = {
     use HelpGroup::{Deciding, LookingAround, OnItsOwn, PlanWork, Talking};
-    [
-        row(Plans, PlanWork, "plan", "<what to plan>", plan::about).says(
+    &[
+        row(PlanWork, "plan", "<what to plan>", plan::about).says(
             "plan work on, a workbook begun, and the agent begins with your text",
             "/plan move the shop to the new database",
         ),
-        row(Plans, PlanWork, "plan on", "[document|collect|build]", plan::on)
+        row(PlanWork, "plan on", "[document|collect|build]", plan::on)
             .says("plan work on; the plan is a document unless you say otherwise", "/plan on collect"),
-        row(Plans, PlanWork, "plan off", "", |rest| plan::bare(rest, Off))
+        row(PlanWork, "plan off", "", |rest| plan::bare(rest, Off))
             .says("plan work off; the plan stays as it is", "/plan off"),
-        row(Plans, PlanWork, "plan done", "", |rest| plan::bare(rest, Done))
+        row(PlanWork, "plan done", "", |rest| plan::bare(rest, Done))
             .says("plan work is finished; a running plan is closed by what was done", "/plan done"),
-        row(Plans, PlanWork, "plan status", "", |rest| plan::bare(rest, Status))
+        row(PlanWork, "plan status", "", |rest| plan::bare(rest, Status))
             .says("whether plan work is on, and how far the plan is; `/plan` alone does the same", "/plan status"),
-        row(Workbook, PlanWork, "plan files", "on|off", plan::files)
+        row(PlanWork, "plan files", "on|off", plan::files)
             .says("keep plan, findings and progress as files beside the conversation", "/plan files on"),
-        row(Plans, Deciding, "plans", "", |rest| nothing(rest, SlashCommand::Plans))
+        row(Deciding, "plans", "", |rest| nothing(rest, SlashCommand::Plans))
             .says("every plan of this session", "/plans"),
-        row(Plans, Deciding, "plan show", "[plan]", plan::show).says("a plan as it would be approved", "/plan show 3"),
-        row(Plans, Deciding, "plan approve", "[plan] [only 1,3|skip 2] [step by step] [-- note]", plan::approve).says(
+        row(Deciding, "plan show", "[plan]", plan::show).says("a plan as it would be approved", "/plan show 3"),
+        row(Deciding, "plan approve", "[plan] [only 1,3|skip 2] [step by step] [-- note]", plan::approve).says(
             "say yes, to all steps or some; `step by step` pauses after each for a look",
             "/plan approve 3 skip 2 step by step -- looks fine",
         ),
-        row(Plans, Deciding, "plan reject", "[#plan] [reason]", plan::reject)
+        row(Deciding, "plan reject", "[#plan] [reason]", plan::reject)
             .says("say no; the plan ends", "/plan reject #3 too risky"),
-        row(Plans, Deciding, "plan revise", "[#plan] <what to change>", plan::revise)
+        row(Deciding, "plan revise", "[#plan] <what to change>", plan::revise)
             .says("ask for changes", "/plan revise #3 use a view"),
-        row(Plans, Deciding, "plan cancel", "[plan] [-- reason]", plan::cancel)
+        row(Deciding, "plan cancel", "[plan] [-- reason]", plan::cancel)
             .says("end a plan, and its run with it", "/plan cancel 3 -- no longer needed"),
-        row(Plans, Deciding, "plan resume", "[plan] [retry|skip|stop]", plan::resume).says(
+        row(Deciding, "plan resume", "[plan] [retry|skip|stop]", plan::resume).says(
             "carry on: with an approved plan, after a look at a step, or past one it stopped at",
             "/plan resume 3 skip",
         ),
-        row(Plans, Deciding, "plan diff", "[plan] [other plan]", plan::diff)
+        row(Deciding, "plan diff", "[plan] [other plan]", plan::diff)
             .says("what changed in a plan, or from one plan to another", "/plan diff 2 3"),
-        row(Plans, Deciding, "plan export", "[plan]", plan::export).says("a plan as Markdown", "/plan export 3"),
-        row(Plans, Deciding, "changes", "[plan] [step 2] or chat", workspace::changes)
+        row(Deciding, "plan export", "[plan]", plan::export).says("a plan as Markdown", "/plan export 3"),
+        row(Deciding, "changes", "[plan] [step 2] or chat", workspace::changes)
             .says("what a plan changed in files, or the chat outside of any plan, as a diff", "/changes 3 step 2"),
-        row(Plans, Deciding, "undo", "[plan] [step 2] or chat", workspace::undo)
+        row(Deciding, "undo", "[plan] [step 2] or chat", workspace::undo)
             .says("put files back as before a plan, a step, or the chat's last turn that changed some", "/undo 3"),
-        row(Conversation, Talking, "project", "[folder]", workspace::project).says(
+        row(Talking, "project", "[folder]", workspace::project).says(
             "work in this folder from now on; `off` goes back to the session's own folder",
             "/project /home/me/shop",
         ),
-        row(Conversation, Talking, "new", "", |rest| nothing(rest, SlashCommand::New))
-            .says("begin a new session", "/new"),
-        row(Conversation, Talking, "sessions", "", |rest| nothing(rest, SlashCommand::Sessions))
+        row(Talking, "new", "", |rest| nothing(rest, SlashCommand::New)).says("begin a new session", "/new"),
+        row(Talking, "sessions", "", |rest| nothing(rest, SlashCommand::Sessions))
             .says("list the sessions", "/sessions"),
-        row(Conversation, Talking, "switch", "<key>", switch).says("continue in another session", "/switch k3yk3y8x"),
-        row(Conversation, Talking, "reset", "", |rest| nothing(rest, SlashCommand::Reset))
+        row(Talking, "switch", "<key>", switch).says("continue in another session", "/switch k3yk3y8x"),
+        row(Talking, "reset", "", |rest| nothing(rest, SlashCommand::Reset))
             .says("forget the conversation, cancel the active plan, plan work off", "/reset"),
-        row(Conversation, Talking, "compact", "", |rest| nothing(rest, SlashCommand::Compact))
+        row(Talking, "compact", "", |rest| nothing(rest, SlashCommand::Compact))
             .says("shorten the history; plans stay whole", "/compact"),
-        row(Conversation, Talking, "stop", "", |rest| nothing(rest, SlashCommand::Stop))
+        row(Talking, "stop", "", |rest| nothing(rest, SlashCommand::Stop))
             .says("end what the agent is doing now", "/stop"),
-        row(Conversation, Talking, "allow", "[code] [once|plan|always] [-- words]", allow).says(
+        row(Talking, "allow", "[code] [once|plan|always] [-- words]", allow).says(
             "permit the call that the agent asks about; without its code you see the call",
             "/allow 3f2a91c0 plan",
         ),
-        row(Conversation, Talking, "deny", "[code] [words]", deny)
+        row(Talking, "deny", "[code] [words]", deny)
             .says("do not permit the call that the agent asks about, and tell it why", "/deny run only the unit tests"),
-        row(Conversation, Talking, "answer", "<code> <words>", answer).says(
+        row(Talking, "answer", "<code> <words>", answer).says(
             "answer the question with this code; a line of a pipe has to name it",
             "/answer 3f2a91c0 the blue one",
         ),
-        row(AutoRuns, OnItsOwn, "auto", "[on [goal]|off [run]|resume [run]|status]", auto::auto)
+        row(OnItsOwn, "auto", "[on [goal]|off [run]|resume [run]|status]", auto::auto)
             .says("let the agent work on its own, towards a goal or on a task", "/auto on tidy the backlog"),
-        row(Goals, OnItsOwn, "goal", "[add|list|show|pause|resume|done|cancel] [goal]", auto::goal)
+        row(OnItsOwn, "goal", "[add|list|show|pause|resume|done|cancel] [goal]", auto::goal)
             .says("set a goal, or change one", "/goal add no open warnings"),
-        row(Goals, OnItsOwn, "goals", "", |rest| nothing(rest, SlashCommand::Goals)).says("the goals", "/goals"),
-        row(Tasks, OnItsOwn, "task", "[add|list|done|fail|skip|open] [#goal] [task]", auto::task)
+        row(OnItsOwn, "goals", "", |rest| nothing(rest, SlashCommand::Goals)).says("the goals", "/goals"),
+        row(OnItsOwn, "task", "[add|list|done|fail|skip|open] [#goal] [task]", auto::task)
             .says("add a task, on its own or to a goal, or say how one ended", "/task add #1 renew the certificate"),
-        row(Tasks, OnItsOwn, "tasks", "", |rest| nothing(rest, SlashCommand::Tasks)).says("the tasks", "/tasks"),
-        row(Schedules, OnItsOwn, "schedule", "[add|list|pause|resume|delete] [when and what]", auto::schedule).says(
+        row(OnItsOwn, "tasks", "", |rest| nothing(rest, SlashCommand::Tasks)).says("the tasks", "/tasks"),
+        row(OnItsOwn, "schedule", "[add|list|pause|resume|delete] [when and what]", auto::schedule).says(
             "do something at set times: five cron fields, `tz=`, `max=`, `goal=`, then what",
             "/schedule add 0 9 * * 1 tz=Europe/Berlin max=10 read the news",
         ),
-        row(Diary, OnItsOwn, "diary", "[add <text>]", auto::diary).says("what was done and when", "/diary"),
-        row(Conversation, LookingAround, "status", "", |rest| nothing(rest, SlashCommand::Status))
+        row(OnItsOwn, "diary", "[add <text>]", auto::diary).says("what was done and when", "/diary"),
+        row(LookingAround, "status", "", |rest| nothing(rest, SlashCommand::Status))
             .says("this session at a glance", "/status"),
-        row(
-            Memory,
-            LookingAround,
-            "memory",
-            "[list|search|save|forget|promote|undo|offers|accept|decline] [words]",
-            memory,
-        )
-        .says("what is remembered here; save, forget, or let every session read it", "/memory search invoices"),
-        row(Conversation, LookingAround, "tools", "[accept <server> [code]]", tools)
+        row(LookingAround, "memory", "[list|search|save|forget|promote|undo|offers|accept|decline] [words]", memory)
+            .says("what is remembered here; save, forget, or let every session read it", "/memory search invoices"),
+        row(LookingAround, "tools", "[accept <server> [code]]", tools)
             .says("the tools the agent has now; or accept those of an MCP server", "/tools accept github 3f2a91c0"),
-        row(Conversation, LookingAround, "help", "[command]", |rest| Ok(SlashCommand::Help { topic: some_text(rest) }))
+        row(LookingAround, "help", "[command]", |rest| Ok(SlashCommand::Help { topic: some_text(rest) }))
             .says("the commands, or one of them with an example", "/help plan"),
     ]
 };
@@ -254,12 +204,12 @@ fn switch(rest: &str) -> Read {
 }
 
 fn allow(rest: &str) -> Read {
-    let (arguments, words) = split_at_mark(rest);
+    let (arguments, note) = split_at_mark(rest);
     let (first, more) = first_word(arguments);
     let grant_named = |word: &str| Grant::ALL.into_iter().find(|grant| grant.permits() && grant.as_str() == word);
-    let words = words.and_then(some_text);
+    let note = note.and_then(some_text);
     if first.is_empty() {
-        return Ok(SlashCommand::Allow { code: None, grant: None, words });
+        return Ok(SlashCommand::Allow { code: None, grant: None, note });
     }
     let code = first.to_lowercase();
     if !is_code(&code) {
@@ -274,35 +224,35 @@ fn allow(rest: &str) -> Read {
             None => return Err(format!("{} is none of `once`, `plan` and `always`.", quoted(more)).into()),
         },
     };
-    Ok(SlashCommand::Allow { code: Some(code), grant, words })
+    Ok(SlashCommand::Allow { code: Some(code), grant, note })
 }
 
 fn is_code(word: &str) -> bool {
-    word.len() >= SHORTEST_CODE && word.chars().all(|letter| letter.is_ascii_hexdigit())
+    word.len() >= MIN_CODE && word.chars().all(|letter| letter.is_ascii_hexdigit())
 }
 
 /// `[code] [words]` or `[code] -- [words]`.
 fn deny(rest: &str) -> Read {
     let (first, more) = first_word(rest);
-    let (code, words) = match first.len() == WHOLE_CODE && is_code(first) {
+    let (code, note) = match first.len() == WHOLE_CODE && is_code(first) {
         true => (Some(first.to_lowercase()), more),
         false => (None, rest),
     };
-    Ok(SlashCommand::Deny { code, words: some_text(after_mark(words)) })
+    Ok(SlashCommand::Deny { code, note: some_text(after_mark(note)) })
 }
 
 fn answer(rest: &str) -> Read {
-    let (code, words) = first_word(rest);
+    let (code, text) = first_word(rest);
     if !is_code(code) {
         return Err(format!("{} is not the code of a question, which stands beside it.", quoted(code)).into());
     }
-    Ok(SlashCommand::Answer { code: code.to_lowercase(), words: needed_text(after_mark(words), "your answer")? })
+    Ok(SlashCommand::Answer { code: code.to_lowercase(), text: needed_text(after_mark(text), "your answer")? })
 }
 
 /// The text without the `--` that may stand before it.
 fn after_mark(text: &str) -> &str {
     match split_at_mark(text) {
-        ("", Some(words)) => words,
+        ("", Some(text)) => text,
         _ => text.trim(),
     }
 }
@@ -338,7 +288,7 @@ fn memory(rest: &str) -> Read {
     let command = match word.to_lowercase().as_str() {
         "" | "list" => return nothing(more, SlashCommand::Memory(MemorySubcommand::List)),
         "undo" => return nothing(more, SlashCommand::Memory(MemorySubcommand::Undo)),
-        "search" => MemorySubcommand::Search { words: needed_text(more, "what to look for")? },
+        "search" => MemorySubcommand::Search { query: needed_text(more, "what to look for")? },
         "save" => MemorySubcommand::Save { content: needed_text(more, "what to remember")? },
         "forget" => MemorySubcommand::Forget { memory: named(more)? },
         "promote" => MemorySubcommand::Promote { memory: named(more)? },
@@ -357,10 +307,9 @@ fn memory(rest: &str) -> Read {
 mod tests {
     use super::*;
 
-    /// Also those of features that are not here yet.
     #[test]
     fn every_example_is_the_command_it_explains() {
-        for entry in &TABLE {
+        for entry in TABLE {
             let rest = entry.example.strip_prefix('/').and_then(|line| line.strip_prefix(entry.name)).unwrap();
             let command = (entry.reader)(rest.trim()).unwrap();
             assert_eq!(command.name(), entry.name);

@@ -3,8 +3,8 @@
 use crate::ask::{CallToPermit, Grant, Question};
 use crate::ids::{AskId, ExecutionId};
 use crate::model::ModelReply;
-use crate::plan::Digest;
 use crate::plan::execution::PermissionCounts;
+use crate::plan::{Digest, Touches};
 use crate::turn::{Purpose, ToolOutcome, TurnEnding, TurnInput};
 use crate::wire::events;
 use crate::workspace::CallChanges;
@@ -16,9 +16,9 @@ events! {
             tokens: u32,
             #[serde(default, skip_serializing_if = "Purpose::is_answer")]
             purpose: Purpose,
-        },
+        } => { audit: "a turn began" },
         /// Another process continues an interrupted turn.
-        "turn_resumed" Resumed,
+        "turn_resumed" Resumed => { audit: "an interrupted turn was resumed" },
         "model_replied" ModelReplied { reply: ModelReply, tokens: u32 },
         "tool_ended" ToolEnded { call: u32, outcome: ToolOutcome, tokens: u32 },
         /// The turn waits for a person's permission.
@@ -28,23 +28,27 @@ events! {
             digest: Digest,
             #[serde(flatten)]
             asked: CallToPermit,
-        },
+        } => { audit: "a turn asks for permission" },
         "permission_answered" PermissionAnswered {
             ask: AskId,
             grant: Grant,
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            words: Option<String>,
+            #[serde(rename = "words", default, skip_serializing_if = "Option::is_none")]
+            note: Option<String>,
             /// The execution that it is granted for.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             execution: Option<ExecutionId>,
-        },
+        } => { audit: "a person answered whether a call may run" },
         /// The turn waits for a person's answers.
-        "questions_asked" QuestionsAsked { ask: AskId, call: u32, digest: Digest, questions: Vec<Question> },
-        "questions_answered" QuestionsAnswered { ask: AskId, answers: Vec<String> },
+        "questions_asked" QuestionsAsked { ask: AskId, call: u32, digest: Digest, questions: Vec<Question> } => {
+            audit: "a turn asks a person",
+        },
+        "questions_answered" QuestionsAnswered { ask: AskId, answers: Vec<String> } => {
+            audit: "a person answered what a turn asks",
+        },
         "turn_ended" Ended {
             #[serde(flatten)]
             ending: TurnEnding,
-        },
+        } => { audit: "a turn ended" },
     }
 }
 
@@ -58,13 +62,7 @@ impl TurnEvent {
                 let permissions = PermissionCounts::default();
                 Some(TurnInput::ToolEnded { call: *call, outcome, tokens: *tokens, changes, permissions })
             }
-            Self::Begun { .. }
-            | Self::Resumed
-            | Self::PermissionAsked { .. }
-            | Self::PermissionAnswered { .. }
-            | Self::QuestionsAsked { .. }
-            | Self::QuestionsAnswered { .. }
-            | Self::Ended { .. } => None,
+            _ => None,
         }
     }
 }

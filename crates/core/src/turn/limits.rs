@@ -64,7 +64,7 @@ pub enum TurnLimit {
 
 impl TurnLimits {
     /// What is said when a limit is reached, with the setting that changes it.
-    pub fn words(&self, limit: TurnLimit) -> String {
+    pub fn describe(&self, limit: TurnLimit) -> String {
         match limit {
             TurnLimit::ModelCalls => format!(
                 "I stopped after {} calls of the model in one turn (`turn.model_calls`). Say `go on` to continue.",

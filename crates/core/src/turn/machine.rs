@@ -115,7 +115,7 @@ impl Turn {
         }
     }
 
-    pub fn take_in(&mut self, input: &TurnInput) {
+    pub fn apply(&mut self, input: &TurnInput) {
         match input {
             TurnInput::Replied { reply, .. } => {
                 self.usage = self.usage + reply.usage;
@@ -142,8 +142,8 @@ impl Turn {
         if reports && last.statuses.contains(&ToolStatus::Uncertain) {
             return over(TurnEnd::Interrupted);
         }
-        let in_words = |exchange: &Exchange| exchange.reply.calls.is_empty() && !exchange.is_empty();
-        if in_words(last) && (!reports || self.ends_with(UNREPORTED_REPLIES, in_words)) {
+        let is_text = |exchange: &Exchange| exchange.reply.calls.is_empty() && !exchange.is_empty();
+        if is_text(last) && (!reports || self.ends_with(UNREPORTED_REPLIES, is_text)) {
             return over(TurnEnd::Answered);
         }
         if elapsed > limits.time {

@@ -31,7 +31,7 @@ impl TickProgress {
         Self { usage, model: None, calls: 0, work, changed: false, millis: 0, since: Some(at) }
     }
 
-    pub(crate) fn take_in(&mut self, input: &TurnInput) {
+    pub(crate) fn apply(&mut self, input: &TurnInput) {
         match input {
             TurnInput::Replied { reply, .. } => {
                 self.usage = self.usage + reply.usage;

@@ -69,8 +69,8 @@ fn describe_tool(tool: &UpstreamTool) -> String {
     let UpstreamTool { name: _, title, description, input_schema, output_schema, annotations } = tool;
     let UpstreamAnnotations { read_only, idempotent, destructive } = annotations;
     let mut text = String::new();
-    let mut part = |label: &str, words: &str| {
-        let _ = writeln!(text, "{label}: {}", visible(words).replace('\n', &format!("\n{INDENT}")));
+    let mut part = |label: &str, value: &str| {
+        let _ = writeln!(text, "{label}: {}", visible(value).replace('\n', &format!("\n{INDENT}")));
     };
     if let Some(title) = title {
         part("title", title);

@@ -11,8 +11,8 @@ use crate::refusal::Refusal;
 use crate::visible::quoted;
 
 /// The longest name of a tool that all providers take.
-pub const LONGEST_TOOL_NAME: usize = 64;
-const LONGEST_SERVER_NAME: usize = 32;
+pub const MAX_TOOL_NAME: usize = 64;
+const MAX_SERVER_NAME: usize = 32;
 /// Between the name of the server and that of the tool. No server name contains it.
 const SEPARATOR: &str = "__";
 /// Hex digits of the hash at the end of a name that was changed.
@@ -39,11 +39,11 @@ impl FromStr for ServerName {
 
     fn from_str(text: &str) -> Result<Self, Refusal> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if (1..=LONGEST_SERVER_NAME).contains(&text.len()) && text.chars().all(plain) {
+        if (1..=MAX_SERVER_NAME).contains(&text.len()) && text.chars().all(plain) {
             return Ok(Self(text.to_owned()));
         }
         Err(Refusal::invalid(format!(
-            "{} is not the name of an MCP server: it has 1 to {LONGEST_SERVER_NAME} of the characters a-z, 0-9 and -.",
+            "{} is not the name of an MCP server: it has 1 to {MAX_SERVER_NAME} of the characters a-z, 0-9 and -.",
             quoted(text)
         )))
     }
@@ -102,12 +102,12 @@ fn is_plain(c: char) -> bool {
 
 fn fits(server: &ServerName, tool: &str) -> bool {
     let length = server.as_str().len() + SEPARATOR.len() + tool.len();
-    !tool.is_empty() && length <= LONGEST_TOOL_NAME && tool.chars().all(is_plain)
+    !tool.is_empty() && length <= MAX_TOOL_NAME && tool.chars().all(is_plain)
 }
 
 fn shortened(server: &ServerName, tool: &str) -> String {
     let hash = hex::encode(Sha256::digest(tool.as_bytes()));
-    let room = LONGEST_TOOL_NAME - server.as_str().len() - SEPARATOR.len() - 1 - HASH_DIGITS;
+    let room = MAX_TOOL_NAME - server.as_str().len() - SEPARATOR.len() - 1 - HASH_DIGITS;
     let readable: String = tool.chars().map(|c| if is_plain(c) { c } else { '_' }).take(room).collect();
     joined(server, &format!("{readable}_{}", &hash[..HASH_DIGITS]))
 }
@@ -144,7 +144,7 @@ mod tests {
         let given: Vec<_> = names.iter().flatten().collect();
         assert_eq!(names[0].as_deref(), Some("fs__read"));
         assert_eq!((&names[1], names[4].as_deref()), (&None, Some("fs__files_read")));
-        assert!(given.iter().all(|name| name.len() <= LONGEST_TOOL_NAME && name.chars().all(is_plain)), "{given:?}");
+        assert!(given.iter().all(|name| name.len() <= MAX_TOOL_NAME && name.chars().all(is_plain)), "{given:?}");
         assert_eq!(given.iter().collect::<HashSet<_>>().len(), tools.len() - 1);
         assert_eq!(offered_names(&server("fs"), ["a b"]), [names[9].clone()]);
     }

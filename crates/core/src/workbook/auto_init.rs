@@ -152,12 +152,12 @@ pub fn assess(message: &str, settings: &PlanningFiles) -> Assessment {
     if asked(message) {
         return Assessment { begin: true, score: settings.min_score, reasons: vec![Reason::Asked] };
     }
-    let said = PersonWords::of(message);
-    let words = said.count();
+    let message_text = PersonMessage::of(message);
+    let words = message_text.count();
     if words < settings.min_words {
         return Assessment { begin: false, score: 0, reasons: vec![Reason::TooShort { words }] };
     }
-    let reasons = reasons(&said);
+    let reasons = reasons(&message_text);
     let score = reasons.iter().map(Reason::worth).sum::<i64>();
     let score = u32::try_from(score).unwrap_or_default();
     Assessment { begin: score >= settings.min_score, score, reasons }
@@ -169,15 +169,17 @@ fn asked(message: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(char::is_whitespace) && !rest.trim().is_empty())
 }
 
-fn reasons(said: &PersonWords) -> Vec<Reason> {
-    let words = said.count();
-    let (actions, large, ordered) = (said.found(&ACTIONS), said.found(&LARGE), said.found(&ORDER));
-    let parts = said.parts();
-    let asks = QUESTION.iter().any(|opening| said.opens_with(opening)) && said.text.trim_end().ends_with('?')
-        || EXPLAIN.iter().any(|opening| said.opens_with(opening));
+fn reasons(message_text: &PersonMessage) -> Vec<Reason> {
+    let words = message_text.count();
+    let (actions, large, ordered) =
+        (message_text.found(&ACTIONS), message_text.found(&LARGE), message_text.found(&ORDER));
+    let parts = message_text.parts();
+    let asks = QUESTION.iter().any(|opening| message_text.opens_with(opening))
+        && message_text.text.trim_end().ends_with('?')
+        || EXPLAIN.iter().any(|opening| message_text.opens_with(opening));
     let reasons = [
         (words >= LONG).then_some(Reason::Long { words }),
-        (said.items >= 3).then_some(Reason::Listed { items: said.items }),
+        (message_text.items >= 3).then_some(Reason::Listed { items: message_text.items }),
         (!ordered.is_empty()).then_some(Reason::Ordered { words: ordered }),
         (actions.len() >= 2).then_some(Reason::Actions { words: actions }),
         (!large.is_empty()).then_some(Reason::Large { words: large }),
@@ -229,16 +231,16 @@ impl Reason {
 
 /// The words of a message that are the person's own.
 #[derive(Default)]
-struct PersonWords {
+struct PersonMessage {
     /// In lower case, one space between words, and at both ends; each sentence for itself.
     sentences: Vec<String>,
     text: String,
     items: u32,
 }
 
-impl PersonWords {
+impl PersonMessage {
     fn of(message: &str) -> Self {
-        let mut said = Self::default();
+        let mut message_text = Self::default();
         let mut foreign = 0_u32;
         for event in Parser::new_ext(message, OPTIONS) {
             match event {
@@ -248,18 +250,18 @@ impl PersonWords {
                 }
                 _ if foreign > 0 => {}
                 Event::Start(Tag::Item) => {
-                    said.items += 1;
-                    said.text.push('\n');
+                    message_text.items += 1;
+                    message_text.text.push('\n');
                 }
-                Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item) => said.text.push('\n'),
-                Event::SoftBreak | Event::HardBreak => said.text.push(' '),
-                Event::Text(text) => said.text.push_str(&text),
-                _ => said.text.push(' '),
+                Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item) => message_text.text.push('\n'),
+                Event::SoftBreak | Event::HardBreak => message_text.text.push(' '),
+                Event::Text(text) => message_text.text.push_str(&text),
+                _ => message_text.text.push(' '),
             }
         }
-        let sentences = said.text.split(['.', '!', '?', '\n', ';', ':']).map(spaced);
-        said.sentences = sentences.filter(|sentence| !sentence.trim().is_empty()).collect();
-        said
+        let sentences = message_text.text.split(['.', '!', '?', '\n', ';', ':']).map(spaced);
+        message_text.sentences = sentences.filter(|sentence| !sentence.trim().is_empty()).collect();
+        message_text
     }
 
     fn count(&self) -> u32 {

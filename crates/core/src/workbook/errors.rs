@@ -9,14 +9,14 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use super::TextDigest;
 use super::log::{code, insert, minute, section, with_section};
 use super::outline::{Outline, line_end_of, with_known_line_ends};
-use crate::plan::markdown::{OPTIONS, Words};
+use crate::plan::markdown::{InlineText, OPTIONS};
 
 /// The section that the table stands in.
 pub const ERRORS: &str = "Errors";
 const HEAD: &str = "| Last seen | Call | Error | Attempts |\n|---|---|---|---|";
 /// The oldest rows make room for new ones; the history keeps them.
-const MOST_ROWS: usize = 100;
-const LONGEST_CELL: usize = 300;
+const MAX_ROWS: usize = 100;
+const MAX_CELL: usize = 300;
 
 /// The progress with this error in its table, and how many times it has occurred.
 pub fn note(progress: &str, call: &str, error: &str, at: Timestamp) -> (String, u32) {
@@ -24,7 +24,7 @@ pub fn note(progress: &str, call: &str, error: &str, at: Timestamp) -> (String, 
         Some(_) => progress.to_owned(),
         None => with_section(progress, ERRORS),
     };
-    let (call, error) = (named(call), code(error, LONGEST_CELL));
+    let (call, error) = (named(call), code(error, MAX_CELL));
     let row = |attempts: u32| format!("| {} | {call} | {error} | {attempts} |", minute(at));
     let Some(table) = table(&progress) else {
         let outline = Outline::of(&progress);
@@ -39,7 +39,7 @@ pub fn note(progress: &str, call: &str, error: &str, at: Timestamp) -> (String, 
         return (noted, attempts);
     }
     noted.insert_str(table.end, &format!("{}{}", line_end_of(&progress), row(1)));
-    if table.rows.len() >= MOST_ROWS {
+    if table.rows.len() >= MAX_ROWS {
         let oldest = table.rows[0].place.clone();
         noted.replace_range(oldest.start..table.rows.get(1).map_or(oldest.end, |next| next.place.start), "");
     }
@@ -62,12 +62,12 @@ struct Row {
 
 /// A call in one cell. A long one is told apart from others that begin like it.
 fn named(call: &str) -> String {
-    if call.chars().count() <= LONGEST_CELL {
-        return code(call, LONGEST_CELL);
+    if call.chars().count() <= MAX_CELL {
+        return code(call, MAX_CELL);
     }
     let digest = TextDigest::of(call).to_string();
-    let beginning: String = call.chars().take(LONGEST_CELL).collect();
-    code(&format!("{beginning}… #{}", &digest[..8]), 2 * LONGEST_CELL)
+    let beginning: String = call.chars().take(MAX_CELL).collect();
+    code(&format!("{beginning}… #{}", &digest[..8]), 2 * MAX_CELL)
 }
 
 /// The same but for numbers, which are often times, places or ids.
@@ -92,7 +92,7 @@ fn table(progress: &str) -> Option<Table> {
     let text = with_known_line_ends(&progress[place.clone()]);
     let mut found: Option<Table> = None;
     let mut cells: Vec<String> = Vec::new();
-    let mut words: Option<Words> = None;
+    let mut cell: Option<InlineText> = None;
     let mut depth = 0_usize;
     for (event, range) in Parser::new_ext(&text, OPTIONS).into_offset_iter() {
         let range = range.start + place.start..range.end + place.start;
@@ -105,8 +105,8 @@ fn table(progress: &str) -> Option<Table> {
             }
             Event::End(TagEnd::Table) if found.is_some() => return found,
             Event::Start(Tag::TableHead | Tag::TableRow) => cells.clear(),
-            Event::Start(Tag::TableCell) => words = Some(Words::default()),
-            Event::End(TagEnd::TableCell) => cells.push(words.take().unwrap_or_default().finish()),
+            Event::Start(Tag::TableCell) => cell = Some(InlineText::default()),
+            Event::End(TagEnd::TableCell) => cells.push(cell.take().unwrap_or_default().finish()),
             Event::End(TagEnd::TableHead) => {
                 let head = ["Last seen", "Call", "Error", "Attempts"];
                 if found.is_some() && cells != head {
@@ -121,8 +121,8 @@ fn table(progress: &str) -> Option<Table> {
                 }
             }
             other => {
-                if let Some(words) = &mut words {
-                    words.take(&other);
+                if let Some(cell) = &mut cell {
+                    cell.take(&other);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! What happens to a session's workbook.
 
+use crate::plan::Touches;
 use crate::wire::events;
 use crate::workbook::{AssessmentRecord, DocumentKind, Documents, WriteOrigin};
 
@@ -7,7 +8,10 @@ events! {
     pub enum WorkbookEvent {
         /// A person switches the planning files on or off.
         "workbook_switched" Switched { on: bool },
-        "workbook_begun" Begun { title: String, documents: Documents<String> },
+        "workbook_begun" Begun { title: String, documents: Documents<String> } => {
+            progress: true,
+            audit: "a workbook was begun",
+        },
         /// A new version of one document, whole.
         "workbook_written" Written {
             which: DocumentKind,
@@ -16,10 +20,10 @@ events! {
             follows: u64,
             content: String,
             why: WriteOrigin,
-        },
+        } => { progress: matches!(why, WriteOrigin::Tool) },
         /// The current workbook is kept under a name; a new one can begin.
-        "workbook_archived" Archived { name: String },
-        "workbook_cleared" Cleared,
+        "workbook_archived" Archived { name: String } => { audit: "a workbook was archived" },
+        "workbook_cleared" Cleared => { audit: "a workbook was cleared" },
         /// Whether a message is worth a workbook, and why.
         "workbook_judged" Assessed {
             #[serde(flatten)]
@@ -34,7 +38,7 @@ impl WorkbookEvent {
         match self {
             Self::Begun { documents, .. } => Some(documents.get(wanted)),
             Self::Written { which, content, .. } => (*which == wanted).then_some(content),
-            Self::Switched { .. } | Self::Archived { .. } | Self::Cleared | Self::Assessed { .. } => None,
+            _ => None,
         }
     }
 }

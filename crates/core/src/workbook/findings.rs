@@ -10,8 +10,8 @@ use crate::visible::visible;
 /// The section that entries are put into.
 pub const RESEARCH_LOG: &str = "Research log";
 /// The most that the entries take together. The oldest make room for new ones; the history keeps them.
-const MOST_BYTES: usize = 96 * 1024;
-const LONGEST_SOURCE: usize = 300;
+const MAX_BYTES: usize = 96 * 1024;
+const MAX_SOURCE: usize = 300;
 
 /// The findings with one more entry: `cap` characters of `text` at most, and where it is from.
 pub fn add(markdown: &str, source: &str, text: &str, cap: usize, at: Timestamp) -> String {
@@ -31,7 +31,7 @@ pub fn add(markdown: &str, source: &str, text: &str, cap: usize, at: Timestamp) 
 
 fn entry(level: usize, number: u32, source: &str, text: &str, cap: usize, at: Timestamp) -> String {
     let marks = "#".repeat(level);
-    let (when, source) = (minute(at), code(source, LONGEST_SOURCE));
+    let (when, source) = (minute(at), code(source, MAX_SOURCE));
     let shown = visible(text.trim());
     let total = shown.chars().count();
     let cut = clipped(&shown, cap);
@@ -60,7 +60,7 @@ fn make_room(mut markdown: String) -> String {
         let mut entries = outline.children(index).filter(|(_, entry)| number(&entry.title).is_some());
         let (oldest, another) = (entries.next(), entries.next());
         match (oldest, another) {
-            (Some((_, oldest)), Some(_)) if log.whole.len() > MOST_BYTES => {
+            (Some((_, oldest)), Some(_)) if log.whole.len() > MAX_BYTES => {
                 let range = oldest.heading.start..oldest.whole.end;
                 drop(entries);
                 markdown.replace_range(range, "");

@@ -8,7 +8,7 @@ use crate::visible::quoted;
 
 const RULES: &str = include_str!("hint.md");
 /// The most characters of a task.
-const LONGEST_TASK: usize = 120;
+const MAX_TASK: usize = 120;
 
 /// Whose words the task plan has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ fn place(standing: &TaskPlanProgress) -> String {
 }
 
 fn next(standing: &TaskPlanProgress) -> String {
-    let task = |phase: &Phase| phase.next.as_deref().map(|task| quoted(&clipped(task, LONGEST_TASK)));
+    let task = |phase: &Phase| phase.next.as_deref().map(|task| quoted(&clipped(task, MAX_TASK)));
     match standing.current() {
         Some(_) | None if standing.complete => {
             "tell the person the result; `init_plan` archives it and begins the next one".to_owned()

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use crate::plan::markdown::{OPTIONS, Words};
+use crate::plan::markdown::{InlineText, OPTIONS};
 
 #[derive(Debug, Default)]
 pub(super) struct Outline {
@@ -160,7 +160,7 @@ struct Reading {
     /// How many containers are open: lists, items, quotations and the like.
     depth: usize,
     lists: usize,
-    heading: Option<(Words, usize)>,
+    heading: Option<(InlineText, usize)>,
     /// The paragraph that may hold fields, if there is one.
     lines: Option<Vec<Line>>,
     /// The item of a top-level list, until its own first paragraph is over.
@@ -178,7 +178,7 @@ struct Line {
 struct Item {
     at: usize,
     task: Option<bool>,
-    words: Words,
+    text: InlineText,
 }
 
 impl Reading {
@@ -186,7 +186,7 @@ impl Reading {
         let at = range.start + self.shift;
         match event {
             Event::Start(Tag::Heading { level, .. }) if self.depth == 0 => {
-                self.heading = Some((Words::default(), at));
+                self.heading = Some((InlineText::default(), at));
                 let empty = 0..0;
                 self.outline.sections.push(Section {
                     level: *level as u8,
@@ -198,9 +198,9 @@ impl Reading {
                 });
             }
             Event::End(TagEnd::Heading(_)) if self.heading.is_some() => {
-                let words = self.heading.take().map(|(words, _)| words.finish()).unwrap_or_default();
+                let text = self.heading.take().map(|(text, _)| text.finish()).unwrap_or_default();
                 if let Some(section) = self.outline.sections.last_mut() {
-                    section.title = words;
+                    section.title = text;
                 }
             }
             Event::Start(Tag::Paragraph) if self.depth == 0 => self.lines = Some(vec![Line { at, ..Line::default() }]),
@@ -222,7 +222,7 @@ impl Reading {
                 self.depth += 1;
                 if self.depth == 2 && self.lists == 1 {
                     self.lines = Some(vec![Line { at, ..Line::default() }]);
-                    self.item = Some(Item { at, task: None, words: Words::default() });
+                    self.item = Some(Item { at, task: None, text: InlineText::default() });
                 }
             }
             Event::End(TagEnd::Item) => {
@@ -255,11 +255,11 @@ impl Reading {
     }
 
     fn take_inline(&mut self, event: &Event<'_>, end: usize) {
-        if let Some((words, _)) = &mut self.heading {
-            words.take(event);
+        if let Some((text, _)) = &mut self.heading {
+            text.take(event);
         }
         if let Some(item) = &mut self.item {
-            item.words.take(event);
+            item.text.take(event);
         }
         let Some(lines) = &mut self.lines else { return };
         match event {
@@ -289,19 +289,19 @@ impl Reading {
     }
 
     fn close_item(&mut self) {
-        if let Some(Item { at, task: Some(done), words }) = self.item.take() {
-            self.outline.tasks.push(ChecklistItem { at, done, text: words.finish() });
+        if let Some(Item { at, task: Some(done), text }) = self.item.take() {
+            self.outline.tasks.push(ChecklistItem { at, done, text: text.finish() });
         }
     }
 }
 
 impl Line {
     fn field(&self) -> Option<Field> {
-        const LONGEST_KEY: usize = 3;
+        const MAX_KEY: usize = 3;
         let (key, value) = self.text.split_once(':')?;
         let (key, value) = (key.trim(), value.trim());
-        let words = key.split_whitespace().count();
-        let plain = !self.odd && (1..=LONGEST_KEY).contains(&words);
+        let text = key.split_whitespace().count();
+        let plain = !self.odd && (1..=MAX_KEY).contains(&text);
         plain.then(|| Field { at: self.at, key: key.to_owned(), value: value.to_owned() })
     }
 }

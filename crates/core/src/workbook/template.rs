@@ -28,9 +28,9 @@ pub enum BrokenTemplate {
 const TITLE: &str = "{{title}}";
 const DATE: &str = "{{date}}";
 /// The most bytes of a template.
-const MOST_BYTES: usize = 64 * 1024;
+const MAX_BYTES: usize = 64 * 1024;
 /// The most characters of a title in a heading.
-const LONGEST_TITLE: usize = 200;
+const MAX_TITLE: usize = 200;
 
 /// A document at its beginning.
 pub fn fresh(which: DocumentKind, title: &str, at: Timestamp, templates: &Templates) -> String {
@@ -39,7 +39,7 @@ pub fn fresh(which: DocumentKind, title: &str, at: Timestamp, templates: &Templa
 
 fn filled(template: &str, title: &str, at: Timestamp) -> String {
     let title = visible(title).split_whitespace().collect::<Vec<_>>().join(" ");
-    let title: String = title.chars().take(LONGEST_TITLE).collect();
+    let title: String = title.chars().take(MAX_TITLE).collect();
     let date = at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d").to_string();
     // The title comes last, so that nothing in it is taken for a place.
     template.replace(DATE, &date).replace(TITLE, &title)
@@ -72,7 +72,7 @@ fn check(which: DocumentKind, text: &str) -> Result<(), BrokenTemplate> {
     if text.trim().is_empty() {
         return Err(BrokenTemplate::Blank);
     }
-    if text.len() > MOST_BYTES {
+    if text.len() > MAX_BYTES {
         return Err(BrokenTemplate::TooLong);
     }
     if let Some(place) = unknown_place(text) {
@@ -98,7 +98,7 @@ impl fmt::Display for BrokenTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Blank => f.write_str("it is blank"),
-            Self::TooLong => write!(f, "it has more than {MOST_BYTES} bytes"),
+            Self::TooLong => write!(f, "it has more than {MAX_BYTES} bytes"),
             Self::NoHeading => f.write_str("it has no heading"),
             Self::UnknownPlace(place) => {
                 write!(f, "nothing takes the place of {}; there are `{TITLE}` and `{DATE}`", quoted(place))

@@ -13,10 +13,10 @@ fn specialist(name: &str, about: &str, prompt: &str) -> Specialist {
 }
 
 #[track_caller]
-fn refused(made: impl IntoIterator<Item = Specialist>, words: &str) {
+fn refused(made: impl IntoIterator<Item = Specialist>, expected: &str) {
     let refusal = AgentRegistry::new(made).unwrap_err();
     assert_eq!(refusal.code, RefusalCode::InvalidArgument);
-    assert!(refusal.message.contains(words), "{words:?} is not in {:?}", refusal.message);
+    assert!(refusal.message.contains(expected), "{expected:?} is not in {:?}", refusal.message);
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn what_is_no_specialist_is_refused() {
     let most = "n".repeat(64);
     AgentRegistry::new([specialist(&most, "a", "p")]).unwrap();
     AgentRegistry::new([specialist("pastry cook ⚠\u{fe0f}", &"ż".repeat(200), &"p".repeat(32 * 1024))]).unwrap();
-    for (name, about, prompt, words) in [
+    for (name, about, prompt, expected) in [
         ("", "a", "p", "`` is not a name"),
         (" ", "a", "p", "is not a name"),
         (" cook", "a", "p", "is not a name"),
@@ -56,7 +56,7 @@ fn what_is_no_specialist_is_refused() {
         ("cook", "a", " \n", "the prompt of `cook` is blank"),
         ("cook", "a", &"p".repeat(32 * 1024 + 1), "at most 32768 are taken"),
     ] {
-        refused([specialist(name, about, prompt)], words);
+        refused([specialist(name, about, prompt)], expected);
     }
     refused([], "at least one agent is needed");
     let twice = [specialist("cook", "a", "p"), specialist("cook", "b", "q")];

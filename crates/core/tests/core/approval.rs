@@ -70,7 +70,7 @@ fn skipped_steps_take_along_what_needs_them() {
 
 #[test]
 fn a_selection_must_fit_the_plan() {
-    for (selection, words) in [
+    for (selection, expected) in [
         (only(&[5]), "There is no step 5; the plan has steps 1 to 4."),
         (skip(&[0]), "There is no step 0"),
         (only(&[]), "No step would be left to do"),
@@ -79,7 +79,7 @@ fn a_selection_must_fit_the_plan() {
         (only(&[2]), "No step would be left to do"),
     ] {
         let mut world = proposal();
-        refused(world.approve(selection), RefusalCode::InvalidArgument, words);
+        refused(world.approve(selection), RefusalCode::InvalidArgument, expected);
         assert_eq!(world.active().status, PlanStatus::Ready);
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::Actor;
 use planwright_core::approval::{ApprovalPolicy, ApprovalRule, Approvers, Require};
-use planwright_core::command::{Command, Decision, RunCommand};
+use planwright_core::command::{Command, Decision, ExecutionCommand};
 use planwright_core::decide;
 use planwright_core::ids::RequestId;
 use planwright_core::plan::approval::Selection;
@@ -152,7 +152,7 @@ impl State {
         Some(match act {
             Act::Tick => return None,
             Act::Write => (Actor::agent("coder", "mcp"), set(TEXTS.get(self.written)?)),
-            Act::Start => (system(), Command::Run(RunCommand::Start { plan: plan.id.clone() })),
+            Act::Start => (system(), Command::Execution(ExecutionCommand::Start { plan: plan.id.clone() })),
             Act::Report => (Actor::agent("coder", "mcp"), report(Some(1), StepStatus::InProgress)),
             Act::Resume(who) => (actor(*who), resume(&plan.id)),
             Act::Approve(who) => {

@@ -35,8 +35,8 @@ fn the_first_signature_leaves_the_plan_waiting() {
     let plan = world.active();
     assert_eq!((plan.status, plan.approval.as_ref()), (PlanStatus::Ready, None));
     let waiting = plan.incomplete_approval.as_ref().unwrap();
-    let words = "ada approved it, 1 of 2; it waits for one more approver: bob or cleo";
-    assert_eq!(waiting.to_string(), words);
+    let text = "ada approved it, 1 of 2; it waits for one more approver: bob or cleo";
+    assert_eq!(waiting.to_string(), text);
     refused(world.start(), RefusalCode::WrongStatus, "READY");
     refused(sign(&mut world, "ada", 1), RefusalCode::PolicyDenied, "another approver has to approve it, too");
     assert_eq!(names(&sign(&mut world, "cleo", 3).unwrap()), ["plan_approved"]);
@@ -80,13 +80,13 @@ fn execution_checks_both_signatures() {
         change(&mut approval);
         Plan { approval: Some(approval.into()), ..plan.clone() }
     };
-    for (altered, words) in [
+    for (altered, text) in [
         (with(|approval| drop(approval.signatures.pop())), "needs the approval of 2 people, and 1 signed it"),
         (with(|approval| approval.signatures[1] = approval.signatures[0].clone()), "and 1 signed it"),
         (with(|approval| approval.signatures[1].approver = "cleo".to_owned()), "does not fit"),
     ] {
         let message = check(&altered, &world.policy.approvers).unwrap_err();
-        assert!(message.contains(words), "{message}");
+        assert!(message.contains(text), "{message}");
     }
     let without_bob = Approvers(vec![approver("ada", 1), approver("cleo", 3)]);
     assert!(check(plan, &without_bob).unwrap_err().contains("`bob` is not an approver"));

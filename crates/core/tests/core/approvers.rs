@@ -93,7 +93,7 @@ fn anything_but_the_signature_of_an_approver_on_this_plan_is_refused() {
     let good = signature(plan, "ada", 1, None);
     let other_session = Plan { session: "cli:another8x".parse().unwrap(), ..plan.clone() };
     let other_text = Plan { title: Some("other".to_owned()), ..plan.clone() };
-    for (by, signature, words) in [
+    for (by, signature, text) in [
         (verified("ada"), signature(plan, "ada", 2, None), "does not fit"),
         (verified("mallory"), signature(plan, "mallory", 2, None), "not an approver"),
         (verified("mallory"), good.clone(), "another person"),
@@ -104,7 +104,7 @@ fn anything_but_the_signature_of_an_approver_on_this_plan_is_refused() {
         (verified("ada"), signature(plan, "ada", 1, Some(Timestamp::UNIX_EPOCH)), "expired"),
     ] {
         let mut world = world.clone();
-        refused(approve_signed(&mut world, by, signature), RefusalCode::PolicyDenied, words);
+        refused(approve_signed(&mut world, by, signature), RefusalCode::PolicyDenied, text);
         assert_eq!(world.active().status, PlanStatus::Ready);
     }
     let mut world = world;
@@ -137,9 +137,9 @@ fn an_approval_that_was_altered_afterwards_runs_nothing() {
         (Plan { approval: None, ..plan.clone() }, "no approver signed"),
         (Plan { title: Some("other".to_owned()), ..plan.clone() }, "not the text"),
     ];
-    for (plan, words) in cases {
+    for (plan, text) in cases {
         let message = check(&plan, &world.policy.approvers).unwrap_err();
-        assert!(message.contains(words), "{message}");
+        assert!(message.contains(text), "{message}");
     }
     let removed = check(plan, &Approvers::default()).unwrap_err();
     assert!(removed.contains("not an approver"), "{removed}");

@@ -31,7 +31,7 @@ fn ask(turn: &TurnId, call: u32, subject: AskSubject) -> Command {
 }
 
 fn grant(grant: Grant) -> AskAnswer {
-    AskAnswer::Permission { grant, words: None }
+    AskAnswer::Permission { grant, note: None }
 }
 
 /// A turn with two pending calls, of which the first asks.
@@ -118,8 +118,8 @@ fn an_answer_is_bound_to_the_call_that_was_shown() {
 #[test]
 fn an_answer_fits_what_was_asked() {
     let (mut world, _) = asking(permission("make test"));
-    let words = AskAnswer::Questions { answers: vec!["yes".to_owned()] };
-    assert_eq!(code(world.person(answer(&world, words))), RefusalCode::InvalidArgument);
+    let message = AskAnswer::Questions { answers: vec!["yes".to_owned()] };
+    assert_eq!(code(world.person(answer(&world, message))), RefusalCode::InvalidArgument);
     let (mut world, _) = asking(questions(&["Which colour?", "How many?"]));
     for answers in [vec![], vec!["red"], vec!["red", " "], vec!["red", "2", "3"]] {
         let answers = AskAnswer::Questions { answers: answers.into_iter().map(str::to_owned).collect() };

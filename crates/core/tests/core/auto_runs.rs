@@ -79,10 +79,10 @@ impl World {
     }
 
     /// One turn of the run in which the model says this.
-    fn tick(&mut self, run: &RunId, words: &str) -> Vec<Event> {
+    fn tick(&mut self, run: &RunId, expected: &str) -> Vec<Event> {
         let context = self.auto().run(run).unwrap().context.clone();
         let turn = self.begin_tick(&context).unwrap();
-        self.end_turn(turn, vec![reply(words, 100)], TurnEnd::Answered).unwrap()
+        self.end_turn(turn, vec![reply(expected, 100)], TurnEnd::Answered).unwrap()
     }
 
     /// The same with one call that has this result.
@@ -99,9 +99,9 @@ impl World {
     }
 }
 
-fn reply(words: &str, tokens: u64) -> TurnInput {
+fn reply(expected: &str, tokens: u64) -> TurnInput {
     let usage = Usage { input_tokens: tokens / 2, output_tokens: tokens - tokens / 2 };
-    TurnInput::Replied { reply: ModelReply { text: words.to_owned(), usage, ..ModelReply::default() }, tokens: 1 }
+    TurnInput::Replied { reply: ModelReply { text: expected.to_owned(), usage, ..ModelReply::default() }, tokens: 1 }
 }
 
 fn names(events: &[Event]) -> Vec<&'static str> {
@@ -292,7 +292,7 @@ fn a_run_ends_as_its_task_and_its_goal_do() {
         let note = Some("that was it".to_owned());
         world.person(auto(AutoCommand::ChangeTask { task, status, note: note.clone() })).unwrap();
         assert!(
-            matches!(world.state_of(run.id()), RunState::Ended { end: found, note: said, .. } if found == end && said == note)
+            matches!(world.state_of(run.id()), RunState::Ended { end: found, note: told, .. } if found == end && told == note)
         );
     }
     for (status, end) in [

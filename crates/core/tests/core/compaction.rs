@@ -26,8 +26,8 @@ fn counted(messages: &[ModelMessage], measure: Measure) -> u32 {
     messages.iter().map(|message| message_tokens(message, &measure)).sum()
 }
 
-fn newest_words(conversation: &Conversation) -> Option<&str> {
-    conversation.newest_words().map(|index| match &conversation.items[index].said {
+fn newest_message(conversation: &Conversation) -> Option<&str> {
+    conversation.newest_message().map(|index| match &conversation.items[index].content {
         ItemContent::Person { text } => text.as_str(),
         other => panic!("{other:?} are no words"),
     })
@@ -43,8 +43,8 @@ fn is_notice(message: &ModelMessage) -> bool {
 
 /// What is sent when there is this much room.
 fn check_fitted(conversation: &Conversation, room: u32, measure: Measure) -> Result<(), TestCaseError> {
-    let words = newest_words(conversation).map(|text| ModelMessage::User { text: text.to_owned() });
-    let least = words.as_ref().map_or(0, |words| message_tokens(words, &measure));
+    let output = newest_message(conversation).map(|text| ModelMessage::User { text: text.to_owned() });
+    let least = output.as_ref().map_or(0, |output| message_tokens(output, &measure));
     let messages = match fit(conversation, room, &measure) {
         Err(refusal) => {
             prop_assert_eq!(refusal.code, RefusalCode::LimitExceeded);
@@ -56,8 +56,8 @@ fn check_fitted(conversation: &Conversation, room: u32, measure: Measure) -> Res
     let tokens = counted(&messages, measure);
     prop_assert!(tokens <= room, "{} do not fit into {}: {:?}", tokens, room, messages);
     check_sendable(&messages)?;
-    let Some(words) = words else { return Ok(()) };
-    prop_assert!(messages.contains(&words), "the newest words are not whole");
+    let Some(output) = output else { return Ok(()) };
+    prop_assert!(messages.contains(&output), "the newest words are not whole");
     let whole = conversation.messages();
     // What we say ourselves is estimated, the mark before each line of a summary too.
     let lines = conversation.summary.as_ref().map_or(0, |summary| summary.summary.lines().count());
@@ -110,10 +110,10 @@ proptest! {
             if before.tokens() > room / 4 * 3 && talk.compact(room / 3) {
                 let after = &talk.conversation;
                 prop_assert!(after.items.len() < before.items.len());
-                prop_assert_eq!(newest_words(after), newest_words(&before));
+                prop_assert_eq!(newest_message(after), newest_message(&before));
                 let summary = after.summary.as_ref().unwrap();
                 let first = after.items.iter().find(|item| Some(item.seq) != summary.pinned);
-                prop_assert!(!first.is_some_and(|item| matches!(item.said, ItemContent::Result { .. })), "an orphan");
+                prop_assert!(!first.is_some_and(|item| matches!(item.content, ItemContent::Result { .. })), "an orphan");
                 prop_assert_eq!(&talk.replayed(talk.session.history_from, usize::MAX), after);
             }
             check_fitted(&talk.conversation, room, measure)?;
@@ -178,8 +178,8 @@ proptest! {
 
 fn conversation(turns: &[(&str, &str)]) -> World {
     let mut world = World::new();
-    for (words, answer) in turns {
-        world.person(say(words)).unwrap();
+    for (output, answer) in turns {
+        world.person(say(output)).unwrap();
         let turn = world.turn();
         world.agent(close(&turn, &[answers(answer)], TurnEnd::Answered)).unwrap();
     }
@@ -189,11 +189,11 @@ fn conversation(turns: &[(&str, &str)]) -> World {
 #[test]
 fn words_that_cannot_fit_are_refused_with_what_to_do() {
     let mut world = conversation(&[("earlier", "yes")]);
-    let words = "x".repeat(500);
-    world.person(say(&words)).unwrap();
+    let output = "x".repeat(500);
+    world.person(say(&output)).unwrap();
     let conversation = world.conversation();
     let least = 500 + MESSAGE_TOKENS;
-    assert_eq!(fit(&conversation, least, &Measure::Bytes).unwrap(), [ModelMessage::User { text: words }]);
+    assert_eq!(fit(&conversation, least, &Measure::Bytes).unwrap(), [ModelMessage::User { text: output }]);
     let refusal = fit(&conversation, least - 1, &Measure::Bytes).unwrap_err();
     assert_eq!(refusal.code, RefusalCode::LimitExceeded);
     assert!(refusal.message.contains("508") && refusal.message.contains("507"), "{}", refusal.message);
@@ -253,11 +253,11 @@ fn no_text_speaks_for_the_person_in_a_transcript() {
     let conversation = world.conversation();
     let cut = cut(&conversation, 0).unwrap();
     let transcript = cut.transcript(&conversation, 10_000);
-    let said = |text: &str, head: &str| text.lines().filter(|line| line.starts_with(head)).count();
-    assert_eq!(said(&transcript, "Person:"), 1, "{transcript}");
-    assert_eq!(said(&transcript, "It returned: fine"), 1, "{transcript}");
+    let told = |text: &str, head: &str| text.lines().filter(|line| line.starts_with(head)).count();
+    assert_eq!(told(&transcript, "Person:"), 1, "{transcript}");
+    assert_eq!(told(&transcript, "It returned: fine"), 1, "{transcript}");
     let summary = cut.rules_summary(&conversation);
-    assert_eq!(said(&summary, "- The person said:"), 1, "{summary}");
+    assert_eq!(told(&summary, "- The person said:"), 1, "{summary}");
 }
 
 #[test]

@@ -187,7 +187,7 @@ proptest! {
     fn whatever_happened_a_provider_takes_it(moves in prop::collection::vec(any_move_or_compaction(), 1..60)) {
         let mut talk = Talk::new(Measure::FourBytes);
         for step in &moves {
-            let (history_from, before) = (talk.session.history_from, talk.conversation.newest_words());
+            let (history_from, before) = (talk.session.history_from, talk.conversation.newest_message());
             talk.happen(step);
             let conversation = &talk.conversation;
             let read = |from| talk.replayed(from, usize::MAX);
@@ -196,21 +196,21 @@ proptest! {
             prop_assert!(talk.session.history_from >= history_from);
             check_sendable(&conversation.messages())?;
             if before.is_some() && !matches!(step, Move::Reset) {
-                prop_assert!(conversation.newest_words().is_some(), "the newest words are gone");
+                prop_assert!(conversation.newest_message().is_some(), "the newest words are gone");
             }
             if let Some(open) = &talk.session.turn {
-                let words = conversation.newest_words().map(|index| &conversation.items[index]);
+                let phrase = conversation.newest_message().map(|index| &conversation.items[index]);
                 let begun = talk.entries.iter().find_map(|(seq, event)| match event {
                     planwright_core::event::Event::Turn { id: turn, event: planwright_core::event::TurnEvent::Begun { text, .. } } if *turn == open.id => {
                         Some((*seq, text.clone()))
                     }
                     _ => None,
                 });
-                let words = words.map(|item| match &item.said {
+                let phrase = phrase.map(|item| match &item.content {
                     ItemContent::Person { text } => (item.seq, text.clone()),
                     other => panic!("{other:?} are no words"),
                 });
-                prop_assert_eq!(words, begun, "a turn reads the words that began it");
+                prop_assert_eq!(phrase, begun, "a turn reads the words that began it");
             }
         }
     }

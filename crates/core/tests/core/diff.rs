@@ -46,7 +46,7 @@ fn agent_step(text: &str) -> AgentStep {
 }
 
 /// A change as a short line, so that tables stay readable.
-fn words(change: &PlanDiffItem) -> String {
+fn line_of(change: &PlanDiffItem) -> String {
     let value = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     match change {
         PlanDiffItem::StyleChanged { from, to } => format!("style {from} > {to}"),
@@ -72,7 +72,7 @@ fn words(change: &PlanDiffItem) -> String {
 
 #[track_caller]
 fn check(from: &PlanContent, to: &PlanContent, expected: &[&str]) {
-    let found: Vec<_> = compare(from, to).changes.iter().map(words).collect();
+    let found: Vec<_> = compare(from, to).changes.iter().map(line_of).collect();
     assert_eq!(found, expected);
 }
 
@@ -118,7 +118,7 @@ fn titles_and_styles() {
         [(None, Some("A"), "title - > A"), (Some("A"), None, "title A > -"), (Some("A"), Some("B"), "title A > B")]
     {
         let found = diff(titled(from), titled(to));
-        assert_eq!(found.changes.iter().map(words).collect::<Vec<_>>(), [expected]);
+        assert_eq!(found.changes.iter().map(line_of).collect::<Vec<_>>(), [expected]);
         assert!(!found.is_empty() && found.lines.is_empty());
     }
     check(&one, &two, &["style document > collect", "-1 Pack", "+1 send({})"]);

@@ -147,7 +147,7 @@ mod collected {
     #[test]
     fn some_calls_cannot_be_steps() {
         let mut world = World::planning(PlanStyle::Collect);
-        for (tool, arguments, code, words) in [
+        for (tool, arguments, code, phrase) in [
             ("send", json!([]), RefusalCode::InvalidArgument, "arguments of `send` are not a JSON object"),
             ("send", json!(null), RefusalCode::InvalidArgument, "not a JSON object"),
             ("", json!({}), RefusalCode::InvalidArgument, "1 to 128 characters"),
@@ -156,7 +156,7 @@ mod collected {
             ("plan_finalize", json!({}), RefusalCode::PolicyDenied, "is a plan tool"),
             ("plan_unheard_of", json!({}), RefusalCode::PolicyDenied, "is a plan tool"),
         ] {
-            refused(world.agent(record(tool, arguments)), code, words);
+            refused(world.agent(record(tool, arguments)), code, phrase);
         }
         assert!(world.active().is_empty());
     }
@@ -256,7 +256,7 @@ mod draft {
             add(step)
         };
         let mut world = World::draft(&["a", "b"]);
-        for (command, code, words) in [
+        for (command, code, phrase) in [
             (
                 with(|step| step.position = Some(0)),
                 RefusalCode::InvalidArgument,
@@ -299,7 +299,7 @@ mod draft {
             ),
         ] {
             let before = world.snapshot.clone();
-            refused(world.agent(command), code, words);
+            refused(world.agent(command), code, phrase);
             assert_eq!(world.snapshot, before);
         }
     }
@@ -342,7 +342,7 @@ mod draft {
         let agent = |name: &str| StepChange { agent: Some(name.to_owned()), ..StepChange::default() };
         let needing = |ids: &[&str]| StepChange { needs: Some(needs(ids)), ..StepChange::default() };
         let mut world = World::draft(&["a", "b", "c"]);
-        for (command, code, words) in [
+        for (command, code, phrase) in [
             (update("s2", StepChange::default()), RefusalCode::InvalidArgument, "Nothing was given to change"),
             (update("s9", position(1)), RefusalCode::NotFound, "has no step s9"),
             (update("s2", position(0)), RefusalCode::InvalidArgument, "no position 0"),
@@ -365,7 +365,7 @@ mod draft {
             (remove("s1"), RefusalCode::InvalidArgument, "Step s2 needs step s1; change or remove it first"),
         ] {
             let before = world.snapshot.clone();
-            refused(world.agent(command), code, words);
+            refused(world.agent(command), code, phrase);
             assert_eq!(world.snapshot, before);
         }
     }
@@ -397,7 +397,7 @@ mod draft {
         let goal = |goal: &str| MetadataChange { goal: Some(goal.to_owned()), ..MetadataChange::default() };
         let mut world = World::planning(PlanStyle::Build);
         world.policy.limits.steps = 2;
-        for (change, code, words) in [
+        for (change, code, phrase) in [
             (MetadataChange::default(), RefusalCode::InvalidArgument, "Nothing was given to set"),
             (goal(" "), RefusalCode::InvalidArgument, "The goal is blank."),
             (
@@ -408,7 +408,7 @@ mod draft {
             (lists(&["a", ""]), RefusalCode::InvalidArgument, "The item of risks is blank."),
             (lists(&["a", "b", "c"]), RefusalCode::LimitExceeded, "The list of risks has 3 items; at most 2"),
         ] {
-            refused(world.agent(metadata(change)), code, words);
+            refused(world.agent(metadata(change)), code, phrase);
         }
         world.agent(metadata(lists(&[" rain "]))).unwrap();
         assert_eq!(built(&world).risks, ["rain"]);

@@ -7,7 +7,9 @@ mod step_model;
 mod stuck_steps;
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, NewStep, ProgressReport, RunCommand, StepOutcome, StuckChoice};
+use planwright_core::command::{
+    Command, Decision, ExecutionCommand, NewStep, ProgressReport, StepOutcome, StuckChoice,
+};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -188,7 +190,7 @@ fn what_is_said_when_a_step_begins_is_kept() {
     let mut world = World::ready_document(TWO_STEPS);
     world.approve(Selection::All).unwrap();
     let outcome = StepOutcome { status: InProgress, note: Some("looking".to_owned()), evidence: None };
-    world.agent(Command::Run(RunCommand::Report(ProgressReport { step: None, outcome }))).unwrap();
+    world.agent(Command::Execution(ExecutionCommand::Report(ProgressReport { step: None, outcome }))).unwrap();
     assert_eq!(world.active().execution.as_ref().unwrap().steps[0].note.as_deref(), Some("looking"));
 }
 
@@ -339,7 +341,7 @@ mod reports {
         let with = |note: &str, evidence: &str| {
             let mut outcome = outcome(Completed);
             (outcome.note, outcome.evidence) = (Some(note.to_owned()), Some(evidence.to_owned()));
-            Command::Run(RunCommand::Report(ProgressReport { step: None, outcome }))
+            Command::Execution(ExecutionCommand::Report(ProgressReport { step: None, outcome }))
         };
         let mut world = approved_document(TWO_STEPS);
         for command in [with(&"x".repeat(16 * 1024 + 1), ""), with("", &"x".repeat(16 * 1024 + 1))] {
@@ -441,7 +443,7 @@ fn progress_counts_and_names_the_next_step() {
 #[test]
 fn nothing_runs_in_a_session_that_is_not_there() {
     let plan = planwright_core::ids::PlanId::new("x").unwrap();
-    let start = Command::Run(RunCommand::Start { plan });
+    let start = Command::Execution(ExecutionCommand::Start { plan });
     let decided = World::unopened(SESSION).send(Actor::system("executor"), start.clone());
     refused(decided, RefusalCode::NotFound, "There is no session");
     refused(World::new().send(Actor::system("executor"), start), RefusalCode::NotFound, "There is no plan x");

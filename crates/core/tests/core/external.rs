@@ -1,6 +1,6 @@
 //! What the agent of another program does through MCP.
 
-use planwright_core::command::{CallRunner, Command, ExternalCommand, ProgressReport, RunCommand};
+use planwright_core::command::{CallRunner, Command, ExecutionCommand, ExternalCommand, ProgressReport};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::execution::StepStatus;
@@ -110,5 +110,5 @@ fn a_refused_call_is_counted_while_a_plan_is_carried_out() {
     world.agent(count()).unwrap();
     assert_eq!(world.active().execution.as_ref().unwrap().steps[0].permissions.refused, 1);
     let plan = world.active().id.clone();
-    refused(world.person(Command::Run(RunCommand::Start { plan })), RefusalCode::WrongStatus, "");
+    refused(world.person(Command::Execution(ExecutionCommand::Start { plan })), RefusalCode::WrongStatus, "");
 }

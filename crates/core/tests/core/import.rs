@@ -1,7 +1,7 @@
 //! The older `plans.json`: what is taken, what is skipped and why, and what the plan looks like afterwards.
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, ImportedPlan, RunCommand};
+use planwright_core::command::{Command, Decision, ExecutionCommand, ImportedPlan};
 use planwright_core::ids::PlanId;
 use planwright_core::legacy::{self, Legacy};
 use planwright_core::plan::execution::StepStatus;
@@ -64,13 +64,13 @@ fn taken(element: Value) -> Taken {
 }
 
 #[track_caller]
-fn skipped(element: Value, words: &str) {
+fn skipped(element: Value, text: &str) {
     match read(json!([element])).remove(0) {
         Legacy::Taken { plan, .. } => panic!("taken: {plan:?}"),
         Legacy::Skipped { index, id, reason } => {
             assert_eq!(index, 0);
             assert_eq!(id.as_deref(), element.get("id").and_then(Value::as_str));
-            assert!(reason.contains(words), "{words:?} is not in {reason:?}");
+            assert!(reason.contains(text), "{text:?} is not in {reason:?}");
         }
     }
 }
@@ -176,7 +176,7 @@ fn times_may_lack_a_zone_or_be_missing() {
 
 #[test]
 fn what_is_wrong_is_skipped_and_says_why() {
-    for (changes, words) in [
+    for (changes, text) in [
         (json!({ "id": null }), "it has no id"),
         (json!({ "id": "" }), "is not an id"),
         (json!({ "id": "a b" }), "is not an id"),
@@ -214,7 +214,7 @@ fn what_is_wrong_is_skipped_and_says_why() {
             "/steps/0/toolName: The name",
         ),
     ] {
-        skipped(element(changes), words);
+        skipped(element(changes), text);
     }
     skipped(json!(null), "it is null, not an object");
     skipped(json!([]), "it is a list, not an object");
@@ -250,7 +250,7 @@ fn one_bad_element_does_not_cost_the_others() {
 
 #[test]
 fn only_a_file_that_is_no_array_is_refused() {
-    for (file, words) in [
+    for (file, text) in [
         ("", "line 1 column 0"),
         ("{}", "line 1 column 0"),
         ("[\n  {\"id\": }\n]", "line 2 column 10"),
@@ -260,7 +260,7 @@ fn only_a_file_that_is_no_array_is_refused() {
     ] {
         let refusal = legacy::read(file).unwrap_err();
         assert_eq!(refusal.code, RefusalCode::InvalidArgument);
-        assert!(refusal.message.contains(words), "{words:?} is not in {:?}", refusal.message);
+        assert!(refusal.message.contains(text), "{text:?} is not in {:?}", refusal.message);
     }
     assert_eq!(legacy::read("[]").unwrap(), []);
     assert_eq!(legacy::read("\u{feff} [] \n").unwrap(), []);
@@ -366,7 +366,7 @@ fn steps_beside_a_document_are_kept_and_do_not_meet_its_own() {
     assert_eq!(first.description, r#"Write it: write_file({"path":"a.txt"})"#);
     assert_eq!((first.status, first.note.as_deref()), (StepStatus::Completed, Some("done")));
     // What was approved elsewhere is history: only a person begins it here.
-    let start = Command::Run(RunCommand::Start { plan: plan.id.clone() });
+    let start = Command::Execution(ExecutionCommand::Start { plan: plan.id.clone() });
     refused(world.send(Actor::system("executor"), start), RefusalCode::PolicyDenied, "no person approved it here");
     world.person(Command::Decide(Decision::Resume { plan: plan.id.clone(), after_step: None })).unwrap();
     let begun = world.plan(&plan.id).execution.as_ref().unwrap();
@@ -404,7 +404,7 @@ fn importing_twice_changes_nothing() {
 #[test]
 fn what_is_too_large_is_refused_by_the_session() {
     let many: Vec<_> = (0..501).map(|n| call(json!({ "id": format!("c{n}"), "order": n }))).collect();
-    for (changes, words) in [
+    for (changes, text) in [
         (json!({ "markdown": "x".repeat(1024 * 1024 + 1) }), "The plan would have 1048577 bytes"),
         (json!({ "title": "x".repeat(16 * 1024 + 1) }), "The title has"),
         (json!({ "description": "x".repeat(16 * 1024 + 1) }), "The description has"),
@@ -414,7 +414,7 @@ fn what_is_too_large_is_refused_by_the_session() {
     ] {
         let taken = taken(element(changes));
         let mut world = World::unopened(&taken.session);
-        refused(world.person(Command::Import(taken.plan)), RefusalCode::LimitExceeded, words);
+        refused(world.person(Command::Import(taken.plan)), RefusalCode::LimitExceeded, text);
         assert_eq!(world.snapshot.session, None);
     }
 }

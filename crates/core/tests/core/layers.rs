@@ -29,7 +29,7 @@ fn uses(root: &Path) -> Uses {
     uses
 }
 
-fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
+pub(crate) fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

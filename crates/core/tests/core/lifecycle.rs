@@ -1,7 +1,7 @@
 //! The whole life-cycle table: its words against the rules, and the rules against what really happens.
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, DraftCommand, MetadataChange, RunCommand, StepChange};
+use planwright_core::command::{Command, DraftCommand, ExecutionCommand, MetadataChange, StepChange};
 use planwright_core::decide;
 use planwright_core::ids::{ExecutionId, PlanId};
 use planwright_core::plan::approval::Selection;
@@ -27,7 +27,7 @@ const TABLE: &str = "
 const OTHER_FOUR: [PlanStatus; 4] =
     [PlanStatus::Completed, PlanStatus::Rejected, PlanStatus::Cancelled, PlanStatus::Superseded];
 
-fn rule_in_words(cell: &str) -> Rule {
+fn parse_rule(cell: &str) -> Rule {
     match cell {
         "no" => Rule::No,
         "stays" | "stays, overwritten" => Rule::Stays,
@@ -56,11 +56,11 @@ fn cells() -> Vec<(PlanStatus, Action, Rule, &'static str)> {
             "the other four" => OTHER_FOUR.to_vec(),
             _ => PlanStatus::ALL.into_iter().filter(|status| status.as_str() == name).collect(),
         };
-        let words: Vec<_> = columns.collect();
-        assert_eq!(words.len(), Action::ALL.len());
+        let message: Vec<_> = columns.collect();
+        assert_eq!(message.len(), Action::ALL.len());
         for status in statuses {
             cells.extend(
-                Action::ALL.into_iter().zip(&words).map(|(action, cell)| (status, action, rule_in_words(cell), *cell)),
+                Action::ALL.into_iter().zip(&message).map(|(action, cell)| (status, action, parse_rule(cell), *cell)),
             );
         }
     }
@@ -179,10 +179,13 @@ fn attempts(world: &World, id: &PlanId, action: Action) -> Vec<(Actor, Command)>
         Action::Revise => vec![(person(), revise(id, "by train"))],
         Action::Execute if plan.status == PlanStatus::Executing => {
             let execution = world.execution();
-            vec![(system(), Command::Run(RunCommand::Finish { plan: id.clone(), execution, ended: Vec::new() }))]
+            vec![(
+                system(),
+                Command::Execution(ExecutionCommand::Finish { plan: id.clone(), execution, ended: Vec::new() }),
+            )]
         }
         Action::Execute => {
-            vec![(system(), Command::Run(RunCommand::Start { plan: id.clone() })), (person(), resume(id))]
+            vec![(system(), Command::Execution(ExecutionCommand::Start { plan: id.clone() })), (person(), resume(id))]
         }
         Action::Cancel => vec![(person(), cancel(id))],
     }
@@ -263,7 +266,7 @@ fn check_outcome(before: &World, after: &World, id: &PlanId, action: Action, rul
     }
     if was.status == PlanStatus::PartiallyCompleted && is.status == PlanStatus::Executing {
         let execution = is.execution.as_ref().expect(case);
-        assert_eq!(execution.run(&step("s1")).expect(case).status, StepStatus::Completed, "{case}");
+        assert_eq!(execution.step(&step("s1")).expect(case).status, StepStatus::Completed, "{case}");
         assert_eq!(execution.progress().next.expect(case).step, 2, "{case}");
         assert_eq!(execution.number, 2, "{case}");
     }
@@ -293,12 +296,12 @@ fn an_execution_that_is_over_takes_no_outcome() {
             _ => world.finish().unwrap(),
         };
         assert_eq!(world.plan(&id).status, status);
-        let run = |command| Command::Run(command);
+        let run = |command| Command::Execution(command);
         let plan = id.clone();
         let late = [
             run(begin_step(plan.clone(), execution.clone(), "s1")),
             run(end_step(plan.clone(), execution.clone(), "s1", StepStatus::Completed)),
-            run(RunCommand::Finish { plan, execution, ended: Vec::new() }),
+            run(ExecutionCommand::Finish { plan, execution, ended: Vec::new() }),
         ];
         for command in late {
             let before = world.snapshot.clone();
@@ -312,7 +315,7 @@ fn an_execution_that_is_over_takes_no_outcome() {
 fn another_execution_is_not_this_one() {
     let (world, id) = reach(PlanStyle::Collect, PlanStatus::Executing);
     let other = ExecutionId::new("another").unwrap();
-    let command = Command::Run(RunCommand::Finish { plan: id, execution: other, ended: Vec::new() });
+    let command = Command::Execution(ExecutionCommand::Finish { plan: id, execution: other, ended: Vec::new() });
     let decided = decide(&world.snapshot, &command, &world.stamp(Actor::system("executor")), &world.policy);
     refused(decided, RefusalCode::WrongStatus, "this execution is over");
 }

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::command::{AfterApproval, Command, Decision, RunCommand};
+use planwright_core::command::{AfterApproval, Command, Decision, ExecutionCommand};
 use planwright_core::decide;
 use planwright_core::event::Event;
 use planwright_core::ids::{ExecutionId, PlanId, RequestId};
@@ -128,8 +128,10 @@ impl Intent {
             }),
             Self::Cancel(plan) => Command::Decide(Decision::Cancel { plan, reason: None }),
             Self::Revise(plan) => Command::Decide(Decision::Revise { plan, feedback: "shorter".to_owned() }),
-            Self::Start(plan) => Command::Run(RunCommand::Start { plan }),
-            Self::Finish(plan, execution) => Command::Run(RunCommand::Finish { plan, execution, ended: Vec::new() }),
+            Self::Start(plan) => Command::Execution(ExecutionCommand::Start { plan }),
+            Self::Finish(plan, execution) => {
+                Command::Execution(ExecutionCommand::Finish { plan, execution, ended: Vec::new() })
+            }
         }
     }
 

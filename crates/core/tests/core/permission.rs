@@ -72,7 +72,7 @@ fn without_rules_the_defaults_decide() {
     ] {
         let outcome = decide_permission(&none, &call, workspace, plan);
         assert_eq!((outcome.permission, &outcome.reason), (expected, &reason), "{call:?} in {workspace:?}");
-        assert!(outcome.reason.words().ends_with('.'));
+        assert!(outcome.reason.describe().ends_with('.'));
     }
 }
 
@@ -149,7 +149,7 @@ fn the_rule_that_decided_is_named() {
     let rules = rules(&[("run_command", "", Ask), ("run_command", "cargo test", Allow)]);
     let outcome = decide_permission(&rules, &command("cargo test -q"), Project, None);
     assert_eq!(
-        outcome.reason.words(),
+        outcome.reason.describe(),
         "Rule 2 decides: tool = \"run_command\", match = \"cargo test\", decide = \"allow\"."
     );
 }
@@ -266,7 +266,7 @@ fn servers_and_effects_are_named_by_rules() {
 
 #[test]
 fn a_rule_that_cannot_mean_what_it_says_is_refused() {
-    for (rule, words) in [
+    for (rule, text) in [
         (r#"{"tool": "run_command", "match": "ls; rm", "decide": "allow"}"#, "is not one program with plain words"),
         (r#"{"tool": "run_command", "match": "*", "decide": "allow"}"#, "leave `match` out"),
         (r#"{"tool": "run_command", "match": "", "decide": "allow"}"#, "is not one program with plain words"),
@@ -274,7 +274,7 @@ fn a_rule_that_cannot_mean_what_it_says_is_refused() {
         (r#"{"tool": "a[", "decide": "deny"}"#, "is not a glob"),
     ] {
         let refused = PermissionRules::new(vec![serde_json::from_str(rule).unwrap()]).unwrap_err().to_string();
-        assert!(refused.contains(words) && refused.contains("Permission rule 1"), "{refused}");
+        assert!(refused.contains(text) && refused.contains("Permission rule 1"), "{refused}");
     }
     for unread in [r#"{"tool": "x"}"#, r#"{"decide": "maybe"}"#, r#"{"decide": "ask", "path": "x"}"#] {
         assert!(serde_json::from_str::<PermissionRule>(unread).is_err(), "{unread}");

@@ -181,9 +181,9 @@ fn what_a_terminal_proves() {
         let came = checked(Channel::Mcp, &[client()], Some(presence), Require::Separate);
         match (refused, came) {
             (None, came) => assert_eq!(came, Ok(()), "{evidence:?}"),
-            (Some(words), came) => {
+            (Some(text), came) => {
                 let message = came.unwrap_err();
-                assert!(message.contains(words) && message.contains("planwright approver add"), "{message}");
+                assert!(message.contains(text) && message.contains("planwright approver add"), "{message}");
             }
         }
     }

@@ -131,13 +131,13 @@ fn every_status_in_every_style_says_what_is_decided_done_and_next() {
 
 #[test]
 fn each_style_says_how_it_is_worked_with() {
-    for (style, words) in [
+    for (style, text) in [
         (PlanStyle::Document, ["`plan_set_content(plan_markdown=…)`", "`plan_progress`"]),
         (PlanStyle::Collect, ["`[Planned]`", "`plan_finalize`"]),
         (PlanStyle::Build, ["`plan_add_step`", "`ask_agent(agent, question)`"]),
     ] {
         let block = block(&World::planning(style));
-        assert!(words.iter().all(|word| block.contains(word)), "{block}");
+        assert!(text.iter().all(|word| block.contains(word)), "{block}");
     }
 }
 

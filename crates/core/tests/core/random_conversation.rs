@@ -303,7 +303,7 @@ impl Talk {
         for event in decide(&self.snapshot, command, &stamp, &Policy::default())? {
             let seq = self.entries.len() as u64 + 1;
             self.snapshot.apply(&event, &stamp, seq);
-            self.conversation.take_in(seq, &event);
+            self.conversation.apply(seq, &event);
             self.entries.push((seq, event));
         }
         self.session = self.snapshot.opened().unwrap().clone();

@@ -34,7 +34,7 @@ fn a_plan_is_named_by_number_id_or_a_piece_of_its_id() {
 
 #[test]
 fn what_is_not_there_or_not_unique_is_refused() {
-    for (text, code, words) in [
+    for (text, code, phrase) in [
         ("9", RefusalCode::NotFound, "There is no plan `9` in this session."),
         ("cccccc", RefusalCode::NotFound, "There is no plan `cccccc`"),
         ("0190-aaaa", RefusalCode::Conflict, "could be plan 1 or 2; say which."),
@@ -42,7 +42,7 @@ fn what_is_not_there_or_not_unique_is_refused() {
     ] {
         let refusal = text.parse::<PlanReference>().unwrap().choose(&candidates()).unwrap_err();
         assert_eq!(refusal.code, code);
-        assert!(refusal.message.contains(words), "{refusal}");
+        assert!(refusal.message.contains(phrase), "{refusal}");
     }
 }
 

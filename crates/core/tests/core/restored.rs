@@ -45,8 +45,8 @@ fn an_execution_continues_only_when_a_person_says_so_again() {
     refused(world.begin("s1"), RefusalCode::PolicyDenied, "restored from an archive");
     refused(world.agent(report(Some(1), StepStatus::Completed)), RefusalCode::PolicyDenied, "restored from an archive");
     let (plan, execution) = (world.active().id.clone(), world.execution());
-    let pause = planwright_core::command::RunCommand::Pause { plan: plan.clone(), execution };
-    world.send(Actor::system("executor"), planwright_core::command::Command::Run(pause)).unwrap();
+    let pause = planwright_core::command::ExecutionCommand::Pause { plan: plan.clone(), execution };
+    world.send(Actor::system("executor"), planwright_core::command::Command::Execution(pause)).unwrap();
     let events = world.person(resume(&plan)).unwrap();
     assert_eq!(names(&events), ["plan_approved", "execution_resumed"]);
     world.begin("s1").unwrap();

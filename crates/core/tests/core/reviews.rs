@@ -5,7 +5,7 @@ use planwright_core::ids::CommentId;
 use planwright_core::plan::Plan;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::review::{
-    CommentAnchor, CommentKind, CommentState, LONGEST_CONTEXT, MOST_COMMENTS, Review, ReviewComment, ReviewTracker,
+    CommentAnchor, CommentKind, CommentState, MAX_COMMENTS, MAX_CONTEXT, Review, ReviewComment, ReviewTracker,
 };
 use planwright_core::refusal::RefusalCode;
 
@@ -82,21 +82,21 @@ fn only_a_person_comments() {
 
 #[test]
 fn what_is_no_review_is_refused() {
-    let said = |kind, anchor, text: &str| review(vec![comment(1, kind, anchor, text)]);
+    let reply = |kind, anchor, text: &str| review(vec![comment(1, kind, anchor, text)]);
     let whole = CommentAnchor::Plan {};
     let long = "x".repeat(16 * 1024 + 1);
     let twice =
         vec![comment(1, CommentKind::Strike, whole.clone(), ""), comment(1, CommentKind::Strike, whole.clone(), "")];
-    let many = (0..=MOST_COMMENTS).map(|n| comment(n, CommentKind::Strike, whole.clone(), "")).collect();
+    let many = (0..=MAX_COMMENTS).map(|n| comment(n, CommentKind::Strike, whole.clone(), "")).collect();
     let large = (0..20).map(|n| comment(n, CommentKind::Comment, whole.clone(), &"x".repeat(16 * 1024))).collect();
-    let around = "x".repeat(LONGEST_CONTEXT + 1);
+    let around = "x".repeat(MAX_CONTEXT + 1);
     for (review, code) in [
-        (said(CommentKind::Comment, whole.clone(), " \n"), RefusalCode::InvalidArgument),
-        (said(CommentKind::Replace, whole.clone(), ""), RefusalCode::InvalidArgument),
-        (said(CommentKind::Comment, quote(" ", "", ""), "why?"), RefusalCode::InvalidArgument),
-        (said(CommentKind::Comment, whole.clone(), &long), RefusalCode::LimitExceeded),
-        (said(CommentKind::Comment, quote(&long, "", ""), "why?"), RefusalCode::LimitExceeded),
-        (said(CommentKind::Comment, quote("a", &around, ""), "why?"), RefusalCode::LimitExceeded),
+        (reply(CommentKind::Comment, whole.clone(), " \n"), RefusalCode::InvalidArgument),
+        (reply(CommentKind::Replace, whole.clone(), ""), RefusalCode::InvalidArgument),
+        (reply(CommentKind::Comment, quote(" ", "", ""), "why?"), RefusalCode::InvalidArgument),
+        (reply(CommentKind::Comment, whole.clone(), &long), RefusalCode::LimitExceeded),
+        (reply(CommentKind::Comment, quote(&long, "", ""), "why?"), RefusalCode::LimitExceeded),
+        (reply(CommentKind::Comment, quote("a", &around, ""), "why?"), RefusalCode::LimitExceeded),
         (review(twice), RefusalCode::InvalidArgument),
         (review(many), RefusalCode::LimitExceeded),
         (review(large), RefusalCode::LimitExceeded),
@@ -112,13 +112,13 @@ fn what_is_no_review_is_refused() {
 
 #[test]
 fn comments_go_with_a_request_for_changes_in_words() {
-    for (feedback, words) in [("", ""), ("Shorter, please.", "Shorter, please.\n\n")] {
+    for (feedback, message) in [("", ""), ("Shorter, please.", "Shorter, please.\n\n")] {
         let mut world = World::ready_document(PLAN);
         let events = world.person(reviewed(revise(world.active(), feedback), two_comments())).unwrap();
         assert_eq!(names(&events), ["revision_requested", "review_sent"]);
         let comments = "Comments on version 1:\n\n1. On \"end of the month\": Which day?\n\
                         2. Strike step 2 (Lower the TTL to 60 seconds).";
-        assert_eq!(world.active().feedback.as_ref().unwrap().text, format!("{words}{comments}"));
+        assert_eq!(world.active().feedback.as_ref().unwrap().text, format!("{message}{comments}"));
     }
 }
 
@@ -248,10 +248,10 @@ fn a_session_is_named_and_its_name_is_taken_away() {
     assert_eq!(names(&world.person(rename(Some("  The blog "))).unwrap()), ["session_renamed"]);
     assert_eq!(title(&world).as_deref(), Some("The blog"));
     assert!(world.person(rename(Some("The blog"))).unwrap().is_empty());
-    for (words, code) in
+    for (message, code) in
         [("two\nlines".to_owned(), RefusalCode::InvalidArgument), ("x".repeat(201), RefusalCode::LimitExceeded)]
     {
-        assert_eq!(world.person(rename(Some(&words))).unwrap_err().code, code);
+        assert_eq!(world.person(rename(Some(&message))).unwrap_err().code, code);
     }
     world.person(rename(Some(" "))).unwrap();
     assert_eq!(title(&world), None);

@@ -20,7 +20,7 @@ use crate::world::*;
 /// The turn as the journal has it; `None` if it has not begun or has ended.
 fn replayed_turn(world: &World, turn: &TurnId) -> Option<Turn> {
     let mut replay = TurnReplay::new(turn.clone());
-    world.entries().iter().for_each(|(_, event)| replay.take_in(event));
+    world.entries().iter().for_each(|(_, event)| replay.apply(event));
     replay.into_open()
 }
 
@@ -48,7 +48,7 @@ fn states() -> [(&'static str, World, TurnId); 6] {
 }
 
 /// Events, or the code of the refusal.
-fn said(decided: &Decided) -> String {
+fn reply(decided: &Decided) -> String {
     match decided {
         Ok(events) => names(events).join(" "),
         Err(refusal) => refusal.code.as_str().to_owned(),
@@ -122,7 +122,7 @@ fn every_command_in_every_state() {
         for ((state, before, turn), expected) in states().into_iter().zip(expected) {
             let mut world = before.clone();
             let decided = world.agent(make(&turn));
-            assert_eq!(said(&decided), expected, "{name}, {state}");
+            assert_eq!(reply(&decided), expected, "{name}, {state}");
             if decided.is_err() {
                 assert_eq!((&world.snapshot, world.head), (&before.snapshot, before.head), "{name}, {state}");
             }
@@ -155,7 +155,7 @@ fn a_turn_that_stops_waiting_ends_its_question() {
     for (command, expected) in [(goes_on, "turn_ended tool_ended"), (gives_up, "turn_ended turn_ended")] {
         let mut world = waiting.clone();
         let decided = world.agent(command);
-        assert_eq!(said(&decided), expected);
+        assert_eq!(reply(&decided), expected);
         let ended = decided.unwrap().into_iter().next();
         assert!(matches!(ended, Some(Event::Turn { id: turn, event: TurnEvent::Ended { .. } }) if turn == question));
         let open = world.snapshot.session.as_ref().unwrap().turn.as_ref();

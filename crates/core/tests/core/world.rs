@@ -3,8 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{
-    AfterApproval, Command, Decision, DraftCommand, EndedStep, MetadataChange, NewStep, ProgressReport, RunCommand,
-    SessionCommand, StepOutcome,
+    AfterApproval, Command, Decision, DraftCommand, EndedStep, ExecutionCommand, MetadataChange, NewStep,
+    ProgressReport, SessionCommand, StepOutcome,
 };
 use planwright_core::decide;
 use planwright_core::event::Event;
@@ -132,23 +132,26 @@ impl World {
 
     pub(crate) fn start(&mut self) -> Decided {
         let plan = self.active().id.clone();
-        self.send(Actor::system("executor"), Command::Run(RunCommand::Start { plan }))
+        self.send(Actor::system("executor"), Command::Execution(ExecutionCommand::Start { plan }))
     }
 
     pub(crate) fn begin(&mut self, id: &str) -> Decided {
         let (plan, execution) = (self.active().id.clone(), self.execution());
-        self.send(Actor::system("executor"), Command::Run(begin_step(plan, execution, id)))
+        self.send(Actor::system("executor"), Command::Execution(begin_step(plan, execution, id)))
     }
 
     pub(crate) fn end(&mut self, id: &str, status: StepStatus) -> Decided {
         let (plan, execution) = (self.active().id.clone(), self.execution());
         let command = end_step(plan, execution, id, status);
-        self.send(Actor::system("executor"), Command::Run(command))
+        self.send(Actor::system("executor"), Command::Execution(command))
     }
 
     pub(crate) fn finish(&mut self) -> Decided {
         let (plan, execution) = (self.active().id.clone(), self.execution());
-        self.send(Actor::system("executor"), Command::Run(RunCommand::Finish { plan, execution, ended: Vec::new() }))
+        self.send(
+            Actor::system("executor"),
+            Command::Execution(ExecutionCommand::Finish { plan, execution, ended: Vec::new() }),
+        )
     }
 
     pub(crate) fn run_step(&mut self, id: &str) {
@@ -165,10 +168,10 @@ impl World {
 
 /// A refusal with this code, whose message has these words in it.
 #[track_caller]
-pub(crate) fn refused(decided: Decided, code: RefusalCode, words: &str) -> Refusal {
+pub(crate) fn refused(decided: Decided, code: RefusalCode, expected: &str) -> Refusal {
     let refusal = decided.expect_err("it was not refused");
     assert_eq!(refusal.code, code, "{refusal:?}");
-    assert!(refusal.message.contains(words), "{words:?} is not in {:?}", refusal.message);
+    assert!(refusal.message.contains(expected), "{expected:?} is not in {:?}", refusal.message);
     refusal
 }
 
@@ -296,24 +299,24 @@ pub(crate) fn outcome(status: StepStatus) -> StepOutcome {
 }
 
 pub(crate) fn report(step: Option<usize>, status: StepStatus) -> Command {
-    Command::Run(RunCommand::Report(ProgressReport { step, outcome: outcome(status) }))
+    Command::Execution(ExecutionCommand::Report(ProgressReport { step, outcome: outcome(status) }))
 }
 
-pub(crate) fn begin_step(plan: PlanId, execution: ExecutionId, id: &str) -> RunCommand {
-    RunCommand::Advance { plan, execution, ended: Vec::new(), begun: vec![step(id)] }
+pub(crate) fn begin_step(plan: PlanId, execution: ExecutionId, id: &str) -> ExecutionCommand {
+    ExecutionCommand::Advance { plan, execution, ended: Vec::new(), begun: vec![step(id)] }
 }
 
-pub(crate) fn end_step(plan: PlanId, execution: ExecutionId, id: &str, status: StepStatus) -> RunCommand {
+pub(crate) fn end_step(plan: PlanId, execution: ExecutionId, id: &str, status: StepStatus) -> ExecutionCommand {
     let ended = EndedStep {
         step: step(id),
         outcome: outcome(status),
         changes: CallChanges::default(),
         permissions: PermissionCounts::default(),
     };
-    RunCommand::Advance { plan, execution, ended: vec![ended], begun: Vec::new() }
+    ExecutionCommand::Advance { plan, execution, ended: vec![ended], begun: Vec::new() }
 }
 
 pub(crate) fn report_with_note(step: usize, status: StepStatus, note: &str) -> Command {
     let outcome = StepOutcome { note: Some(note.to_owned()), ..outcome(status) };
-    Command::Run(RunCommand::Report(ProgressReport { step: Some(step), outcome }))
+    Command::Execution(ExecutionCommand::Report(ProgressReport { step: Some(step), outcome }))
 }

@@ -9,11 +9,11 @@ use planwright_core::refusal::Refusal;
 
 use super::{Approvals, UnlockedKey};
 use crate::ledger::LedgerResult;
-use crate::session::input::Approving;
+use crate::plans::Approving;
 use planwright_core::actor::Actor;
 
 /// How many passkeys an approver has at most.
-const MOST_PASSKEYS: usize = 20;
+const MAX_PASSKEYS: usize = 20;
 
 /// A passkey as a browser describes it after it made one. The texts but `client_data` are in base64url.
 #[derive(Debug, Clone)]
@@ -73,8 +73,8 @@ impl Approvals {
         if enrolled.iter().any(|known| known.id == passkey.id) {
             return Err(Refusal::conflict("This passkey is enrolled already.").into());
         }
-        if enrolled.len() >= MOST_PASSKEYS {
-            return Err(Refusal::limit(format!("An approver has at most {MOST_PASSKEYS} passkeys.")).into());
+        if enrolled.len() >= MAX_PASSKEYS {
+            return Err(Refusal::limit(format!("An approver has at most {MAX_PASSKEYS} passkeys.")).into());
         }
         let name = key.approver().to_owned();
         let added = || ApprovalEvent::PasskeyAdded { name: name.clone(), passkey: passkey.clone() };

@@ -9,9 +9,8 @@ use planwright_core::presence::AgentClient;
 use planwright_core::session::{Channel, SessionIdentity};
 
 use super::Approvals;
-use crate::ledger::{Ledger, LedgerResult};
-
-const PAGE: u32 = 256;
+use crate::ledger::LedgerResult;
+use crate::lookup::{self, agents_of_sessions};
 
 impl Approvals {
     /// Refuses a person who may be an agent. Where the policy asks for `any` everywhere, every person passes.
@@ -35,8 +34,8 @@ impl Approvals {
     }
 
     /// Refuses a person who may be the agent of this session. It is for what is done to a session as a whole.
-    pub(crate) async fn check_separate_in(&self, by: &Actor, session: &SessionIdentity) -> LedgerResult<()> {
-        let (policy, stored) = (self.policy().await?, crate::lookup::session(self.ledger(), session).await?);
+    pub async fn check_separate_in(&self, by: &Actor, session: &SessionIdentity) -> LedgerResult<()> {
+        let (policy, stored) = (self.policy().await?, lookup::session(self.ledger(), session).await?);
         let check = ApprovalCheck {
             policy: &policy.approval,
             sandbox: policy.agent_sandbox,
@@ -60,7 +59,7 @@ impl Approvals {
     }
 
     /// Keeps the programs of a session that is to be deleted: its agents still run.
-    pub(crate) async fn keep_clients(
+    pub async fn keep_clients(
         &self,
         by: &Actor,
         session: &SessionIdentity,
@@ -89,21 +88,5 @@ impl Approvals {
         };
         check.check()?;
         Ok(())
-    }
-}
-
-/// The programs of the agents of all sessions. One whose processes are not known counts in its own session only: it could be on any
-/// machine.
-pub(crate) async fn agents_of_sessions(ledger: &dyn Ledger) -> LedgerResult<Vec<AgentClient>> {
-    let mut clients = Vec::new();
-    let mut after = None;
-    loop {
-        let page = ledger.walk_sessions(after, PAGE).await?;
-        let found = page.items.into_iter().flat_map(|stored| stored.session.clients);
-        clients.extend(found.filter(|client| !client.is_unknown()));
-        after = page.next;
-        if after.is_none() {
-            return Ok(clients);
-        }
     }
 }

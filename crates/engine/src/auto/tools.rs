@@ -14,7 +14,7 @@ use crate::submitter::{SubmitRequest, Submitter};
 use crate::tool_schema::{Arguments, ToolDefinition, parse, schema_of};
 
 #[derive(Debug, Clone)]
-pub(crate) struct AutoTools {
+pub struct AutoTools {
     submitter: Submitter,
     runs: AutoRuns,
 }
@@ -110,7 +110,7 @@ impl From<TaskStatusArgument> for TaskStatus {
 }
 
 /// The tools that pass the gate in this situation.
-pub(crate) fn auto_tools(situation: &GateContext) -> Vec<ToolDefinition> {
+pub fn auto_tools(situation: &GateContext) -> Vec<ToolDefinition> {
     let define = |tool: AutoTool| {
         let (description, input_schema) = match tool {
             AutoTool::GoalAdd => ("Adds a goal of this session.", schema_of::<AddGoal>()),
@@ -128,12 +128,12 @@ pub(crate) fn auto_tools(situation: &GateContext) -> Vec<ToolDefinition> {
 }
 
 impl AutoTools {
-    pub(crate) fn new(submitter: Submitter, runs: AutoRuns) -> Self {
+    pub fn new(submitter: Submitter, runs: AutoRuns) -> Self {
         Self { submitter, runs }
     }
 
     /// The answer, and what was committed if something was.
-    pub(crate) async fn call(
+    pub async fn call(
         &self,
         request: SubmitRequest<'_>,
         caller: Caller,

@@ -127,8 +127,8 @@ async fn around_damage(
         });
         (sealed.seq, entry)
     });
-    let is_said = |entry: &Entry| entry.event.plan().is_none();
-    Ok(read.filter(|(_, entry)| entry.as_ref().map_or(true, is_said)).collect())
+    let is_message = |entry: &Entry| entry.event.plan().is_none();
+    Ok(read.filter(|(_, entry)| entry.as_ref().map_or(true, is_message)).collect())
 }
 
 /// Which entries were read.
@@ -175,7 +175,7 @@ impl Reading {
         let mut reading = Self::default();
         for (seq, entry) in entries {
             match entry {
-                Ok(entry) => reading.take_in(&entry, extent),
+                Ok(entry) => reading.apply(&entry, extent),
                 Err(damaged) => reading.damaged.push((seq, damaged)),
             }
         }
@@ -200,7 +200,7 @@ impl Reading {
         Some(Page { items, damaged, next })
     }
 
-    fn take_in(&mut self, entry: &Entry, extent: Extent) {
+    fn apply(&mut self, entry: &Entry, extent: Extent) {
         if let Event::Turn { id: turn, event: TurnEvent::Begun { text, purpose, .. } } = &entry.event {
             let apart = !purpose.is_conversation();
             self.turns.insert(turn.clone(), TurnSoFar { apart, ..TurnSoFar::default() });
@@ -275,10 +275,10 @@ impl Reading {
             TurnEvent::PermissionAsked { asked, .. } => {
                 self.messages.push(note(entry, &format!("The agent asks to call {}.", quoted(&asked.tool))));
             }
-            TurnEvent::PermissionAnswered { grant, words, .. } => {
-                let said = if grant.permits() { "permitted" } else { "not permitted" };
-                let words = words.as_deref().map_or_else(String::new, |words| format!(": {words}"));
-                self.messages.push(note(entry, &format!("The call was {said} ({}){words}.", grant.as_str())));
+            TurnEvent::PermissionAnswered { grant, note: added, .. } => {
+                let answer = if grant.permits() { "permitted" } else { "not permitted" };
+                let added = added.as_deref().map_or_else(String::new, |note| format!(": {note}"));
+                self.messages.push(note(entry, &format!("The call was {answer} ({}){added}.", grant.as_str())));
             }
             TurnEvent::QuestionsAsked { questions, .. } => {
                 let lines: Vec<_> = questions.iter().map(|question| question.text.as_str()).collect();
@@ -287,7 +287,7 @@ impl Reading {
             TurnEvent::QuestionsAnswered { answers, .. } => {
                 self.messages.push(note(entry, &answers.join("\n")));
             }
-            TurnEvent::Begun { .. } | TurnEvent::Resumed => {}
+            _ => {}
         }
     }
 }
@@ -299,21 +299,7 @@ fn noted(event: &SessionEvent) -> Option<String> {
             Some(format!("{} messages are summarised for the model.", compaction.messages))
         }
         SessionEvent::ConversationReset { .. } => Some("The conversation begins afresh.".to_owned()),
-        SessionEvent::Opened
-        | SessionEvent::PlanModeEnabled { .. }
-        | SessionEvent::PlanModeDisabled { .. }
-        | SessionEvent::PlanShown { .. }
-        | SessionEvent::Renamed { .. }
-        | SessionEvent::ReviewDrafted { .. }
-        | SessionEvent::ReviewSent { .. }
-        | SessionEvent::PlanCreated { .. }
-        | SessionEvent::PlanImported { .. }
-        | SessionEvent::WorkspaceChosen { .. }
-        | SessionEvent::FilesChanged { .. }
-        | SessionEvent::ChangesUndone { .. }
-        | SessionEvent::ClientSeen { .. }
-        | SessionEvent::GatewayAsked { .. }
-        | SessionEvent::Restored => None,
+        _ => None,
     }
 }
 
@@ -331,9 +317,9 @@ fn ended(entry: &Entry, ending: &TurnEnding) -> Option<Message> {
         (None, TurnEnd::PlanReady { plan } | TurnEnd::NothingPlanned { plan }) => Some(plan.clone()),
         (None, _) => None,
     };
-    let said = !text.is_empty() || plan.is_some();
+    let has_content = !text.is_empty() || plan.is_some();
     let role = MessageRole::Note { outcome: Some(ending.end.name()) };
-    said.then(|| Message { plan, ..message(entry, role, &text) })
+    has_content.then(|| Message { plan, ..message(entry, role, &text) })
 }
 
 fn message(entry: &Entry, role: MessageRole, text: &str) -> Message {
@@ -364,7 +350,7 @@ mod tests {
     #[test]
     fn what_stands_among_unknown_words_is_not_known_for_the_newest() {
         let turn = |name: &str| TurnId::new(name).unwrap();
-        let said = |name: &str| {
+        let replied = |name: &str| {
             let reply = ModelReply { text: "words".to_owned(), ..ModelReply::default() };
             Event::Turn { id: turn(name), event: TurnEvent::ModelReplied { reply, tokens: 1 } }
         };
@@ -381,11 +367,11 @@ mod tests {
             pinned: None,
         };
         let events = [
-            said("one"),
+            replied("one"),
             Event::Session(SessionEvent::Compacted { compaction: compacted }),
-            said("one"),
+            replied("one"),
             begun,
-            said("two"),
+            replied("two"),
         ];
         let entries: Vec<_> = (10..).zip(events).map(|(seq, event)| entry(seq, event)).collect();
         let read = || {

@@ -15,9 +15,9 @@ use crate::lookup;
 /// Entries are read a few at a time: one of them may be a megabyte.
 const PAGE: u32 = 64;
 /// A journal is replayed no further than this. It takes a few seconds.
-const MOST_ENTRIES: u64 = 200_000;
+const MAX_ENTRIES: u64 = 200_000;
 /// The size of the entries that are replayed.
-const MOST_BYTES: usize = 512 * 1024 * 1024;
+const MAX_BYTES: usize = 512 * 1024 * 1024;
 /// How many damaged entries are named.
 const NAMED: usize = 100;
 
@@ -49,7 +49,7 @@ impl History {
             let message = format!("The journal of {session} has no entry {seq}; it has entries 1 to {head}.");
             return Err(Refusal::not_found(message).into());
         }
-        if seq > MOST_ENTRIES {
+        if seq > MAX_ENTRIES {
             return Err(too_long().into());
         }
         let mut replay = SessionReplay::new(session.clone());
@@ -59,14 +59,14 @@ impl History {
             let Some(last) = page.last().map(|sealed| sealed.seq) else { break };
             for sealed in page.iter().take_while(|sealed| sealed.seq <= seq) {
                 bytes += sealed.body.len();
-                if bytes > MOST_BYTES {
+                if bytes > MAX_BYTES {
                     return Err(too_long().into());
                 }
                 if sealed.seq > read + 1 {
                     note(&mut damaged, session, read + 1, "it is missing");
                 }
                 match serde_json::from_str::<Entry>(&sealed.body) {
-                    Ok(entry) => replay.take_in(&entry),
+                    Ok(entry) => replay.apply(&entry),
                     Err(error) => note(&mut damaged, session, sealed.seq, &error),
                 }
                 read = sealed.seq;
@@ -123,5 +123,5 @@ fn note(damaged: &mut Vec<DamagedRow>, session: &SessionIdentity, seq: u64, reas
 }
 
 fn too_long() -> Refusal {
-    Refusal::limit(format!("The journal is too long to be replayed: at most {MOST_ENTRIES} entries."))
+    Refusal::limit(format!("The journal is too long to be replayed: at most {MAX_ENTRIES} entries."))
 }

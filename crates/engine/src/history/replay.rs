@@ -34,12 +34,12 @@ impl Replay {
         }
     }
 
-    pub(crate) fn take_in(&mut self, entry: Entry) {
+    pub(crate) fn apply(&mut self, entry: Entry) {
         if self.history.damaged.is_empty() {
             if matches!(entry.event.plan_event(), Some(PlanEvent::ExecutionStarted { .. })) {
                 self.keep_execution();
             }
-            if changes_steps(&entry.event) {
+            if entry.event.touches().changes_steps() {
                 self.positions = StepPositions { read: self.positions.read, ..StepPositions::default() };
             }
             self.snapshot.apply(&entry.event, &entry.context(), entry.seq);
@@ -162,51 +162,7 @@ fn decision(plan: &Plan, event: &PlanEvent, positions: &mut StepPositions) -> Op
             status: outcome.status,
             note: outcome.note.clone(),
         }),
-        PlanEvent::ContentSet { .. }
-        | PlanEvent::StepRecorded { .. }
-        | PlanEvent::MetadataSet { .. }
-        | PlanEvent::StepAdded { .. }
-        | PlanEvent::StepUpdated { .. }
-        | PlanEvent::StepRemoved { .. }
-        | PlanEvent::Finalized { .. }
-        | PlanEvent::Superseded { .. }
-        | PlanEvent::ExecutionStarted { .. }
-        | PlanEvent::ExecutionPaused { .. }
-        | PlanEvent::ExecutionResumed { .. }
-        | PlanEvent::StepBegun { .. }
-        | PlanEvent::PermissionsCounted { .. }
-        | PlanEvent::ExecutionFinished { .. } => None,
-    }
-}
-
-/// Whether the plan may have other steps after the event.
-fn changes_steps(event: &Event) -> bool {
-    match event {
-        Event::Plan { event, .. } => match event {
-            PlanEvent::ContentSet { .. }
-            | PlanEvent::StepRecorded { .. }
-            | PlanEvent::MetadataSet { .. }
-            | PlanEvent::StepAdded { .. }
-            | PlanEvent::StepUpdated { .. }
-            | PlanEvent::StepRemoved { .. }
-            | PlanEvent::Finalized { .. } => true,
-            PlanEvent::Approved { .. }
-            | PlanEvent::ApprovalSigned { .. }
-            | PlanEvent::Rejected { .. }
-            | PlanEvent::RevisionRequested { .. }
-            | PlanEvent::Cancelled { .. }
-            | PlanEvent::Superseded { .. }
-            | PlanEvent::ExecutionStarted { .. }
-            | PlanEvent::ExecutionPaused { .. }
-            | PlanEvent::ExecutionResumed { .. }
-            | PlanEvent::StepBegun { .. }
-            | PlanEvent::StepEnded { .. }
-            | PlanEvent::PermissionsCounted { .. }
-            | PlanEvent::ExecutionFinished { .. } => false,
-        },
-        // A plan begins with one of these.
-        Event::Session(_) => true,
-        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) => false,
+        _ => None,
     }
 }
 
@@ -236,9 +192,9 @@ mod tests {
         let plan = PlanId::new("plan-1").unwrap();
         let mut replay = Replay::new(&"cli:k3yk3y8x".parse().unwrap(), &plan);
         let created = json!({ "type": "plan_created", "plan": "plan-1", "number": 1, "style": "document" });
-        replay.take_in(entry(1, agent.clone(), created));
+        replay.apply(entry(1, agent.clone(), created));
         let written = json!({ "type": "content_set", "plan": "plan-1", "markdown": markdown, "title": null });
-        replay.take_in(entry(2, agent, written));
+        replay.apply(entry(2, agent, written));
         let steps: Vec<_> =
             replay.snapshot.plan(&plan).unwrap().content.steps().into_iter().map(|step| step.id).collect();
         assert_eq!(steps.len(), STEPS);
@@ -246,10 +202,10 @@ mod tests {
         let approved = json!({ "type": "plan_approved", "plan": "plan-1", "approval": {
             "by": person, "at": Timestamp::UNIX_EPOCH, "digest": digest, "approved": steps, "skipped": [], "note": null,
         } });
-        replay.take_in(entry(3, person.clone(), approved));
+        replay.apply(entry(3, person.clone(), approved));
         for (seq, step) in (4..).zip(&steps) {
             let ended = json!({ "type": "step_ended", "plan": "plan-1", "execution": "run-1", "step": step, "outcome": { "status": "COMPLETED" } });
-            replay.take_in(entry(seq, person.clone(), ended));
+            replay.apply(entry(seq, person.clone(), ended));
         }
         assert_eq!(replay.positions.read, 1);
         let history = replay.finish();

@@ -14,7 +14,7 @@ use crate::ledger::LedgerResult;
 /// Entries are read a few at a time: one of them may be a megabyte.
 const PAGE: u32 = 64;
 /// Costs are looked for in so many entries after the first execution began.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// What a piece of work cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,12 +50,12 @@ impl History {
             return Ok(ExecutionCosts::default());
         };
         let has_ended = history.executions.last().is_some_and(|last| last.execution.finished_at.is_some());
-        let ends = history.items.iter().filter(|item| has_ended && ends_execution(&item.event));
+        let ends = history.items.iter().filter(|item| has_ended && item.event.touches().ends_work);
         let end_seq = ends.map(|item| item.seq).next_back();
         let mut costs = Costs::new(plan);
         // The turn may have begun in the same moment as the execution.
         let (mut after, mut read) = (first.seq.saturating_sub(1), 0);
-        while read < MOST_ENTRIES {
+        while read < MAX_ENTRIES {
             let page = self.ledger().journal(session, after, PAGE).await?;
             let Some(end) = page.last().map(|sealed| sealed.seq) else { break };
             for sealed in &page {
@@ -63,17 +63,12 @@ impl History {
                 if end_seq.is_some_and(|end| sealed.seq > end) && costs.turns.is_empty() {
                     return Ok(costs.found);
                 }
-                costs.take_in(&entry.event);
+                costs.apply(&entry.event);
             }
             (after, read) = (end, read + page.len());
         }
         Ok(costs.found)
     }
-}
-
-fn ends_execution(event: &Event) -> bool {
-    let Event::Plan { event, .. } = event else { return false };
-    matches!(event, PlanEvent::ExecutionFinished { .. } | PlanEvent::Cancelled { .. } | PlanEvent::Superseded { .. })
 }
 
 struct Costs<'a> {
@@ -90,17 +85,17 @@ impl<'a> Costs<'a> {
         Self { plan, current: None, turns: HashMap::new(), found: HashMap::new() }
     }
 
-    fn take_in(&mut self, event: &Event) {
+    fn apply(&mut self, event: &Event) {
         match event {
             Event::Plan { id, event: PlanEvent::ExecutionStarted { execution } } if id == self.plan => {
                 self.current = Some(execution.id.clone());
             }
-            Event::Turn { id, event } => self.take_in_turn(id, event),
-            Event::Plan { .. } | Event::Session(_) | Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) => {}
+            Event::Turn { id, event } => self.apply_turn(id, event),
+            _ => {}
         }
     }
 
-    fn take_in_turn(&mut self, id: &TurnId, event: &TurnEvent) {
+    fn apply_turn(&mut self, id: &TurnId, event: &TurnEvent) {
         match event {
             TurnEvent::Begun { purpose, .. } => {
                 if let Some(work) = self.work_of(purpose) {
@@ -114,11 +109,7 @@ impl<'a> Costs<'a> {
             }
             TurnEvent::ToolEnded { .. } => self.count(id, |cost| cost.calls += 1),
             TurnEvent::Ended { .. } => drop(self.turns.remove(id)),
-            TurnEvent::Resumed
-            | TurnEvent::PermissionAsked { .. }
-            | TurnEvent::PermissionAnswered { .. }
-            | TurnEvent::QuestionsAsked { .. }
-            | TurnEvent::QuestionsAnswered { .. } => {}
+            _ => {}
         }
     }
 

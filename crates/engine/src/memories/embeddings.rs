@@ -15,13 +15,13 @@ use crate::ledger::{LedgerResult, MemoryVector};
 use crate::model::EmbeddingModel;
 
 /// The longest that a search waits for the service, and how long it is left alone after a failure.
-const PATIENCE: Duration = Duration::from_secs(5);
+const EMBED_TIMEOUT: Duration = Duration::from_secs(5);
 const REST: Duration = Duration::from_secs(60);
 /// The newest items that are compared.
 const COMPARED: u32 = 2_000;
 /// How many texts one request has, and how many items without a vector one search sends.
 const BATCH: usize = 64;
-const MOST_NEW: usize = 256;
+const MAX_NEW: usize = 256;
 /// How many of the nearest items are ranked.
 const NEAREST: usize = 80;
 
@@ -44,11 +44,11 @@ impl Embeddings {
     }
 
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String> {
-        let failed = match timeout(PATIENCE, self.model.embed(texts)).await {
+        let failed = match timeout(EMBED_TIMEOUT, self.model.embed(texts)).await {
             Ok(Ok(vectors)) if vectors.len() == texts.len() => return Ok(vectors),
             Ok(Ok(vectors)) => format!("it answered with {} vectors for {} texts", vectors.len(), texts.len()),
             Ok(Err(error)) => error.message,
-            Err(_) => format!("it did not answer within {} seconds", PATIENCE.as_secs()),
+            Err(_) => format!("it did not answer within {} seconds", EMBED_TIMEOUT.as_secs()),
         };
         tracing::warn!(event = "embeddings_failed", model = self.model.name(), "{failed}");
         let until = Instant::now() + REST;
@@ -85,7 +85,7 @@ impl Memories {
             return Ok(ByMeaning::Failed(embeddings.note(&why)));
         }
         let missing: Vec<Place> = stored.iter().filter(|one| one.vector.is_none()).map(|one| one.place).collect();
-        let missing = &missing[..missing.len().min(MOST_NEW)];
+        let missing = &missing[..missing.len().min(MAX_NEW)];
         let new = if missing.is_empty() { Vec::new() } else { ledger.memory_items(chain, missing).await?.items };
         // The question is sent with the first items, so that most searches need one request.
         let first = new.len().min(BATCH - 1);

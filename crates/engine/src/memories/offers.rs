@@ -12,7 +12,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
 use planwright_core::workbook::DocumentKind;
 
-use super::{Memories, MemoryOutcome, SHORTEST_PIECE, other_request};
+use super::{MIN_PIECE, Memories, MemoryOutcome, other_request};
 use crate::ledger::{Committed, LedgerResult};
 use crate::submitter::SubmitRequest;
 use crate::workbook::DocumentReader;
@@ -88,10 +88,7 @@ impl Memories {
             self.submit_as(request, MemoryCommand::Accept(Box::new(offer))).await?;
         match event {
             MemoryEvent::Saved { item } => Ok((*item, committed)),
-            MemoryEvent::Promoted { .. }
-            | MemoryEvent::Forgotten { .. }
-            | MemoryEvent::Restored { .. }
-            | MemoryEvent::OfferDeclined { .. } => Err(other_request()),
+            _ => Err(other_request()),
         }
     }
 
@@ -103,7 +100,7 @@ impl Memories {
 
 fn find(mut offers: Vec<MemoryOffer>, session: &SessionIdentity, reference: &str) -> Result<MemoryOffer, Refusal> {
     let reference = reference.trim();
-    if reference.len() >= SHORTEST_PIECE {
+    if reference.len() >= MIN_PIECE {
         offers.retain(|offer| offer.id.as_str().contains(reference));
         if let [only] = offers.as_slice() {
             return Ok(only.clone());

@@ -17,12 +17,12 @@ use crate::submitter::{SubmitRequest, Submitter};
 use crate::tool_schema::{Arguments, ToolDefinition, parse, schema_of};
 
 const DEFAULT_LIMIT: usize = 8;
-const MOST: usize = 50;
+const MAX_LIMIT: usize = 50;
 /// The most offers beside the items of a search.
-const MOST_OFFERS: usize = 3;
+const MAX_OFFERS: usize = 3;
 
 #[derive(Debug, Clone)]
-pub(crate) struct MemoryTools {
+pub struct MemoryTools {
     submitter: Submitter,
     memories: Memories,
 }
@@ -77,7 +77,7 @@ impl From<KindArgument> for MemoryKind {
 }
 
 /// The memory tools that pass the gate in this situation.
-pub(crate) fn memory_tools(situation: &GateContext) -> Vec<ToolDefinition> {
+pub fn memory_tools(situation: &GateContext) -> Vec<ToolDefinition> {
     // The schemas are made from types, which is not worth doing again for every request.
     static SEARCH: LazyLock<ToolDefinition> = LazyLock::new(|| define(MemoryTool::Search));
     static SAVE: LazyLock<ToolDefinition> = LazyLock::new(|| define(MemoryTool::Save));
@@ -98,7 +98,7 @@ fn define(tool: MemoryTool) -> ToolDefinition {
 }
 
 impl MemoryTools {
-    pub(crate) fn new(submitter: Submitter, memories: Memories) -> Self {
+    pub fn new(submitter: Submitter, memories: Memories) -> Self {
         Self { submitter, memories }
     }
 
@@ -107,11 +107,11 @@ impl MemoryTools {
         let query = MemoryQuery::of(text);
         let offers = self.memories.offers_in(chain).await?;
         let matching = offers.iter().filter(|offer| query.shares_a_term_with(&offer.content));
-        Ok(matching.take(MOST_OFFERS).map(offered_item).collect())
+        Ok(matching.take(MAX_OFFERS).map(offered_item).collect())
     }
 
     /// The answer, and what was committed if something was. The run decides the scopes.
-    pub(crate) async fn call(
+    pub async fn call(
         &self,
         request: SubmitRequest<'_>,
         caller: Caller,
@@ -125,7 +125,7 @@ impl MemoryTools {
             MemoryTool::Search => {
                 let given: SearchArguments = parse(tool.name(), arguments)?;
                 let chain = ScopeChain::of(request.session, run)?;
-                let limit = given.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MOST);
+                let limit = given.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
                 let search = self.memories.search(&chain, &given.query, limit).await?;
                 let mut answer = json!({ "items": search.found.iter().map(found_item).collect::<Vec<_>>() });
                 if let Some(note) = &search.note {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use planwright_core::policy::Policy;
 
-use crate::approvals;
 use crate::ledger::{Ledger, LedgerResult};
+use crate::lookup::approval_state;
 
 /// The last result. A plan that is carried out asks for it with every step, and the records change rarely. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +47,7 @@ impl PolicyInForce {
             return Ok(policy);
         }
         let records = ledger.approval_records().await?;
-        let state = approvals::replay(&records)?;
+        let state = approval_state(&records)?;
         let approval = match &state.policy {
             Some(in_force) => in_force.stricter(&configured.approval),
             None => configured.approval.clone(),

@@ -22,12 +22,12 @@ use super::{
     Arguments, CallContext, PlanTools, ToolDefinition, changed_step, changing_command, parse, plan_tools, results,
 };
 use crate::history::History;
-use crate::ledger::{Committed, LedgerError, LedgerResult};
+use crate::ledger::{LedgerError, LedgerResult};
 use crate::memories::memory_tools;
 use crate::workbook::workbook_tools;
 
 /// The bytes of a difference that an agent is shown.
-const LONGEST_DIFFERENCE: usize = 4_000;
+const MAX_DIFFERENCE: usize = 4_000;
 
 /// The tools for agents of other programs.
 #[derive(Debug, Clone)]
@@ -40,28 +40,8 @@ pub struct ExternalTools {
 pub struct ExternalAnswer {
     pub outcome: Result<Value, Refusal>,
     pub ignored: Vec<String>,
-    pub effects: CallEffects,
-}
-
-/// What a call did beside its answer.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct CallEffects {
     /// The plan whose text the client knows from the answer, or wrote itself.
     pub shown: Option<Arc<Plan>>,
-    /// The session after the last commit of the call, and the number of its journal's last entry.
-    pub committed: Option<(CopyOnWrite<Session>, u64)>,
-}
-
-impl CallEffects {
-    /// Returns the plan that the commit changed.
-    fn of_commit(&mut self, tool: PlanTool, committed: Committed) -> LedgerResult<Arc<Plan>> {
-        let plan = results::changed_plan(&committed)?;
-        let shows_text = matches!(tool, PlanTool::SetContent | PlanTool::Submit | PlanTool::Finalize);
-        self.shown = shows_text.then(|| Arc::clone(plan));
-        let plan = Arc::clone(plan);
-        self.committed = committed.snapshot.session.zip(Some(committed.seq));
-        Ok(plan)
-    }
 }
 
 impl ExternalTools {
@@ -104,9 +84,9 @@ impl ExternalTools {
         is_upstream: &(dyn Fn(&str) -> bool + Sync),
     ) -> ExternalAnswer {
         let ignored = take_unknown(name, &mut arguments);
-        let mut effects = CallEffects::default();
-        let outcome = self.carry_out(session, by, name, arguments, is_upstream, &mut effects).await;
-        ExternalAnswer { outcome: outcome.map_err(LedgerError::into_refusal), ignored, effects }
+        let mut shown = None;
+        let outcome = self.carry_out(session, by, name, arguments, is_upstream, &mut shown).await;
+        ExternalAnswer { outcome: outcome.map_err(LedgerError::into_refusal), ignored, shown }
     }
 
     async fn carry_out(
@@ -116,16 +96,16 @@ impl ExternalTools {
         name: &str,
         arguments: Arguments,
         is_upstream: &(dyn Fn(&str) -> bool + Sync),
-        effects: &mut CallEffects,
+        shown: &mut Option<Arc<Plan>>,
     ) -> LedgerResult<Value> {
         let tools = &self.tools;
         if name == PlanTool::SetContent.name() {
-            return self.set_content(session, by, arguments, effects).await;
+            return self.set_content(session, by, arguments, shown).await;
         }
         let snapshot = tools.submitter.read_project(session).await?;
         let context = CallContext { snapshot: &snapshot, caller: Caller::ExternalAgent };
         if let Some(tool) = PlanTool::named(name) {
-            return self.call_plan_tool(context, by, tool, arguments, is_upstream, effects).await;
+            return self.call_plan_tool(context, by, tool, arguments, is_upstream, shown).await;
         }
         let request = tools.submitter.request(session, by);
         if let Some(tool) = MemoryTool::named(name) {
@@ -145,7 +125,7 @@ impl ExternalTools {
         session: &SessionIdentity,
         by: &Actor,
         arguments: Arguments,
-        effects: &mut CallEffects,
+        shown: &mut Option<Arc<Plan>>,
     ) -> LedgerResult<Value> {
         let (tools, tool) = (&self.tools, PlanTool::SetContent);
         let (command, expected) = match content_command(arguments) {
@@ -167,8 +147,9 @@ impl ExternalTools {
         // The answer names the sections of the project's template that are missing.
         tools.submitter.policies().read_project(&committed.snapshot).await;
         let answer = tools.answer(tool, None, &committed)?;
-        let plan = effects.of_commit(tool, committed)?;
-        Ok(with_next(answer, &plan))
+        let plan = results::changed_plan(&committed)?;
+        *shown = Some(Arc::clone(plan));
+        Ok(with_next(answer, plan))
     }
 
     async fn call_plan_tool(
@@ -178,11 +159,11 @@ impl ExternalTools {
         tool: PlanTool,
         arguments: Arguments,
         is_upstream: &(dyn Fn(&str) -> bool + Sync),
-        effects: &mut CallEffects,
+        shown: &mut Option<Arc<Plan>>,
     ) -> LedgerResult<Value> {
         let (tools, session) = (&self.tools, &context.snapshot.identity);
         if matches!(tool, PlanTool::Get | PlanTool::List | PlanTool::AwaitDecision) {
-            return self.read(context, tool, arguments, effects).await;
+            return self.read(context, tool, arguments, shown).await;
         }
         let command = match command(context.snapshot, tool, arguments, is_upstream) {
             Ok(command) => command,
@@ -209,9 +190,12 @@ impl ExternalTools {
             | PlanTool::List
             | PlanTool::AwaitDecision => tools.answer(tool, step, &committed)?,
         };
-        let plan = effects.of_commit(tool, committed)?;
         Ok(match tool {
-            PlanTool::SetContent | PlanTool::Submit | PlanTool::Finalize => with_next(answer, &plan),
+            PlanTool::SetContent | PlanTool::Submit | PlanTool::Finalize => {
+                let plan = results::changed_plan(&committed)?;
+                *shown = Some(Arc::clone(plan));
+                with_next(answer, plan)
+            }
             PlanTool::Get
             | PlanTool::List
             | PlanTool::AwaitDecision
@@ -230,14 +214,14 @@ impl ExternalTools {
         context: CallContext<'_>,
         tool: PlanTool,
         arguments: Arguments,
-        effects: &mut CallEffects,
+        shown: &mut Option<Arc<Plan>>,
     ) -> LedgerResult<Value> {
         let tools = &self.tools;
         match tool {
             PlanTool::Get => {
                 let plan = tools.requested_plan(context, arguments).await?;
                 let answer = with_next(tools.whole(&plan), &plan);
-                effects.shown = Some(plan);
+                *shown = Some(plan);
                 Ok(answer)
             }
             PlanTool::AwaitDecision => {
@@ -260,7 +244,7 @@ impl ExternalTools {
     }
 
     /// Records a call to a tool of an upstream server as a step. A plan that is over gives way to a new one.
-    pub(crate) async fn record(
+    pub async fn record(
         &self,
         session: &SessionIdentity,
         by: &Actor,
@@ -444,8 +428,8 @@ fn of_style(style: PlanStyle, policy: &Policy) -> GateContext {
 }
 
 fn with_next(mut answer: Value, plan: &Plan) -> Value {
-    if let Some(words) = next(plan) {
-        answer["next"] = json!(words);
+    if let Some(hint) = next(plan) {
+        answer["next"] = json!(hint);
     }
     answer
 }
@@ -489,7 +473,7 @@ fn as_text(difference: &PlanDiff) -> String {
             DiffLine::Gap { .. } => '…',
         };
         text.push_str(&format!("{mark}{}\n", line.text()));
-        if text.len() > LONGEST_DIFFERENCE {
+        if text.len() > MAX_DIFFERENCE {
             text.push_str("…\n");
             break;
         }

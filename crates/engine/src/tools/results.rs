@@ -79,7 +79,7 @@ pub(super) fn progress(plan: &Plan) -> Value {
 }
 
 /// Whether the answer to a report says that a person looks at the step first.
-pub(crate) fn is_paused(answer: &Value) -> bool {
+pub fn is_paused(answer: &Value) -> bool {
     answer.get(PAUSED) == Some(&Value::Bool(true))
 }
 

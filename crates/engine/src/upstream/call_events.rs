@@ -23,7 +23,7 @@ pub struct CallProgress {
 
 impl CallProgress {
     /// One line for people.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let done = match self.total {
             Some(total) => format!("{} of {total}", self.progress),
             None => self.progress.to_string(),
@@ -83,7 +83,7 @@ impl ServerQuestion {
 
 /// Told what happens during a call.
 pub trait CallObserver: Send + Sync {
-    fn take_in(&self, event: CallEvent);
+    fn on_event(&self, event: CallEvent);
 
     /// The client that made the call. Calls of the same client have the same key; a call of this program's agent has none.
     fn client(&self) -> Option<ClientKey>;
@@ -106,11 +106,11 @@ impl CallEventSender {
         (Self { client, events }, receiver)
     }
 
-    pub(super) fn client(&self) -> ClientKey {
+    pub fn client(&self) -> ClientKey {
         self.client
     }
 
-    pub(super) fn send(&self, event: CallEvent) {
+    pub fn send(&self, event: CallEvent) {
         let _ = self.events.try_send(event);
     }
 }

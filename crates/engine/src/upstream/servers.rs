@@ -134,7 +134,7 @@ impl ToolSelection {
         Ok(Self { patterns: Some(builder.build().map_err(|error| error.to_string())?), most })
     }
 
-    pub(super) fn selects(&self, tool: &str) -> bool {
+    pub fn selects(&self, tool: &str) -> bool {
         self.patterns.as_ref().is_none_or(|patterns| patterns.is_match(tool))
     }
 }
@@ -178,7 +178,7 @@ impl ToolOffer {
         list_digest(&self.tools)
     }
 
-    pub(super) fn digest_of(&self, tool: &str) -> Option<Digest> {
+    pub fn digest_of(&self, tool: &str) -> Option<Digest> {
         self.digests.get(tool).copied()
     }
 }

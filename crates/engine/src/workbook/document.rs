@@ -25,12 +25,12 @@ pub struct DocumentVersion {
 
 /// Reads documents from the journal.
 #[derive(Debug, Clone)]
-pub(crate) struct DocumentReader {
+pub struct DocumentReader {
     ledger: Arc<dyn Ledger>,
 }
 
 impl DocumentReader {
-    pub(crate) fn new(ledger: Arc<dyn Ledger>) -> Self {
+    pub fn new(ledger: Arc<dyn Ledger>) -> Self {
         Self { ledger }
     }
 
@@ -50,7 +50,7 @@ impl DocumentReader {
     }
 
     /// The version of a document that the session's state names.
-    pub(crate) async fn version(
+    pub async fn version(
         &self,
         session: &SessionIdentity,
         which: DocumentKind,
@@ -70,11 +70,7 @@ impl DocumentReader {
     }
 
     /// The texts that these entries have.
-    pub(crate) async fn texts(
-        &self,
-        session: &SessionIdentity,
-        seqs: &Documents<u64>,
-    ) -> LedgerResult<Documents<String>> {
+    pub async fn texts(&self, session: &SessionIdentity, seqs: &Documents<u64>) -> LedgerResult<Documents<String>> {
         let mut texts = Documents::<String>::default();
         for which in DocumentKind::ALL {
             let seq = *seqs.get(which);

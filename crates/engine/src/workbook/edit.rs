@@ -35,7 +35,7 @@ pub struct InitOutcome {
     /// The name under which the one before it was archived.
     pub archived: Option<String>,
     pub notes: Vec<Note>,
-    pub(crate) committed: Option<Committed>,
+    pub committed: Option<Committed>,
 }
 
 /// The result of an edit.
@@ -46,7 +46,7 @@ pub struct EditOutcome {
     pub changed: bool,
     pub bytes: usize,
     pub notes: Vec<Note>,
-    pub(crate) committed: Option<Committed>,
+    pub committed: Option<Committed>,
 }
 
 /// Changes workbooks in the ledger and then brings the files up to date.

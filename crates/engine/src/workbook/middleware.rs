@@ -16,32 +16,31 @@ use super::edit::NewWorkbook;
 use super::sync::DISK;
 use crate::ledger::{Committed, LedgerResult};
 use crate::submitter::{SubmitRequest, Submitter};
-use crate::toolbox::files::read::without_numbers;
 
 /// A call that has ended.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct EndedCall<'a> {
-    pub(crate) tool: &'a str,
+pub struct EndedCall<'a> {
+    pub tool: &'a str,
     /// As the model wrote them.
-    pub(crate) arguments: &'a str,
+    pub arguments: &'a str,
     /// The answer, or the reason of the failure.
-    pub(crate) answer: &'a str,
+    pub answer: &'a str,
 }
 
 /// Writes into the workbook when a call ends or a message arrives, and makes the hint in the prompt.
 #[derive(Debug, Clone)]
-pub(crate) struct WorkbookMiddleware {
+pub struct WorkbookMiddleware {
     submitter: Submitter,
     workbooks: Workbooks,
 }
 
 impl WorkbookMiddleware {
-    pub(crate) fn new(submitter: Submitter, workbooks: Workbooks) -> Self {
+    pub fn new(submitter: Submitter, workbooks: Workbooks) -> Self {
         Self { submitter, workbooks }
     }
 
     /// Adds a part of what a call returned to the findings, with its source.
-    pub(crate) async fn note_finding(
+    pub async fn note_finding(
         &self,
         request: SubmitRequest<'_>,
         call: EndedCall<'_>,
@@ -53,7 +52,7 @@ impl WorkbookMiddleware {
     }
 
     /// Notes a failed call in the progress document. Returns how many times it has failed by now.
-    pub(crate) async fn note_error(
+    pub async fn note_error(
         &self,
         request: SubmitRequest<'_>,
         call: EndedCall<'_>,
@@ -72,7 +71,7 @@ impl WorkbookMiddleware {
     }
 
     /// Assesses whether a message needs a workbook. The assessment and its reasons go into the journal in both cases.
-    pub(crate) async fn assess_message(&self, request: SubmitRequest<'_>, text: &str) -> LedgerResult<Assessment> {
+    pub async fn assess_message(&self, request: SubmitRequest<'_>, text: &str) -> LedgerResult<Assessment> {
         let assessment = assess(text, &self.submitter.policy().planning_files);
         let record = WorkbookCommand::RecordAssessment(AssessmentRecord::from(&assessment));
         self.submitter.submit_as(request, Command::Workbook(record)).await?;
@@ -81,7 +80,7 @@ impl WorkbookMiddleware {
 
     /// Whether a message may begin a workbook without a request for one: the setting allows it, the person has not switched
     /// it off, and no workbook is open.
-    pub(crate) async fn may_begin_by_itself(&self, session: &Session) -> LedgerResult<bool> {
+    pub async fn may_begin_by_itself(&self, session: &Session) -> LedgerResult<bool> {
         if !self.submitter.policy().planning_files.auto_init || session.refuses_planning_files() {
             return Ok(false);
         }
@@ -92,7 +91,7 @@ impl WorkbookMiddleware {
     }
 
     /// The part of the prompt about the workbook; `None` if planning files are off.
-    pub(crate) async fn hint(&self, snapshot: &Snapshot) -> Option<String> {
+    pub async fn hint(&self, snapshot: &Snapshot) -> Option<String> {
         let session = snapshot.session.as_ref()?;
         if !session.has_planning_files(&self.submitter.policy().planning_files) {
             return None;
@@ -114,10 +113,10 @@ fn last_edit(document: &DocumentVersion) -> LastEdit {
 
 impl NewWorkbook {
     /// A workbook about a message: its first line is the title.
-    pub(crate) fn about(text: &str) -> Self {
-        const LONGEST: usize = 80;
+    pub fn about(text: &str) -> Self {
+        const MAX_CHARACTERS: usize = 80;
         let line = text.trim().lines().next().unwrap_or_default().trim();
-        let title = match line.char_indices().nth(LONGEST) {
+        let title = match line.char_indices().nth(MAX_CHARACTERS) {
             Some((end, _)) => format!("{}…", line[..end].trim_end()),
             None => line.to_owned(),
         };
@@ -158,4 +157,15 @@ impl EndedCall<'_> {
             (Some(_) | None, None) => self.answer.to_owned(),
         }
     }
+}
+
+/// The text of an answer of `read_file` without the numbers of its lines.
+fn without_numbers(content: &str) -> String {
+    let text = |line: &'_ str| -> String {
+        match line.split_once('\t') {
+            Some((number, text)) if number.trim_start().parse::<usize>().is_ok() => text.to_owned(),
+            Some(_) | None => line.to_owned(),
+        }
+    };
+    content.split_inclusive('\n').map(text).collect()
 }

@@ -84,8 +84,8 @@ impl FileSync {
     pub(super) async fn open(&self, session: &SessionIdentity) -> WorkbookFiles {
         let most = self.submitter.policy().limits.document_bytes;
         let Some(folders) = self.folders() else { return WorkbookFiles { dir: None, error: None } };
-        let folder = folders.files.whole_folder(session);
-        match blocking(move || WorkbookDir::open(&folder, most)).await {
+        let (files, session) = (Arc::clone(&folders.files), session.clone());
+        match blocking(move || files.open_folder(&session)?.map(|own| WorkbookDir::lock(own, most)).transpose()).await {
             Ok(dir) => WorkbookFiles { dir: dir.map(Arc::new), error: None },
             Err(error) => WorkbookFiles { dir: None, error: Some(error) },
         }
@@ -103,8 +103,9 @@ impl FileSync {
         let (None, Some(folders)) = (&workbook_files.dir, self.folders()) else {
             return Ok(workbook_files.dir.clone());
         };
-        let (folder, most) = (folders.files.whole_folder(session), self.submitter.policy().limits.document_bytes);
-        Ok(Some(Arc::new(blocking(move || WorkbookDir::create(&folder, most)).await?)))
+        let (files, session) = (Arc::clone(&folders.files), session.clone());
+        let most = self.submitter.policy().limits.document_bytes;
+        Ok(Some(Arc::new(blocking(move || WorkbookDir::lock(files.make_folder(&session)?, most)).await?)))
     }
 
     /// A problem with the files becomes a note and not an error, because the ledger has every document.
@@ -152,8 +153,8 @@ impl FileSync {
         let before = written.clone();
         let look = match &state.current {
             Some(workbook) => {
-                let taken_in = self.take_in(session, workbook, &dir, &found, &written, report).await?;
-                match taken_in {
+                let applied = self.apply_edits(session, workbook, &dir, &found, &written, report).await?;
+                match applied {
                     SyncStep::Repeat => return Ok(SyncStep::Repeat),
                     SyncStep::Done => self.write_out(session, workbook, &dir, &found, &mut written).await?,
                 }
@@ -168,7 +169,7 @@ impl FileSync {
     }
 
     /// Submits a person's edits of the files. The ledger has a newer version afterwards, so the sync starts over.
-    async fn take_in(
+    async fn apply_edits(
         &self,
         session: &SessionIdentity,
         workbook: &Workbook,

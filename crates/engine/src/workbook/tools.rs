@@ -16,7 +16,7 @@ use crate::submitter::{SubmitRequest, Submitter};
 use crate::tool_schema::{Arguments, ToolDefinition};
 
 /// The workbook tools that pass the gate in this situation.
-pub(crate) fn workbook_tools(situation: &GateContext) -> Vec<ToolDefinition> {
+pub fn workbook_tools(situation: &GateContext) -> Vec<ToolDefinition> {
     let define = |tool: WorkbookTool| ToolDefinition {
         name: tool.name(),
         description: arguments::description(tool).to_owned(),
@@ -27,18 +27,18 @@ pub(crate) fn workbook_tools(situation: &GateContext) -> Vec<ToolDefinition> {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct WorkbookTools {
+pub struct WorkbookTools {
     submitter: Submitter,
     workbooks: Workbooks,
 }
 
 impl WorkbookTools {
-    pub(crate) fn new(submitter: Submitter, workbooks: Workbooks) -> Self {
+    pub fn new(submitter: Submitter, workbooks: Workbooks) -> Self {
         Self { submitter, workbooks }
     }
 
     /// The answer, and what was committed if something was.
-    pub(crate) async fn call(
+    pub async fn call(
         &self,
         request: SubmitRequest<'_>,
         caller: Caller,

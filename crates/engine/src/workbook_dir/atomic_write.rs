@@ -117,9 +117,9 @@ impl WorkbookDir {
 
 /// `task_plan.conflict-3.md`, and with a further number if that is taken.
 fn names_beside(which: DocumentKind, version: u32) -> impl Iterator<Item = String> {
-    const MOST: u32 = 1_000;
+    const MAX_COPIES: u32 = 1_000;
     let first = format!("{which}.conflict-{version}.md");
-    std::iter::once(first).chain((2..MOST).map(move |n| format!("{which}.conflict-{version}-{n}.md")))
+    std::iter::once(first).chain((2..MAX_COPIES).map(move |n| format!("{which}.conflict-{version}-{n}.md")))
 }
 
 fn temp_file<'a>(folder: &'a Dir, text: &str) -> io::Result<TempFile<'a>> {
@@ -145,14 +145,13 @@ fn exchange(_: &Dir, _: &str, _: &Dir, _: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use planwright_core::session::SessionIdentity;
+    use cap_std::ambient_authority;
 
     use super::*;
-    use crate::toolbox::files::folder::SessionFolder;
 
     fn dir(root: &std::path::Path) -> WorkbookDir {
-        let session: SessionIdentity = "cli:k3yk3y8x".parse().unwrap();
-        WorkbookDir::create(&SessionFolder::new(root.to_owned(), &session), 1_000).unwrap()
+        let root = Dir::open_ambient_dir(root, ambient_authority()).unwrap();
+        WorkbookDir::lock(make_folder(&root, "cli-k3yk3y8x").unwrap(), 1_000).unwrap()
     }
 
     #[test]

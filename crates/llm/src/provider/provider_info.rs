@@ -15,7 +15,7 @@ pub(super) struct ProviderInfo {
 const QUOTED_CHARACTERS: usize = 400;
 
 /// A shorter key is a placeholder for a server that takes none.
-const SHORTEST_SECRET: usize = 6;
+const MIN_SECRET: usize = 6;
 
 /// A key of this length does not occur in other words by accident.
 const UNMISTAKABLE: usize = 12;
@@ -91,7 +91,7 @@ impl ProviderInfo {
 /// Takes a key out of a text. A short one is taken out only where it stands alone: the letters of a key such as `secret`
 /// also occur inside other words.
 fn redact(text: &str, key: &str) -> String {
-    if key.len() < SHORTEST_SECRET {
+    if key.len() < MIN_SECRET {
         return text.to_owned();
     }
     if key.len() >= UNMISTAKABLE {

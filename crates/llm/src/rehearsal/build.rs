@@ -14,7 +14,7 @@ use crate::rehearsal::{Next, messages};
 pub(super) fn next(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
     // Without having asked, or with, the calls that build the draft are the same ones in the same order.
     let made = turn.calls.iter().filter(|call| !["plan_get", "ask_agent"].contains(&call.name)).count();
-    let calls = match (plan.phase, Intent::of(turn.words)) {
+    let calls = match (plan.phase, Intent::of(turn.text)) {
         (RehearsedPhase::Drafting, _) if plan.has_steps => changed(turn, plan),
         (RehearsedPhase::Drafting, _) | (RehearsedPhase::Waiting, Intent::Task) => match question(turn) {
             Some(question) if made == 0 => return Next::Call("ask_agent", question),
@@ -37,7 +37,7 @@ const ANSWER_CHARACTERS: usize = 160;
 type Calls = Vec<(&'static str, Value)>;
 
 fn new(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Calls {
-    let draft = Draft::from_words(turn.words);
+    let draft = Draft::from_text(turn.text);
     let agents = agents(turn);
     let mut calls: Calls = vec![
         ("plan_create_draft", json!({ "goal": draft.title, "title": draft.title })),
@@ -61,7 +61,7 @@ fn new(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Calls {
 
 /// A draft that has steps already is one that a person wants changed, or that was left half-way.
 fn changed(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Calls {
-    let feedback = plan.feedback.as_deref().unwrap_or(turn.words);
+    let feedback = plan.feedback.as_deref().unwrap_or(turn.text);
     let mut calls: Calls = Vec::new();
     if plan.incomplete {
         calls.push(("plan_set_metadata", metadata(None)));
@@ -80,7 +80,7 @@ fn question(turn: &TurnView<'_>) -> Option<Value> {
     if !turn.has("ask_agent") || turn.made("ask_agent").next().is_some() {
         return None;
     }
-    let title = Draft::from_words(turn.words).title;
+    let title = Draft::from_text(turn.text).title;
     let question = format!("What exists already for “{title}”, and what speaks against it?");
     Some(json!({ "agent": fit(&agents(turn), StepKind::Look), "question": question }))
 }
@@ -95,12 +95,8 @@ fn answer(turn: &TurnView<'_>) -> Option<String> {
         return Some(format!("The {agent} could not be asked: {}", short(&asked.reason())));
     }
     let value = asked.value();
-    let words = short(value["answer"].as_str().unwrap_or(asked.text));
-    Some(if words.is_empty() {
-        format!("The {agent} had no answer")
-    } else {
-        format!("The {agent} says: “{words}”")
-    })
+    let text = short(value["answer"].as_str().unwrap_or(asked.text));
+    Some(if text.is_empty() { format!("The {agent} had no answer") } else { format!("The {agent} says: “{text}”") })
 }
 
 fn metadata(answer: Option<String>) -> Value {

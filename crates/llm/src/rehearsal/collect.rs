@@ -17,7 +17,7 @@ const OURS: [&str; 5] = ["ask_", "memory_", "goal_", "task_", "diary_"];
 pub(super) fn next(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
     match plan.phase {
         RehearsedPhase::Drafting => collect(turn, plan),
-        RehearsedPhase::Waiting => match Intent::of(turn.words) {
+        RehearsedPhase::Waiting => match Intent::of(turn.text) {
             Intent::GoAhead | Intent::Ask => Next::Say(messages::waiting()),
             Intent::Change | Intent::Task => Next::Say(messages::frozen()),
         },
@@ -29,7 +29,7 @@ pub(super) fn next(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
 
 fn collect(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
     let made: Vec<_> = turn.calls.iter().filter(|call| !call.is_about_plans()).collect();
-    let draft = Draft::from_words(turn.words);
+    let draft = Draft::from_text(turn.text);
     if let Some(tool) = usable(turn).get(made.len()) {
         return Next::CallOther(tool.name.clone(), arguments(tool, &note(&draft, plan)));
     }

@@ -9,16 +9,16 @@ use crate::rehearsal::turn_view::TurnView;
 use crate::rehearsal::{Next, messages, progress};
 
 pub(super) fn next(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
-    let intent = Intent::of(turn.words);
+    let intent = Intent::of(turn.text);
     match plan.phase {
         RehearsedPhase::Drafting => write(turn, plan, plan.feedback.as_deref()),
         RehearsedPhase::Waiting => match (&plan.feedback, intent) {
             (Some(feedback), _) => write(turn, plan, Some(feedback)),
-            (None, Intent::Change | Intent::Task) => write(turn, plan, Some(turn.words)),
+            (None, Intent::Change | Intent::Task) => write(turn, plan, Some(turn.text)),
             (None, Intent::GoAhead | Intent::Ask) => Next::Say(messages::waiting()),
         },
         RehearsedPhase::Approved => match intent {
-            Intent::Change => write(turn, plan, Some(turn.words)),
+            Intent::Change => write(turn, plan, Some(turn.text)),
             Intent::Ask => Next::Say(messages::approved()),
             Intent::GoAhead | Intent::Task if plan.markdown.contains(DRAFTED_HERE) => progress::next(turn, plan),
             Intent::GoAhead | Intent::Task => Next::Say(messages::not_drafted_here()),
@@ -30,9 +30,9 @@ pub(super) fn next(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
 
 fn write(turn: &TurnView<'_>, plan: &RehearsedPlan, feedback: Option<&str>) -> Next {
     let markdown = match feedback {
-        Some(feedback) if plan.markdown.is_empty() => revised(&Draft::from_words(turn.words).markdown(), feedback),
+        Some(feedback) if plan.markdown.is_empty() => revised(&Draft::from_text(turn.text).markdown(), feedback),
         Some(feedback) => revised(&plan.markdown, feedback),
-        None => Draft::from_words(turn.words).markdown(),
+        None => Draft::from_text(turn.text).markdown(),
     };
     Next::Call("plan_set_content", json!({ "plan_markdown": markdown }))
 }

@@ -32,9 +32,9 @@ const STEP_CHARACTERS: usize = 160;
 const REQUEST_CHARACTERS: usize = 300;
 
 impl Draft {
-    pub(super) fn from_words(words: &str) -> Self {
-        let words = visible(words);
-        let mut parts = parts(&words);
+    pub(super) fn from_text(text: &str) -> Self {
+        let text = visible(text);
+        let mut parts = parts(&text);
         if parts.is_empty() {
             parts.push("Try out planning".to_owned());
         }
@@ -47,7 +47,7 @@ impl Draft {
         let work = parts.iter().map(|part| Step { text: shortened(part, STEP_CHARACTERS), kind: StepKind::Work });
         let check = Step { text: "Check the result against the request".to_owned(), kind: StepKind::Check };
         let steps = std::iter::once(look).chain(work).chain([check]).collect();
-        Self { title, request: shortened(&one_line(&words), REQUEST_CHARACTERS), steps }
+        Self { title, request: shortened(&one_line(&text), REQUEST_CHARACTERS), steps }
     }
 
     pub(super) fn markdown(&self) -> String {
@@ -74,13 +74,13 @@ pub(super) fn revised(markdown: &str, feedback: &str) -> String {
 
 /// A step that takes the feedback up.
 pub(super) fn change(feedback: &str) -> String {
-    let words = one_line(&visible(feedback));
-    format!("As asked: {}", shortened(&words, STEP_CHARACTERS))
+    let text = one_line(&visible(feedback));
+    format!("As asked: {}", shortened(&text, STEP_CHARACTERS))
 }
 
 /// The sentences, lines and clauses a request is made of, each begun with a capital and without the polite words.
-fn parts(words: &str) -> Vec<String> {
-    let mut text = words.to_owned();
+fn parts(text: &str) -> Vec<String> {
+    let mut text = text.to_owned();
     for mark in [". ", "! ", "? ", "; ", ", and then ", " and then ", ", then ", ", and "] {
         text = text.replace(mark, "\n");
     }
@@ -126,8 +126,8 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
 mod tests {
     use super::*;
 
-    fn titles(words: &str) -> (String, Vec<String>) {
-        let draft = Draft::from_words(words);
+    fn titles(text: &str) -> (String, Vec<String>) {
+        let draft = Draft::from_text(text);
         (draft.title, draft.steps.into_iter().map(|step| step.text).collect())
     }
 
@@ -144,11 +144,11 @@ mod tests {
                 "Check the result against the request"
             ]
         );
-        for words in
+        for text in
             ["", "x", "one. two. three. four. five.", "- a\n- b\n- c", "\u{1b}[2J\u{202e}", &"long ".repeat(500)]
         {
-            let (title, steps) = titles(words);
-            assert!((3..=4).contains(&steps.len()), "{words:?}: {steps:?}");
+            let (title, steps) = titles(text);
+            assert!((3..=4).contains(&steps.len()), "{text:?}: {steps:?}");
             assert!(!title.is_empty() && title.chars().count() <= TITLE_CHARACTERS + 1, "{title:?}");
             assert!(steps.iter().all(|step| !step.contains(['\n', '\u{1b}', '\u{202e}'])), "{steps:?}");
         }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_revision_always_differs() {
-        let mut text = Draft::from_words("Bake bread").markdown();
+        let mut text = Draft::from_text("Bake bread").markdown();
         for _ in 0..3 {
             let new = revised(&text, "less\nsalt");
             assert_ne!(new, text);

@@ -11,8 +11,8 @@ pub(super) enum Opening<'a> {
 }
 
 impl<'a> Opening<'a> {
-    pub(super) fn of(words: &'a str) -> Option<Self> {
-        let inside = words.trim_start().strip_prefix('[')?;
+    pub(super) fn of(text: &'a str) -> Option<Self> {
+        let inside = text.trim_start().strip_prefix('[')?;
         if let Some(rest) = inside.strip_prefix("Question from the planner") {
             return Some(Self::Question(after_the_bracket(rest)));
         }
@@ -33,8 +33,8 @@ impl<'a> Opening<'a> {
 /// What is said after the brackets, or else in them.
 fn after_the_bracket(rest: &str) -> &str {
     let (inside, after) = rest.split_once(']').unwrap_or((rest, ""));
-    let said = if after.trim().is_empty() { inside } else { after };
-    said.trim_matches(|c: char| c.is_whitespace() || ":,.".contains(c))
+    let text = if after.trim().is_empty() { inside } else { after };
+    text.trim_matches(|c: char| c.is_whitespace() || ":,.".contains(c))
 }
 
 fn number(text: &str) -> Option<(u64, &str)> {
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn only_the_engines_own_words_are_openings() {
         let step = |step, plan, rest| Some(Opening::Step { step, plan, rest });
-        for (words, opening) in [
+        for (text, opening) in [
             ("[Plan 1 was approved by \"ada\". Carry it out.]", Some(Opening::Plan)),
             ("[Plan 12 was approved", Some(Opening::Plan)),
             ("[Go on with plan 3: two steps are open.]", Some(Opening::Plan)),
@@ -70,7 +70,7 @@ mod tests {
             ("[", None),
             ("", None),
         ] {
-            assert_eq!(Opening::of(words), opening, "{words}");
+            assert_eq!(Opening::of(text), opening, "{text}");
         }
     }
 }

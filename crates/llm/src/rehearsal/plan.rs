@@ -84,6 +84,6 @@ impl RehearsedProgress {
 /// A line such as `Feedback: shorter, please`, for when the plan itself cannot be read.
 fn feedback_in(system: &str) -> Option<String> {
     let line = system.lines().find(|line| line.trim_start().to_lowercase().starts_with("feedback:"))?;
-    let (_, words) = line.split_once(':')?;
-    Some(words.trim().to_owned()).filter(|words| !words.is_empty())
+    let (_, text) = line.split_once(':')?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }

@@ -29,14 +29,14 @@ pub(super) fn if_specialist(turn: &TurnView<'_>) -> Option<Next> {
 }
 
 /// A note in a file stands for the work; then comes the report.
-fn work(turn: &TurnView<'_>, step: u64, plan: u64, words: &str) -> Next {
+fn work(turn: &TurnView<'_>, step: u64, plan: u64, text: &str) -> Next {
     if let Some(report) = turn.made("plan_progress").last() {
         return Next::Say(if report.failed { messages::refused(report) } else { messages::stepped(step, plan) });
     }
     let path = format!("rehearsal-plan-{plan}-step-{step}.md");
     match turn.made("write_file").last() {
         None if turn.has("write_file") => {
-            Next::Call("write_file", json!({ "path": path, "content": note(step, plan, words) }))
+            Next::Call("write_file", json!({ "path": path, "content": note(step, plan, text) }))
         }
         None => {
             report(turn, step, "done", "Only rehearsed: nothing was done.", "None: there is no tool to write with.")
@@ -59,8 +59,8 @@ fn report(turn: &TurnView<'_>, step: u64, status: &str, note: &str, evidence: &s
     Next::Call("plan_progress", given)
 }
 
-fn note(step: u64, plan: u64, words: &str) -> String {
-    let words = shortened(&one_line(&visible(words)), STEP_CHARACTERS);
-    let quoted = if words.is_empty() { String::new() } else { format!("\n> {words}\n") };
+fn note(step: u64, plan: u64, text: &str) -> String {
+    let text = shortened(&one_line(&visible(text)), STEP_CHARACTERS);
+    let quoted = if text.is_empty() { String::new() } else { format!("\n> {text}\n") };
     format!("# Step {step} of plan {plan}\n{quoted}\nA note by the rehearsal model, which stands for the work.\n")
 }

@@ -14,7 +14,7 @@ pub(super) fn if_asked_for(turn: &TurnView<'_>) -> Option<String> {
         let text = text.to_lowercase();
         text.contains("summar") || text.contains("compact")
     };
-    let asked = turn.request.tools.is_empty() && (speaks_of_it(&turn.request.system) || speaks_of_it(turn.words));
+    let asked = turn.request.tools.is_empty() && (speaks_of_it(&turn.request.system) || speaks_of_it(turn.text));
     asked.then(|| summary(turn))
 }
 

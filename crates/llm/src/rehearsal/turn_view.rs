@@ -9,7 +9,7 @@ pub(super) struct TurnView<'a> {
     /// The first message of the conversation.
     pub(super) opening: &'a str,
     /// The last message of the person.
-    pub(super) words: &'a str,
+    pub(super) text: &'a str,
     /// The calls made since then.
     pub(super) calls: Vec<MadeCall<'a>>,
 }
@@ -26,17 +26,17 @@ pub(super) struct MadeCall<'a> {
 impl<'a> TurnView<'a> {
     pub(super) fn of(request: &'a ModelRequest) -> Self {
         let mut opening = None;
-        let mut words = "";
+        let mut last = "";
         let mut turn: &[ModelMessage] = &request.messages;
         for (index, message) in request.messages.iter().enumerate() {
             if let ModelMessage::User { text } = message {
-                words = text.as_str();
-                opening = opening.or(Some(words));
+                last = text.as_str();
+                opening = opening.or(Some(last));
                 turn = &request.messages[index + 1..];
             }
         }
         let calls = turn.iter().flat_map(sent).map(|sent| MadeCall::with_result(sent, turn)).collect();
-        Self { request, opening: opening.unwrap_or_default(), words, calls }
+        Self { request, opening: opening.unwrap_or_default(), text: last, calls }
     }
 
     pub(super) fn tool(&self, name: &str) -> Option<&'a ToolSpec> {

@@ -15,7 +15,7 @@ use crate::text_pieces::stream_words;
 pub struct Reply {
     wait: Option<Wait>,
     again: Vec<(String, Duration)>,
-    said: ModelReply,
+    model_reply: ModelReply,
     ending: Ending,
 }
 
@@ -64,7 +64,7 @@ impl Reply {
     }
 
     pub fn with_text(mut self, text: impl Into<String>) -> Self {
-        self.said.text = text.into();
+        self.model_reply.text = text.into();
         self
     }
 
@@ -73,17 +73,21 @@ impl Reply {
     }
 
     pub fn and_raw_call(mut self, tool: impl Into<String>, arguments: impl Into<String>) -> Self {
-        self.said.calls.push(ToolCall { name: tool.into(), arguments: arguments.into(), signatures: Vec::new() });
+        self.model_reply.calls.push(ToolCall {
+            name: tool.into(),
+            arguments: arguments.into(),
+            signatures: Vec::new(),
+        });
         self
     }
 
     pub fn with_usage(mut self, input_tokens: u64, output_tokens: u64) -> Self {
-        self.said.usage = Usage { input_tokens, output_tokens };
+        self.model_reply.usage = Usage { input_tokens, output_tokens };
         self
     }
 
     pub fn cut_off(mut self) -> Self {
-        self.said.cut_off = true;
+        self.model_reply.cut_off = true;
         self
     }
 
@@ -126,14 +130,14 @@ impl Reply {
                 None => {}
             }
             for (why, wait) in &reply.again {
-                let text = &reply.said.text;
+                let text = &reply.model_reply.text;
                 let half = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
                 stream_words(&text[..half], listener);
                 listener.again(why, *wait);
             }
-            stream_words(&reply.said.text, listener);
+            stream_words(&reply.model_reply.text, listener);
             reply = match reply.ending {
-                Ending::Whole => return Ok(reply.said),
+                Ending::Whole => return Ok(reply.model_reply),
                 Ending::Fails(error) => return Err(error),
                 Ending::Hangs => std::future::pending().await,
                 Ending::Becomes(answer) => answer(request),

@@ -27,7 +27,7 @@ fn the_five_forms_are_read() {
 
 #[test]
 fn what_is_wrong_is_explained() {
-    for (text, words) in [
+    for (text, message) in [
         ("gpt-5", "did you mean `openai:gpt-5`?"),
         ("o3-mini", "did you mean `openai:o3-mini`?"),
         ("claude-sonnet-4-5", "did you mean `anthropic:claude-sonnet-4-5`?"),
@@ -42,7 +42,7 @@ fn what_is_wrong_is_explained() {
         ("gpt\u{1b}[2J", "gpt⟦U+001B⟧[2J"),
     ] {
         let error = text.parse::<ModelChoice>().unwrap_err().to_string();
-        assert!(error.contains(words), "{text}: {error}");
+        assert!(error.contains(message), "{text}: {error}");
         assert!(!error.contains('\u{1b}'));
     }
 }

@@ -19,7 +19,7 @@ fn openai_error(message: &str, code: &str) -> String {
 #[tokio::test]
 async fn what_does_not_pass_is_told_at_once() {
     let no_key = format!("Incorrect API key provided: {KEY}. Find yours at https://…");
-    for (status, message, code, kind, words) in [
+    for (status, message, code, kind, expected) in [
         (
             401,
             no_key.as_str(),
@@ -64,7 +64,7 @@ async fn what_does_not_pass_is_told_at_once() {
         let (reply, heard) = ask(&model_at(&server, "openai:gpt-x"), &question()).await;
         let error = reply.unwrap_err();
         assert_eq!(error.kind, kind, "{error}");
-        assert!(error.message.contains(words), "{error}");
+        assert!(error.message.contains(expected), "{error}");
         assert!(heard.agains().is_empty() && heard.pieces().is_empty());
         assert_eq!(server.received().len(), 1, "{status} is not asked again");
     }

@@ -61,12 +61,12 @@ const FORMS: [Form; 4] = [
 ];
 
 /// The server offers 50 MiB; about as much as the limit allows is taken from it, and nothing is asked for again.
-async fn refused(choice: &str, answer: Answer, words: &str) -> usize {
+async fn refused(choice: &str, answer: Answer, expected: &str) -> usize {
     let server = Server::answering([answer]).await;
     let (reply, heard) = ask(&model_at(&server, choice), &question()).await;
     let error = reply.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::TooLarge, "{choice}: {error}");
-    assert!(error.message.contains(words), "{choice}: {error}");
+    assert!(error.message.contains(expected), "{choice}: {error}");
     assert!(error.message.len() < 400, "{choice}: {error}");
     assert!(heard.agains().is_empty() && server.received().len() == 1, "{choice}");
     assert!(heard.text().len() <= MIB, "{choice}: {} bytes were passed on", heard.text().len());
@@ -137,7 +137,7 @@ async fn limits_are_settings() {
     let server = Server::answering([Answer::stream(include_str!("wire/openai_text.sse"))]).await;
     let error = ask(&model_with(&server, "openai:gpt-5", options), &question()).await.0.unwrap_err();
     assert!(error.message.contains("more than 10 bytes of text"), "{error}");
-    for (limits, words) in [
+    for (limits, expected) in [
         (ReplyLimits { calls: 1, ..ReplyLimits::default() }, "more than 1 tool calls"),
         (ReplyLimits { arguments_bytes: 10, ..ReplyLimits::default() }, "more than 10 bytes (`reply.arguments_bytes`)"),
         (ReplyLimits { reply_bytes: 20, ..ReplyLimits::default() }, "more than 20 bytes (`reply.bytes`)"),
@@ -147,7 +147,7 @@ async fn limits_are_settings() {
         let options = Options { limits, ..quick() };
         let error = ask(&model_with(&server, "openai:gpt-5", options), &question()).await.0.unwrap_err();
         assert_eq!(error.kind, ModelErrorKind::TooLarge);
-        assert!(error.message.contains(words), "{error}");
+        assert!(error.message.contains(expected), "{error}");
     }
 }
 

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use crate::world::{Heard, call, question, user};
 
-fn asking(words: &str) -> ModelRequest {
-    ModelRequest { messages: vec![user(words)], ..ModelRequest::default() }
+fn asking(expected: &str) -> ModelRequest {
+    ModelRequest { messages: vec![user(expected)], ..ModelRequest::default() }
 }
 
 fn complains(model: &ScriptedModel) -> bool {

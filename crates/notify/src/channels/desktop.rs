@@ -35,17 +35,17 @@ impl NotifyChannel for Desktop {
             Ok(status) if status.success() => Ok(()),
             Ok(_) => to_terminal(&notification.subject()),
             Err(error) if error.kind() == ErrorKind::NotFound => to_terminal(&notification.subject()),
-            Err(error) => Err(ChannelError::Passing(format!("notify-send could not be started: {error}"))),
+            Err(error) => Err(ChannelError::Transient(format!("notify-send could not be started: {error}"))),
         }
     }
 }
 
 /// Terminals show the text of an operating system command 9 as a notification.
-fn to_terminal(words: &str) -> Result<(), ChannelError> {
+fn to_terminal(text: &str) -> Result<(), ChannelError> {
     let mut terminal = std::io::stderr();
     if !terminal.is_terminal() {
         return Err(ChannelError::Permanent("there is neither notify-send nor a terminal".to_owned()));
     }
-    let plain: String = words.chars().filter(|letter| !letter.is_control()).collect();
-    write!(terminal, "\u{1b}]9;{plain}\u{7}").map_err(|error| ChannelError::Passing(error.to_string()))
+    let plain: String = text.chars().filter(|letter| !letter.is_control()).collect();
+    write!(terminal, "\u{1b}]9;{plain}\u{7}").map_err(|error| ChannelError::Transient(error.to_string()))
 }

@@ -49,7 +49,7 @@ impl NotifyChannel for Email {
             Err(error) if error.is_permanent() => {
                 Err(ChannelError::Permanent(format!("the mail server refused it: {}", code(&error))))
             }
-            Err(error) => Err(ChannelError::Passing(format!("the mail server did not take it: {}", code(&error)))),
+            Err(error) => Err(ChannelError::Transient(format!("the mail server did not take it: {}", code(&error)))),
         }
     }
 }

@@ -39,7 +39,7 @@ impl Webhook {
     async fn addresses(&self) -> Result<Vec<SocketAddr>, ChannelError> {
         let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         let port = self.url.port_or_known_default().unwrap_or(443);
-        let unknown = || ChannelError::Passing("the host of the webhook is not known".to_owned());
+        let unknown = || ChannelError::Transient("the host of the webhook is not known".to_owned());
         let found = timeout(self.answer_time, lookup_host((host, port))).await;
         let found: Vec<_> = found.map_err(|_| unknown())?.map_err(|_| unknown())?.collect();
         if !self.allow_private && found.iter().any(|address| is_private(address.ip())) {
@@ -72,7 +72,7 @@ impl NotifyChannel for Webhook {
             .timeout(self.answer_time)
             .resolve_to_addrs(host, &addresses)
             .build()
-            .map_err(|error| ChannelError::Passing(error.without_url().to_string()))?;
+            .map_err(|error| ChannelError::Transient(error.without_url().to_string()))?;
         let body = serde_json::to_string(notification).map_err(|error| ChannelError::Permanent(error.to_string()))?;
         let at = Timestamp::now().as_second().to_string();
         let mut request = client
@@ -85,8 +85,8 @@ impl NotifyChannel for Webhook {
         }
         match request.body(body).send().await {
             Ok(response) => outcome(response.status().as_u16()),
-            Err(error) if error.is_timeout() => Err(ChannelError::Passing("the webhook does not answer".to_owned())),
-            Err(_) => Err(ChannelError::Passing("the webhook cannot be reached".to_owned())),
+            Err(error) if error.is_timeout() => Err(ChannelError::Transient("the webhook does not answer".to_owned())),
+            Err(_) => Err(ChannelError::Transient("the webhook cannot be reached".to_owned())),
         }
     }
 }
@@ -95,7 +95,7 @@ fn outcome(status: u16) -> Result<(), ChannelError> {
     match status {
         200..=299 => Ok(()),
         300..=399 => Err(ChannelError::Permanent("the webhook redirects, which is not followed".to_owned())),
-        408 | 425 | 429 | 500.. => Err(ChannelError::Passing(format!("the webhook answered {status}"))),
+        408 | 425 | 429 | 500.. => Err(ChannelError::Transient(format!("the webhook answered {status}"))),
         _ => Err(ChannelError::Permanent(format!("the webhook answered {status}"))),
     }
 }

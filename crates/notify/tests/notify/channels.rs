@@ -1,7 +1,7 @@
 //! The channels themselves.
 
 use planwright_notify::channels::{ChannelError, Desktop, Email, Notification, NotifiedEvent, NotifyChannel as _};
-use planwright_notify::happening::HappeningKind;
+use planwright_notify::notice::NoticeKind;
 use planwright_notify::options::EmailOptions;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpListener;
@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 fn notification() -> Notification {
     let event = NotifiedEvent {
         id: "plan-1".to_owned(),
-        kind: HappeningKind::Waits,
+        kind: NoticeKind::Waits,
         what: "Plan #1 waits for your decision".to_owned(),
         title: "-rf \u{1b}]0;x".to_owned(),
         session: "web:k3yk3y8x".to_owned(),
@@ -59,14 +59,14 @@ async fn an_email_says_what_waits_since_when_and_where() {
     };
     Email::new(&options).unwrap().send(&notification()).await.unwrap();
     let mail = server.await.unwrap();
-    for words in [
+    for text in [
         "Subject: Plan #1 waits for your decision",
         "To: ada@example.org",
         "Since 2030-01-01 12:00 UTC",
         "https://plans.example.org/p/1",
         "Message-ID: <abc123@example.org>",
     ] {
-        assert!(mail.contains(words), "{words}:\n{mail}");
+        assert!(mail.contains(text), "{text}:\n{mail}");
     }
 }
 
@@ -80,7 +80,7 @@ async fn a_mail_server_that_is_not_there_is_tried_again() {
         from: "planwright@example.org".to_owned(),
         to: vec!["ada@example.org".to_owned()],
     };
-    let Err(ChannelError::Passing(why)) = Email::new(&options).unwrap().send(&notification()).await else {
+    let Err(ChannelError::Transient(why)) = Email::new(&options).unwrap().send(&notification()).await else {
         panic!("it should fail");
     };
     assert!(!why.contains("geheim"), "{why}");

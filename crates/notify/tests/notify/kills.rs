@@ -1,9 +1,9 @@
-//! A thousand happenings, and processes that die while they tell them.
+//! A thousand notices, and processes that die while they tell them.
 
 use std::collections::BTreeMap;
 
 use futures::StreamExt as _;
-use planwright_notify::Target;
+use planwright_notify::NotifyTarget;
 use planwright_test_support::killed_ledger::{KillPoint, KilledLedger};
 use planwright_test_support::stores::Store;
 
@@ -14,19 +14,19 @@ const HAPPENINGS: usize = 1_000;
 const LEASE: u64 = 121;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_happenings_with_kills_on_sqlite() {
-    a_thousand_happenings(&Store::sqlite()).await;
+async fn a_thousand_notices_with_kills_on_sqlite() {
+    a_thousand_notices(&Store::sqlite()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_happenings_with_kills_on_postgres() {
-    a_thousand_happenings(&Store::postgres().await).await;
+async fn a_thousand_notices_with_kills_on_postgres() {
+    a_thousand_notices(&Store::postgres().await).await;
 }
 
 /// Processes die after they took messages and before they sent them, and between the acceptance of the receiver and the note of
 /// it. In the second case it cannot be known, and the messages of that process are told again under the same event ids. Everything else
 /// is told once.
-async fn a_thousand_happenings(store: &Store) {
+async fn a_thousand_notices(store: &Store) {
     let world = World::on(store).await;
     let finder = world.notifier(world.options("finder"));
     let waiting = futures::stream::iter(0..HAPPENINGS).for_each_concurrent(32, async |number| {
@@ -48,7 +48,7 @@ async fn a_thousand_happenings(store: &Store) {
                 let before = world.receiver.events().len();
                 let (ledger, mut killed) = KilledLedger::around(store.ledger().await, at);
                 let notifier = world.notifier_on(ledger, options);
-                let mut dying = tokio::spawn(async move { notifier.send_due(Target::Webhook).await });
+                let mut dying = tokio::spawn(async move { notifier.send_due(NotifyTarget::Webhook).await });
                 tokio::select! {
                     () = killed.reached() => {}
                     // Nothing is left to settle.
@@ -60,7 +60,7 @@ async fn a_thousand_happenings(store: &Store) {
             }
             None => {
                 let notifier = world.notifier_on(store.ledger().await, options);
-                tokio::time::timeout(LONG, notifier.send_due(Target::Webhook)).await.expect("it ends").unwrap()
+                tokio::time::timeout(LONG, notifier.send_due(NotifyTarget::Webhook)).await.expect("it ends").unwrap()
             }
         };
         if sent == 0 {

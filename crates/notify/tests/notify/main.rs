@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
 mod channels;
-mod happenings;
 mod kills;
+mod notices;
 mod outbox;
 mod world;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use planwright_notify::options::WebhookOptions;
-use planwright_notify::{Notifier, NotifyOptions, Target};
+use planwright_notify::{Notifier, NotifyOptions, NotifyTarget};
 use sha2::{Digest as _, Sha256};
 
 use crate::world::{HANGS, LONG, Receiver, World, quiet_model};
@@ -17,9 +17,9 @@ async fn a_receiver_that_fails_is_tried_again() {
     world.advance(61);
     world.receiver.answer(&[500, 503, 429]);
     for _ in 0..4 {
-        notifier.send_due(Target::Webhook).await.unwrap();
+        notifier.send_due(NotifyTarget::Webhook).await.unwrap();
         // At once it is not tried again.
-        assert_eq!(notifier.send_due(Target::Webhook).await.unwrap(), 0);
+        assert_eq!(notifier.send_due(NotifyTarget::Webhook).await.unwrap(), 0);
         world.advance(3_600);
     }
     assert_eq!(world.receiver.events().len(), 1);
@@ -35,9 +35,9 @@ async fn a_receiver_that_refuses_or_redirects_is_given_up_and_a_redirect_is_not_
         world.receiver.redirect_to(&private.url);
         let notifier = waiting(&world, world.options("one")).await;
         world.receiver.answer(&[status]);
-        notifier.send_due(Target::Webhook).await.unwrap();
+        notifier.send_due(NotifyTarget::Webhook).await.unwrap();
         world.advance(36_000);
-        assert_eq!(notifier.send_due(Target::Webhook).await.unwrap(), 0);
+        assert_eq!(notifier.send_due(NotifyTarget::Webhook).await.unwrap(), 0);
         assert_eq!((world.receiver.calls(), private.calls()), (1, 0), "{status}");
         let undelivered = world.ledger.undelivered(10).await.unwrap();
         assert!(undelivered.len() == 1 && undelivered[0].failed, "{status}: {undelivered:?}");
@@ -61,7 +61,7 @@ async fn a_receiver_that_hangs_is_given_its_time_and_tried_again() {
     let notifier = waiting(&world, options).await;
     world.receiver.answer(&[HANGS, HANGS]);
     for attempt in 1..=2 {
-        let sent = tokio::time::timeout(LONG, notifier.send_due(Target::Webhook)).await;
+        let sent = tokio::time::timeout(LONG, notifier.send_due(NotifyTarget::Webhook)).await;
         assert_eq!(sent.expect("the call ends by itself").unwrap(), 1);
         let undelivered = world.ledger.undelivered(10).await.unwrap().remove(0);
         assert_eq!(
@@ -70,7 +70,7 @@ async fn a_receiver_that_hangs_is_given_its_time_and_tried_again() {
         );
         world.advance(3_600);
     }
-    assert_eq!(notifier.send_due(Target::Webhook).await.unwrap(), 1);
+    assert_eq!(notifier.send_due(NotifyTarget::Webhook).await.unwrap(), 1);
     assert_eq!((world.receiver.calls(), world.receiver.events().len()), (3, 1));
 }
 
@@ -83,7 +83,7 @@ async fn a_private_address_is_not_called_unless_it_is_allowed() {
         let url = url(&world.receiver.url);
         let refused = WebhookOptions { allow_private: false, ..world.webhook(&url) };
         let notifier = waiting(&world, NotifyOptions { webhook: Some(refused), ..world.options("one") }).await;
-        notifier.send_due(Target::Webhook).await.unwrap();
+        notifier.send_due(NotifyTarget::Webhook).await.unwrap();
         assert_eq!(world.receiver.calls(), 0, "{url}");
         let undelivered = world.ledger.undelivered(10).await.unwrap().remove(0);
         assert!(undelivered.failed && undelivered.why.unwrap().contains("private network"));
@@ -93,7 +93,7 @@ async fn a_private_address_is_not_called_unless_it_is_allowed() {
         let notifier = world.notifier(allowed);
         notifier.look(&session, world.now()).await.unwrap();
         world.advance(61);
-        notifier.send_due(Target::Webhook).await.unwrap();
+        notifier.send_due(NotifyTarget::Webhook).await.unwrap();
         assert_eq!(world.receiver.events().len(), 1, "{url}");
     }
 }
@@ -113,7 +113,7 @@ async fn the_signature_is_the_hmac_of_the_time_and_the_body() {
     assert_eq!(hmac(b"Jefe", b"what do ya want for nothing?"), expected);
     let world = World::new(quiet_model()).await;
     let notifier = waiting(&world, world.options("one")).await;
-    notifier.send_due(Target::Webhook).await.unwrap();
+    notifier.send_due(NotifyTarget::Webhook).await.unwrap();
     let (headers, body) = world.receiver.bodies().remove(0);
     let header = |name: &str| headers[name].to_str().unwrap().to_owned();
     let signed = format!("{}.{body}", header("X-Planwright-Timestamp"));
@@ -126,6 +126,6 @@ async fn the_signature_is_the_hmac_of_the_time_and_the_body() {
     let notifier = world.notifier(NotifyOptions { webhook: Some(unsigned), ..world.options("two") });
     notifier.look(&session, world.now()).await.unwrap();
     world.advance(61);
-    notifier.send_due(Target::Webhook).await.unwrap();
+    notifier.send_due(NotifyTarget::Webhook).await.unwrap();
     assert!(world.receiver.bodies()[1].0.get("X-Planwright-Signature").is_none());
 }

@@ -8,15 +8,15 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
+use planwright_agent::Agent;
 use planwright_core::actor::Actor;
 use planwright_core::presence::Presence;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::Agent;
 use planwright_engine::clock::Clock as _;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_notify::options::WebhookOptions;
-use planwright_notify::{Notifier, NotifyOptions, Target};
+use planwright_notify::{Notifier, NotifyOptions, NotifyTarget};
 use planwright_test_support::agent::AgentSetup;
 use planwright_test_support::clock::TestClock;
 use planwright_test_support::stores::Store;
@@ -152,7 +152,7 @@ impl World {
     pub(crate) fn options(&self, owner: &str) -> NotifyOptions {
         let webhook = self.webhook(&self.receiver.url);
         NotifyOptions {
-            to: vec![Target::Webhook],
+            to: vec![NotifyTarget::Webhook],
             after: Duration::from_secs(60),
             webhook: Some(webhook),
             public_url: Some("https://plans.example.org".to_owned()),

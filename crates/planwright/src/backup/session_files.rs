@@ -62,7 +62,7 @@ fn visit(
         return Ok(());
     }
     if !kind.is_file() {
-        return found(FolderItem::Other(shown(), kind_words(kind)));
+        return found(FolderItem::Other(shown(), kind_name(kind)));
     }
     let file = match open(folder, last) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -75,7 +75,7 @@ fn visit(
     }
 }
 
-fn kind_words(kind: FileType) -> &'static str {
+fn kind_name(kind: FileType) -> &'static str {
     if kind.is_symlink() { "it is a link" } else { "it is neither a file nor a folder" }
 }
 

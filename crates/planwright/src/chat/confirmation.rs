@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
+use planwright_agent::session::input::{Approving, BeginWork, Input, SeenPlan};
 use planwright_core::actor::Actor;
 use planwright_core::approval::{Require, Risk};
 use planwright_core::ask::AskSubject;
@@ -16,7 +17,6 @@ use planwright_core::slash::{
 };
 use planwright_core::turn::ShownPlan;
 use planwright_engine::approvals::UnlockedKey;
-use planwright_engine::session::input::{Approving, BeginWork, Input, SeenPlan};
 
 use super::conversation::{Asked, Asker, ChatConversation};
 use crate::approver;

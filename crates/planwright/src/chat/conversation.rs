@@ -5,27 +5,27 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use planwright_agent::Agent;
+use planwright_agent::session::input::{ChatLocation, Input, Request, SeenAsk, SeenPlan};
+use planwright_agent::session::outcome::{Answer, Outcome};
+use planwright_agent::session::progress::{Progress, ProgressUpdate};
 use planwright_core::actor::Actor;
 use planwright_core::ids::AskId;
 use planwright_core::plan::{Digest, Plan};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{AutoSubcommand, ProjectCommand, SlashCommand};
 use planwright_core::turn::ShownPlan;
-use planwright_engine::agent::Agent;
 use planwright_engine::approvals::UnlockedKey;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::input::{ChatLocation, Input, Request, SeenAsk, SeenPlan};
-use planwright_engine::session::outcome::{Answer, Outcome};
-use planwright_engine::session::progress::{Progress, ProgressUpdate};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::confirmation;
-use super::signals::{Signal, Signals};
 use super::typing::Typing;
 use super::view::View;
 use crate::commands::project::absolute;
 use crate::failure::Failure;
+use crate::signals::{Signal, Signals};
 
 #[derive(Debug)]
 pub(crate) struct ChatConversation {
@@ -70,7 +70,7 @@ pub(super) enum Exchanged {
 const TICK: Duration = Duration::from_millis(100);
 
 /// How long a turn that is to stop is waited for when the system wants the program to end.
-const PATIENCE: Duration = Duration::from_secs(5);
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl ChatConversation {
     pub(crate) fn new(agent: Agent, person: Actor, place: ChatLocation) -> io::Result<Self> {
@@ -91,7 +91,7 @@ impl ChatConversation {
             self.set_seen(SeenPlan::AtSurface(Some(ShownPlan { plan: card.plan_id.clone(), digest: card.digest })));
         }
         if let Some(ask) = &answer.ask {
-            self.place.seen_ask = SeenAsk::AtSurface(Some(ask.id.clone()));
+            self.place.seen_ask = SeenAsk::AtSurface(Some(ask.ask.id.clone()));
         }
     }
 
@@ -166,7 +166,7 @@ impl ChatConversation {
             Err(failure) => {
                 // The output is gone, so the agent does not continue unseen.
                 let stopped = self.agent.submit(Input::StopHere, self.request());
-                let _ = timeout(PATIENCE, stopped.outcome()).await;
+                let _ = timeout(STOP_TIMEOUT, stopped.outcome()).await;
                 Err(failure)
             }
         }
@@ -223,8 +223,8 @@ impl ChatConversation {
             let stopped = self.agent.submit(Input::StopHere, self.request());
             match signal {
                 Signal::Interrupt => view.stopping()?,
-                Signal::Terminate => {
-                    let _ = timeout(PATIENCE, stopped.outcome()).await;
+                Signal::Terminate | Signal::Hangup => {
+                    let _ = timeout(STOP_TIMEOUT, stopped.outcome()).await;
                     return Ok(None);
                 }
             }
@@ -245,7 +245,7 @@ impl ChatConversation {
         if !self.agent.drives(&self.place.session) {
             return Ok(());
         }
-        let mut happening = self.agent.observe(&self.place.session);
+        let mut observed = self.agent.observe(&self.place.session);
         let mut watched = false;
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -253,7 +253,7 @@ impl ChatConversation {
             tokio::select! {
                 biased;
                 _ = self.signals.next() => return self.stop_runs(view).await,
-                progress = happening.recv() => match progress {
+                progress = observed.recv() => match progress {
                     Ok(progress) => {
                         let waits = matches!(&progress, Progress::Finished(outcome) if outcome.ask.is_some() || outcome.plan.is_some());
                         if let Progress::Finished(outcome) = &progress {
@@ -276,7 +276,7 @@ impl ChatConversation {
             }
             watched = true;
         }
-        while let Ok(progress) = happening.try_recv() {
+        while let Ok(progress) = observed.try_recv() {
             show(view, progress)?;
         }
         if watched {
@@ -292,7 +292,7 @@ impl ChatConversation {
         view.stopping()?;
         self.typing.queue().hold();
         let stopped = self.agent.submit(Input::StopRuns { run: None }, self.request());
-        if let Ok(Ok(Outcome::Answer(answer))) = timeout(PATIENCE, stopped.outcome()).await {
+        if let Ok(Ok(Outcome::Answer(answer))) = timeout(STOP_TIMEOUT, stopped.outcome()).await {
             view.answer(&answer)?;
         }
         Ok(())
@@ -354,9 +354,7 @@ fn text_input(text: &str) -> Input {
 fn show(view: &mut dyn View, progress: Progress) -> Result<(), Failure> {
     match progress {
         Progress::Finished(outcome) => view.answer(&Answer::from(*outcome)),
-        Progress::Said(words) => view.said(&words),
-        // The words that follow say it.
-        Progress::Decided(_) => Ok(()),
+        Progress::Said(text) => view.message(&text),
         progress => view.show(&progress),
     }
 }

@@ -19,12 +19,12 @@ use rustyline::{ColorMode, CompletionType, Config, Context, Editor, Helper};
 
 use super::LEAVING;
 use super::keyboard::{FoundTerminal, PASTE_AS_TYPED};
-use super::signals::{Signal, Signals};
 use crate::failure::Failure;
+use crate::signals::{Signal, Signals};
 pub(super) use rest::Rest;
 
 /// The history of a person who types a lot.
-const MOST_LINES: usize = 2_000;
+const MAX_LINES: usize = 2_000;
 
 pub(super) struct LineEditor {
     /// Away while a line is read.
@@ -74,7 +74,7 @@ impl LineEditor {
     pub(super) fn new(history: PathBuf) -> Result<Self, Failure> {
         let colored = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
         let config = Config::builder()
-            .max_history_size(MOST_LINES)
+            .max_history_size(MAX_LINES)
             .and_then(|builder| builder.history_ignore_dups(true))
             .map_err(unusable)?
             .history_ignore_space(true)
@@ -151,7 +151,7 @@ impl LineEditor {
             tokio::select! {
                 done = &mut reading => break done,
                 // One that came too late for the turn it was meant for.
-                signal = signals.next() => if signal == Signal::Terminate {
+                signal = signals.next() => if signal != Signal::Interrupt {
                     // The thread that reads cannot be ended, so what it set is put back here.
                     drop(found);
                     write!(std::io::stdout().lock(), "{PASTE_AS_TYPED}\r\n")?;

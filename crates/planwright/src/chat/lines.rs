@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use anstyle::Style;
+use planwright_agent::session::progress::Progress;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::turn::ToolStatus;
 use planwright_engine::clock::lasted;
-use planwright_engine::session::progress::Progress;
 
 use crate::terminal::palette::{self, BOLD, DIM, ERROR, GOOD, WARNING};
 // What the engine says about a call is visible already, and would be written out a second time.
@@ -14,7 +14,7 @@ pub(crate) use crate::terminal::text::one_line;
 use crate::terminal::text::{Span, count, fit, painted, shown_line, wrap};
 
 /// Why something failed is told at some length, but not without end.
-pub(crate) const MOST_LINES: usize = 3;
+pub(crate) const MAX_LINES: usize = 3;
 
 /// What stays on the screen of it; nothing for what only lasts a moment.
 pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<String> {
@@ -22,12 +22,12 @@ pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<S
         Progress::Resumed(_) => Some(note("↻", "Continuing a turn that was interrupted.", width)),
         Progress::WaitingForOthers => Some(note("…", "Another process works on this session; waiting for it.", width)),
         Progress::Again { why, wait } => {
-            let words = format!("{} Trying again in {}.", sentence(why), lasted(*wait));
-            Some(note("↻", &words, width))
+            let text = format!("{} Trying again in {}.", sentence(why), lasted(*wait));
+            Some(note("↻", &text, width))
         }
         Progress::Compacted { messages } => {
-            let words = format!("{} summarised to make room.", count(*messages, "earlier message"));
-            Some(note("↻", &words, width))
+            let text = format!("{} summarised to make room.", count(*messages, "earlier message"));
+            Some(note("↻", &text, width))
         }
         Progress::ToolEnded { name, status, detail, took } => Some(tool(name, started, *status, detail, *took, width)),
         Progress::StepEnded { position, total, about, status, note, took } => {
@@ -42,7 +42,6 @@ pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<S
         | Progress::ToolStarted { .. }
         | Progress::ToolOutput { .. }
         | Progress::Said(_)
-        | Progress::Decided(_)
         | Progress::Compacting => None,
     }
 }
@@ -57,7 +56,7 @@ fn tool(name: &str, about: &str, status: ToolStatus, detail: &str, took: Duratio
         ToolStatus::TimedOut => ("✘", ERROR, format!("timed out: {detail}")),
         ToolStatus::Uncertain => ("?", WARNING, format!("uncertain: {detail}")),
     };
-    let what = fit(&one_line(&what), width.saturating_mul(MOST_LINES));
+    let what = fit(&one_line(&what), width.saturating_mul(MAX_LINES));
     let mut spans = vec![Span::new(&one_line(name), BOLD)];
     for (text, style) in [(one_line(about), DIM), (what, style), (long_enough(took), DIM)] {
         if !text.is_empty() {
@@ -80,9 +79,9 @@ fn step(
 ) -> String {
     let (mark, style) = palette::step(status);
     let why = note.map_or_else(String::new, |note| format!("{}: {note}", status.as_str().to_lowercase()));
-    let why = fit(&one_line(&why), width.saturating_mul(MOST_LINES));
+    let why = fit(&one_line(&why), width.saturating_mul(MAX_LINES));
     let mut spans = vec![Span::new(&format!("{position}/{total}"), DIM), Span::plain("  ")];
-    spans.push(Span::new(&fit(&one_line(about), width.saturating_mul(MOST_LINES)), BOLD));
+    spans.push(Span::new(&fit(&one_line(about), width.saturating_mul(MAX_LINES)), BOLD));
     if !why.is_empty() {
         spans.extend([Span::plain("  "), Span::new(&why, style)]);
     }
@@ -98,9 +97,9 @@ fn long_enough(took: Duration) -> String {
     if took < Duration::from_millis(50) { String::new() } else { lasted(took) }
 }
 
-pub(crate) fn note(mark: &str, words: &str, width: usize) -> String {
-    let words = fit(&shown_line(words), width.saturating_mul(MOST_LINES));
-    marked(mark, DIM, &[Span::new(&words, DIM)], width)
+pub(crate) fn note(mark: &str, text: &str, width: usize) -> String {
+    let text = fit(&shown_line(text), width.saturating_mul(MAX_LINES));
+    marked(mark, DIM, &[Span::new(&text, DIM)], width)
 }
 
 pub(crate) fn marked(mark: &str, style: Style, spans: &[Span], width: usize) -> String {
@@ -113,9 +112,9 @@ pub(crate) fn marked(mark: &str, style: Style, spans: &[Span], width: usize) -> 
     text
 }
 
-fn sentence(words: &str) -> String {
-    let words = words.trim();
-    if words.ends_with(['.', '!', '?', '…']) { words.to_owned() } else { format!("{words}.") }
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?', '…']) { text.to_owned() } else { format!("{text}.") }
 }
 
 #[cfg(test)]
@@ -153,7 +152,7 @@ mod tests {
         let hostile = ended(ToolStatus::Failed, &format!("\u{1b}[2J\n{}", "long ".repeat(1_000)), Duration::ZERO);
         let text = told(&hostile, 40);
         assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
-        assert!(text.lines().count() <= MOST_LINES + 2, "{text}");
+        assert!(text.lines().count() <= MAX_LINES + 2, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
     }
 }

@@ -8,9 +8,9 @@ use crate::terminal::palette::DIM;
 use crate::terminal::text::{fit, paint};
 
 /// Lines that are kept for the view that shows only the newest.
-const KEPT: usize = 8;
+const CAPACITY: usize = 8;
 /// A longer line is shown in pieces.
-const LONGEST: usize = 4 * 1024;
+const MAX_LINE: usize = 4 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct OutputLines {
@@ -24,7 +24,7 @@ impl OutputLines {
     pub(crate) fn push(&mut self, text: &str) -> Vec<String> {
         self.open.push_str(text);
         let mut complete = Vec::new();
-        while let Some(end) = self.open.find('\n').or_else(|| (self.open.len() > LONGEST).then_some(LONGEST)) {
+        while let Some(end) = self.open.find('\n').or_else(|| (self.open.len() > MAX_LINE).then_some(MAX_LINE)) {
             let end = self.open.floor_char_boundary(end);
             let rest = self.open.split_off(end);
             let line = std::mem::replace(&mut self.open, rest.strip_prefix('\n').unwrap_or(&rest).to_owned());
@@ -43,7 +43,7 @@ impl OutputLines {
     pub(crate) fn newest(&self, width: usize) -> Vec<String> {
         let open = (!self.open.is_empty()).then(|| harmless(&self.open));
         let lines = self.newest.iter().cloned().chain(open);
-        let skipped = (self.newest.len() + usize::from(!self.open.is_empty())).saturating_sub(KEPT);
+        let skipped = (self.newest.len() + usize::from(!self.open.is_empty())).saturating_sub(CAPACITY);
         lines.skip(skipped).map(|line| indented(&line, width)).collect()
     }
 
@@ -53,7 +53,7 @@ impl OutputLines {
 
     fn keep(&mut self, line: &str) -> String {
         let line = harmless(line);
-        if self.newest.len() == KEPT {
+        if self.newest.len() == CAPACITY {
             self.newest.pop_front();
         }
         self.newest.push_back(line.clone());
@@ -91,7 +91,7 @@ mod tests {
         let mut output = OutputLines::default();
         assert_eq!(output.push("\u{1b}[31mred\u{1b}[0m\u{7}\ta\u{202e}b\n"), ["red    a⟦U+202E⟧b"]);
         let lines = output.push(&"ä".repeat(10_000));
-        assert!(lines.len() >= 4 && lines.iter().all(|line| line.len() <= LONGEST));
+        assert!(lines.len() >= 4 && lines.iter().all(|line| line.len() <= MAX_LINE));
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
         output.push("open");
         let newest: Vec<_> =
             output.newest(80).iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
-        assert_eq!(newest.len(), KEPT);
+        assert_eq!(newest.len(), CAPACITY);
         assert_eq!((newest[0].as_str(), newest[7].as_str()), ("  │ line 93", "  │ open"));
         assert!(
             output.newest(10).iter().all(|line| anstream::adapter::strip_str(line).to_string().chars().count() <= 10)

@@ -9,10 +9,10 @@ use planwright_core::visible::visible;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Stdin};
 
 use super::conversation::{Asked, ChatConversation, Exchanged};
-use super::signals::Signals;
 use super::view::{self, View};
 use super::wants_to_leave;
 use crate::failure::{Exit, ExitResult, Failure};
+use crate::signals::Signals;
 
 #[derive(Debug)]
 pub(crate) enum Messages {
@@ -55,7 +55,7 @@ pub(crate) async fn run(mut conversation: ChatConversation, mut messages: Messag
     while exit == Exit::Done
         && let Some(text) = messages.next(conversation.signals()).await?
     {
-        exit = said(&mut conversation, &text, view.as_mut()).await?;
+        exit = submit(&mut conversation, &text, view.as_mut()).await?;
     }
     Ok(exit)
 }
@@ -63,7 +63,7 @@ pub(crate) async fn run(mut conversation: ChatConversation, mut messages: Messag
 /// One command, and the run that it starts until that pauses or ends.
 pub(crate) async fn one(mut conversation: ChatConversation, text: &str, json: bool) -> ExitResult {
     let mut view = view::fitting(json);
-    said(&mut conversation, text, view.as_mut()).await
+    submit(&mut conversation, text, view.as_mut()).await
 }
 
 /// The next line, without its end. A command whose line breaks off may be incomplete: it is not carried out.
@@ -86,7 +86,7 @@ fn without_mark(line: String) -> String {
     line.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(line)
 }
 
-async fn said(conversation: &mut ChatConversation, text: &str, view: &mut dyn View) -> ExitResult {
+async fn submit(conversation: &mut ChatConversation, text: &str, view: &mut dyn View) -> ExitResult {
     let exit = exit_of(conversation.exchange(Asked::Text(text), view).await?)?;
     conversation.watch_runs(view).await?;
     Ok(exit)

@@ -185,7 +185,7 @@ impl Talk {
             }
             Exchanged::Nothing => Ok(Next::GoOn),
             Exchanged::Failed(failure) => {
-                writeln!(anstream::stderr().lock(), "{}", failure.words())?;
+                writeln!(anstream::stderr().lock(), "{}", failure.render())?;
                 Ok(Next::GoOn)
             }
             Exchanged::Left => Ok(Next::Leave),
@@ -223,9 +223,9 @@ async fn welcome(conversation: &ChatConversation) -> Result<String, Failure> {
     let model = conversation.agent().model().name();
     let mut text = head(&session, model);
     if model == planwright_llm::rehearsal::NAME {
-        let words = "This is a rehearsal: the built-in model plays by rules, offline and without a key. For a real one: \
+        let notice = "This is a rehearsal: the built-in model plays by rules, offline and without a key. For a real one: \
                      --model openai:NAME (or anthropic:, gemini:, ollama:), or PLANWRIGHT_MODEL.";
-        text.push_str(&wrapped(&[Span::new(words, WARNING)]));
+        text.push_str(&wrapped(&[Span::new(notice, WARNING)]));
     }
     let hint = [
         Span::new("/help", COMMAND),

@@ -10,8 +10,7 @@ use planwright_core::ids::{AskId, PlanId};
 use planwright_core::plan::Digest;
 use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::slash::{
-    self, AutoSubcommand, GoalSubcommand, MemorySubcommand, ParsedInput, PlanCommand, ProjectCommand,
-    ScheduleSubcommand, SlashCommand, TaskSubcommand, ToolsCommand,
+    self, AutoSubcommand, MemorySubcommand, ParsedInput, PlanCommand, SlashCommand, ToolsCommand,
 };
 
 pub(super) use queue::{Key, Next, Queue};
@@ -173,7 +172,14 @@ fn effect(text: &str) -> Effect {
 
 fn command_effect(command: &SlashCommand) -> Effect {
     match command {
-        SlashCommand::Plan(command) => plan_effect(command),
+        SlashCommand::Plan(
+            PlanCommand::Approve { .. }
+            | PlanCommand::Reject { .. }
+            | PlanCommand::Revise { .. }
+            | PlanCommand::Cancel { .. }
+            | PlanCommand::Resume { .. }
+            | PlanCommand::Done,
+        ) => Effect::Decides(Subject::Plan),
         SlashCommand::Allow { code: Some(_), .. } | SlashCommand::Deny { .. } | SlashCommand::Answer { .. } => {
             Effect::Decides(Subject::Ask)
         }
@@ -188,53 +194,8 @@ fn command_effect(command: &SlashCommand) -> Effect {
         | SlashCommand::Auto(AutoSubcommand::Resume { .. })
         | SlashCommand::Undo(_)
         | SlashCommand::Reset => Effect::Decides(Subject::NoCard),
-        SlashCommand::Plans
-        | SlashCommand::Sessions
-        | SlashCommand::Status
-        | SlashCommand::Help { .. }
-        | SlashCommand::Changes(_)
-        | SlashCommand::Goals
-        | SlashCommand::Tasks
-        | SlashCommand::Allow { code: None, .. }
-        | SlashCommand::Tools(ToolsCommand::List | ToolsCommand::Accept { code: None, .. })
-        | SlashCommand::Memory(MemorySubcommand::List | MemorySubcommand::Search { .. } | MemorySubcommand::Offers)
-        | SlashCommand::Project(ProjectCommand::Show)
-        | SlashCommand::Auto(AutoSubcommand::Status)
-        | SlashCommand::Goal(GoalSubcommand::List | GoalSubcommand::Show { .. })
-        | SlashCommand::Task(TaskSubcommand::List)
-        | SlashCommand::Schedule(ScheduleSubcommand::List)
-        | SlashCommand::Diary { text: None } => Effect::Looks,
-        SlashCommand::New
-        | SlashCommand::Switch { .. }
-        | SlashCommand::Compact
-        | SlashCommand::Stop
-        | SlashCommand::Project(ProjectCommand::Off | ProjectCommand::At(_))
-        | SlashCommand::Memory(MemorySubcommand::Save { .. })
-        | SlashCommand::Auto(AutoSubcommand::On { .. } | AutoSubcommand::Off { .. })
-        | SlashCommand::Goal(GoalSubcommand::Add { .. } | GoalSubcommand::Change { .. })
-        | SlashCommand::Task(TaskSubcommand::Add { .. } | TaskSubcommand::Change { .. })
-        | SlashCommand::Schedule(
-            ScheduleSubcommand::Add { .. }
-            | ScheduleSubcommand::Pause { .. }
-            | ScheduleSubcommand::Resume { .. }
-            | ScheduleSubcommand::Delete { .. },
-        )
-        | SlashCommand::Diary { text: Some(_) } => Effect::Acts,
-    }
-}
-
-fn plan_effect(command: &PlanCommand) -> Effect {
-    match command {
-        PlanCommand::Approve { .. }
-        | PlanCommand::Reject { .. }
-        | PlanCommand::Revise { .. }
-        | PlanCommand::Cancel { .. }
-        | PlanCommand::Resume { .. }
-        | PlanCommand::Done => Effect::Decides(Subject::Plan),
-        PlanCommand::Status | PlanCommand::Show { .. } | PlanCommand::Diff(_) | PlanCommand::Export { .. } => {
-            Effect::Looks
-        }
-        PlanCommand::On { .. } | PlanCommand::Off | PlanCommand::Files(_) | PlanCommand::About(_) => Effect::Acts,
+        command if command.is_look() => Effect::Looks,
+        _ => Effect::Acts,
     }
 }
 

@@ -6,9 +6,9 @@ mod plain;
 
 use std::io::{self, IsTerminal as _};
 
+use planwright_agent::session::outcome::Answer;
+use planwright_agent::session::progress::Progress;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::session::outcome::Answer;
-use planwright_engine::session::progress::Progress;
 
 pub(super) use self::json::JsonView;
 pub(super) use self::live::LiveView;
@@ -34,7 +34,7 @@ pub(super) trait View: Send {
     fn queued(&mut self, lines: Vec<String>) -> Result<(), Failure>;
 
     /// Something to read at once, before the answer comes.
-    fn said(&mut self, markdown: &str) -> Result<(), Failure>;
+    fn message(&mut self, markdown: &str) -> Result<(), Failure>;
 
     fn answer(&mut self, answer: &Answer) -> Result<(), Failure>;
 
@@ -75,8 +75,8 @@ pub(super) fn exit(answer: &Answer) -> Exit {
 }
 
 /// The answer as a person reads it, without what they have read already.
-fn words(answer: &Answer, said: &str, width: usize) -> String {
-    let rest = unsaid(&answer.reply, said);
+fn answer_text(answer: &Answer, streamed: &str, width: usize) -> String {
+    let rest = not_streamed(&answer.reply, streamed);
     let mut text = match exit(answer) {
         Exit::Done => markdown::render(rest, width),
         Exit::Refused if answer.end.is_none() => marked(rest, &paint("✘", WARNING), width),
@@ -100,8 +100,8 @@ fn marked(text: &str, mark: &str, width: usize) -> String {
 }
 
 /// An answer repeats the model's last words, which were told while they were said.
-fn unsaid<'a>(reply: &'a str, said: &str) -> &'a str {
-    reply.trim().strip_prefix(said.trim()).map_or(reply, str::trim_start)
+fn not_streamed<'a>(reply: &'a str, streamed: &str) -> &'a str {
+    reply.trim().strip_prefix(streamed.trim()).map_or(reply, str::trim_start)
 }
 
 #[cfg(test)]
@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn nothing_is_said_twice_and_nothing_is_left_out() {
-        for (reply, said, expected) in [
+        for (reply, streamed, expected) in [
             ("All done.", "All done.\n", ""),
             ("All done.", "", "All done."),
             ("All\n\n*Stopped.*", "All", "*Stopped.*"),
             ("I stopped after 3 calls.", "Let me look.", "I stopped after 3 calls."),
         ] {
-            assert_eq!(unsaid(reply, said), expected, "{reply:?} after {said:?}");
+            assert_eq!(not_streamed(reply, streamed), expected, "{reply:?} after {streamed:?}");
         }
     }
 }

@@ -1,10 +1,11 @@
 //! What waits for the person in their session: it is on the screen before a prompt is drawn.
 
-use planwright_core::ask::{Ask, AskSubject};
+use planwright_agent::session::outcome::Answer;
+use planwright_core::ask::AskSubject;
 use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::session::Session;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::session::outcome::Answer;
+use planwright_engine::inbox::waiting_ask;
 
 use super::conversation::{Asked, ChatConversation, Exchanged};
 use super::typeahead::{AskKind, Cards, WaitingAsk, WaitingPlan};
@@ -49,8 +50,9 @@ impl ChatConversation {
                 return Err(failure);
             }
         }
-        if let Some(ask) = waiting_ask(&snapshot).filter(|ask| !self.has_seen_ask(&ask.id)) {
-            let answer = Answer::asking(self.session(), ask.clone());
+        let waiting = snapshot.session.as_deref().and_then(waiting_ask);
+        if let Some(waiting) = waiting.filter(|waiting| !self.has_seen_ask(&waiting.ask.id)) {
+            let answer = Answer::asking(self.session(), waiting);
             view.answer(&answer)?;
             self.note_seen(&answer);
         }
@@ -67,7 +69,7 @@ fn cards(snapshot: &Snapshot) -> Cards {
     let plan = snapshot.active().and_then(|plan| {
         Some(WaitingPlan { plan: plan.id.clone(), digest: plan.digest(), wants: plan.waiting_for()? })
     });
-    let ask = waiting_ask(snapshot).map(|ask| {
+    let ask = snapshot.session.as_deref().and_then(Session::waiting_ask).map(|ask| {
         let kind = match ask.subject {
             AskSubject::Permission(_) => AskKind::Permission,
             AskSubject::Questions { .. } => AskKind::Question,
@@ -75,8 +77,4 @@ fn cards(snapshot: &Snapshot) -> Cards {
         WaitingAsk { ask: ask.id.clone(), kind }
     });
     Cards { plan, ask }
-}
-
-fn waiting_ask(snapshot: &Snapshot) -> Option<&Ask> {
-    snapshot.session.as_deref().and_then(Session::waiting_ask)
 }

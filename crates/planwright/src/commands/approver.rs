@@ -23,18 +23,18 @@ pub(crate) async fn run(context: &Context, command: ApproverCommand) -> ExitResu
         ApproverCommand::Remove { name, passkey: Some(id), approver } => {
             let key = approver::unlock(&context.engine, &context.person, approver.as_deref()).await?;
             let state = context.engine.approvals().remove_passkey(&context.person, &name, &id, &key).await?;
-            said(context, &state, &format!("The passkey of {name} is removed."))
+            report(context, &state, &format!("The passkey of {name} is removed."))
         }
         ApproverCommand::Remove { name, passkey: None, approver } => {
             let key = approver::unlock(&context.engine, &context.person, approver.as_deref()).await?;
             let state = context.engine.approvals().remove(&context.person, &name, &key).await?;
-            said(context, &state, &format!("{name} is not an approver any more."))
+            report(context, &state, &format!("{name} is not an approver any more."))
         }
         ApproverCommand::Change { name } => {
             let key = approver::unlock(&context.engine, &context.person, name.as_deref()).await?;
             let new = tokio::task::block_in_place(|| passphrase::ask_new(key.approver()))?;
             let state = context.engine.approvals().change(&context.person, &key, new.expose_secret()).await?;
-            said(context, &state, &format!("The passphrase of {} is changed.", key.approver()))
+            report(context, &state, &format!("The passphrase of {} is changed.", key.approver()))
         }
         ApproverCommand::Export { output } => export(context, output.as_deref()).await,
         ApproverCommand::Policy(arguments) => policy(context, &arguments).await,
@@ -53,14 +53,14 @@ async fn add(context: &Context, name: &str, by: Option<&str>) -> ExitResult {
     let passphrase = tokio::task::block_in_place(|| passphrase::ask_new(name))?;
     let state = approvals.add(&context.person, name, passphrase.expose_secret(), key.as_ref()).await?;
     let hint = context.invocation.command(["approver", "export", "--output", "FILE"]);
-    said(context, &state, &format!("{name} is an approver now. `{hint}` writes the public keys to keep elsewhere."))
+    report(context, &state, &format!("{name} is an approver now. `{hint}` writes the public keys to keep elsewhere."))
 }
 
 /// Two steps: who approves, and with which passphrase.
 pub(crate) async fn init(context: &Context, arguments: &InitArgs) -> ExitResult {
     let state = context.engine.approvals().state().await?;
     if !state.approvers.is_empty() {
-        return said(context, &state, "Planwright is set up already.");
+        return report(context, &state, "Planwright is set up already.");
     }
     let name = match &arguments.approver {
         Some(name) => name.clone(),
@@ -77,7 +77,7 @@ pub(crate) async fn init(context: &Context, arguments: &InitArgs) -> ExitResult 
 
 async fn list(context: &Context) -> ExitResult {
     let state = context.engine.approvals().state().await?;
-    let words = || {
+    let describe = || {
         let lines = state.approvers.0.iter();
         let lines = lines.map(|one| {
             let line = format!("{}  {}  since {}\n", one.name, one.key, time::absolute(one.enrolled_at));
@@ -91,7 +91,7 @@ async fn list(context: &Context) -> ExitResult {
         let list: String = lines.collect();
         if list.is_empty() { "No approver is enrolled.\n".to_owned() } else { list }
     };
-    context.screen.answer(|| view(&state), words)?;
+    context.screen.answer(|| view(&state), describe)?;
     Ok(Exit::Done)
 }
 
@@ -115,7 +115,7 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> ExitResult {
     let state = approvals.state().await?;
     let Some(require) = arguments.require else {
         let in_force = approvals.policy().await?.approval.clone();
-        let words = || {
+        let describe = || {
             let rules = in_force.rules.iter().map(|rule| {
                 let channel = rule.channel.map_or("every channel", |channel| channel.as_str());
                 let risk = rule.risk.map_or("every risk", |risk| risk.as_str());
@@ -124,7 +124,7 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> ExitResult {
             });
             format!("In force: {}\n{}", in_force.require, rules.collect::<String>())
         };
-        context.screen.answer(|| json!({ "require": in_force.require, "rules": in_force.rules }), words)?;
+        context.screen.answer(|| json!({ "require": in_force.require, "rules": in_force.rules }), describe)?;
         return Ok(Exit::Done);
     };
     let next = ApprovalPolicy::requiring(require);
@@ -147,11 +147,11 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> ExitResult {
         (Require::Verified, true) => " No approver is enrolled yet: `planwright approver add NAME` enrols one.",
         _ => "",
     };
-    said(context, &state, &format!("`{require}` is in force now.{note}"))
+    report(context, &state, &format!("`{require}` is in force now.{note}"))
 }
 
-fn said(context: &Context, state: &ApprovalState, words: &str) -> ExitResult {
-    context.screen.answer(|| view(state), || format!("{words}\n"))?;
+fn report(context: &Context, state: &ApprovalState, message: &str) -> ExitResult {
+    context.screen.answer(|| view(state), || format!("{message}\n"))?;
     Ok(Exit::Done)
 }
 

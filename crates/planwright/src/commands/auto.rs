@@ -1,11 +1,11 @@
 //! `planwright auto`, `goal`, `task`, `schedule` and `diary`: the slash commands of the same names, in one session.
 
+use planwright_agent::session::input::ChatLocation;
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{
     self, AutoSubcommand, GoalSubcommand, Mistake, ScheduleSubcommand, SlashCommand, TaskSubcommand,
 };
-use planwright_engine::session::input::ChatLocation;
 
 use super::chat;
 use crate::approver;

@@ -20,15 +20,15 @@ pub(crate) async fn run(context: &Context, arguments: &BackupArgs) -> ExitResult
     let manifest = if arguments.file == Path::new("-") {
         let (_, manifest) = archive(context, BufWriter::new(io::stdout().lock())).await?;
         // stdout is the archive.
-        write!(anstream::stderr().lock(), "{}", words(&manifest, "stdout"))?;
+        write!(anstream::stderr().lock(), "{}", describe(&manifest, "stdout"))?;
         manifest
     } else {
-        let target = Target::new(&arguments.file, arguments.force)?;
+        let target = ArchiveFile::new(&arguments.file, arguments.force)?;
         let (file, manifest) = archive(context, BufWriter::new(&target.file)).await?;
         file.into_inner().map_err(|error| target.unwritable(error.error()))?;
         target.finish()?;
         let file = arguments.file.display().to_string();
-        context.screen.answer(|| view(&manifest, &file), || words(&manifest, &file))?;
+        context.screen.answer(|| view(&manifest, &file), || describe(&manifest, &file))?;
         manifest
     };
     Ok(if manifest.damaged.is_empty() { Exit::Done } else { Exit::Damaged })
@@ -47,14 +47,14 @@ async fn archive<W: io::Write>(context: &Context, to: W) -> Result<(W, Manifest)
 }
 
 /// The archive's file. It is `FILE.partial` until it is complete.
-struct Target {
+struct ArchiveFile {
     path: PathBuf,
     partial: TempPath,
     file: File,
     force: bool,
 }
 
-impl Target {
+impl ArchiveFile {
     fn new(path: &Path, force: bool) -> Result<Self, Failure> {
         if !force && path.symlink_metadata().is_ok() {
             return Err(exists(path));
@@ -114,7 +114,7 @@ fn view(manifest: &Manifest, file: &str) -> serde_json::Value {
     })
 }
 
-fn words(manifest: &Manifest, file: &str) -> String {
+fn describe(manifest: &Manifest, file: &str) -> String {
     let Manifest { sessions, entries, files, damaged, left_out, .. } = manifest;
     let mut text = String::new();
     for (title, named) in [(paint("damaged:", ERROR), damaged), (paint("left out:", WARNING), left_out)] {

@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
+use planwright_agent::Agent;
+use planwright_agent::session::input::ChatLocation;
 use planwright_core::session::Channel;
-use planwright_engine::agent::Agent;
-use planwright_engine::session::input::ChatLocation;
 use planwright_llm::{ModelChoice, connect};
 
 use super::project;

@@ -23,7 +23,7 @@ pub(crate) async fn run(context: &Context, command: ConfigCommand) -> ExitResult
 
 async fn show(context: &Context) -> ExitResult {
     let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
-    let words = || {
+    let describe = || {
         let keys = || GUARDED.iter().chain([&BOT]);
         let width = keys().map(|key| key.len()).max().unwrap_or_default();
         let value = |key: &str| settings.get(key).cloned().unwrap_or_else(|| default_of(key));
@@ -31,7 +31,7 @@ async fn show(context: &Context) -> ExitResult {
         text.extend(context.served.differences.iter().map(|difference| format!("\n{difference}\n")));
         text
     };
-    context.screen.answer(|| json!({ "settings": settings, "differences": context.served.differences }), words)?;
+    context.screen.answer(|| json!({ "settings": settings, "differences": context.served.differences }), describe)?;
     Ok(Exit::Done)
 }
 
@@ -57,8 +57,8 @@ async fn set(context: &Context, key: &str, value: Option<&str>, approver: Option
     let state = approvals.set_setting(&context.person, key, value, key_of_approver.as_ref()).await?;
     let settings = state.settings.unwrap_or_default();
     let now = value.map_or_else(|| "has its default".to_owned(), |value| format!("is `{value}`"));
-    let words = || format!("`{key}` {now} now. Programs that are running take it over when they start again.\n");
-    context.screen.answer(|| json!({ "settings": settings }), words)?;
+    let describe = || format!("`{key}` {now} now. Programs that are running take it over when they start again.\n");
+    context.screen.answer(|| json!({ "settings": settings }), describe)?;
     Ok(Exit::Done)
 }
 

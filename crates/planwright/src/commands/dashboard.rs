@@ -25,11 +25,11 @@ pub(crate) async fn run(context: &Context, arguments: &DashboardArgs) -> ExitRes
         arguments.url.as_deref().map_or_else(|| context.dashboard.clone(), |url| url.trim_end_matches('/').to_owned());
     let address = format!("{}/#link={}", named_host(&server), link.secret);
     // The address is printed and not given to a program: the arguments of a program can be read by the agent, too.
-    let words = || {
+    let describe = || {
         let until = time::both(link.ends);
         format!("{address}\n\nOpen it in your browser. It signs in one browser, once, until {until}.\n")
     };
-    context.screen.answer(|| json!({ "url": address, "validUntil": link.ends }), words)?;
+    context.screen.answer(|| json!({ "url": address, "validUntil": link.ends }), describe)?;
     Ok(Exit::Done)
 }
 

@@ -36,7 +36,8 @@ use crate::terminal::text::{pad, paint, shown_line};
 struct Check {
     name: &'static str,
     state: State,
-    words: String,
+    #[serde(rename = "words")]
+    message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
     #[serde(skip)]
@@ -53,20 +54,20 @@ enum State {
 }
 
 impl Check {
-    fn fine(name: &'static str, words: impl Into<String>) -> Self {
-        Self { name, state: State::Fine, words: words.into(), hint: None, exit: Exit::Done }
+    fn fine(name: &'static str, message: impl Into<String>) -> Self {
+        Self { name, state: State::Fine, message: message.into(), hint: None, exit: Exit::Done }
     }
 
-    fn notice(name: &'static str, words: impl Into<String>) -> Self {
-        Self { state: State::Notice, ..Self::fine(name, words) }
+    fn notice(name: &'static str, message: impl Into<String>) -> Self {
+        Self { state: State::Notice, ..Self::fine(name, message) }
     }
 
-    fn wrong(name: &'static str, words: impl Into<String>) -> Self {
-        Self { state: State::Wrong, exit: Exit::Unavailable, ..Self::fine(name, words) }
+    fn wrong(name: &'static str, message: impl Into<String>) -> Self {
+        Self { state: State::Wrong, exit: Exit::Unavailable, ..Self::fine(name, message) }
     }
 
-    fn damaged(name: &'static str, words: impl Into<String>) -> Self {
-        Self { exit: Exit::Damaged, ..Self::wrong(name, words) }
+    fn damaged(name: &'static str, message: impl Into<String>) -> Self {
+        Self { exit: Exit::Damaged, ..Self::wrong(name, message) }
     }
 
     /// What a command would have failed with.
@@ -110,7 +111,7 @@ pub(crate) async fn run(global: &Global) -> ExitResult {
     checks.push(places::clock());
     let exit = worst(&checks);
     let screen = Screen::new(global.json);
-    screen.answer(|| json!({ "fine": exit == Exit::Done, "checks": checks }), || words(&checks))?;
+    screen.answer(|| json!({ "fine": exit == Exit::Done, "checks": checks }), || describe(&checks))?;
     Ok(exit)
 }
 
@@ -130,16 +131,16 @@ fn worst(checks: &[Check]) -> Exit {
     first.unwrap_or(if checks.iter().all(|check| check.exit == Exit::Done) { Exit::Done } else { Exit::Unavailable })
 }
 
-fn words(checks: &[Check]) -> String {
+fn describe(checks: &[Check]) -> String {
     let room = checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for Check { name, state, words, hint, .. } in checks {
+    for Check { name, state, message, hint, .. } in checks {
         let mark = match state {
             State::Fine => paint("✔", GOOD),
             State::Notice => paint("!", WARNING),
             State::Wrong => paint("✘", ERROR),
         };
-        text.push_str(&format!("{mark} {}  {}\n", paint(&pad(name, room), BOLD), shown_line(words)));
+        text.push_str(&format!("{mark} {}  {}\n", paint(&pad(name, room), BOLD), shown_line(message)));
         if let Some(hint) = hint {
             text.push_str(&format!("  {}  {}\n", pad("", room), paint(&shown_line(hint), DIM)));
         }

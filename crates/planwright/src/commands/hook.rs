@@ -41,7 +41,7 @@ const READERS: [&str; 20] = [
     "toolsearch",
 ];
 /// The characters of a plan that are brought back.
-const LONGEST_PLAN: usize = 20_000;
+const MAX_PLAN: usize = 20_000;
 
 pub(crate) async fn run(global: &Global, event: HookEvent) -> ExitResult {
     let mut text = String::new();
@@ -84,7 +84,7 @@ fn blocked(snapshot: &Snapshot) -> Option<String> {
     if !mode.enabled {
         return None;
     }
-    let words = match snapshot.active().map(|plan| (plan, plan.status)) {
+    let reason = match snapshot.active().map(|plan| (plan, plan.status)) {
         Some((_, PlanStatus::Approved | PlanStatus::Executing)) => return None,
         Some((plan, PlanStatus::Ready)) => format!(
             "Plan {} waits for a person's approval. Edits and commands are denied until then; wait with plan_await_decision.",
@@ -101,7 +101,7 @@ fn blocked(snapshot: &Snapshot) -> Option<String> {
                 .to_owned()
         }
     };
-    Some(format!("{words} A person turns plan work off with `planwright plan off`."))
+    Some(format!("{reason} A person turns plan work off with `planwright plan off`."))
 }
 
 fn deny(reason: &str) -> Value {
@@ -127,14 +127,14 @@ fn is_reader(tool: &str) -> bool {
 fn approves_by_shell(input: &Value) -> bool {
     let text = match input.get("command").or_else(|| input.get("cmd")) {
         Some(Value::String(line)) => line.clone(),
-        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+        Some(Value::Array(text_words)) => text_words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
         Some(_) | None => return false,
     };
-    let words: Vec<&str> = text.split(|c: char| !(c.is_alphanumeric() || "-_./".contains(c))).collect();
+    let text_words: Vec<&str> = text.split(|c: char| !(c.is_alphanumeric() || "-_./".contains(c))).collect();
     let is_program = |word: &&str| word.rsplit('/').next() == Some("planwright");
-    let Some(at) = words.iter().position(is_program) else { return false };
+    let Some(at) = text_words.iter().position(is_program) else { return false };
     let decides = ["approve", "reject", "resume", "approver", "chat", "uninstall", "token"];
-    words[at + 1..].iter().any(|word| decides.contains(word))
+    text_words[at + 1..].iter().any(|word| decides.contains(word))
 }
 
 async fn at_start(global: &Global, folder: &Path) -> Result<Option<Value>, Failure> {
@@ -144,16 +144,16 @@ async fn at_start(global: &Global, folder: &Path) -> Result<Option<Value>, Failu
     if plan.status == PlanStatus::Collecting && plan.is_empty() {
         return Ok(None);
     }
-    let words = brought_back(plan, &snapshot.identity);
+    let context = brought_back(plan, &snapshot.identity);
     Ok(Some(json!({
-        "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": words },
-        "context": words,
+        "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": context },
+        "context": context,
     })))
 }
 
 /// The plan as data for the agent's context.
 fn brought_back(plan: &Plan, session: &SessionIdentity) -> String {
-    let text: String = visible(&plan.markdown()).chars().take(LONGEST_PLAN).collect();
+    let text: String = visible(&plan.markdown()).chars().take(MAX_PLAN).collect();
     let progress = plan.execution.as_ref().map_or_else(String::new, |execution| {
         let progress = execution.progress();
         format!(" {} of {} steps are done.", progress.done, progress.total)

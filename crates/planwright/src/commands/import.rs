@@ -31,7 +31,7 @@ pub(crate) async fn run(global: &Global, arguments: &ImportArgs) -> ExitResult {
     for item in &report.already_here {
         here.push(stored(&context, item, &[]).await?);
     }
-    context.screen.answer(|| view(&taken, &here, &report), || words(&taken, &here, &report))?;
+    context.screen.answer(|| view(&taken, &here, &report), || describe(&taken, &here, &report))?;
     Ok(Exit::Done)
 }
 
@@ -65,7 +65,7 @@ impl Stored<'_> {
         })
     }
 
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         let (name, title) = match &self.plan {
             Some(plan) => (format!("plan {} of {}", plan.number, self.item.session), plan.display_title()),
             None => (format!("{} of {}", self.item.id, self.item.session), "damaged".to_owned()),
@@ -91,13 +91,13 @@ fn view(taken: &[Stored<'_>], here: &[Stored<'_>], report: &ImportReport) -> Val
     })
 }
 
-fn words(taken: &[Stored<'_>], here: &[Stored<'_>], report: &ImportReport) -> String {
+fn describe(taken: &[Stored<'_>], here: &[Stored<'_>], report: &ImportReport) -> String {
     let mut text = format!("{} taken over\n", count(taken.len(), "plan"));
-    text.extend(taken.iter().map(Stored::words));
+    text.extend(taken.iter().map(Stored::describe));
     if !here.is_empty() {
         let left = if here.len() == 1 { "left as it is" } else { "left as they are" };
         text.push_str(&format!("{} here already, {left}\n", count(here.len(), "plan")));
-        text.extend(here.iter().map(Stored::words));
+        text.extend(here.iter().map(Stored::describe));
     }
     if !report.skipped.is_empty() {
         text.push_str(&format!("{}\n", paint(&format!("{} skipped", count(report.skipped.len(), "plan")), WARNING)));

@@ -11,10 +11,9 @@ mod open;
 use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
-use planwright_engine::server_ledger::StoreChange;
+use planwright_engine::changes::Changes;
 use planwright_surfaces::wire::WaitingView;
 use serde_json::json;
-use tokio::sync::broadcast::error::RecvError;
 
 use crate::cli::{InboxArgs, InboxCommand};
 use crate::context::{Context, SessionUse};
@@ -24,7 +23,7 @@ use crate::terminal::inbox as view;
 use items::InboxItems;
 
 /// Entries of the journal that come closer together are looked at once.
-const BUNDLE: Duration = Duration::from_millis(200);
+const DEBOUNCE: Duration = Duration::from_millis(200);
 
 pub(crate) async fn run(mut context: Context, arguments: InboxArgs) -> ExitResult {
     let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
@@ -92,7 +91,7 @@ async fn tool_changes(context: &Context) -> Result<Vec<WaitingView>, Failure> {
 /// What waits now. With `wait` it is not empty; `None` if Ctrl+C ended the wait.
 async fn read(context: &Context, session: Option<&SessionIdentity>, wait: bool) -> Result<Option<InboxItems>, Failure> {
     // The changes are followed before the first look, so that none is missed in between.
-    let mut changes = context.ledger.changes();
+    let mut changes = Changes::follow(context.ledger.as_ref(), DEBOUNCE);
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
         let inbox = items::read(context, session).await?;
@@ -100,18 +99,15 @@ async fn read(context: &Context, session: Option<&SessionIdentity>, wait: bool) 
             return Ok(Some(inbox));
         }
         loop {
-            let change = tokio::select! {
+            let changed = tokio::select! {
                 biased;
                 _ = &mut interrupted => return Ok(None),
-                change = changes.recv() => change,
+                changed = changes.next() => changed,
             };
-            match change {
-                Ok(StoreChange::Session(changed)) if session.is_some_and(|wanted| *wanted != changed) => {}
-                Ok(_) | Err(RecvError::Lagged(_)) => break,
-                Err(RecvError::Closed) => return Err(Failure::unavailable("the store cannot be followed any more")),
+            let changed = changed.ok_or_else(|| Failure::unavailable("the store cannot be followed any more"))?;
+            if session.is_none_or(|session| changed.concerns(session)) {
+                break;
             }
         }
-        tokio::time::sleep(BUNDLE).await;
-        while changes.try_recv().is_ok() {}
     }
 }

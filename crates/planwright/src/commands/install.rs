@@ -70,10 +70,10 @@ pub(crate) fn found() -> Vec<(ClientName, InstallScope, Vec<String>)> {
             if !states.iter().any(|(_, state)| matches!(state, Ok(EditState::There))) {
                 continue;
             }
-            let missing = states.into_iter().filter_map(|(words, state)| match state {
+            let missing = states.into_iter().filter_map(|(name, state)| match state {
                 Ok(EditState::There) => None,
-                Ok(EditState::Missing) => Some(format!("{words} is missing")),
-                Err(failure) => Some(format!("{words}: {}", failure.message())),
+                Ok(EditState::Missing) => Some(format!("{name} is missing")),
+                Err(failure) => Some(format!("{name}: {}", failure.message())),
             });
             found.push((client, scope, missing.collect()));
         }

@@ -12,6 +12,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::workspace::Workspace;
 use planwright_engine::Engine;
+use planwright_engine::feed::Feed;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_llm::rehearsal::RehearsalModel;
 use planwright_surfaces::mcp::folder::named_session;
@@ -27,6 +28,7 @@ use crate::context::{Context, make_folder};
 use crate::failure::{Exit, ExitResult, Failure};
 use crate::processes;
 use crate::server_probe;
+use crate::signals::Signals;
 
 pub(crate) async fn run(global: &Global, arguments: &McpArgs) -> ExitResult {
     let (options, gateway) = match prepare(global, arguments).await {
@@ -96,6 +98,7 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
     };
     let options = McpOptions {
         engine: context.engine.clone(),
+        feed: Feed::start(Arc::clone(&context.ledger)),
         session,
         start,
         commands: PersonCommands { store_options: context.invocation.store_options(), dashboard },
@@ -173,23 +176,14 @@ async fn named(context: &Context, name: &str) -> Result<SessionIdentity, Failure
     Ok(named_session(name))
 }
 
-fn sentence(words: &str) -> String {
-    if words.ends_with(['.', '!', '?']) { words.to_owned() } else { format!("{words}.") }
+fn sentence(text: &str) -> String {
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }
 
-/// Completes on SIGINT or SIGTERM.
+/// Completes when a signal asks the program to end.
 async fn stop_signal() {
-    let interrupted = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = interrupted => {}
-                _ = terminated.recv() => {}
-            }
-            return;
-        }
+    match Signals::new() {
+        Ok(mut signals) => drop(signals.next().await),
+        Err(_) => drop(tokio::signal::ctrl_c().await),
     }
-    let _ = interrupted.await;
 }

@@ -1,9 +1,10 @@
 //! `planwright mcp-server`: upstream MCP servers, added, looked at, accepted and removed.
 
+use planwright_agent::upstream::{AcceptanceState, ServerStatus, UpstreamTools};
 use planwright_core::plan::Digest;
 use planwright_core::upstream::{ServerName, ToolDifference};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::upstream::{AcceptanceState, ConnectionState, ServerStatus, UpstreamTools};
+use planwright_engine::upstream::ConnectionState;
 use serde_json::{Value, json};
 
 use crate::approver;
@@ -109,8 +110,8 @@ impl Opened {
 
     async fn list(&self) -> ExitResult {
         let statuses = self.upstream.statuses().await?;
-        let words = || statuses.iter().map(|status| self.line(status)).collect();
-        self.context.screen.answer(|| json!({ "servers": statuses.iter().map(view).collect::<Vec<_>>() }), words)?;
+        let describe = || statuses.iter().map(|status| self.line(status)).collect();
+        self.context.screen.answer(|| json!({ "servers": statuses.iter().map(view).collect::<Vec<_>>() }), describe)?;
         Ok(Exit::Done)
     }
 
@@ -123,9 +124,9 @@ impl Opened {
             Err(LedgerError::Refused(refusal)) => (self.upstream.status_of(name).await?, Some(refusal.message)),
             Err(error) => return Err(error.into()),
         };
-        let words = || {
+        let describe = || {
             let mut text = self.line(&status);
-            text.extend(unreachable.iter().map(|words| format!("  {}\n", shown_line(words))));
+            text.extend(unreachable.iter().map(|message| format!("  {}\n", shown_line(message))));
             text.extend(problems.iter().map(|problem| format!("  {}\n", shown_line(problem))));
             if let Some((_, difference, _)) = status.state.waiting() {
                 text.push_str(&format!("\n{}\n{}", difference.describe(), self.next(name)));
@@ -138,7 +139,7 @@ impl Opened {
             value["unreachable"] = json!(unreachable);
             value
         };
-        self.context.screen.answer(value, words)?;
+        self.context.screen.answer(value, describe)?;
         Ok(Exit::Done)
     }
 
@@ -162,8 +163,8 @@ impl Opened {
                     return Err(failure.hint(hint).with("digest", offered.to_string()).with("difference", shown));
                 }
                 if !self.confirm(name, difference, &problems)? {
-                    let words = format!("The tools of {name} are not accepted; the agent does not get them.");
-                    return Err(Failure::declined(words).hint(self.next(name)));
+                    let message = format!("The tools of {name} are not accepted; the agent does not get them.");
+                    return Err(Failure::declined(message).hint(self.next(name)));
                 }
                 offered
             }
@@ -213,11 +214,11 @@ impl Opened {
             ConnectionState::Failed { reason, .. } => format!("; failed: {}", shown_line(reason)),
             ConnectionState::NotStarted | ConnectionState::Connected => String::new(),
         };
-        format!("{}  {}{failed}  {}\n", paint(name, BOLD), state_words(&status.state, status), paint(&reached, DIM))
+        format!("{}  {}{failed}  {}\n", paint(name, BOLD), state_text(&status.state, status), paint(&reached, DIM))
     }
 }
 
-fn state_words(state: &AcceptanceState, status: &ServerStatus) -> String {
+fn state_text(state: &AcceptanceState, status: &ServerStatus) -> String {
     match state {
         AcceptanceState::NotSeen => "not yet accepted".to_owned(),
         AcceptanceState::NotAccepted { offered, .. } => format!("not yet accepted ({})", offered.counts()),

@@ -58,12 +58,12 @@ async fn list(context: &Context, session: &SessionIdentity, before: Option<u64>)
         let views: Vec<_> = items.iter().map(|item| MemoryView::from(*item)).collect();
         json!({ "items": views, "next": found.next, "damaged": damaged::view(&found.damaged) })
     };
-    let words = || {
+    let describe = || {
         let mut text = match items.as_slice() {
             [] => "Nothing is remembered in this session.\n".to_owned(),
             items => items.iter().map(|item| lines(item)).collect(),
         };
-        text.push_str(&damaged::words(&found.damaged));
+        text.push_str(&damaged::describe(&found.damaged));
         if let Some(next) = found.next {
             let more = context.invocation.command(["memory", "list", "--before", &next.to_string()]);
             text.push_str(&paint(&format!("more: {more}"), DIM));
@@ -71,12 +71,12 @@ async fn list(context: &Context, session: &SessionIdentity, before: Option<u64>)
         }
         text
     };
-    context.screen.answer(view, words)?;
+    context.screen.answer(view, describe)?;
     Ok(Exit::Done)
 }
 
-async fn search(context: &Context, session: &SessionIdentity, words: &str, limit: usize, explain: bool) -> ExitResult {
-    let search = context.engine.memories().search(&ScopeChain::of_session(session), words, limit).await?;
+async fn search(context: &Context, session: &SessionIdentity, query: &str, limit: usize, explain: bool) -> ExitResult {
+    let search = context.engine.memories().search(&ScopeChain::of_session(session), query, limit).await?;
     let view = || {
         let make = if explain { MemoryView::explained } else { MemoryView::found };
         let views: Vec<_> = search.found.iter().map(make).collect();
@@ -85,7 +85,7 @@ async fn search(context: &Context, session: &SessionIdentity, words: &str, limit
     let text = || {
         let mut text = String::new();
         if search.found.is_empty() {
-            text.push_str(&format!("Nothing that is remembered here has to do with {}.\n", shown_line(words)));
+            text.push_str(&format!("Nothing that is remembered here has to do with {}.\n", shown_line(query)));
         }
         for found in &search.found {
             text.push_str(&lines(&found.item));
@@ -97,7 +97,7 @@ async fn search(context: &Context, session: &SessionIdentity, words: &str, limit
                 text.push('\n');
             }
         }
-        text.push_str(&damaged::words(&search.damaged));
+        text.push_str(&damaged::describe(&search.damaged));
         if let Some(note) = &search.note {
             text.push_str(&paint(&shown_line(note), DIM));
             text.push('\n');
@@ -171,11 +171,11 @@ async fn undo(context: &Context, session: &SessionIdentity) -> ExitResult {
 async fn offers(context: &Context, session: &SessionIdentity) -> ExitResult {
     let offers = context.engine.memories().offers(session).await?;
     let view = || json!({ "items": offers.iter().map(MemoryOfferView::from).collect::<Vec<_>>() });
-    let words = || match offers.as_slice() {
+    let describe = || match offers.as_slice() {
         [] => "Nothing is offered to be remembered.\n".to_owned(),
         offers => offers.iter().map(offer_lines).collect(),
     };
-    context.screen.answer(view, words)?;
+    context.screen.answer(view, describe)?;
     Ok(Exit::Done)
 }
 

@@ -29,7 +29,7 @@ pub(crate) async fn run(global: &Global, arguments: &RestoreArgs) -> ExitResult 
     let written = written.await;
     progress_line.clear();
     let report = written?;
-    context.screen.answer(|| view(&archive, &report), || words(&archive, &report))?;
+    context.screen.answer(|| view(&archive, &report), || describe(&archive, &report))?;
     Ok(Exit::Done)
 }
 
@@ -60,7 +60,7 @@ fn view(archive: &CheckedArchive, report: &RestoreReport) -> serde_json::Value {
     })
 }
 
-fn words(archive: &CheckedArchive, report: &RestoreReport) -> String {
+fn describe(archive: &CheckedArchive, report: &RestoreReport) -> String {
     let mut text = String::new();
     for (title, omitted) in [("not restored:", &report.left), ("not in the archive:", &archive.manifest.damaged)] {
         for omitted in omitted {

@@ -2,19 +2,17 @@
 //!
 //! - `announcement`: what it prints when it is ready and when it stops
 //! - `service_manager`: the same for systemd
-//! - `signals`: the signals that end it
 //! - `telegram_updates`: updates that Telegram sends to the server
 
 mod announcement;
 mod service_manager;
-mod signals;
 mod telegram_updates;
 
 use std::io::ErrorKind;
 use std::sync::Arc;
 
+use planwright_agent::{Agent, AgentOptions};
 use planwright_core::refusal::Refusal;
-use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::approvals::OpenedFor;
 use planwright_notify::{Notifier, NotifyOptions};
 use planwright_surfaces::http::{Server, ServerError, ServerOptions, UpdateReceiver};
@@ -24,7 +22,6 @@ use tokio_util::sync::CancellationToken;
 
 use self::announcement::Announcement;
 use self::service_manager::notify;
-use self::signals::Signals;
 use self::telegram_updates::TelegramUpdates;
 use super::chat::{agent, choice};
 use super::mcp::HttpAgents;
@@ -34,6 +31,7 @@ use crate::context::{Context, make_folder};
 use crate::failure::{Exit, ExitResult, Failure};
 use crate::invocation::Invocation;
 use crate::logging::{self, LogFormat};
+use crate::signals::Signals;
 use crate::token;
 
 pub(crate) async fn run(global: &Global, arguments: ServeArgs) -> ExitResult {
@@ -57,7 +55,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArgs) -> ExitResult {
             }
             outcome
         }
-        () = signals.next() => Ok(Exit::Done),
+        () = signals.stop() => Ok(Exit::Done),
     }
 }
 
@@ -172,13 +170,13 @@ async fn serve(server: Server, announcement: Announcement, beside: Beside, signa
     let mut running = running;
     let ended = tokio::select! {
         ended = &mut running => ended,
-        () = signals.next() => {
+        () = signals.stop() => {
             notify("STOPPING=1");
             shutdown.cancel();
             announcement.print_stopping().await;
             tokio::select! {
                 ended = &mut running => ended,
-                () = signals.next() => {
+                () = signals.stop() => {
                     tracing::warn!(event = "server_ended_at_once", "a second signal ended the server before its work reached a safe point");
                     return Ok(Exit::Unexpected);
                 }
@@ -193,13 +191,13 @@ async fn serve(server: Server, announcement: Announcement, beside: Beside, signa
 }
 
 fn refused(error: ServerError, invocation: &Invocation) -> Failure {
-    let words = error.to_string();
+    let message = error.to_string();
     match error {
         ServerError::NoToken(_) | ServerError::ShortToken(_) => {
-            Failure::from(Refusal::policy_denied(words)).hint(invocation.command(["token"]))
+            Failure::from(Refusal::policy_denied(message)).hint(invocation.command(["token"]))
         }
-        ServerError::Host(_) => Failure::usage(words),
-        ServerError::Token(_) => Failure::unavailable(words),
+        ServerError::Host(_) => Failure::usage(message),
+        ServerError::Token(_) => Failure::unavailable(message),
         ServerError::Listen { address, source } => match source.kind() {
             ErrorKind::AddrInUse => {
                 Failure::unavailable(format!("another program already listens at {address}")).hint(format!(
@@ -213,7 +211,7 @@ fn refused(error: ServerError, invocation: &Invocation) -> Failure {
             }
             ErrorKind::PermissionDenied => Failure::unavailable(format!("this user may not listen at {address}"))
                 .hint("every user may listen at ports from 1024 up"),
-            _ => Failure::unavailable(words),
+            _ => Failure::unavailable(message),
         },
     }
 }

@@ -50,13 +50,13 @@ async fn list_page(context: &Context, after: Option<u64>) -> ExitResult {
         let sessions: Vec<_> = listed.iter().map(ListedSession::view).collect();
         json!({ "sessions": sessions, "next": page.next, "damaged": damaged::view(&page.damaged) })
     };
-    let words = || {
+    let describe = || {
         let mut text = match listed.as_slice() {
             [] if page.damaged.is_empty() => none_yet(&context.invocation),
             [] => String::new(),
             sessions => list(sessions, &context.screen),
         };
-        text.push_str(&damaged::words(&page.damaged));
+        text.push_str(&damaged::describe(&page.damaged));
         if let Some(next) = page.next {
             let more = context.invocation.command(["sessions", "--after", &next.to_string()]);
             text.push_str(&paint(&format!("more: {more}"), DIM));
@@ -64,6 +64,6 @@ async fn list_page(context: &Context, after: Option<u64>) -> ExitResult {
         }
         text
     };
-    context.screen.answer(views, words)?;
+    context.screen.answer(views, describe)?;
     Ok(Exit::Done)
 }

@@ -40,7 +40,7 @@ pub(crate) async fn run(global: &Global, arguments: &TelegramArgs) -> ExitResult
         sender.as_ref().map(|sender| json!({ "userId": sender.user, "name": sender.name, "groupId": sender.group }));
     screen.answer(
         || json!({ "bot": name, "allowedUsers": options.allowed_users, "sender": shown }),
-        || words(sender.as_ref(), options, &file, arguments.wait_seconds > 0),
+        || describe(sender.as_ref(), options, &file, arguments.wait_seconds > 0),
     )?;
     Ok(if sender.is_none() && arguments.wait_seconds > 0 { Exit::Refused } else { Exit::Done })
 }
@@ -52,7 +52,7 @@ fn people(options: &TelegramOptions) -> String {
     }
 }
 
-fn words(sender: Option<&FirstSender>, options: &TelegramOptions, file: &str, waited: bool) -> String {
+fn describe(sender: Option<&FirstSender>, options: &TelegramOptions, file: &str, waited: bool) -> String {
     let Some(FirstSender { user, name, group }) = sender else {
         return if waited { "No message came.\n".to_owned() } else { String::new() };
     };

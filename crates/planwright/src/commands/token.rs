@@ -34,13 +34,13 @@ pub(crate) fn run(global: &Global, arguments: &TokenArgs) -> ExitResult {
             make_folder(&settings.data)?;
             let secret = token.rotate().map_err(failed)?;
             let secret = secret.expose_secret();
-            let words = || {
+            let describe = || {
                 format!(
                     "{secret}\nOnly this token counts from now on. Servers on this folder cut open connections, and \
                      browsers have to sign in again.\n"
                 )
             };
-            screen.answer(|| json!({ "token": secret, "path": shown }), words)?;
+            screen.answer(|| json!({ "token": secret, "path": shown }), describe)?;
         }
     }
     Ok(Exit::Done)

@@ -30,7 +30,7 @@ pub(crate) async fn run(context: &Context, approvers: Option<&Path>) -> ExitResu
     let mut report = report?;
     let kept = approvers.map(read_keys).transpose()?;
     report.damaged.extend(context.engine.approvals().audit(kept.as_deref()).await?);
-    context.screen.answer(|| view(&report), || words(&report))?;
+    context.screen.answer(|| view(&report), || describe(&report))?;
     Ok(if report.is_whole() { Exit::Done } else { Exit::Damaged })
 }
 
@@ -70,24 +70,24 @@ fn view(report: &VerifyReport) -> Value {
     })
 }
 
-fn words(report: &VerifyReport) -> String {
+fn describe(report: &VerifyReport) -> String {
     let mut text = String::new();
     for chain in report.chains.iter().filter(|chain| !chain.is_whole()) {
         text.push_str(&broken(chain));
     }
-    text.push_str(&damaged::words(&report.damaged));
+    text.push_str(&damaged::describe(&report.damaged));
     let entries: u64 = report.chains.iter().map(|chain| chain.entries).sum();
     let whole = report.chains.iter().filter(|chain| chain.is_whole()).count();
     let VerifyReport { checked, total, .. } = report;
     // Sessions that are opened during the check are counted in addition to those that existed before.
     let of_all = format!("{checked} of {}", count((*total).max(*checked), "session"));
     if report.is_whole() {
-        let words = format!("Every journal is whole: {of_all} checked, {}.", count(entries, "entry"));
-        text.push_str(&paint(&words, GOOD));
+        let message = format!("Every journal is whole: {of_all} checked, {}.", count(entries, "entry"));
+        text.push_str(&paint(&message, GOOD));
     } else {
         if !report.is_complete() {
-            let words = "Some sessions were not checked, because others were opened and deleted meanwhile.";
-            text.push_str(&format!("{} {words} Run it again.\n", paint("incomplete:", ERROR)));
+            let message = "Some sessions were not checked, because others were opened and deleted meanwhile.";
+            text.push_str(&format!("{} {message} Run it again.\n", paint("incomplete:", ERROR)));
         }
         text.push_str(&format!("{of_all} checked, {whole} whole. Nothing was changed."));
     }

@@ -23,7 +23,7 @@ pub(super) fn read(folder: &Path) -> Result<Vec<(String, SpecialistFile)>, Failu
         if path.extension().is_none_or(|extension| extension != "md") {
             continue;
         }
-        let wrong = |words: String| Failure::usage(format!("{}: {words}", path.display()));
+        let wrong = |message: String| Failure::usage(format!("{}: {message}", path.display()));
         let name =
             path.file_stem().and_then(|name| name.to_str()).ok_or_else(|| wrong("its name is not UTF-8".to_owned()))?;
         let text = std::fs::read_to_string(&path).map_err(|error| wrong(format!("it cannot be read: {error}")))?;

@@ -65,7 +65,7 @@ impl AgentTable {
 
 /// The key that is wrong, and why.
 fn check_options(options: &SpecialistOptions) -> Result<(), (&'static str, String)> {
-    options.check_tool_names().map_err(|words| (".tools", words))?;
+    options.check_tool_names().map_err(|message| (".tools", message))?;
     if let Some(Err(error)) = options.sandbox.as_ref().map(|level| level.parse::<SandboxLevel>()) {
         return Err((".sandbox", error.to_string()));
     }

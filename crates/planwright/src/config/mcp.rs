@@ -19,7 +19,7 @@ use super::variables::{in_file, variable};
 use crate::failure::Failure;
 
 /// The tools of one server that the model is offered, unless the settings say otherwise.
-const MOST_TOOLS: usize = 128;
+const MAX_TOOLS: usize = 128;
 const START_TIME: Duration = Duration::from_secs(60);
 const CALL_TIME: Duration = Duration::from_secs(120);
 const VARIABLE: &str = "PLANWRIGHT_MCP";
@@ -85,11 +85,11 @@ pub(super) fn server_of_flag(text: &str, data: &Path) -> Result<UpstreamServerOp
     let table = if command.starts_with("http://") || command.starts_with("https://") {
         ServerTable { url: Some(command.to_owned()), ..ServerTable::default() }
     } else {
-        let ShellLine::Words(words) = ShellLine::parse(command) else {
+        let ShellLine::Words(expected) = ShellLine::parse(command) else {
             return Err(format!("`--upstream {name}`: {} is not one program with plain words", quoted(command)));
         };
-        let mut words = words.into_iter();
-        ServerTable { command: words.next(), args: words.collect(), ..ServerTable::default() }
+        let mut expected = expected.into_iter();
+        ServerTable { command: expected.next(), args: expected.collect(), ..ServerTable::default() }
     };
     table.options(name, data).map_err(|problem| format!("`--upstream`: {problem}"))
 }
@@ -108,7 +108,7 @@ impl McpSection {
 
 impl ServerTable {
     fn options(self, name: ServerName, data: &Path) -> Result<UpstreamServerOptions, String> {
-        let selection = ToolSelection::new(&self.tools, self.most_tools.map_or(MOST_TOOLS, Positive::get))
+        let selection = ToolSelection::new(&self.tools, self.most_tools.map_or(MAX_TOOLS, Positive::get))
             .map_err(|error| format!("`tools` has a pattern that makes no sense: {error}"))?;
         let trust = if self.trust_annotations { AnnotationTrust::Trusted } else { AnnotationTrust::Ignored };
         let start_time = self.start_seconds.map_or(START_TIME, Seconds::get);
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_named() {
-        for (table, words) in [
+        for (table, expected) in [
             ("[servers.Git]\ncommand = \"x\"", "a-z, 0-9 and -"),
             ("[servers.a]", "neither a `command` nor a `url`"),
             ("[servers.a]\ncommand = \"x\"\nurl = \"https://x\"", "one of them"),
@@ -242,7 +242,7 @@ mod tests {
             ("[servers.a]\ncommand = \"x\"\ntools = [\"[\"]", "pattern"),
         ] {
             let (key, problem) = read(table).unwrap_err();
-            assert!(key.starts_with("mcp.servers.") && problem.contains(words), "{table}: {problem}");
+            assert!(key.starts_with("mcp.servers.") && problem.contains(expected), "{table}: {problem}");
         }
     }
 

@@ -2,10 +2,10 @@
 
 use jiff::tz::TimeZone;
 use planwright_core::visible::quoted;
-use planwright_notify::happening::HappeningKind;
+use planwright_notify::notice::NoticeKind;
 use planwright_notify::options::{EmailOptions, WEBHOOK_ANSWER_TIME, WebhookOptions};
 use planwright_notify::schedule::QuietHours;
-use planwright_notify::{NotifyOptions, Target};
+use planwright_notify::{NotifyOptions, NotifyTarget};
 use secrecy::SecretString;
 
 use super::setting::{Check, Checked, List, Seconds, Switch, section};
@@ -64,7 +64,7 @@ impl NotifySection {
                 Some(EmailOptions { server, from, to })
             }
         };
-        let to = self.to().unwrap_or_else(|| if has_bot { vec![Target::Telegram] } else { Vec::new() });
+        let to = self.to().unwrap_or_else(|| if has_bot { vec![NotifyTarget::Telegram] } else { Vec::new() });
         Ok(NotifyOptions {
             events: self.events(),
             to,
@@ -87,15 +87,15 @@ fn missing(key: &str) -> Failure {
 pub(super) enum EventName {}
 
 impl Check for EventName {
-    type Value = HappeningKind;
+    type Value = NoticeKind;
     const KIND: &'static str = "`waits`, `finished`, `failed`, `budget`, `damage`";
 
-    fn check(text: &str) -> Result<HappeningKind, String> {
-        let found = HappeningKind::ALL.into_iter().find(|kind| kind.as_str() == text);
+    fn check(text: &str) -> Result<NoticeKind, String> {
+        let found = NoticeKind::ALL.into_iter().find(|kind| kind.as_str() == text);
         found.ok_or_else(|| format!("{} is none of {}", quoted(text), Self::KIND))
     }
 
-    fn show(value: &HappeningKind) -> String {
+    fn show(value: &NoticeKind) -> String {
         format!("`{}`", value.as_str())
     }
 }
@@ -104,15 +104,15 @@ impl Check for EventName {
 pub(super) enum TargetName {}
 
 impl Check for TargetName {
-    type Value = Target;
+    type Value = NotifyTarget;
     const KIND: &'static str = "`telegram`, `desktop`, `webhook`, `email`";
 
-    fn check(text: &str) -> Result<Target, String> {
-        let found = Target::ALL.into_iter().find(|target| target.as_str() == text);
+    fn check(text: &str) -> Result<NotifyTarget, String> {
+        let found = NotifyTarget::ALL.into_iter().find(|target| target.as_str() == text);
         found.ok_or_else(|| format!("{} is none of {}", quoted(text), Self::KIND))
     }
 
-    fn show(value: &Target) -> String {
+    fn show(value: &NotifyTarget) -> String {
         format!("`{}`", value.as_str())
     }
 }

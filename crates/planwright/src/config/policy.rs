@@ -31,7 +31,7 @@ pub(super) fn policy(mut file: File, path: &Path, data: &Path) -> Result<Policy,
 
 /// The person's template of documents, if there is one.
 fn plan_template(path: &Path) -> Result<Option<PlanTemplate>, Failure> {
-    let wrong = |words: String| Failure::usage(format!("{}: {words}", path.display()));
+    let wrong = |message: String| Failure::usage(format!("{}: {message}", path.display()));
     match std::fs::read_to_string(path) {
         Ok(text) => PlanTemplate::new(&text).map(Some).map_err(|refusal| wrong(refusal.message)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),

@@ -7,7 +7,7 @@ use super::setting::Setting;
 pub(crate) fn settings_help() -> String {
     let mut text = String::new();
     for Setting { key, variable, default, about, .. } in File::settings() {
-        let plain = |words: &str| words.replace('`', "");
+        let plain = |text: &str| text.replace('`', "");
         text.push_str(&format!("  {key} [{}]  {variable}\n      {}\n", plain(&default), plain(about)));
     }
     text
@@ -106,8 +106,8 @@ mod tests {
         let page = page();
         for path in found.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rs")) {
             let text = std::fs::read_to_string(path).unwrap();
-            let words = text.split(|c: char| !(c.is_ascii_uppercase() || c == '_'));
-            for name in words.filter(|word| word.len() > 11 && word.starts_with("PLANWRIGHT_")) {
+            let names = text.split(|c: char| !(c.is_ascii_uppercase() || c == '_'));
+            for name in names.filter(|word| word.len() > 11 && word.starts_with("PLANWRIGHT_")) {
                 assert!(page.contains(name), "{name} of {} is not on the page", path.display());
             }
         }

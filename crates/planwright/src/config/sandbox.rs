@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use planwright_agent::toolbox::command::CommandOptions;
 use planwright_core::visible::quoted;
-use planwright_engine::toolbox::command::CommandOptions;
 use planwright_sandbox::{SandboxLevel, is_never_passed};
 
 use super::setting::{Check, Checked, List, Positive, Seconds, section};
@@ -176,13 +176,13 @@ mod tests {
 
     #[test]
     fn wrong_values_are_told() {
-        for (text, words) in [
+        for (text, expected) in [
             ("level = \"none\"", "`none` is none of `read_only`"),
             ("read = [\"tools\"]", "`tools` is not an absolute path"),
             ("timeout_seconds = 0", "seconds from 1 up"),
         ] {
             let refused = read(text).unwrap_err();
-            assert!(refused.contains(words), "{refused}");
+            assert!(refused.contains(expected), "{refused}");
         }
         let settings = read("timeout_seconds = 3600").unwrap();
         assert_eq!(settings.longest_timeout, Duration::from_secs(3600), "the default is never over the longest");

@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
+use planwright_agent::AgentOptions;
 use planwright_core::visible::quoted;
-use planwright_engine::agent::AgentOptions;
 use planwright_surfaces::http::ServerLimits;
 use secrecy::SecretString;
 
@@ -18,7 +18,7 @@ const PORT: u16 = 7717;
 /// How long running work may take to reach a safe point.
 const GRACE: Duration = Duration::from_secs(30);
 /// A token that a person made up must not be easy to guess.
-const SHORTEST_TOKEN: usize = 8;
+const MIN_TOKEN: usize = 8;
 
 #[derive(Debug, Clone)]
 pub(crate) struct ServerSettings {
@@ -160,8 +160,8 @@ fn public_url(text: &str) -> Result<String, String> {
 
 /// The errors never show the token.
 fn token(text: &str) -> Result<SecretString, String> {
-    if text.len() < SHORTEST_TOKEN {
-        return Err(format!("it is too short to be a token; at least {SHORTEST_TOKEN} characters are needed"));
+    if text.len() < MIN_TOKEN {
+        return Err(format!("it is too short to be a token; at least {MIN_TOKEN} characters are needed"));
     }
     if !text.bytes().all(|b| b.is_ascii_graphic()) {
         return Err(

@@ -133,9 +133,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Page(Arc<Mutex<Vec<u8>>>);
+    struct LogPage(Arc<Mutex<Vec<u8>>>);
 
-    impl io::Write for Page {
+    impl io::Write for LogPage {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -148,7 +148,7 @@ mod tests {
 
     /// What `work` logs: the text, and each of its lines parsed.
     fn logged(work: impl FnOnce()) -> (String, Vec<Map<String, Value>>) {
-        let page = Page::default();
+        let page = LogPage::default();
         let written = page.clone();
         let subscriber = tracing_subscriber::fmt()
             .with_writer(move || written.clone())

@@ -1,4 +1,4 @@
-//! Writes log lines to stderr from a thread of its own.
+//! Writes log lines to stderr from a thread of its own (ADR 20).
 //!
 //! Logging must never fail or delay the work that is logged: stderr may be a closed pipe, a pipe that is not read, or a
 //! file on a full disk. Lines wait in a bounded queue. A line that does not fit or cannot be written is dropped and
@@ -24,34 +24,27 @@ const RETRY_EVERY: Duration = Duration::from_secs(1);
 
 const TOO_SLOW: &str = "stderr does not take lines as fast as they are logged";
 
-/// Makes the writers that `tracing` formats its lines into. A cheap handle; clones share the queue.
-#[derive(Debug, Clone)]
+/// Takes the lines of `tracing`, and tells how the log is doing. A cheap handle; clones share the queue.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct LogWriter {
-    shared: Arc<Shared>,
-}
-
-/// Tells how the log is doing and lets the program wait for it at its end. Clones share the queue.
-#[derive(Debug, Clone)]
-pub(crate) struct LogHandle {
     shared: Arc<Shared>,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
     queue: Mutex<Queue>,
-    /// Something is in the queue, or the program ends.
-    filled: Condvar,
-    /// Everything in the queue is written or dropped.
-    emptied: Condvar,
+    /// Something is in the queue, or the log ends or has ended.
+    changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     lines: VecDeque<Vec<u8>>,
     bytes: usize,
-    /// A line has been taken out and is being written.
-    writing: bool,
+    /// The log is to end.
     closed: bool,
+    /// Nothing is written any more.
+    ended: bool,
     lost: Lost,
 }
 
@@ -75,11 +68,15 @@ impl Lost {
 }
 
 /// Starts the thread that writes to `sink`. The notice about lost lines is written in `format`.
-pub(super) fn start(mut sink: impl Write + Send + 'static, format: LogFormat) -> io::Result<(LogWriter, LogHandle)> {
-    let shared = Arc::new(Shared::default());
-    let of_thread = Arc::clone(&shared);
-    std::thread::Builder::new().name("log".to_owned()).spawn(move || of_thread.write_lines(&mut sink, format))?;
-    Ok((LogWriter { shared: Arc::clone(&shared) }, LogHandle { shared }))
+pub(super) fn start(mut sink: impl Write + Send + 'static, format: LogFormat) -> io::Result<LogWriter> {
+    let log = LogWriter::default();
+    let of_thread = log.clone();
+    std::thread::Builder::new().name("log".to_owned()).spawn(move || {
+        of_thread.write_lines(&mut sink, format);
+        of_thread.queue().ended = true;
+        of_thread.shared.changed.notify_all();
+    })?;
+    Ok(log)
 }
 
 /// Where log lines go. The lock of [`std::io::stderr`] is not taken: a write that blocks would hold it, and block
@@ -95,21 +92,25 @@ pub(super) fn stderr_sink() -> Box<dyn Write + Send> {
     Box::new(io::stderr())
 }
 
-impl Shared {
+impl LogWriter {
     /// A panic elsewhere does not end the log.
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, line: Vec<u8>) {
+    fn wait<'a>(&'a self, queue: MutexGuard<'a, Queue>, time: Duration) -> MutexGuard<'a, Queue> {
+        self.shared.changed.wait_timeout(queue, time).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn push(&self, line: &[u8]) {
         let mut queue = self.queue();
         if queue.closed || queue.bytes + line.len() > QUEUE_BYTES {
             queue.lost.add(TOO_SLOW.to_owned());
             return;
         }
         queue.bytes += line.len();
-        queue.lines.push_back(line);
-        self.filled.notify_one();
+        queue.lines.push_back(line.to_vec());
+        self.shared.changed.notify_all();
     }
 
     fn write_lines(&self, sink: &mut impl Write, format: LogFormat) {
@@ -117,55 +118,80 @@ impl Shared {
         let mut line_is_open = false;
         let mut queue = self.queue();
         loop {
-            let notice = (queue.lost.untold > 0).then(|| notice(format, &queue.lost));
+            // What was lost is told before the next line.
             let told = queue.lost.untold;
-            let line = queue.lines.pop_front();
-            if notice.is_none() && line.is_none() {
-                self.emptied.notify_all();
+            let line = match told {
+                0 => queue.lines.pop_front(),
+                _ => Some(notice(format, &queue.lost).into_bytes()),
+            };
+            let Some(line) = line else {
                 if queue.closed {
                     return;
                 }
-                queue = self.filled.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                queue = self.wait(queue, Duration::MAX);
                 continue;
+            };
+            if told == 0 {
+                queue.bytes -= line.len();
             }
-            queue.bytes -= line.as_ref().map_or(0, Vec::len);
-            queue.writing = true;
             drop(queue);
-
-            let mut result = Ok(());
-            let mut notice_written = false;
-            if let Some(notice) = &notice {
-                result = write_whole(sink, notice.as_bytes(), &mut line_is_open);
-                notice_written = result.is_ok();
-            }
-            if let (Ok(()), Some(line)) = (&result, &line) {
-                result = write_whole(sink, line, &mut line_is_open);
-            }
-
+            let written = write_whole(sink, &line, &mut line_is_open);
             queue = self.queue();
-            queue.writing = false;
-            if notice_written {
-                queue.lost.untold -= told;
-                if queue.lost.untold == 0 {
-                    queue.lost.reason = None;
+            match written {
+                Ok(()) => {
+                    queue.lost.untold -= told;
+                    if queue.lost.untold == 0 {
+                        queue.lost.reason = None;
+                    }
                 }
-            }
-            match result {
-                Ok(()) => {}
-                Err(error) if line.is_some() => queue.lost.add(error.to_string()),
+                Err(error) if told == 0 => queue.lost.add(error.to_string()),
+                Err(_) if queue.closed => return,
                 Err(error) => {
                     queue.lost.reason = Some(error.to_string());
-                    self.emptied.notify_all();
-                    if queue.closed {
-                        return;
-                    }
-                    if queue.lines.is_empty() {
-                        let waited = self.filled.wait_timeout(queue, RETRY_EVERY);
-                        queue = waited.unwrap_or_else(PoisonError::into_inner).0;
-                    }
+                    queue = self.wait(queue, RETRY_EVERY);
                 }
             }
         }
+    }
+
+    /// Ends the log: waits until every line is written, but not longer than `time`. A log that is not read must not keep
+    /// the program from ending.
+    pub(crate) fn finish(&self, time: Duration) {
+        let deadline = Instant::now() + time;
+        let mut queue = self.queue();
+        queue.closed = true;
+        self.shared.changed.notify_all();
+        while !queue.ended && Instant::now() < deadline {
+            queue = self.wait(queue, deadline.saturating_duration_since(Instant::now()));
+        }
+    }
+}
+
+impl HealthSource for LogWriter {
+    fn problems(&self) -> Vec<String> {
+        let Queue { lost, .. } = &*self.queue();
+        let problem = |reason| format!("The log cannot be written ({} lines are lost): {reason}.", lost.total);
+        lost.reason.iter().map(problem).collect()
+    }
+}
+
+impl<'a> MakeWriter<'a> for LogWriter {
+    type Writer = &'a Self;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        self
+    }
+}
+
+/// `tracing` writes each line at once.
+impl Write for &LogWriter {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.push(line);
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -204,78 +230,6 @@ fn notice(format: LogFormat, lost: &Lost) -> String {
     }
 }
 
-impl LogHandle {
-    /// How many lines were lost since the process started.
-    #[cfg(test)]
-    fn lines_lost(&self) -> u64 {
-        self.shared.queue().lost.total
-    }
-
-    /// What is wrong with the log now, as a sentence for an operator.
-    fn problem(&self) -> Option<String> {
-        let queue = self.shared.queue();
-        let reason = queue.lost.reason.as_ref()?;
-        Some(format!("The log cannot be written ({} lines are lost): {reason}.", queue.lost.total))
-    }
-
-    /// Ends the log: waits until every line is written, but not longer than `patience`. A log that is not read must not
-    /// keep the program from ending.
-    pub(crate) fn finish(&self, patience: Duration) {
-        let deadline = Instant::now() + patience;
-        let mut queue = self.shared.queue();
-        queue.closed = true;
-        self.shared.filled.notify_all();
-        while queue.writing || !queue.lines.is_empty() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            let waited = self.shared.emptied.wait_timeout(queue, left);
-            queue = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-}
-
-impl HealthSource for LogHandle {
-    fn problems(&self) -> Vec<String> {
-        self.problem().into_iter().collect()
-    }
-}
-
-impl<'a> MakeWriter<'a> for LogWriter {
-    type Writer = LineWriter;
-
-    fn make_writer(&'a self) -> Self::Writer {
-        LineWriter { shared: Arc::clone(&self.shared), line: Vec::new() }
-    }
-}
-
-/// Collects one line and puts it into the queue when it is dropped.
-#[derive(Debug)]
-pub(crate) struct LineWriter {
-    shared: Arc<Shared>,
-    line: Vec<u8>,
-}
-
-impl Write for LineWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.line.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Drop for LineWriter {
-    fn drop(&mut self) {
-        if !self.line.is_empty() {
-            self.shared.push(std::mem::take(&mut self.line));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
@@ -303,7 +257,6 @@ mod tests {
 
     struct Log {
         writer: LogWriter,
-        handle: LogHandle,
         written: Receiver<String>,
         results: Sender<io::Result<usize>>,
     }
@@ -311,8 +264,8 @@ mod tests {
     fn log(format: LogFormat) -> Log {
         let (to_test, written) = channel();
         let (results, from_test) = channel();
-        let (writer, handle) = start(ScriptedSink { written: to_test, results: from_test }, format).unwrap();
-        Log { writer, handle, written, results }
+        let writer = start(ScriptedSink { written: to_test, results: from_test }, format).unwrap();
+        Log { writer, written, results }
     }
 
     impl Log {
@@ -323,6 +276,14 @@ mod tests {
         /// What the thread tries to write now.
         fn tries(&self) -> String {
             self.written.recv().unwrap()
+        }
+
+        fn lines_lost(&self) -> u64 {
+            self.writer.queue().lost.total
+        }
+
+        fn problem(&self) -> Option<String> {
+            self.writer.problems().pop()
         }
 
         fn succeeds(&self) {
@@ -341,15 +302,15 @@ mod tests {
         assert_eq!(log.tries(), "one\n");
         log.fails();
         assert!(log.tries().ends_with("1 log lines were lost: no storage space\n"));
-        assert_eq!(log.handle.lines_lost(), 1);
-        assert!(log.handle.problem().unwrap().contains("no storage space"));
+        assert_eq!(log.lines_lost(), 1);
+        assert!(log.problem().unwrap().contains("no storage space"));
         // The thread tries again by itself.
         log.fails();
         assert!(log.tries().contains("1 log lines were lost"));
         log.succeeds();
         log.line("two\n");
         assert_eq!(log.tries(), "two\n");
-        assert_eq!((log.handle.lines_lost(), log.handle.problem()), (1, None));
+        assert_eq!((log.lines_lost(), log.problem()), (1, None));
         log.succeeds();
     }
 
@@ -362,13 +323,13 @@ mod tests {
         for _ in 0..5 {
             log.line(&large);
         }
-        assert_eq!(log.handle.lines_lost(), 3);
-        assert!(log.handle.problem().unwrap().contains(TOO_SLOW));
+        assert_eq!(log.lines_lost(), 3);
+        assert!(log.problem().unwrap().contains(TOO_SLOW));
         log.succeeds();
         let notice: serde_json::Value = serde_json::from_str(&log.tries()).unwrap();
         assert_eq!((&notice["event"], &notice["lines"]), (&"log_lines_lost".into(), &3.into()));
         // The thread is in the middle of a write that does not end, and the program ends all the same.
-        log.handle.finish(Duration::ZERO);
+        log.writer.finish(Duration::ZERO);
     }
 
     #[test]
@@ -376,7 +337,7 @@ mod tests {
         let log = log(LogFormat::Pretty);
         log.line("last words\n");
         log.succeeds();
-        log.handle.finish(Duration::from_secs(600));
+        log.writer.finish(Duration::from_secs(600));
         assert_eq!(log.written.try_recv().unwrap(), "last words\n");
     }
 

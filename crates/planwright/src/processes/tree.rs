@@ -50,7 +50,7 @@ pub(super) enum ConnectionEnd {
 }
 
 /// More ancestors than any real process has.
-const LONGEST_CHAIN: usize = 1000;
+const MAX_CHAIN: usize = 1000;
 
 impl ProcessTree {
     #[cfg(test)]
@@ -76,7 +76,7 @@ impl ProcessTree {
         while let Some(mut process) = linux::process(next).ok().flatten() {
             process.serves = linux::served_terminals(next);
             next = process.parent;
-            if processes.insert(process.pid, process).is_some() || processes.len() > LONGEST_CHAIN {
+            if processes.insert(process.pid, process).is_some() || processes.len() > MAX_CHAIN {
                 return None;
             }
         }
@@ -119,7 +119,7 @@ impl ProcessTree {
         while next != 0 {
             let process = self.processes.get(&next)?;
             let younger = chain.last().is_some_and(|child| process.started > child.started);
-            if younger || chain.len() > LONGEST_CHAIN {
+            if younger || chain.len() > MAX_CHAIN {
                 return None;
             }
             chain.push(process.clone());

@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::plan::execution::{PermissionCounts, StepPause, StepStatus};
-use planwright_core::plan::{Execution, Plan, PlanStatus, PlanStyle};
+use planwright_core::ask::Grant;
+use planwright_core::plan::choices::{Choice, ChoiceKind, PlanChoice};
+use planwright_core::plan::execution::{PermissionCounts, StepStatus};
+use planwright_core::plan::{Activity, Plan, PlanStatus, choices};
 use planwright_engine::plan_steps::plan_steps;
-use planwright_engine::plans::Activity;
 use planwright_engine::recognition;
 
 use super::palette::{self, BOLD, DIM, PLAIN};
@@ -142,14 +143,14 @@ pub(crate) fn progress(plan: &Plan, width: usize) -> String {
     let mut text = format!("{}\n", paint(&format!("{} of {} done", done.done, done.total), BOLD));
     let permissions = execution.permissions();
     if !permissions.is_zero() {
-        text.push_str(&indented(&format!("calls: {}", permission_words(&permissions)), 2, width));
+        text.push_str(&indented(&format!("calls: {}", permission_text(&permissions)), 2, width));
     }
-    for (run, position) in execution.steps.iter().zip(1..) {
-        let (mark, style) = palette::step(run.status);
-        text.push_str(&item(mark, style, &format!("{position}. {}", shown_line(&run.description)), width));
-        for (name, words) in [("", &run.note), ("evidence: ", &run.evidence)] {
-            if let Some(words) = words {
-                text.push_str(&indented(&format!("{name}{}", shown_line(words)), 5, width));
+    for (state, position) in execution.steps.iter().zip(1..) {
+        let (mark, style) = palette::step(state.status);
+        text.push_str(&item(mark, style, &format!("{position}. {}", shown_line(&state.description)), width));
+        for (name, detail) in [("", &state.note), ("evidence: ", &state.evidence)] {
+            if let Some(detail) = detail {
+                text.push_str(&indented(&format!("{name}{}", shown_line(detail)), 5, width));
             }
         }
     }
@@ -162,24 +163,24 @@ pub(crate) fn left_out<'a>(plan: &Plan, skipped: impl Iterator<Item = (usize, &'
     let (mark, style) = palette::step(StepStatus::Skipped);
     let mut text = String::new();
     for (position, why) in skipped {
-        let words = steps.get(position - 1).map_or_else(String::new, |step| shown_line(&step.description));
-        text.push_str(&item(mark, style, &format!("step {position}: {words}"), width));
+        let description = steps.get(position - 1).map_or_else(String::new, |step| shown_line(&step.description));
+        text.push_str(&item(mark, style, &format!("step {position}: {description}"), width));
         text.push_str(&indented(why, 5, width));
     }
     if text.is_empty() { text } else { format!("{}\n{text}", paint("These steps will not be done:", palette::WARNING)) }
 }
 
-fn item(mark: &str, style: anstyle::Style, words: &str, width: usize) -> String {
+fn item(mark: &str, style: anstyle::Style, content: &str, width: usize) -> String {
     let mut text = String::new();
-    for (index, line) in wrap(&[Span::plain(words)], width.saturating_sub(4)).iter().enumerate() {
+    for (index, line) in wrap(&[Span::plain(content)], width.saturating_sub(4)).iter().enumerate() {
         let mark = if index == 0 { paint(mark, style) } else { " ".to_owned() };
         text.push_str(&format!("  {mark} {}\n", painted(line)));
     }
     text
 }
 
-fn indented(words: &str, by: usize, width: usize) -> String {
-    wrap(&[Span::new(words, DIM)], width.saturating_sub(by))
+fn indented(text: &str, by: usize, width: usize) -> String {
+    wrap(&[Span::new(text, DIM)], width.saturating_sub(by))
         .iter()
         .map(|line| format!("{}{}\n", " ".repeat(by), painted(line)))
         .collect()
@@ -193,87 +194,49 @@ pub(crate) enum SessionPlan {
     Parked,
 }
 
-fn is_uncertain(plan: &Plan) -> bool {
-    let runs = plan.execution.iter().flat_map(|execution| &execution.steps);
-    runs.map(|run| run.status).any(|status| status == StepStatus::Uncertain)
-}
-
 /// What a person can do with the plan now. `activity` is known for a plan that is EXECUTING.
 pub(crate) fn next(plan: &Plan, standing: SessionPlan, activity: Option<&Activity>, invocation: &Invocation) -> String {
-    let command = |name: &str| invocation.plan([name, &plan.number.to_string()]);
-    let words = match (plan.status, standing) {
-        (PlanStatus::Ready, standing) if plan.feedback.is_none() => {
-            let parked = if standing == SessionPlan::Parked { "It is parked, and waits" } else { "It waits" };
-            format!("{parked} for you to approve, reject or revise it: {}", command("approve"))
-        }
-        (PlanStatus::Collecting | PlanStatus::Ready, SessionPlan::Parked) => {
-            let revise = invocation.plan(["revise", &plan.number.to_string(), "--", "WORDS"]);
-            format!("It is parked. To let the agent continue it: {revise}")
-        }
-        (PlanStatus::Collecting | PlanStatus::Ready, SessionPlan::Active) if plan.feedback.is_some() => {
-            "The agent has your feedback and drafts again.".to_owned()
-        }
-        (PlanStatus::Collecting | PlanStatus::Ready, SessionPlan::Active) => "The agent is drafting it.".to_owned(),
-        (PlanStatus::Executing | PlanStatus::PartiallyCompleted, _) if is_uncertain(plan) => format!(
-            "The result of a step is unknown. To decide about it: {} --retry, --skip or --stop",
-            command("resume")
-        ),
-        (PlanStatus::Executing, standing) => match plan.execution.as_ref().and_then(Execution::step_pause) {
-            Some(pause) => look_at(pause, plan, invocation),
-            None => executing(standing, activity, command),
-        },
-        (PlanStatus::Approved, _) if plan.style() != PlanStyle::Document => {
-            format!("Its steps are approved. To carry them out: {}", command("resume"))
-        }
-        (PlanStatus::Approved, SessionPlan::Active) => "The agent may begin.".to_owned(),
-        (PlanStatus::Approved, SessionPlan::Parked) => {
-            format!("It is parked. To hand it to the agent: {}", command("resume"))
-        }
-        (PlanStatus::PartiallyCompleted, _) => {
-            format!("Steps are left open. To continue with them: {}", command("resume"))
-        }
-        (PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled, _) => {
-            format!("It is finished. To begin the next one: {}", invocation.plan(["on"]))
-        }
-        (PlanStatus::Superseded, _) => "Another plan took its place.".to_owned(),
+    let choices = choices(plan, activity);
+    let situation = match (standing, plan.status) {
+        (SessionPlan::Parked, PlanStatus::Ready) => format!("It is parked. {}", choices.situation),
+        (SessionPlan::Parked, PlanStatus::Collecting | PlanStatus::Approved) => "It is parked.".to_owned(),
+        (SessionPlan::Active | SessionPlan::Parked, _) => choices.situation,
     };
-    format!("{}\n", paint(&words, DIM))
+    let lines = choices
+        .list
+        .iter()
+        .map(|choice| format!("  {}: {}", choice.label, command(choice, plan, activity, invocation)));
+    let lines = std::iter::once(situation).chain(lines);
+    lines.map(|line| format!("{}\n", paint(&shown_line(&line), DIM))).collect()
 }
 
-/// The three choices after a look at a step.
-fn look_at(pause: StepPause, plan: &Plan, invocation: &Invocation) -> String {
+/// The choice as a command of the shell.
+pub(crate) fn command(choice: &Choice, plan: &Plan, activity: Option<&Activity>, invocation: &Invocation) -> String {
     let number = plan.number.to_string();
-    format!(
-        "It is paused after step {}, so that you can look at it. To continue: {}; to change the rest: {}; to stop: {}",
-        pause.step,
-        invocation.plan(["resume", &number]),
-        invocation.plan(["revise", &number, "--", "WORDS"]),
-        invocation.plan(["resume", &number, "--stop"]),
-    )
+    let kind = match (choice.kind, activity) {
+        (ChoiceKind::Plan(kind), _) => kind,
+        (_, Some(Activity::Asking(waiting))) => {
+            let why = (choice.kind == ChoiceKind::Permit(Grant::No)).then_some(["--", "WHY"]);
+            let words = ["inbox", "answer", waiting.ask.id.as_str(), choice.name()];
+            return invocation.command(words.into_iter().chain(why.into_iter().flatten()));
+        }
+        (_, Some(Activity::Running | Activity::Paused | Activity::LeftTo(_)) | None) => return choice.command.clone(),
+    };
+    match kind {
+        PlanChoice::Revise => invocation.plan(["revise", &number, "--", "WORDS"]),
+        PlanChoice::Next { .. } => invocation.plan(["resume", &number]),
+        PlanChoice::Settle(settle) => invocation.plan(["resume", &number, &format!("--{}", settle.as_str())]),
+        PlanChoice::Begin => invocation.plan(["on"]),
+        PlanChoice::Approve | PlanChoice::Reject | PlanChoice::Resume | PlanChoice::Cancel | PlanChoice::Watch => {
+            invocation.plan([kind.as_str(), &number])
+        }
+    }
 }
 
 /// `4 covered by the plan, 1 asked, 1 refused`
-pub(crate) fn permission_words(counts: &PermissionCounts) -> String {
+pub(crate) fn permission_text(counts: &PermissionCounts) -> String {
     let PermissionCounts { covered, asked, refused } = counts;
     format!("{covered} covered by the plan, {asked} asked, {refused} refused")
-}
-
-fn executing(standing: SessionPlan, activity: Option<&Activity>, command: impl Fn(&str) -> String) -> String {
-    match (activity, standing) {
-        (Some(Activity::Paused), _) => {
-            let resume = command("resume");
-            format!("It is paused: no process works on it. To continue it: {resume}; to end it: {resume} --stop")
-        }
-        (Some(Activity::LeftTo(_)), SessionPlan::Active) => {
-            "The agent that drafted it carries it out and reports.".to_owned()
-        }
-        (Some(Activity::LeftTo(_)), SessionPlan::Parked) => {
-            format!("It is parked. To hand it to the agent: {}", command("resume"))
-        }
-        (Some(Activity::Running) | None, _) => {
-            format!("It is being carried out. To watch it: {}", command("watch"))
-        }
-    }
 }
 
 /// One line: `Plan 3  READY  Move the tables`.

@@ -1,6 +1,6 @@
 //! A plan as it is put before a person in a conversation: what it is, what it says, and what to type about it.
 
-use planwright_engine::session::outcome::PlanCard;
+use planwright_agent::session::outcome::PlanCard;
 use planwright_engine::who;
 
 use super::card::labelled;
@@ -47,24 +47,16 @@ fn head(card: &PlanCard, width: usize) -> String {
     head
 }
 
-/// Each command whole, as many on a line as fit.
+/// What it waits for, and each choice with its command.
 fn next(card: &PlanCard, width: usize) -> String {
-    const BETWEEN: &str = "   ";
-    let mut text = String::new();
-    let mut used = 0;
-    for command in &card.next {
-        let command = shown_line(command);
-        let needed = super::text::width(&[Span::plain(&command)]);
-        if used > 0 && used + BETWEEN.len() + needed > width {
-            text.push('\n');
-            used = 0;
-        } else if used > 0 {
-            text.push_str(BETWEEN);
-            used += BETWEEN.len();
-        }
-        text.push_str(&paint(&command, COMMAND));
-        used += needed;
-    }
+    let mut text = paint(&shown_line(&card.choices.situation), DIM);
     text.push('\n');
+    for choice in &card.choices.list {
+        let label = Span::new(&format!("{}: ", shown_line(&choice.label)), DIM);
+        for line in wrap(&[label, Span::new(&shown_line(&choice.command), COMMAND)], width) {
+            text.push_str(&painted(&line));
+            text.push('\n');
+        }
+    }
     text
 }

@@ -12,8 +12,8 @@ pub(crate) fn render(diff: &PlanDiff, width: usize) -> String {
     }
     let mut text = String::new();
     for change in &diff.changes {
-        let (mark, words) = change.words();
-        text.push_str(&marked(mark.sign(), color(mark), &words, width));
+        let (mark, line) = change.describe();
+        text.push_str(&marked(mark.sign(), color(mark), &line, width));
     }
     if !diff.changes.is_empty() && !diff.lines.is_empty() {
         text.push('\n');
@@ -33,9 +33,9 @@ fn color(mark: Mark) -> Style {
     }
 }
 
-fn marked(mark: &str, style: Style, words: &str, width: usize) -> String {
+fn marked(mark: &str, style: Style, content: &str, width: usize) -> String {
     let mut text = String::new();
-    for (index, line) in wrap(&[Span::plain(words)], width.saturating_sub(2)).iter().enumerate() {
+    for (index, line) in wrap(&[Span::plain(content)], width.saturating_sub(2)).iter().enumerate() {
         let mark = if index == 0 { mark } else { " " };
         text.push_str(&format!("{} {}\n", paint(mark, style.bold()), painted(line)));
     }

@@ -1,9 +1,9 @@
 //! What a plan changed in files, drawn for a terminal.
 
 use anstyle::Style;
+use planwright_agent::toolbox::files::FileDiff;
+use planwright_agent::{ChatChanges, PlanChanges, UndoneChanges};
 use planwright_core::workspace::ChangedPaths;
-use planwright_engine::agent::{ChatChanges, PlanChanges};
-use planwright_engine::toolbox::files::FileDiff;
 
 use super::palette::{ADDED, BOLD, DIM, PLAIN, REMOVED, WARNING};
 use super::text::{Span, count, paint, painted, shown, shown_line, wrap};
@@ -25,20 +25,7 @@ pub(crate) fn render(changes: &PlanChanges, width: usize) -> String {
             text.push_str(&lines(&format!("{title}: {}", names.join(", ")), PLAIN, width));
         }
     }
-    for file in &changes.files {
-        text.push('\n');
-        text.push_str(&diff(file));
-    }
-    if !changes.uncovered.is_empty() {
-        text.push('\n');
-        text.push_str(&uncovered(&changes.uncovered, width));
-    }
-    for undone in &changes.undone {
-        let names: Vec<_> = undone.paths.iter().map(|path| shown_line(path)).collect();
-        let step = undone.step.map_or_else(String::new, |step| format!(" of step {step}"));
-        let words = format!("put back{step} by {}: {}", shown_line(&undone.by.name), names.join(", "));
-        text.push_str(&lines(&words, DIM, width));
-    }
+    text.push_str(&files(&changes.files, &changes.uncovered, &changes.undone, width));
     text
 }
 
@@ -53,28 +40,36 @@ pub(crate) fn render_chat(changes: &ChatChanges, width: usize) -> String {
     };
     for turn in &changes.turns {
         let names: Vec<_> = turn.files.iter().map(|file| shown_line(&file.path)).collect();
-        let said = shown_line(turn.text.lines().next().unwrap_or_default());
-        text.push_str(&lines(&format!("after “{said}”: {}", names.join(", ")), PLAIN, width));
+        let first_line = shown_line(turn.text.lines().next().unwrap_or_default());
+        text.push_str(&lines(&format!("after “{first_line}”: {}", names.join(", ")), PLAIN, width));
     }
-    for file in &changes.files {
+    text.push_str(&files(&changes.files, &changes.uncovered, &changes.undone, width));
+    text
+}
+
+/// The differences of files, what commands changed, and what was put back.
+fn files(files: &[FileDiff], paths: &ChangedPaths, undone: &[UndoneChanges], width: usize) -> String {
+    let mut text = String::new();
+    for file in files {
         text.push('\n');
         text.push_str(&diff(file));
     }
-    if !changes.uncovered.is_empty() {
+    if !paths.is_empty() {
         text.push('\n');
-        text.push_str(&uncovered(&changes.uncovered, width));
+        text.push_str(&uncovered(paths, width));
     }
-    for undone in &changes.undone {
+    for undone in undone {
         let names: Vec<_> = undone.paths.iter().map(|path| shown_line(path)).collect();
-        let words = format!("put back by {}: {}", shown_line(&undone.by.name), names.join(", "));
-        text.push_str(&lines(&words, DIM, width));
+        let step = undone.step.map_or_else(String::new, |step| format!(" of step {step}"));
+        let line = format!("put back{step} by {}: {}", shown_line(&undone.by.name), names.join(", "));
+        text.push_str(&lines(&line, DIM, width));
     }
     text
 }
 
-fn lines(words: &str, style: Style, width: usize) -> String {
+fn lines(content: &str, style: Style, width: usize) -> String {
     let mut text = String::new();
-    for (index, line) in wrap(&[Span::new(words, style)], width.saturating_sub(4)).iter().enumerate() {
+    for (index, line) in wrap(&[Span::new(content, style)], width.saturating_sub(4)).iter().enumerate() {
         let indent = if index == 0 { "  " } else { "    " };
         text.push_str(&format!("{indent}{}\n", painted(line)));
     }

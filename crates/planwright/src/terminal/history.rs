@@ -13,7 +13,7 @@ use planwright_core::workspace::CallChanges;
 use planwright_engine::history::{HistoryItem, HistoryReport};
 use planwright_engine::who;
 
-use super::card::permission_words;
+use super::card::permission_text;
 use super::palette::{self, BOLD, DIM};
 use super::text::{Span, count, paint, painted, shown_line, wrap};
 use super::time;
@@ -157,8 +157,8 @@ fn describe_turn(event: &TurnEvent) -> String {
         TurnEvent::ModelReplied { reply, .. } => format!("replied: {}", shown_line(&reply.text)),
         TurnEvent::ToolEnded { outcome, .. } => format!("a tool answered: {}", shown_line(&outcome.text)),
         TurnEvent::PermissionAsked { asked, .. } => format!("asked for permission to call {}", shown_line(&asked.tool)),
-        TurnEvent::PermissionAnswered { grant, words, .. } => match words {
-            Some(words) => format!("answered: {}, {}", grant.as_str(), shown_line(words)),
+        TurnEvent::PermissionAnswered { grant, note, .. } => match note {
+            Some(note) => format!("answered: {}, {}", grant.as_str(), shown_line(note)),
             None => format!("answered: {}", grant.as_str()),
         },
         TurnEvent::QuestionsAsked { questions, .. } => {
@@ -187,7 +187,7 @@ fn describe_workbook(event: &WorkbookEvent) -> String {
 }
 
 fn describe_plan(event: &PlanEvent, plan: &Plan) -> Span {
-    let plain = |words: String| Span::plain(&words);
+    let plain = |text: String| Span::plain(&text);
     match event {
         PlanEvent::ContentSet { markdown, .. } => Span::new(
             &format!("the text was set: {}; ready for a decision", count(markdown.lines().count(), "line")),
@@ -207,13 +207,13 @@ fn describe_plan(event: &PlanEvent, plan: &Plan) -> Span {
         PlanEvent::StepRemoved { step, .. } => plain(format!("step {step} removed")),
         PlanEvent::Finalized { .. } => Span::new("ready for a decision", palette::status(PlanStatus::Ready)),
         PlanEvent::Approved { approval, .. } => {
-            let mut words = match approval.skipped.len() {
+            let mut text = match approval.skipped.len() {
                 0 => "approved".to_owned(),
                 1 => "approved, but for 1 step".to_owned(),
                 count => format!("approved, but for {count} steps"),
             };
-            words.push_str(&because(approval.note.as_deref()));
-            Span::new(&words, palette::status(PlanStatus::Approved))
+            text.push_str(&because(approval.note.as_deref()));
+            Span::new(&text, palette::status(PlanStatus::Approved))
         }
         PlanEvent::ApprovalSigned { signed } => Span::new(
             &format!("{}{}", shown_line(&signed.to_string()), because(signed.approval.note.as_deref())),
@@ -238,12 +238,16 @@ fn describe_plan(event: &PlanEvent, plan: &Plan) -> Span {
         PlanEvent::StepBegun { step, .. } => plain(format!("{} begun", name(step, plan))),
         PlanEvent::StepEnded { step, outcome, .. } => {
             let (mark, style) = palette::step(outcome.status);
-            let words =
-                format!("{mark} {} {}{}", name(step, plan), in_words(outcome.status), because(outcome.note.as_deref()));
-            Span::new(&words, style)
+            let text = format!(
+                "{mark} {} {}{}",
+                name(step, plan),
+                status_text(outcome.status),
+                because(outcome.note.as_deref())
+            );
+            Span::new(&text, style)
         }
         PlanEvent::PermissionsCounted { step, permissions, .. } => {
-            plain(format!("{}: {}", name(step, plan), permission_words(permissions)))
+            plain(format!("{}: {}", name(step, plan), permission_text(permissions)))
         }
         PlanEvent::ExecutionFinished { status, .. } => {
             Span::new(&format!("the execution ended: {status}"), palette::status(*status))
@@ -266,7 +270,7 @@ const fn mode_end(end: ModeEnd) -> &'static str {
     }
 }
 
-const fn in_words(status: StepStatus) -> &'static str {
+const fn status_text(status: StepStatus) -> &'static str {
     match status {
         StepStatus::Pending => "is to be done again",
         StepStatus::InProgress => "is in progress",

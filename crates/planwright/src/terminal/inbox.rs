@@ -1,6 +1,6 @@
 //! What waits for a person, as text.
 
-use planwright_surfaces::wire::{WaitingKind, WaitingView};
+use planwright_surfaces::wire::{ChoiceView, WaitingKind, WaitingView};
 
 use super::palette::{BOLD, DIM, PLAIN};
 use super::text::{Span, paint, painted, shown, shown_line, wrap};
@@ -26,8 +26,8 @@ pub(crate) fn list(items: &[WaitingView], invocation: &Invocation, width: usize)
             None => format!("{}:{}", item.channel, item.session_id),
         };
         text.push_str(&indented(&format!("{plan}{place}, {}{}", time::ago(item.since), about_step(item)), width));
-        if let Some(words) = &item.approved_by_some {
-            text.push_str(&indented(&shown_line(words), width));
+        if let Some(approvals) = &item.approved_by_some {
+            text.push_str(&indented(&shown_line(approvals), width));
         }
         text.push_str(&indented(&format!("{}  {}", item.id, item.choices.join(", ")), width));
     }
@@ -74,49 +74,36 @@ pub(crate) fn asked(item: &WaitingView, width: usize) -> String {
 /// The commands that decide about it.
 pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize) -> String {
     let id = item.id.as_str();
-    let line = |words: &[&str], what: &str| {
-        let command = invocation.command(["inbox", "answer", id].iter().chain(words));
+    let line = |answer: &[&str], what: &str| {
+        let command = invocation.command(["inbox", "answer", id].iter().chain(answer));
         format!("{}{}", spans(&[Span::new(what, DIM)], width), indented(&command, width))
     };
     let lines: Vec<String> = match item.kind {
-        WaitingKind::Plan => vec![
-            line(&["approve"], "to approve it:"),
-            line(&["revise", "--", "WORDS"], "to ask for changes:"),
-            line(&["reject"], "to reject it:"),
-        ],
-        WaitingKind::Permission => {
-            let yes = item.choices.iter().filter(|choice| *choice != "no").map(|choice| match choice.as_str() {
-                "plan" => line(&["plan"], "to permit it whenever it comes again while the plan is carried out:"),
-                "always" => line(&["always"], "to permit it from now on, by a rule:"),
-                choice => line(&[choice], "to permit it once:"),
-            });
-            yes.chain([line(&["no", "--", "WHY"], "not to permit it:")]).collect()
-        }
-        WaitingKind::Question => vec![line(&["ANSWER"], "to answer, in words or with the number of a choice:")],
-        WaitingKind::Step => vec![
-            line(&["next"], "to continue with the next step:"),
-            line(&["revise", "--", "WORDS"], "to change the rest:"),
-            line(&["stop"], "to stop here:"),
-        ],
-        WaitingKind::Uncertain => vec![
-            line(&["retry"], "to do the step again:"),
-            line(&["skip"], "to continue without it:"),
-            line(&["stop"], "to stop there:"),
-        ],
-        WaitingKind::Run | WaitingKind::Budget if item.run.is_some() => {
-            vec![line(&["resume"], "to let it continue:"), line(&["stop"], "to end it:")]
-        }
-        WaitingKind::Run | WaitingKind::Budget => {
-            vec![line(&["resume"], "to continue it:"), line(&["cancel"], "to end it:")]
-        }
+        WaitingKind::Question => vec![line(&["ANSWER"], "To answer, in words or with the number of a choice:")],
         WaitingKind::ToolChange => {
             let server = item.tool_change.as_ref().map_or(id, |change| change.server.as_str());
             let command = invocation.command(["mcp-server", "accept", server]);
             vec![format!(
                 "{}{}",
-                spans(&[Span::new("to look at them and accept them:", DIM)], width),
+                spans(&[Span::new("To look at them and accept them:", DIM)], width),
                 indented(&command, width)
             )]
+        }
+        WaitingKind::Plan
+        | WaitingKind::Permission
+        | WaitingKind::Step
+        | WaitingKind::Uncertain
+        | WaitingKind::Run
+        | WaitingKind::Budget => {
+            let of_choice = |choice: &ChoiceView| {
+                let words: &[&str] = match choice.name.as_str() {
+                    "revise" => &["revise", "--", "WORDS"],
+                    "no" => &["no", "--", "WHY"],
+                    name => &[name],
+                };
+                line(words, &format!("{}:", choice.label))
+            };
+            item.actions.iter().map(of_choice).collect()
         }
     };
     lines.concat()
@@ -145,8 +132,8 @@ fn spans(line: &[Span], width: usize) -> String {
     wrap(line, width).iter().map(|line| format!("{}\n", painted(line))).collect()
 }
 
-fn indented(words: &str, width: usize) -> String {
+fn indented(text: &str, width: usize) -> String {
     const BY: usize = 11;
-    let lines = wrap(&[Span::new(words, DIM)], width.saturating_sub(BY));
+    let lines = wrap(&[Span::new(text, DIM)], width.saturating_sub(BY));
     lines.iter().map(|line| format!("{}{}\n", " ".repeat(BY), painted(line))).collect()
 }

@@ -50,7 +50,7 @@ struct Renderer<'a> {
     styles: Vec<Style>,
     /// The next number of each open list, if it is numbered.
     lists: Vec<Option<u64>>,
-    targets: Vec<Target>,
+    targets: Vec<LinkTarget>,
     table: Option<Table>,
     in_code: bool,
     /// A blank line belongs before the next block.
@@ -64,7 +64,7 @@ struct Prefix {
     rest: Span,
 }
 
-struct Target {
+struct LinkTarget {
     text: String,
     begins: usize,
 }
@@ -280,16 +280,16 @@ impl<'a> Renderer<'a> {
         if !title.is_empty() {
             text = format!("{text} \"{}\"", shown(title));
         }
-        self.targets.push(Target { text, begins: self.inline.len() });
+        self.targets.push(LinkTarget { text, begins: self.inline.len() });
         self.styles.push(self.style().underline());
     }
 
     /// A link may say one thing and lead to another, so its target is always shown beside it.
     fn end_link(&mut self) {
         self.styles.pop();
-        let Some(Target { text, begins }) = self.targets.pop() else { return };
-        let words: String = self.inline[begins.min(self.inline.len())..].iter().map(Span::text).collect();
-        if words != text {
+        let Some(LinkTarget { text, begins }) = self.targets.pop() else { return };
+        let shown: String = self.inline[begins.min(self.inline.len())..].iter().map(Span::text).collect();
+        if shown != text {
             self.push(" (", DIM);
             self.push(&text, LINK);
             self.push(")", DIM);

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::plan::execution::{StepRun, StepStatus};
-use planwright_core::plan::{Execution, Plan, PlanStatus};
+use planwright_core::plan::execution::{StepState, StepStatus};
+use planwright_core::plan::waiting::WaitingFor;
+use planwright_core::plan::{Activity, Plan, PlanStatus, choices};
 use planwright_engine::clock::{between, lasted};
 use planwright_engine::plan_watch::{ExecutionSummary, PlanUpdate, PlanUpdateKind, StepPosition};
-use planwright_engine::plans::Activity;
 use planwright_engine::step_counts::StepCounts;
 use planwright_engine::who;
 
@@ -16,7 +16,7 @@ use super::live;
 use super::palette::{self, BOLD, DIM};
 use super::text::{Span, count, cut, fit, painted, shown_line};
 use super::{card, time};
-use crate::chat::lines::{MOST_LINES, marked, note};
+use crate::chat::lines::{MAX_LINES, marked, note};
 use crate::invocation::Invocation;
 
 /// The plan when the watch begins: its line, and what its execution did so far.
@@ -24,19 +24,20 @@ pub(crate) fn beginning(plan: &Plan, began: Option<&Actor>, form: WatchForm, wid
     let mut text = card::line(plan);
     let Some(execution) = &plan.execution else { return text };
     let by = began.map_or_else(String::new, |actor| format!(" by {}", who(actor)));
-    let words = format!("Execution {}, begun {}{by}.", execution.number, time::both(execution.started_at));
-    text.push_str(&note("▸", &words, width));
-    for (run, position) in execution.steps.iter().zip(1..) {
-        let in_progress = run.status == StepStatus::InProgress;
-        if run.status == StepStatus::Pending || (in_progress && form == WatchForm::Live) {
+    let line = format!("Execution {}, begun {}{by}.", execution.number, time::both(execution.started_at));
+    text.push_str(&note("▸", &line, width));
+    for (state, position) in execution.steps.iter().zip(1..) {
+        let in_progress = state.status == StepStatus::InProgress;
+        if state.status == StepStatus::Pending || (in_progress && form == WatchForm::Live) {
             continue;
         }
-        let took = run.started_at.zip(run.finished_at).map(|(from, to)| between(from, to));
-        let line = Line { position, total: execution.steps.len(), about: &run.description, status: run.status, took };
-        text.push_str(&line.told(run.note.as_deref(), width));
+        let took = state.started_at.zip(state.finished_at).map(|(from, to)| between(from, to));
+        let line =
+            Line { position, total: execution.steps.len(), about: &state.description, status: state.status, took };
+        text.push_str(&line.told(state.note.as_deref(), width));
     }
     if plan.status == PlanStatus::Executing {
-        text.push_str(&waits_for_a_person(execution, width));
+        text.push_str(&unknown_result(plan, width));
     }
     text
 }
@@ -55,21 +56,21 @@ impl WatchForm {
     pub(crate) fn width(self) -> usize {
         match self {
             Self::Live => live::width(),
-            Self::Lines => LONGEST,
+            Self::Lines => MAX_LINE,
         }
     }
 }
 
-/// Longer than any line: the text of a step and its note have [`MOST`] characters each.
-const LONGEST: usize = 4 * MOST;
-const MOST: usize = 500;
+/// Longer than any line: the text of a step and its note have [`MAX_CHARACTERS`] characters each.
+const MAX_LINE: usize = 4 * MAX_CHARACTERS;
+const MAX_CHARACTERS: usize = 500;
 
 /// The line for an event; empty for events that only the redrawn line shows.
 pub(crate) fn render(happened: &PlanUpdate, plan: &Plan, form: WatchForm, width: usize) -> String {
     match &happened.kind {
         PlanUpdateKind::Changed => String::new(),
-        PlanUpdateKind::Approved { note: words } => {
-            note("▸", &format!("Approved by {}{}", who(&happened.by), because(words.as_deref())), width)
+        PlanUpdateKind::Approved { note: text } => {
+            note("▸", &format!("Approved by {}{}", who(&happened.by), because(text.as_deref())), width)
         }
         PlanUpdateKind::Rejected { reason } => {
             note("▸", &format!("Rejected by {}{}", who(&happened.by), because(reason.as_deref())), width)
@@ -84,8 +85,8 @@ pub(crate) fn render(happened: &PlanUpdate, plan: &Plan, form: WatchForm, width:
         },
         PlanUpdateKind::StepEnded { step, status, took, note, .. } => {
             let mut text = Line::of(step, *status, *took).told(note.as_deref(), width);
-            if let (StepStatus::Uncertain, Some(execution)) = (status, &plan.execution) {
-                text.push_str(&waits_for_a_person(execution, width));
+            if *status == StepStatus::Uncertain {
+                text.push_str(&unknown_result(plan, width));
             }
             text
         }
@@ -100,19 +101,21 @@ pub(crate) fn render(happened: &PlanUpdate, plan: &Plan, form: WatchForm, width:
 }
 
 /// No process works on the plan: how far it is, and how to continue or end it.
-pub(crate) fn paused(plan: &Plan, invocation: &Invocation, width: usize) -> String {
+pub(crate) fn paused(plan: &Plan, activity: Option<&Activity>, invocation: &Invocation, width: usize) -> String {
     let counts = plan.execution.as_ref().map(StepCounts::of).unwrap_or_default();
-    let resume = invocation.plan(["resume", &plan.number.to_string()]);
-    let why = match plan.execution.as_ref().and_then(Execution::step_pause) {
-        Some(pause) => format!("Paused after step {}, so that you can look at it.", pause.step),
-        None => "Paused: no process works on it.".to_owned(),
-    };
-    let words = format!(
-        "{why} {} of {} are done. `{resume}` continues it, `{resume} --stop` ends it.",
+    let choices = choices(plan, activity);
+    let can = choices
+        .list
+        .iter()
+        .map(|choice| format!("{}: `{}`", choice.label, card::command(choice, plan, activity, invocation)));
+    let text = format!(
+        "{} {} of {} are done. {}",
+        shown_line(&choices.situation),
         counts.done,
         count(counts.total, "step"),
+        can.collect::<Vec<_>>().join("; "),
     );
-    note("⏸", &words, width)
+    note("⏸", &text, width)
 }
 
 /// A process works on the plan again.
@@ -144,8 +147,8 @@ pub(crate) fn summary(plan: &Plan, status: PlanStatus, sum: Option<&ExecutionSum
     let mut text = format!("{}\n", painted(&head));
     text.push_str(&match sum {
         Some(sum) => {
-            let words = format!("Execution {}: {}, in {}", sum.number, sum.counts.words(), lasted(sum.took));
-            note("Σ", &words, width)
+            let text = format!("Execution {}: {}, in {}", sum.number, sum.counts.describe(), lasted(sum.took));
+            note("Σ", &text, width)
         }
         None => note("Σ", "It was not carried out.", width),
     });
@@ -178,18 +181,18 @@ pub(crate) fn under_way(
     let execution = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
     let with = |status: StepStatus| {
         let runs = execution.map(|execution| execution.steps.as_slice()).unwrap_or_default();
-        (1..).zip(runs).filter(move |(_, run): &(usize, &StepRun)| run.status == status)
+        (1..).zip(runs).filter(move |(_, state): &(usize, &StepState)| state.status == status)
     };
     let total = execution.map_or(0, |execution| execution.steps.len());
     let (what, about, time) = match (with(StepStatus::InProgress).next(), with(StepStatus::Uncertain).next()) {
         (_, None) if activity == Some(&Activity::Paused) => ("paused".to_owned(), String::new(), watched),
-        (Some((position, run)), _) => {
+        (Some((position, state)), _) => {
             let beside = match with(StepStatus::InProgress).count() - 1 {
                 0 => String::new(),
                 more => format!(" and {more} beside it"),
             };
-            let since = run.started_at.map(|at| between(at, now)).unwrap_or_default();
-            (format!("{position}/{total}{beside}"), shown_line(&run.description), since)
+            let since = state.started_at.map(|at| between(at, now)).unwrap_or_default();
+            (format!("{position}/{total}{beside}"), shown_line(&state.description), since)
         }
         (None, Some((position, _))) => (format!("waiting for a person about step {position}"), String::new(), watched),
         (None, None) if execution.is_some() => ("between two steps".to_owned(), String::new(), watched),
@@ -214,14 +217,10 @@ pub(crate) fn under_way(
     cut(&painted(&spans), width)
 }
 
-fn waits_for_a_person(execution: &Execution, width: usize) -> String {
-    let with = |status: StepStatus| execution.steps.iter().position(|run| run.status == status);
-    match (with(StepStatus::Uncertain), with(StepStatus::InProgress)) {
-        (Some(index), None) => {
-            let words = format!("It waits for a person: the result of step {} is unknown.", index + 1);
-            note("▸", &words, width)
-        }
-        (Some(_) | None, _) => String::new(),
+fn unknown_result(plan: &Plan, width: usize) -> String {
+    match plan.waiting_for() {
+        Some(WaitingFor::UncertainStep { .. }) => note("▸", &choices(plan, None).situation, width),
+        Some(WaitingFor::Approval | WaitingFor::StepEnded { .. } | WaitingFor::Paused) | None => String::new(),
     }
 }
 
@@ -242,27 +241,27 @@ impl<'a> Line<'a> {
     /// `✘ 2/5  read_file notes.md  failed after 0.3s: no such file`
     fn told(&self, note: Option<&str>, width: usize) -> String {
         let (mark, style) = palette::step(self.status);
-        let most = width.saturating_mul(MOST_LINES).min(MOST);
-        let mut words = in_words(self.status).to_owned();
+        let most = width.saturating_mul(MAX_LINES).min(MAX_CHARACTERS);
+        let mut text = status_text(self.status).to_owned();
         if let Some(took) = self.took {
-            words.push_str(&format!(" after {}", lasted(took)));
+            text.push_str(&format!(" after {}", lasted(took)));
         }
         // A completed step needs no explanation.
         if let Some(note) = note.filter(|_| self.status != StepStatus::Completed) {
-            words.push_str(&format!(": {}", shown_line(note)));
+            text.push_str(&format!(": {}", shown_line(note)));
         }
         let spans = [
             Span::new(&format!("{}/{}", self.position, self.total), DIM),
             Span::plain("  "),
             Span::new(&fit(&shown_line(self.about), most), BOLD),
             Span::plain("  "),
-            Span::new(&fit(&words, most), style),
+            Span::new(&fit(&text, most), style),
         ];
         marked(mark, style, &spans, width)
     }
 }
 
-const fn in_words(status: StepStatus) -> &'static str {
+const fn status_text(status: StepStatus) -> &'static str {
     match status {
         StepStatus::Pending => "to be done again",
         StepStatus::InProgress => "begun",

@@ -66,7 +66,7 @@ impl Stage {
         match self.type_in(line).await? {
             Err(failure) if failure.exit == expected => {
                 let code = paint(&format!("(exit code {})", expected as u8), DIM);
-                Ok(self.screen.print(&format!("{}{code}\n\n", failure.words()))?)
+                Ok(self.screen.print(&format!("{}{code}\n\n", failure.render()))?)
             }
             Err(failure) => Err(Stopped::By(failure)),
             Ok(_) => Err(Stopped::By(Failure::unexpected(format!("`planwright {line}` was not refused")))),

@@ -77,7 +77,7 @@ fn act_memory_save() {
 fn act_goal() {
     attack("act_goal", |stage| {
         let script = ["goal add Empty the bin", "task add Empty the bin", "diary add The bin was emptied"];
-        let results = script.map(|words| act(stage, &format!("{PROGRAM} {words} --session {SESSION}"), |_| false));
+        let results = script.map(|message| act(stage, &format!("{PROGRAM} {message} --session {SESSION}"), |_| false));
         result_if(results.contains(&AttackResult::Succeeds))
     });
 }

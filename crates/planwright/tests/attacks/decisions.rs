@@ -3,7 +3,7 @@
 use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
 use planwright_core::ask::{AskSubject, CallToPermit};
-use planwright_core::command::{Command, EndedStep, RunCommand, TurnCommand};
+use planwright_core::command::{Command, EndedStep, ExecutionCommand, TurnCommand};
 use planwright_core::ids::StepId;
 use planwright_core::model::{ModelReply, ToolCall, Usage};
 use planwright_core::plan::PlanStyle;
@@ -190,12 +190,12 @@ pub(crate) fn make_uncertain(stage: &mut Stage) {
     done(&stage.person.end());
     with_engine(stage, async |engine, session| {
         let plan = engine.plans().active(&session).await.unwrap().id.clone();
-        let run = async |command| engine.submit(&session, &agent, Command::Run(command)).await.unwrap();
-        run(RunCommand::Start { plan: plan.clone() }).await;
+        let run = async |command| engine.submit(&session, &agent, Command::Execution(command)).await.unwrap();
+        run(ExecutionCommand::Start { plan: plan.clone() }).await;
         let started = engine.plans().get(&session, &plan).await.unwrap();
         let (execution, step) = (started.execution.as_ref().unwrap().id.clone(), StepId::new("s1").unwrap());
         let advance =
-            |ended, begun| RunCommand::Advance { plan: plan.clone(), execution: execution.clone(), ended, begun };
+            |ended, begun| ExecutionCommand::Advance { plan: plan.clone(), execution: execution.clone(), ended, begun };
         run(advance(Vec::new(), vec![step.clone()])).await;
         let outcome = StepOutcome { status: StepStatus::Uncertain, note: None, evidence: None };
         let (changes, permissions) = (CallChanges::default(), PermissionCounts::default());

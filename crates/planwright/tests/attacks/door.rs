@@ -138,18 +138,18 @@ fn what_passes_the_door_is_refused_to_a_process_of_the_agent() {
     let before = (stage.acts_of_people(), records(&stage), std::fs::read(stage.path("planwright.toml")).unwrap());
     for (name, door) in COMMANDS {
         let Passes(tried) = door else { continue };
-        for words in *tried {
-            let words = words
+        for message in *tried {
+            let message = message
                 .replace("SESSION", SESSION)
                 .replace("DIGEST", plan["digest"].as_str().unwrap())
                 .replace("PLAN", plan["id"].as_str().unwrap())
                 .replace("MEMORY", &memory);
-            let ran = stage.agent.run(&format!("setsid --wait {PROGRAM} {name} {words} < /dev/null"));
-            assert_ne!(ran.code, 0, "{name} {words}: {}", ran.output);
-            assert!(!ran.output.contains("panicked"), "{name} {words}: {}", ran.output);
+            let ran = stage.agent.run(&format!("setsid --wait {PROGRAM} {name} {message} < /dev/null"));
+            assert_ne!(ran.code, 0, "{name} {message}: {}", ran.output);
+            assert!(!ran.output.contains("panicked"), "{name} {message}: {}", ran.output);
             let after =
                 (stage.acts_of_people(), records(&stage), std::fs::read(stage.path("planwright.toml")).unwrap());
-            assert_eq!(after, before, "{name} {words}: {}", ran.output);
+            assert_eq!(after, before, "{name} {message}: {}", ran.output);
         }
     }
     assert_eq!(stage.status(), "READY");

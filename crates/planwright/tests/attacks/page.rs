@@ -16,7 +16,7 @@ fn table() -> String {
     let mut table = "| attack | `any` | `separate` | `verified` |\n|---|---|---|---|\n".to_owned();
     for attack in ATTACKS {
         let [any, separate, verified] = attack.results.map(cell);
-        table.push_str(&format!("| {} | {any} | {separate} | {verified} |\n", attack.words));
+        table.push_str(&format!("| {} | {any} | {separate} | {verified} |\n", attack.message));
     }
     table
 }

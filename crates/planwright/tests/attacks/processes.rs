@@ -31,8 +31,8 @@ fn the_agent_is_told_what_a_person_has_to_do() {
     let line = stage.approve_command();
     let ran = stage.agent.run(&line);
     assert_eq!(ran.code, 3, "{}", ran.output);
-    for words in ["started by `sh`", "open before the agent started", "planwright approver add"] {
-        assert!(ran.output.contains(words), "{words}: {}", ran.output);
+    for message in ["started by `sh`", "open before the agent started", "planwright approver add"] {
+        assert!(ran.output.contains(message), "{message}: {}", ran.output);
     }
 }
 

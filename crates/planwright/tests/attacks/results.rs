@@ -16,13 +16,13 @@ use self::AttackResult::{Found, Stopped, Succeeds};
 pub(crate) struct Attack {
     pub(crate) name: &'static str,
     /// For the page.
-    pub(crate) words: &'static str,
+    pub(crate) message: &'static str,
     /// Under `any`, `separate` and `verified`.
     pub(crate) results: [AttackResult; 3],
 }
 
-const fn attack(name: &'static str, words: &'static str, results: [AttackResult; 3]) -> Attack {
-    Attack { name, words, results }
+const fn attack(name: &'static str, message: &'static str, results: [AttackResult; 3]) -> Attack {
+    Attack { name, message, results }
 }
 
 /// One test for each.

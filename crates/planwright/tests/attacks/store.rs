@@ -1,11 +1,11 @@
 //! An agent with a program of its own that writes into the database.
 
+use planwright_agent::session::input::Approving;
 use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
 use planwright_core::policy::Policy;
 use planwright_core::presence::Presence;
 use planwright_engine::Engine;
-use planwright_engine::session::input::Approving;
 use planwright_store::Location;
 use rusqlite::Connection;
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ use crate::checker;
 use crate::history::{Attempt, History};
 use crate::http;
 use crate::provider::ModelCall;
-use crate::server::{Addresses, PATIENCE, SERVERS, Settings};
+use crate::server::{Addresses, SERVERS, Settings, TIMEOUT};
 
 /// The entries of each session's journal, as the API shows them.
 pub(crate) type Journals = BTreeMap<String, Vec<Value>>;
@@ -38,7 +38,7 @@ pub(crate) struct Evidence {
 pub(crate) struct Verified {
     pub(crate) exit: Option<i32>,
     pub(crate) sessions: Vec<String>,
-    pub(crate) words: String,
+    pub(crate) expected: String,
 }
 
 /// Reads the journals until every session is settled, or for as long as there is patience.
@@ -51,7 +51,7 @@ pub(crate) async fn settle(addresses: &Addresses, sessions: &[String]) -> Journa
             read_journal(addresses, session, known).await;
         }
         let settled = journals.values().all(|entries| checker::is_settled(entries));
-        if settled || begin.elapsed() > PATIENCE {
+        if settled || begin.elapsed() > TIMEOUT {
             return journals;
         }
         tokio::time::sleep(Duration::from_millis(200)).await;
@@ -86,7 +86,7 @@ pub(crate) async fn verify(settings: &Settings) -> Verified {
     Verified {
         exit: output.status.code(),
         sessions: sessions.iter().filter_map(|session| Some(session["sessionId"].as_str()?.to_owned())).collect(),
-        words: format!("{view} {}", String::from_utf8_lossy(&output.stderr)),
+        expected: format!("{view} {}", String::from_utf8_lossy(&output.stderr)),
     }
 }
 

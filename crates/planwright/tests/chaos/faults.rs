@@ -104,7 +104,7 @@ impl fmt::Display for Schedule {
 
 /// Everything that faults act on. A server that a fault acts on is locked, so that the next one waits.
 #[derive(Debug)]
-pub(crate) struct Target {
+pub(crate) struct FaultTarget {
     pub(crate) servers: Vec<tokio::sync::Mutex<Server>>,
     pub(crate) store: Store,
     pub(crate) disk: Disk,
@@ -114,7 +114,7 @@ pub(crate) struct Target {
     pub(crate) frozen: Mutex<Vec<String>>,
 }
 
-impl Target {
+impl FaultTarget {
     /// Carries the schedule out. Everything is in order again at the end.
     pub(crate) async fn endure(self: &Arc<Self>, schedule: &Schedule) {
         let begin = tokio::time::Instant::now();

@@ -130,7 +130,7 @@ fn note(path: &str, request: &Value) -> ModelCall {
 
 fn completion(reply: &Reply) -> String {
     let (delta, reason) = match reply {
-        Reply::Words(words) => (json!({ "content": words }), "stop"),
+        Reply::Words(expected) => (json!({ "content": expected }), "stop"),
         Reply::Calls(calls) => {
             let call = |(index, (name, arguments)): (usize, &(&str, Value))| {
                 let function = json!({ "name": name, "arguments": arguments.to_string() });

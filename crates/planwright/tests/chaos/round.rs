@@ -9,11 +9,11 @@ use tokio::task::JoinSet;
 
 use crate::checker::{self, Rule};
 use crate::evidence::{self, Evidence, Journals};
-use crate::faults::{Fault, Schedule, Target};
+use crate::faults::{Fault, FaultTarget, Schedule};
 use crate::history::Recorder;
 use crate::load::{self, Load};
 use crate::provider::Provider;
-use crate::server::{Addresses, NUDGES, PATIENCE, SERVERS, Server, Settings};
+use crate::server::{Addresses, NUDGES, SERVERS, Server, Settings, TIMEOUT};
 use crate::stores::{Disk, FullDisk, Store, StoreKind};
 
 const SESSIONS: usize = 8;
@@ -59,7 +59,7 @@ impl Round {
             servers.push(tokio::sync::Mutex::new(server));
         }
         let full_disk = disk.full;
-        let target = Arc::new(Target {
+        let target = Arc::new(FaultTarget {
             servers,
             store,
             disk,
@@ -79,7 +79,7 @@ impl Round {
         target.endure(&schedule).await;
         load.finish();
         let finished = async { while clients.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(PATIENCE, finished).await;
+        let _ = tokio::time::timeout(TIMEOUT, finished).await;
         let settled = evidence::settle(&addresses, &sessions).await;
         let calls = provider.calls().len();
         tokio::time::sleep(QUIET).await;
@@ -144,7 +144,7 @@ fn interruptions(fault: Fault) -> usize {
 /// The first turn in a process takes longer than all others. Faults begin once the load runs.
 async fn warm_up(recorder: &Recorder) {
     let begin = tokio::time::Instant::now();
-    while recorder.acknowledged() < 2 * SESSIONS && begin.elapsed() < PATIENCE {
+    while recorder.acknowledged() < 2 * SESSIONS && begin.elapsed() < TIMEOUT {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -165,7 +165,7 @@ async fn wait_for_followers(recorder: &Recorder, journals: &Journals) {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    let _ = tokio::time::timeout(PATIENCE / 4, waiting).await;
+    let _ = tokio::time::timeout(TIMEOUT / 4, waiting).await;
 }
 
 fn summary(round: &Round, evidence: &Evidence, schedule: &Schedule, full_disk: FullDisk) -> String {

@@ -15,7 +15,7 @@ use crate::http;
 use crate::provider::Provider;
 
 /// Turns a run that hangs into one that fails. Nothing takes that long.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const SERVERS: usize = 2;
 /// A frozen server loses its sessions to the other one after this time.
 pub(crate) const LEASE: Duration = Duration::from_secs(3);
@@ -110,7 +110,7 @@ impl Server {
     pub(crate) async fn start(&mut self) {
         let begin = tokio::time::Instant::now();
         while let Err(reason) = self.try_start(Log::File).await {
-            assert!(begin.elapsed() < PATIENCE, "server {} does not start: {reason}", self.index);
+            assert!(begin.elapsed() < TIMEOUT, "server {} does not start: {reason}", self.index);
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     }

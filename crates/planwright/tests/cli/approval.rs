@@ -122,8 +122,8 @@ fn the_command_that_is_handed_out_names_the_same_steps_and_the_same_note() {
     let world = World::with_built_plan();
     let digest = world.digest();
     let hint = format!("planwright plan approve 1 --skip 1 --note 'it'\\''s late' --digest {digest}\n");
-    let words = ["plan", "approve", "1", "--skip", "1", "--note", "it's late"];
-    ran(world.command().args(words)).exits(2).complains(&hint);
+    let text = ["plan", "approve", "1", "--skip", "1", "--note", "it's late"];
+    ran(world.command().args(text)).exits(2).complains(&hint);
     world.run("plan approve 1 --only 1,3").exits(2).complains(&format!("approve 1 --only 1,3 --digest {digest}\n"));
     // It does what was shown.
     let line = hint.trim_end().replacen("planwright", env!("CARGO_BIN_EXE_planwright"), 1);
@@ -174,7 +174,7 @@ fn an_approved_plan_that_is_parked_is_not_begun() {
         .run(&format!("plan approve 1 --digest {digest}"))
         .done()
         .never_says("may begin")
-        .says("It is parked. To hand it to the agent: planwright plan resume 1\n");
-    world.run("plan show 1").done().says("It is parked. To hand it to the agent: planwright plan resume 1\n");
+        .says("It is parked.\n  Start: planwright plan resume 1\n");
+    world.run("plan show 1").done().says("It is parked.\n  Start: planwright plan resume 1\n");
     world.run("plan resume 1").done().never_says("parked");
 }

@@ -104,9 +104,9 @@ fn a_plan_that_waits_for_a_second_person_says_so_on_every_surface() {
         assert_eq!(code, 0, "{seen}");
         seen
     };
-    let words = "ada approved it, 1 of 2; it waits for one more approver: bob";
+    let message = "ada approved it, 1 of 2; it waits for one more approver: bob";
     // Lines are broken where they are too long for the screen.
-    let says = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").contains(words);
+    let says = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").contains(message);
     let surfaces = || {
         let chat = format!("chat --session {SESSION} --model rehearsal");
         [
@@ -124,7 +124,7 @@ fn a_plan_that_waits_for_a_second_person_says_so_on_every_surface() {
         assert!(says(&text), "{surface}: {text}");
     }
     let item = &world.json("inbox")["items"][0];
-    assert_eq!(item["approvedBySome"], words, "{item}");
+    assert_eq!(item["approvedBySome"], message, "{item}");
     approve("bob", "another horse entirely");
     assert_eq!(world.status(), "APPROVED");
     for (surface, text) in surfaces() {

@@ -27,7 +27,7 @@ fn what_is_added_first_begins_the_session_that_a_chat_takes() {
 #[test]
 fn a_mistake_makes_nothing_and_says_what_to_type() {
     let world = World::new();
-    for (line, words) in [
+    for (line, text) in [
         ("goal add", "Say what the goal is. Usage: `planwright goal [add|"),
         ("goal done", "`planwright goal list` lists them"),
         ("goal frobnicate 1", "`planwright goal [add|"),
@@ -35,7 +35,7 @@ fn a_mistake_makes_nothing_and_says_what_to_type() {
         ("schedule add never", "`planwright schedule [add|"),
         ("auto sideways", "`planwright auto "),
     ] {
-        let ran = world.run(line).exits(2).complains(words);
+        let ran = world.run(line).exits(2).complains(text);
         assert!(!ran.stderr.contains("`/"), "{line}: {}", ran.stderr);
     }
     for line in ["goal list", "task list", "auto status", "memory list", "diary"] {

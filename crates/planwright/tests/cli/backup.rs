@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, RunCommand};
+use planwright_core::command::{Command, ExecutionCommand};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
@@ -75,8 +75,8 @@ fn backup(world: &World) -> PathBuf {
 #[test]
 fn everything_is_in_the_archive_and_no_secret() {
     let world = lived_in();
-    let words = world.run("backup all.tar").done().says("The backup is in all.tar: 3 sessions");
-    assert!(!words.stdout.contains("left out"), "{}", words.stdout);
+    let message = world.run("backup all.tar").done().says("The backup is in all.tar: 3 sessions");
+    assert!(!message.stdout.contains("left out"), "{}", message.stdout);
     let mut found = names(&world.path("all.tar"));
     assert_eq!(found.pop().unwrap(), "manifest.json", "the manifest is the end");
     assert_eq!(
@@ -103,8 +103,8 @@ fn everything_is_in_the_archive_and_no_secret() {
 fn a_workbook_goes_along_with_its_files() {
     let world = World::new();
     ran(world.command().args(["chat", "--session", "cli:session-one", "/plan move the blog"])).done();
-    let words = world.run("backup all.tar").done();
-    assert!(!words.stdout.contains("left out"), "{}", words.stdout);
+    let message = world.run("backup all.tar").done();
+    assert!(!message.stdout.contains("left out"), "{}", message.stdout);
     let other = World::new();
     ran(other.command().arg("restore").arg(world.path("all.tar"))).done();
     for document in ["task_plan", "findings", "progress"] {
@@ -124,8 +124,8 @@ fn a_lease_stays_where_it_is_and_the_restored_session_is_written_to_under_a_new_
     let write = ["/plan on collect", "send the report", "/plan approve", ""].join("\n");
     world.run_with_input("chat --session cli:session-one", &write).done();
     let before = std::fs::read_to_string(world.path(LEASE)).unwrap();
-    let words = world.run("backup all.tar").done();
-    assert!(!words.stdout.contains("left out"), "{}", words.stdout);
+    let message = world.run("backup all.tar").done();
+    assert!(!message.stdout.contains("left out"), "{}", message.stdout);
     assert!(!names(&world.path("all.tar")).iter().any(|name| name.ends_with("lease")));
     let bytes = std::fs::read(world.path("all.tar")).unwrap();
     assert!(!String::from_utf8_lossy(&bytes).contains(&before), "the name of the lease is in the archive");
@@ -209,8 +209,8 @@ fn the_same_again_changes_nothing() {
     let again = restore(&[]).done().json();
     assert_eq!((&again["sessions"], &again["files"], &again["alreadyThere"]), (&json!(0), &json!(0), &json!(4)));
     assert_eq!(seen(&other), before);
-    let words = ran(other.command().arg("restore").arg(&archive)).done();
-    words.says("Added: 0 sessions, 0 files. Already in the store and unchanged: 3 sessions, 1 file.");
+    let message = ran(other.command().arg("restore").arg(&archive)).done();
+    message.says("Added: 0 sessions, 0 files. Already in the store and unchanged: 3 sessions, 1 file.");
     // One that went on since is still the same one.
     other.run(&format!("plan cancel 1 --session {SESSION}")).done();
     assert_eq!(restore(&[]).done().json()["alreadyThere"], 4);
@@ -384,7 +384,7 @@ fn a_restored_execution_waits_for_a_person() {
         engine.tools().call(&session, &agent, "plan_finalize", serde_json::Map::new()).await.unwrap();
         let plan = engine.plans().active(&session).await.unwrap();
         engine.plans().approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
-        let start = Command::Run(RunCommand::Start { plan: plan.id.clone() });
+        let start = Command::Execution(ExecutionCommand::Start { plan: plan.id.clone() });
         engine.submit(&session, &Actor::system("web"), start).await.unwrap();
     });
     let archive = backup(&world);

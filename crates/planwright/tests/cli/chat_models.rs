@@ -39,11 +39,11 @@ fn the_answer_of_the_model_is_the_answer() {
 fn what_is_said_beside_calls_is_progress() {
     let world = World::new();
     let call = Reply::Call {
-        said: "Let me write that.",
+        preface: "Let me write that.",
         tool: "write_file",
         arguments: json!({ "path": "a.md", "content": "x" }),
     };
-    let refused = Reply::Call { said: "", tool: "read_file", arguments: json!({ "path": "../b.md" }) };
+    let refused = Reply::Call { preface: "", tool: "read_file", arguments: json!({ "path": "../b.md" }) };
     let provider = Provider::start(&[call, refused, Reply::Text("Written.".to_owned())]);
     let answered = ran(&mut chat(&world, &provider, &["--session", "with-files", "write"])).done();
     assert_eq!(answered.stdout, "Written.\n");
@@ -96,7 +96,7 @@ fn harmless(ran: &Ran) {
 #[test]
 fn nothing_the_model_says_or_names_is_obeyed_by_a_terminal() {
     let world = World::new();
-    let call = Reply::Call { said: HOSTILE, tool: "\u{1b}[2Jtool", arguments: json!({ "path": HOSTILE }) };
+    let call = Reply::Call { preface: HOSTILE, tool: "\u{1b}[2Jtool", arguments: json!({ "path": HOSTILE }) };
     let provider = Provider::start(&[call, Reply::Text(HOSTILE.to_owned())]);
     let ran = ran(chat(&world, &provider, &["hello"]).env("USER", "\u{1b}[2Jeve")).done();
     harmless(&ran);

@@ -57,7 +57,7 @@ fn stays(seen: &str) -> String {
 fn what_is_drawn_anew_leaves_one_answer() {
     let world = World::new();
     let text = "# One\n\ntwo *three*\n\n- four\n- five";
-    let look = Reply::Call { said: "Let me look.", tool: "list_files", arguments: serde_json::json!({}) };
+    let look = Reply::Call { preface: "Let me look.", tool: "list_files", arguments: serde_json::json!({}) };
     let provider = Provider::start(&[look, Reply::Text(text.to_owned()), Reply::Hold("six\n\nseven")]);
     let mut terminal = chat(&world, 40, "", &provider.variables());
     prompt(&mut terminal);

@@ -39,12 +39,12 @@ fn says(text: &str) -> Reply {
 }
 
 fn asks() -> Reply {
-    Reply::Call { said: "", tool: "ask_person", arguments: json!({ "questions": [{ "text": COLOUR }] }) }
+    Reply::Call { preface: "", tool: "ask_person", arguments: json!({ "questions": [{ "text": COLOUR }] }) }
 }
 
 fn drafts() -> Reply {
     let plan = "# A greeting\n\n- [ ] say hello\n";
-    Reply::Call { said: "", tool: "plan_set_content", arguments: json!({ "plan_markdown": plan }) }
+    Reply::Call { preface: "", tool: "plan_set_content", arguments: json!({ "plan_markdown": plan }) }
 }
 
 fn held(reply: Reply) -> Reply {
@@ -70,7 +70,7 @@ fn journal(world: &World) -> String {
 #[test]
 fn an_approval_typed_ahead_comes_back_and_enter_sends_it() {
     let world = World::new();
-    let done = Reply::Call { said: "", tool: "plan_progress", arguments: json!({ "status": "done" }) };
+    let done = Reply::Call { preface: "", tool: "plan_progress", arguments: json!({ "status": "done" }) };
     let provider = Provider::start(&[drafts(), says("Ready."), done, says("Hello was said.")]);
     let mut terminal = chat(&world, &provider);
     prompt(&mut terminal);
@@ -206,19 +206,19 @@ fn what_waits_in_another_session_is_shown_when_one_switches_to_it() {
     let world = World::new();
     world.write("planwright.toml", "[[permissions]]\ntool = \"write_file\"\ndecide = \"ask\"\n");
     let arguments = json!({ "path": "a.txt", "content": "mine" });
-    let writes = Reply::Call { said: "", tool: "write_file", arguments };
+    let writes = Reply::Call { preface: "", tool: "write_file", arguments };
     let provider = Provider::start(&[writes, says("Written.")]);
     let mut terminal = chat(&world, &provider);
     prompt(&mut terminal);
     terminal.type_in("write a file\r");
-    terminal.wait_for("permits it once");
+    terminal.wait_for("Allow once");
     prompt(&mut terminal);
     terminal.type_in("/new\r");
     terminal.wait_for("New session");
     prompt(&mut terminal);
     terminal.type_in("/switch session-one\r");
     terminal.wait_for("The agent asks to call");
-    terminal.wait_for("permits it once");
+    terminal.wait_for("Allow once");
     prompt(&mut terminal);
     assert_eq!(waiting(&world), ["permission"]);
     terminal.type_in("/deny not now\r");
@@ -344,12 +344,12 @@ fn a_line_of_a_pipe_denies_no_call_without_naming_it() {
     let world = World::new();
     world.write("planwright.toml", "[[permissions]]\ntool = \"write_file\"\ndecide = \"ask\"\n");
     let arguments = json!({ "path": "a.txt", "content": "mine" });
-    let writes = Reply::Call { said: "", tool: "write_file", arguments };
+    let writes = Reply::Call { preface: "", tool: "write_file", arguments };
     let provider = Provider::start(&[writes, says("As you like.")]);
     let one = |line: &str| {
         crate::world::ran(world.command().args(["chat", "--session", SESSION, line]).envs(provider.variables()))
     };
-    let ran = one("write a file").done().says("permits it once");
+    let ran = one("write a file").done().says("Allow once");
     let code = ran.stdout.split("/allow ").nth(1).unwrap().split(['`', ' ']).next().unwrap().to_owned();
     one("/deny no").exits(3).says(&code);
     assert_eq!(waiting(&world), ["permission"]);

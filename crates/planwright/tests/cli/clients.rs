@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Ran, World, ran};
 
-const KEPT: &str =
+const KEPT_CONFIG: &str =
     "{\n  \"theme\": \"dark\",\n  \"permissions\": {\n    \"deny\": [\n      \"Read(.env)\"\n    ]\n  }\n}\n";
 
 fn in_project(world: &World, line: &str) -> Ran {
@@ -26,10 +26,10 @@ fn read(world: &World, file: &str) -> Value {
 fn claude_code_is_given_the_server_the_hooks_and_the_rules_and_keeps_what_it_had() {
     let world = World::new();
     std::fs::create_dir_all(world.path("project/.claude")).unwrap();
-    world.write("project/.claude/settings.json", KEPT);
+    world.write("project/.claude/settings.json", KEPT_CONFIG);
     // Without a terminal nothing is written before the person agreed.
     in_project(&world, "install claude-code").exits(2).says("mcpServers.planwright").complains("--yes");
-    assert_eq!(std::fs::read_to_string(world.path("project/.claude/settings.json")).unwrap(), KEPT);
+    assert_eq!(std::fs::read_to_string(world.path("project/.claude/settings.json")).unwrap(), KEPT_CONFIG);
 
     in_project(&world, "install claude-code --yes").done().says("planwright uninstall claude-code");
     assert_eq!(read(&world, "project/.mcp.json")["mcpServers"]["planwright"]["args"], json!(["mcp"]));
@@ -45,7 +45,7 @@ fn claude_code_is_given_the_server_the_hooks_and_the_rules_and_keeps_what_it_had
     in_project(&world, "install claude-code --yes").done().says("already");
     in_project(&world, "doctor").says("claude-code has Planwright in the configuration of this project");
     in_project(&world, "uninstall claude-code --yes").done();
-    assert_eq!(std::fs::read_to_string(world.path("project/.claude/settings.json")).unwrap(), KEPT);
+    assert_eq!(std::fs::read_to_string(world.path("project/.claude/settings.json")).unwrap(), KEPT_CONFIG);
     in_project(&world, "uninstall claude-code --yes").exits(4);
 }
 

@@ -13,12 +13,12 @@ use crate::world::{Ran, World, ran};
 const SESSION: &str = "cli:commands-one";
 
 fn call(command: &str) -> Reply {
-    Reply::Call { said: "", tool: "run_command", arguments: json!({ "command": command }) }
+    Reply::Call { preface: "", tool: "run_command", arguments: json!({ "command": command }) }
 }
 
-fn chat(world: &World, provider: &Provider, variables: &[(&str, &str)], words: &[&str]) -> Ran {
+fn chat(world: &World, provider: &Provider, variables: &[(&str, &str)], text: &[&str]) -> Ran {
     let mut command = world.command();
-    command.args(["chat", "--session", SESSION]).args(words).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    command.args(["chat", "--session", SESSION]).args(text).env("PATH", "/usr/local/bin:/usr/bin:/bin");
     command.envs(provider.variables()).env("OPENAI_API_KEY", "sk-never-told").envs(variables.iter().copied());
     ran(&mut command)
 }
@@ -69,7 +69,7 @@ fn a_time_limit_and_an_amount_of_output_are_settings() {
     }
     let provider = Provider::start(&[
         call("yes | head -c 100000; sleep 1000"),
-        Reply::Call { said: "", tool: "read_file", arguments: json!({ "path": "@commands/1.txt", "limit": 1 }) },
+        Reply::Call { preface: "", tool: "read_file", arguments: json!({ "path": "@commands/1.txt", "limit": 1 }) },
         Reply::Text("Long.".to_owned()),
     ]);
     let settings = [("PLANWRIGHT_SANDBOX_TIMEOUT_SECONDS", "1"), ("PLANWRIGHT_SANDBOX_OUTPUT_BYTES", "1000")];
@@ -135,7 +135,7 @@ fn a_secret_cannot_be_named_in_the_settings() {
 /// How a plan of the style is made, up to its proposal.
 #[cfg(target_os = "linux")]
 fn planned(style: &str, line: &str) -> Vec<Reply> {
-    let call = |tool: &'static str, arguments: Value| Reply::Call { said: "", tool, arguments };
+    let call = |tool: &'static str, arguments: Value| Reply::Call { preface: "", tool, arguments };
     let mut replies = match style {
         "collect" => vec![call("run_command", json!({ "command": line })), call("plan_finalize", json!({}))],
         "document" => vec![call("plan_set_content", json!({ "plan_markdown": "# Go\n\n- [ ] run it\n" }))],
@@ -157,9 +157,9 @@ fn planned(style: &str, line: &str) -> Vec<Reply> {
 
 /// Starts the program, waits until its command runs, and kills the program. Everything that the command started ends.
 #[cfg(target_os = "linux")]
-fn killed(world: &World, provider: &Provider, words: &[&str], marker: &str) {
+fn killed(world: &World, provider: &Provider, text: &[&str], marker: &str) {
     let mut command = world.command();
-    command.args(words).env("PATH", "/usr/bin:/bin").envs(provider.variables()).env("OPENAI_API_KEY", "sk-never-told");
+    command.args(text).env("PATH", "/usr/bin:/bin").envs(provider.variables()).env("OPENAI_API_KEY", "sk-never-told");
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     until("the command runs", || files(world).join("log").exists() && alive(marker) >= 2);
     child.kill().unwrap();

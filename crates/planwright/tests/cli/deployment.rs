@@ -36,11 +36,11 @@ fn the_unit_starts_what_there_is() {
     let unit = text("planwright.service");
     knows_variables(&unit);
     let start = setting(&unit, "ExecStart");
-    let mut words = start.split_whitespace();
-    assert_eq!(words.next(), Some("/usr/local/bin/planwright"));
+    let mut message = start.split_whitespace();
+    assert_eq!(message.next(), Some("/usr/local/bin/planwright"));
     let world = World::new();
     // The command line is understood; the server is not to start here.
-    ran(world.command().args(words).arg("--help")).done().says("--log-format");
+    ran(world.command().args(message).arg("--help")).done().says("--log-format");
     let data = format!("/var/lib/{}", setting(&unit, "StateDirectory"));
     assert_eq!(setting(&unit, "Environment"), format!("PLANWRIGHT_DATA={data}"));
     let grace = 30;
@@ -57,9 +57,9 @@ fn the_unit_is_one() {
     let program = env!("CARGO_BIN_EXE_planwright");
     std::fs::write(&unit, text("planwright.service").replace("/usr/local/bin/planwright", program)).unwrap();
     let checked = Command::new("systemd-analyze").arg("verify").arg(&unit).output().unwrap();
-    let said = String::from_utf8_lossy(&checked.stderr).into_owned();
-    let about_it: Vec<_> = said.lines().filter(|line| line.contains("planwright")).collect();
-    assert!(about_it.is_empty(), "{said}");
+    let stderr = String::from_utf8_lossy(&checked.stderr).into_owned();
+    let about_it: Vec<_> = stderr.lines().filter(|line| line.contains("planwright")).collect();
+    assert!(about_it.is_empty(), "{stderr}");
 }
 
 #[test]

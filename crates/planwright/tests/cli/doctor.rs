@@ -20,10 +20,10 @@ fn checks(ran: &Ran) -> BTreeMap<String, Value> {
 }
 
 #[track_caller]
-fn says(ran: &Ran, name: &str, state: &str, words: &str) {
+fn says(ran: &Ran, name: &str, state: &str, text: &str) {
     let check = &checks(ran)[name];
     assert_eq!(check["state"], state, "{check}");
-    assert!(check["words"].as_str().unwrap().contains(words), "{check}");
+    assert!(check["words"].as_str().unwrap().contains(text), "{check}");
 }
 
 /// Every file with its size, content and time, to see that nothing was changed.

@@ -79,17 +79,17 @@ fn a_standing_policy_is_never_shown_as_a_person() {
         let by = Actor::new(ActorKind::Policy, "ada", "cli");
         engine.plans().approve(&session, &by, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
     });
-    let words = "by a standing policy, not a person (ada through cli)";
-    let history = world.run("plan history").done().tells("approved, all 2 steps,").tells(words);
+    let text = "by a standing policy, not a person (ada through cli)";
+    let history = world.run("plan history").done().tells("approved, all 2 steps,").tells(text);
     let log = history.stdout.lines().find(|line| line.contains("just now: a standing policy, not a person"));
     assert!(log.is_some(), "{}", history.stdout);
-    world.run("plan show").done().tells(words);
+    world.run("plan show").done().tells(text);
     assert_eq!(world.json("plan history")["decisions"][0]["given"], "policy");
     assert_eq!(world.json("plan show")["approval"]["given"], "policy");
 
     let mut chat = world.command();
     let chat = crate::world::ran(chat.args(["chat", "--session", SESSION, "/plan show"])).done();
-    chat.tells(words);
+    chat.tells(text);
     let mut chat = world.command();
     let chat = crate::world::ran(chat.args(["chat", "--json", "--session", SESSION, "/plan show"])).done();
     assert_eq!(chat.json()["plan"]["approval"]["given"], "policy");
@@ -115,7 +115,12 @@ fn status_answers_what_is_done_since_when_and_what_is_next() {
     assert_eq!(status["activePlan"]["execution"]["counts"]["inProgress"], 1);
     assert!(status["activePlan"]["steps"][1]["startedAt"].is_string(), "{status}");
     carrier.ends("s2", StepStatus::Uncertain, "the line broke");
-    world.run("plan status").done().tells("1 uncertain").tells("the line broke").tells("It waits for a person");
+    world
+        .run("plan status")
+        .done()
+        .tells("1 uncertain")
+        .tells("the line broke")
+        .tells("The result of step 2 is unknown");
 
     world.run("plan off").done();
     world.run("plan status").done().tells("Plan work is off").tells("Plan 1 is EXECUTING");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::world::{World, ran};
 
 /// How long a test waits for a message of the program.
-const LONGEST_WAIT: Duration = Duration::from_secs(120);
+const MAX_WAIT: Duration = Duration::from_secs(120);
 pub(crate) const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
 
 pub(crate) struct Client {
@@ -65,7 +65,7 @@ impl Client {
     }
 
     pub(crate) fn receive(&mut self) -> Value {
-        let line = self.output.recv_timeout(LONGEST_WAIT).expect("the server sends a message");
+        let line = self.output.recv_timeout(MAX_WAIT).expect("the server sends a message");
         serde_json::from_str(&line).unwrap()
     }
 
@@ -388,12 +388,12 @@ fn progress_of_an_upstream_call_reaches_the_client_under_its_own_token() {
 #[test]
 fn a_flag_that_makes_no_sense_is_named() {
     let world = World::new();
-    for (flag, words) in
+    for (flag, expected) in
         [("files", "no `=`"), ("Files=x", "a-z, 0-9 and -"), ("files=a; b", "plain words"), ("files=", "plain words")]
     {
         let mut command = world.command();
         let refused = ran(command.args(["mcp", "--session", "session-one", "--upstream", flag]));
         assert_eq!(refused.code, 2, "{flag}: {refused:?}");
-        assert!(refused.stderr.contains(words), "{flag}: {}", refused.stderr);
+        assert!(refused.stderr.contains(expected), "{flag}: {}", refused.stderr);
     }
 }

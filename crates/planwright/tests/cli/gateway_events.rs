@@ -108,11 +108,11 @@ fn questions_of_a_server_pass_to_the_client_that_made_the_call() {
     let question = client.message("sampling/createMessage");
     assert_eq!(question["params"]["messages"][0]["content"]["text"], "Which book?", "{question}");
     assert_eq!(question["params"]["maxTokens"], 100);
-    let words = json!({ "type": "text", "text": "Moby Dick" });
-    let said = json!({ "role": "assistant", "content": words, "model": "m", "stopReason": "endTurn" });
-    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": said }));
+    let phrase = json!({ "type": "text", "text": "Moby Dick" });
+    let reply = json!({ "role": "assistant", "content": phrase, "model": "m", "stopReason": "endTurn" });
+    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": reply }));
     let answer = client.answer(call);
-    assert_eq!(heard(answer["result"]["content"][0]["text"].as_str().unwrap())["result"], said, "{answer}");
+    assert_eq!(heard(answer["result"]["content"][0]["text"].as_str().unwrap())["result"], reply, "{answer}");
 
     // What the client refuses, the server is told in the client's words.
     let call = client.request("tools/call", json!({ "name": "books__ask_model", "arguments": {} }));

@@ -30,7 +30,7 @@ fn resources_and_prompts_of_a_server_are_passed_on_under_its_name() {
     assert_eq!(prompt["result"]["messages"][1]["content"]["resource"]["uri"], expected[1], "{prompt}");
 
     // What the server refuses, what is too large and what no server has is said, each in words.
-    for (method, params, words) in [
+    for (method, params, text) in [
         ("resources/read", json!({ "uri": "planwright://upstream/up/shelf://one" }), "no such book"),
         ("resources/read", json!({ "uri": expected[2] }), "at most"),
         ("resources/read", json!({ "uri": "planwright://upstream/down/book://one" }), "planwright://upstream/down"),
@@ -38,7 +38,7 @@ fn resources_and_prompts_of_a_server_are_passed_on_under_its_name() {
         ("prompts/get", json!({ "name": "down__review" }), "There is no prompt"),
     ] {
         let refused = client.ask(method, params.clone());
-        assert!(refused["error"]["message"].as_str().unwrap_or_default().contains(words), "{params}: {refused}");
+        assert!(refused["error"]["message"].as_str().unwrap_or_default().contains(text), "{params}: {refused}");
     }
     client.leave();
 }
@@ -158,8 +158,8 @@ fn a_server_without_subscriptions_and_completion_is_not_asked_for_them() {
     let world = World::new();
     let mut client = Client::start(&world, "document", "endless", &[]);
     let refused = client.ask("resources/subscribe", json!({ "uri": "planwright://upstream/up/book://again" }));
-    let words = refused["error"]["message"].as_str().unwrap_or_default();
-    assert!(words.contains("does not tell about changes"), "{refused}");
+    let text = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(text.contains("does not tell about changes"), "{refused}");
     let missing = client.ask("resources/subscribe", json!({ "uri": "planwright://upstream/down/book://one" }));
     assert!(missing.get("error").is_some(), "{missing}");
     let argument = json!({ "name": "title", "value": "" });

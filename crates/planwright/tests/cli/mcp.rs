@@ -111,7 +111,7 @@ fn a_short_name_is_a_session_on_both_sides() {
 fn what_is_wrong_at_the_start_is_told_in_the_handshake_and_in_every_result() {
     let world = World::new();
     let below_a_file = format!("sqlite:{}/store.db", world.write("a-file", "").display());
-    for (line, variables, code, words) in [
+    for (line, variables, code, text) in [
         ("mcp --session spoilt!key", vec![], 2, "is not a conversation key"),
         ("mcp", vec![("PLANWRIGHT_PLAN_TOOLS", "sideways")], 2, "sideways"),
         ("mcp", vec![("PLANWRIGHT_DATABASE", below_a_file.as_str())], 6, "a-file"),
@@ -120,11 +120,11 @@ fn what_is_wrong_at_the_start_is_told_in_the_handshake_and_in_every_result() {
         let answers: Vec<serde_json::Value> =
             served.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let by_id = |id: u64| answers.iter().find(|answer| answer["id"] == id).unwrap();
-        assert!(by_id(0)["result"]["instructions"].as_str().unwrap().contains(words), "{line}: {answers:?}");
+        assert!(by_id(0)["result"]["instructions"].as_str().unwrap().contains(text), "{line}: {answers:?}");
         assert!(!by_id(2)["result"]["tools"].as_array().unwrap().is_empty());
         let told = &by_id(3)["result"];
-        assert!(told["isError"] == true && told["content"][0]["text"].as_str().unwrap().contains(words), "{told}");
-        assert!(served.stderr.contains(words), "{}", served.stderr);
+        assert!(told["isError"] == true && told["content"][0]["text"].as_str().unwrap().contains(text), "{told}");
+        assert!(served.stderr.contains(text), "{}", served.stderr);
     }
 }
 
@@ -196,12 +196,12 @@ fn without_a_style_plan_work_goes_on_as_it_was() {
 fn without_a_model_nothing_carries_out_what_another_agent_drafted() {
     for world in [World::with_plan(), World::with_built_plan()] {
         world.run(&format!("plan approve 1 --digest {}", world.digest())).done();
-        let chat = |words: &str| world.run(&format!("chat --session {SESSION} {words}"));
+        let chat = |text: &str| world.run(&format!("chat --session {SESSION} {text}"));
         let refused = chat("/plan resume 1");
-        for words in ["No model is configured", "PLANWRIGHT_MODEL", "claude (agent) through mcp"] {
-            let said = format!("{}{}", refused.stdout, refused.stderr);
-            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(said.contains(words), "{words:?} is not in {said}");
+        for text in ["No model is configured", "PLANWRIGHT_MODEL", "claude (agent) through mcp"] {
+            let output = format!("{}{}", refused.stdout, refused.stderr);
+            let output = output.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(output.contains(text), "{text:?} is not in {output}");
         }
         chat("yes, go ahead");
         chat("go on");
@@ -225,7 +225,7 @@ fn an_agent_of_another_program_that_is_called_rehearsal_is_not_ours() {
     world.run_with_input("mcp --session session-one", &lines).done();
     world.run(&format!("plan approve 1 --session {SESSION} --digest {}", world.digest())).done();
     let refused = world.run(&format!("chat --session {SESSION} /plan resume 1"));
-    let said = format!("{}{}", refused.stdout, refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("No model is configured") && said.contains("rehearsal (agent) through mcp"), "{said}");
+    let output = format!("{}{}", refused.stdout, refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(output.contains("No model is configured") && output.contains("rehearsal (agent) through mcp"), "{output}");
     assert_eq!(world.status(), "APPROVED");
 }

@@ -37,9 +37,10 @@ fn a_killed_execution_is_paused_and_can_be_continued() {
         .done()
         .tells("It is paused: no process works on it")
         .tells("0 of 3 steps are done")
-        .tells("To continue it: planwright plan resume 1; to end it: planwright plan resume 1 --stop");
+        .tells("Resume from step 1: planwright plan resume 1")
+        .tells("Stop here: planwright plan resume 1 --stop");
     world.run("plan show 1").done().tells("It is paused");
-    world.run("plan watch 1 --no-wait").exits(3).tells("Paused: no process works on it. 0 of 3 steps are done.");
+    world.run("plan watch 1 --no-wait").exits(3).tells("It is paused: no process works on it. 0 of 3 steps are done.");
     world.run("plan resume 1").done().tells("Plan 1 COMPLETED");
     world.run("verify").done();
 }

@@ -29,7 +29,7 @@ fn project() -> TempDir {
 }
 
 fn call(tool: &'static str, arguments: Value) -> Reply {
-    Reply::Call { said: "", tool, arguments }
+    Reply::Call { preface: "", tool, arguments }
 }
 
 fn edit() -> Reply {

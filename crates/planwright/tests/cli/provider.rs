@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub(crate) enum Reply {
     Text(String),
     Call {
-        said: &'static str,
+        preface: &'static str,
         tool: &'static str,
         arguments: Value,
     },
@@ -95,10 +95,10 @@ fn serve(mut stream: &TcpStream, replies: &Mutex<Vec<Reply>>, to: &Sender<Value>
                 text.split_inclusive(' ').map(|piece| chunk(&json!({ "content": piece }), None)).collect();
             write(head + &pieces + &chunk(&json!({}), Some("stop")) + "data: [DONE]\n\n")
         }
-        Reply::Call { said, tool, arguments } => {
+        Reply::Call { preface, tool, arguments } => {
             let function = json!({ "name": tool, "arguments": arguments.to_string() });
             let call = json!([{ "index": 0, "id": "call_1", "type": "function", "function": function }]);
-            let delta = json!({ "content": said, "tool_calls": call });
+            let delta = json!({ "content": preface, "tool_calls": call });
             write(head + &chunk(&delta, None) + &chunk(&json!({}), Some("tool_calls")) + "data: [DONE]\n\n")
         }
         Reply::Endless(word, bytes) => {
@@ -107,7 +107,7 @@ fn serve(mut stream: &TcpStream, replies: &Mutex<Vec<Reply>>, to: &Sender<Value>
             write(head).and_then(|()| (0..times).try_for_each(|_| write(pieces.clone())))
         }
         Reply::Held(_) => unreachable!("it was released"),
-        Reply::Hold(said) => write(head + &chunk(&json!({ "content": said }), None)),
+        Reply::Hold(preface) => write(head + &chunk(&json!({ "content": preface }), None)),
         Reply::Status(status, body) => write(format!(
             "HTTP/1.1 {status} Trouble\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
             body.len()

@@ -14,7 +14,7 @@ use crate::world::World;
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/sdk/client.mjs");
 const PROGRAM: &str = env!("CARGO_BIN_EXE_planwright");
 /// How long a test waits for the next observation.
-const LONGEST_WAIT: Duration = Duration::from_secs(120);
+const MAX_WAIT: Duration = Duration::from_secs(120);
 
 /// A child that does not outlive the test.
 struct Running(Child);
@@ -52,7 +52,7 @@ impl SdkClient {
 
     #[track_caller]
     fn observes(&self, what: &str) -> Value {
-        let line = self.observations.recv_timeout(LONGEST_WAIT).unwrap_or_else(|_| panic!("it never observes {what}"));
+        let line = self.observations.recv_timeout(MAX_WAIT).unwrap_or_else(|_| panic!("it never observes {what}"));
         let observed: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(observed["what"], what, "{line}");
         observed["value"].clone()

@@ -56,17 +56,17 @@ impl Installed {
     }
 
     /// A command of another user.
-    fn as_user(&self, user: u32, words: &[&str]) -> Command {
+    fn as_user(&self, user: u32, expected: &[&str]) -> Command {
         let mut command = Command::new("setpriv");
         let user = user.to_string();
-        command.args(["--reuid", &user, "--regid", &user, "--clear-groups"]).args(words);
+        command.args(["--reuid", &user, "--regid", &user, "--clear-groups"]).args(expected);
         command.env_clear().env("PATH", std::env::var("PATH").unwrap()).env("USER", "ada").env("TERM", "xterm");
         command.env("PLANWRIGHT_DATA", self.data()).env("SHELL", "/bin/sh").current_dir(self.folder.path());
         command
     }
 
-    fn agent(&self, words: &[&str]) -> Output {
-        self.as_user(AGENT, words).stdin(Stdio::null()).output().unwrap()
+    fn agent(&self, expected: &[&str]) -> Output {
+        self.as_user(AGENT, expected).stdin(Stdio::null()).output().unwrap()
     }
 
     /// A command of the service's user at a terminal, with answers to its questions.
@@ -152,16 +152,16 @@ fn an_agent_of_another_user_cannot_approve_and_the_service_user_can() {
     assert!(!tried.status.success(), "{tried:?}");
 
     // Over HTTP it drafts a plan, and cannot approve it with the token.
-    let said = |text: &str| post(&address, &token, "/api/sessions/service-1/messages", &json!({ "text": text }));
+    let say = |text: &str| post(&address, &token, "/api/sessions/service-1/messages", &json!({ "text": text }));
     post(&address, &token, "/api/sessions", &json!({ "sessionId": "service-1" }));
-    said("/plan on");
-    let (head, answer) = said("add a health endpoint");
+    say("/plan on");
+    let (head, answer) = say("add a health endpoint");
     assert!(head.starts_with("HTTP/1.1 200"), "{head} {answer}");
     let plan = answer["plan"].clone();
     let approve = format!("/api/plans/{}/approve", plan["planId"].as_str().unwrap());
     let (head, refused) = post(&address, &token, &approve, &json!({ "digest": plan["digest"], "later": true }));
     assert!(head.starts_with("HTTP/1.1 403"), "{head} {refused}");
-    let (_, refused) = said("/plan approve");
+    let (_, refused) = say("/plan approve");
     assert_eq!(refused["code"], "POLICY_DENIED", "{refused}");
 
     // The service's user approves at a terminal.

@@ -140,7 +140,7 @@ fn specialists_are_also_files_in_the_data_folder() {
 
 #[test]
 fn a_wrong_specialist_file_is_named() {
-    for (text, words) in [
+    for (text, expected) in [
         ("---\nname: cook\n---\nKnead.\n", "it has to be that of the file"),
         ("---\nmodel: sonnet\n---\nKnead.\n", "There is no model provider `sonnet`"),
         ("---\ncolor: red\n---\nKnead.\n", "`color` is not a key of a specialist"),
@@ -153,7 +153,7 @@ fn a_wrong_specialist_file_is_named() {
         let world = World::new();
         std::fs::create_dir_all(world.path("agents")).unwrap();
         world.write("agents/baker.md", text);
-        world.run("plan list").exits(2).complains("baker.md").complains(words);
+        world.run("plan list").exits(2).complains("baker.md").complains(expected);
     }
 }
 

@@ -78,11 +78,11 @@ fn doctor_says_whether_the_bot_answers_and_who_may_use_it() {
     let state =
         |check: &Value| (check["state"].as_str().unwrap().to_owned(), check["words"].as_str().unwrap().to_owned());
     let people = |ids: &'static str| [("PLANWRIGHT_TELEGRAM_ALLOWED_USERS", ids)];
-    let (is, words) = state(&telegram.check(&[]));
-    assert_eq!((is.as_str(), words.as_str()), ("notice", "@test_bot answers, and no person may use it"));
+    let (is, text) = state(&telegram.check(&[]));
+    assert_eq!((is.as_str(), text.as_str()), ("notice", "@test_bot answers, and no person may use it"));
     assert_eq!(state(&telegram.check(&people("7"))).1, "@test_bot answers; one person may use it");
-    let (is, words) = state(&telegram.check(&people("7,8")));
-    assert_eq!((is.as_str(), words.as_str()), ("fine", "@test_bot answers; 2 people may use it"));
+    let (is, text) = state(&telegram.check(&people("7,8")));
+    assert_eq!((is.as_str(), text.as_str()), ("fine", "@test_bot answers; 2 people may use it"));
     // In webhook mode Telegram has to know the address.
     let webhook = [
         ("PLANWRIGHT_TELEGRAM_ALLOWED_USERS", "7"),
@@ -90,11 +90,11 @@ fn doctor_says_whether_the_bot_answers_and_who_may_use_it() {
         ("PLANWRIGHT_TELEGRAM_WEBHOOK_SECRET", "a-secret-of-the-webhook"),
         ("PLANWRIGHT_SERVER_PUBLIC_URL", "https://plans.example.org"),
     ];
-    let (is, words) = state(&telegram.check(&webhook));
-    assert!(is == "notice" && words.contains("Telegram sends its messages nowhere"), "{is}: {words}");
+    let (is, text) = state(&telegram.check(&webhook));
+    assert!(is == "notice" && text.contains("Telegram sends its messages nowhere"), "{is}: {text}");
     telegram.api.revoke_token();
-    let (is, words) = state(&telegram.check(&people("7")));
-    assert!(is == "wrong" && words.contains("does not accept the token"), "{is}: {words}");
+    let (is, text) = state(&telegram.check(&people("7")));
+    assert!(is == "wrong" && text.contains("does not accept the token"), "{is}: {text}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, EndedStep, RunCommand, StepOutcome};
+use planwright_core::command::{Command, Decision, EndedStep, ExecutionCommand, StepOutcome};
 use planwright_core::ids::{ExecutionId, StepId};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::StepStatus;
@@ -46,21 +46,26 @@ impl<'a> Carrier<'a> {
         self.submits(&Actor::person("grace", "web"), Command::Decide(Decision::Resume { plan, after_step: None }));
     }
 
-    fn does(&self, command: impl FnOnce(planwright_core::ids::PlanId, ExecutionId) -> RunCommand) {
+    fn does(&self, command: impl FnOnce(planwright_core::ids::PlanId, ExecutionId) -> ExecutionCommand) {
         let plan = self.world.plan(SESSION, 1);
         let execution = plan.execution.as_ref().unwrap().id.clone();
-        self.submits(&Actor::system("web"), Command::Run(command(plan.id.clone(), execution)));
+        self.submits(&Actor::system("web"), Command::Execution(command(plan.id.clone(), execution)));
     }
 
     pub(crate) fn begins(&self, step: &str) {
         let step = StepId::new(step).unwrap();
-        self.does(|plan, execution| RunCommand::Advance { plan, execution, ended: Vec::new(), begun: vec![step] });
+        self.does(|plan, execution| ExecutionCommand::Advance {
+            plan,
+            execution,
+            ended: Vec::new(),
+            begun: vec![step],
+        });
     }
 
     pub(crate) fn ends(&self, step: &str, status: StepStatus, note: &str) {
         let step = StepId::new(step).unwrap();
         let outcome = StepOutcome { status, note: Some(note.to_owned()), evidence: None };
-        self.does(|plan, execution| RunCommand::Advance {
+        self.does(|plan, execution| ExecutionCommand::Advance {
             plan,
             execution,
             ended: vec![EndedStep {
@@ -79,7 +84,7 @@ impl<'a> Carrier<'a> {
     }
 
     pub(crate) fn finishes(&self) {
-        self.does(|plan, execution| RunCommand::Finish { plan, execution, ended: Vec::new() });
+        self.does(|plan, execution| ExecutionCommand::Finish { plan, execution, ended: Vec::new() });
     }
 }
 
@@ -103,9 +108,9 @@ struct Watch {
 }
 
 impl Watch {
-    fn start(world: &World, words: &[&str]) -> Self {
+    fn start(world: &World, expected: &[&str]) -> Self {
         let mut command = world.command();
-        command.args(["plan", "watch"]).args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(["plan", "watch"]).args(expected).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
         Self { child, lines, seen: String::new() }
@@ -285,7 +290,7 @@ fn an_uncertain_step_is_said_to_wait_for_a_person() {
     carrier.ends("s1", StepStatus::Uncertain, "the line broke");
     let line = watch.until("? 1/3");
     assert!(line.contains("uncertain after"), "{line}");
-    watch.until("It waits for a person: the result of step 1 is unknown.");
+    watch.until("The result of step 1 is unknown, and no step after it begins.");
     carrier.finishes();
     let seen = watch.ends(3);
     assert!(seen.contains("0 done, 1 uncertain, 2 not begun"), "{seen}");

@@ -42,10 +42,10 @@ impl World {
         let doctor = self.json("doctor");
         let checks = doctor["checks"].as_array().unwrap();
         let sandbox = checks.iter().find(|check| check["name"] == "sandbox").unwrap();
-        let words = sandbox["words"].as_str().unwrap();
-        let enforced = words.starts_with("level workspace, enforced");
+        let message = sandbox["words"].as_str().unwrap();
+        let enforced = message.starts_with("level workspace, enforced");
         if !enforced {
-            skip(Prerequisite::Sandbox, words);
+            skip(Prerequisite::Sandbox, message);
         }
         enforced
     }

@@ -56,10 +56,10 @@ async fn no_runs(world: &mut World, session: String) {
 }
 
 #[then(expr = "the task of run {int} finds {string} for {string}")]
-async fn task_finds(world: &mut World, number: u32, content: String, words: String) {
+async fn task_finds(world: &mut World, number: u32, content: String, text: String) {
     let state = state(world).await;
     let run = state.runs.iter().find(|run| run.number == number).expect("a run");
-    let found = world.engine.memories().search(&ScopeChain::of_run(&run.context), &words, 10).await.expect("searched");
+    let found = world.engine.memories().search(&ScopeChain::of_run(&run.context), &text, 10).await.expect("searched");
     let found: Vec<_> = found.found.into_iter().map(|found| found.item.content).collect();
     assert_eq!(found, [content]);
 }

@@ -2,15 +2,15 @@
 
 use crate::talk::{Talk as _, Watcher};
 use cucumber::{given, then, when};
+use planwright_agent::session::input::ChatLocation;
+use planwright_agent::session::outcome::Answer;
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
+use planwright_agent::{Agent, AgentOptions};
 use planwright_core::actor::Actor;
 use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::model::ModelErrorKind;
-use planwright_engine::session::input::ChatLocation;
-use planwright_engine::session::outcome::Answer;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -227,7 +227,8 @@ async fn shown_says(world: &mut World, text: String) {
 #[then(expr = "the person may type {string}")]
 fn may_type(world: &mut World, command: String) {
     let card = world.talk.answer().plan.as_ref().expect("a plan is shown");
-    assert!(card.next.contains(&command), "{:?}", card.next);
+    let list = &card.choices.list;
+    assert!(list.iter().any(|choice| choice.command == command), "{list:?}");
 }
 
 #[then(expr = "plan {int} reads {string}")]

@@ -2,7 +2,7 @@
 
 use cucumber::{given, then, when};
 use planwright_core::model::ModelMessage;
-use planwright_core::plan::execution::StepRun;
+use planwright_core::plan::execution::StepState;
 use planwright_llm::scripted::Reply;
 use planwright_surfaces::wire::ApprovalView;
 use serde_json::{Value, json};
@@ -119,7 +119,7 @@ fn never_told(world: &mut World, text: String) {
     assert!(!format!("{requests:?}").contains(&text));
 }
 
-async fn run(world: &World, number: u32, position: usize) -> StepRun {
+async fn run(world: &World, number: u32, position: usize) -> StepState {
     world.plan(number).await.execution.expect("it was carried out").steps[position - 1].clone()
 }
 

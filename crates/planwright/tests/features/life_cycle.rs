@@ -201,7 +201,7 @@ async fn to_its_end(world: &mut World) {
         return ends(world).await;
     }
     let plan = world.plan(1).await;
-    let done = |run: &&planwright_core::plan::execution::StepRun| run.status == StepStatus::Completed;
+    let done = |run: &&planwright_core::plan::execution::StepState| run.status == StepStatus::Completed;
     let done = plan.execution.as_ref().map_or(0, |execution| execution.steps.iter().filter(done).count());
     if plan.style() != PlanStyle::Collect {
         world.talk.script = (done..2).map(|_| report("done")).collect();
@@ -223,9 +223,9 @@ fn none_refused(world: &mut World) {
 
 /// A turn is written down whatever comes of it.
 #[then("nothing is written but what was said")]
-async fn only_said(world: &mut World) {
+async fn only_talked(world: &mut World) {
     let written = world.written().await;
-    let said = |event: &Event| {
+    let told = |event: &Event| {
         matches!(
             event,
             Event::Turn { event: TurnEvent::Begun { .. }, .. }
@@ -234,6 +234,6 @@ async fn only_said(world: &mut World) {
                 | Event::Turn { event: TurnEvent::Ended { .. }, .. }
         )
     };
-    let others: Vec<_> = written.iter().filter(|event| !said(event)).collect();
+    let others: Vec<_> = written.iter().filter(|event| !told(event)).collect();
     assert!(others.is_empty(), "{others:#?}");
 }

@@ -31,8 +31,8 @@ async fn save_in_run(world: &mut World, goal: Option<String>, task: String, kind
     world.answer.as_ref().expect("saved");
 }
 
-async fn found(world: &World, chain: &ScopeChain, words: &str) -> Vec<String> {
-    let search = world.engine.memories().search(chain, words, 10).await.expect("searched");
+async fn found(world: &World, chain: &ScopeChain, text: &str) -> Vec<String> {
+    let search = world.engine.memories().search(chain, text, 10).await.expect("searched");
     search.found.into_iter().map(|found| found.item.content).collect()
 }
 
@@ -55,15 +55,15 @@ async fn remembers(world: &mut World, session: String, content: String) {
 }
 
 #[then(expr = "in {string} a search for {string} finds {string}")]
-async fn finds(world: &mut World, session: String, words: String, content: String) {
+async fn finds(world: &mut World, session: String, text: String, content: String) {
     world.look_at(&session);
-    assert_eq!(found(world, &ScopeChain::of_session(&world.session()), &words).await, [content]);
+    assert_eq!(found(world, &ScopeChain::of_session(&world.session()), &text).await, [content]);
 }
 
 #[then(expr = "in {string} a search for {string} finds nothing")]
-async fn finds_nothing(world: &mut World, session: String, words: String) {
+async fn finds_nothing(world: &mut World, session: String, text: String) {
     world.look_at(&session);
-    assert!(found(world, &ScopeChain::of_session(&world.session()), &words).await.is_empty());
+    assert!(found(world, &ScopeChain::of_session(&world.session()), &text).await.is_empty());
 }
 
 #[when(expr = "the task {string} remembers the result {string}")]
@@ -88,33 +88,33 @@ async fn goal_decides_there(world: &mut World, session: String, task: String, go
 }
 
 #[then(expr = "the task {string} finds {string} for {string}")]
-async fn task_finds(world: &mut World, task: String, content: String, words: String) {
+async fn task_finds(world: &mut World, task: String, content: String, text: String) {
     let chain = ScopeChain::of_run(&run(world, None, task));
-    assert_eq!(found(world, &chain, &words).await, [content]);
+    assert_eq!(found(world, &chain, &text).await, [content]);
 }
 
 #[then(expr = "the task {string} finds nothing for {string}")]
-async fn task_finds_nothing(world: &mut World, task: String, words: String) {
+async fn task_finds_nothing(world: &mut World, task: String, text: String) {
     let chain = ScopeChain::of_run(&run(world, None, task));
-    assert!(found(world, &chain, &words).await.is_empty());
+    assert!(found(world, &chain, &text).await.is_empty());
 }
 
 #[then(expr = "the task {string} of the goal {string} finds {string} for {string}")]
-async fn goal_task_finds(world: &mut World, task: String, goal: String, content: String, words: String) {
+async fn goal_task_finds(world: &mut World, task: String, goal: String, content: String, text: String) {
     let chain = ScopeChain::of_run(&run(world, Some(goal), task));
-    assert_eq!(found(world, &chain, &words).await, [content]);
+    assert_eq!(found(world, &chain, &text).await, [content]);
 }
 
 #[then(expr = "the task {string} of the goal {string} finds nothing for {string}")]
-async fn goal_task_finds_nothing(world: &mut World, task: String, goal: String, words: String) {
+async fn goal_task_finds_nothing(world: &mut World, task: String, goal: String, text: String) {
     let chain = ScopeChain::of_run(&run(world, Some(goal), task));
-    assert!(found(world, &chain, &words).await.is_empty());
+    assert!(found(world, &chain, &text).await.is_empty());
 }
 
 #[then(expr = "in {string} the task {string} of the goal {string} finds nothing for {string}")]
-async fn there_goal_task_finds_nothing(world: &mut World, session: String, task: String, goal: String, words: String) {
+async fn there_goal_task_finds_nothing(world: &mut World, session: String, task: String, goal: String, text: String) {
     world.look_at(&session);
-    goal_task_finds_nothing(world, task, goal, words).await;
+    goal_task_finds_nothing(world, task, goal, text).await;
 }
 
 #[when(expr = "in {string} the agent promotes what is remembered")]
@@ -212,13 +212,13 @@ fn reads(world: &mut World, reader: String, scopes: String) {
 }
 
 #[then(expr = "the task {string} of the goal {string} finds {int} memories for {string}")]
-async fn goal_task_finds_many(world: &mut World, task: String, goal: String, count: usize, words: String) {
+async fn goal_task_finds_many(world: &mut World, task: String, goal: String, count: usize, text: String) {
     let chain = ScopeChain::of_run(&run(world, Some(goal), task));
-    assert_eq!(found(world, &chain, &words).await.len(), count);
+    assert_eq!(found(world, &chain, &text).await.len(), count);
 }
 
 #[then(expr = "the task {string} finds {int} memories for {string}")]
-async fn task_finds_many(world: &mut World, task: String, count: usize, words: String) {
+async fn task_finds_many(world: &mut World, task: String, count: usize, text: String) {
     let chain = ScopeChain::of_run(&run(world, None, task));
-    assert_eq!(found(world, &chain, &words).await.len(), count);
+    assert_eq!(found(world, &chain, &text).await.len(), count);
 }

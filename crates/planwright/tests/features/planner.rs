@@ -16,11 +16,11 @@ async fn is_plan(world: &mut World, number: u32, status: String) {
 }
 
 #[then(regex = r#"^the planner's answer is an? (\w+) that says "(.*)"$"#)]
-fn is_words(world: &mut World, kind: String, words: String) {
+fn is_text(world: &mut World, kind: String, text: String) {
     let answer = planner(world);
-    let said = answer.get("text").or_else(|| answer.get("message")).and_then(Value::as_str).unwrap_or_default();
+    let reply = answer.get("text").or_else(|| answer.get("message")).and_then(Value::as_str).unwrap_or_default();
     assert_eq!(answer["type"], json!(kind), "{answer}");
-    assert!(said.contains(&words), "{answer}");
+    assert!(reply.contains(&text), "{answer}");
 }
 
 #[then("there is no planner's answer")]

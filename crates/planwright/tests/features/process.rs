@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use crate::talk::{Talk as _, Watcher};
 use cucumber::{given, then, when};
+use planwright_agent::session::outcome::Answer;
+use planwright_agent::{Agent, AgentOptions};
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::outcome::Answer;
 use planwright_llm::scripted::Reply;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;

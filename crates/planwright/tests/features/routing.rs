@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cucumber::{given, then, when};
+use planwright_agent::AgentOptions;
+use planwright_agent::session::input::ChatLocation;
+use planwright_agent::session::outcome::Answer;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
-use planwright_engine::agent::AgentOptions;
 use planwright_engine::feed::{Feed, Followed, Follower};
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::input::ChatLocation;
-use planwright_engine::session::outcome::Answer;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

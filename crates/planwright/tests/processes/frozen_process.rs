@@ -16,7 +16,7 @@ use crate::stores::Store;
 
 const SESSION: &str = "cli:frozen-holder";
 /// Nothing takes that long; it turns a hanging test into a failing one.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_was_frozen_in_the_middle_of_a_tool_does_not_overwrite_a_newer_file() {
@@ -26,8 +26,8 @@ async fn a_process_that_was_frozen_in_the_middle_of_a_tool_does_not_overwrite_a_
 
     // The next one waits until the lease has run out, resumes the turn, and is given something newer to write.
     let other = chat(&store, data.path(), &provider, "do 1001");
-    let said = output(other);
-    assert!(said.contains("done 1000") && said.contains("done 1001"), "{said}");
+    let reply = output(other);
+    assert!(reply.contains("done 1000") && reply.contains("done 1001"), "{reply}");
     let file = folder.join("files/shared.txt");
     assert_eq!(fs::read_to_string(&file).unwrap(), "1001");
 
@@ -50,9 +50,9 @@ async fn a_frozen_process_writes_nothing_into_a_session_that_was_deleted_and_beg
         assert!(deleted.success());
         assert!(!folder(data.path()).exists());
         // The new session has written a file, or none yet.
-        let said = output(chat(&store, data.path(), &provider, newer.unwrap_or("/status")));
+        let reply = output(chat(&store, data.path(), &provider, newer.unwrap_or("/status")));
         let before = (files(data.path()), journal(&store).await);
-        assert_eq!(before.0.contains(&("files/shared.txt".to_owned(), "1001".to_owned())), newer.is_some(), "{said}");
+        assert_eq!(before.0.contains(&("files/shared.txt".to_owned(), "1001".to_owned())), newer.is_some(), "{reply}");
 
         let asked = provider.asked().len();
         signal(&frozen, "CONT");
@@ -123,10 +123,10 @@ fn chat(store: &Store, data: &Path, provider: &Provider, message: &str) -> Child
 }
 
 fn output(mut child: Child) -> String {
-    let mut said = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(child.wait().unwrap().success(), "{said}");
-    said
+    let mut reply = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut reply).unwrap();
+    assert!(child.wait().unwrap().success(), "{reply}");
+    reply
 }
 
 fn signal(child: &Child, name: &str) {
@@ -137,7 +137,7 @@ fn signal(child: &Child, name: &str) {
 fn until(what: &str, is_so: impl FnMut() -> bool) {
     let (since, mut is_so) = (Instant::now(), is_so);
     while !is_so() {
-        assert!(since.elapsed() < PATIENCE, "never: {what}");
+        assert!(since.elapsed() < TIMEOUT, "never: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -4,17 +4,17 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use planwright_agent::Agent;
+use planwright_agent::session::input::ChatLocation;
+use planwright_agent::session::outcome::Answer;
+use planwright_agent::toolbox::Toolbox;
+use planwright_agent::toolbox::command::{CommandOptions, CommandTools};
 use planwright_core::actor::Actor;
 use planwright_core::ask::AskSubject;
 use planwright_core::model::ModelRequest;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::{SessionIdentity, TransportChat};
-use planwright_engine::agent::Agent;
-use planwright_engine::session::input::ChatLocation;
-use planwright_engine::session::outcome::Answer;
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::toolbox::command::{CommandOptions, CommandTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_test_support::agent::AgentSetup;

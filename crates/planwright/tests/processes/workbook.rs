@@ -2,13 +2,14 @@
 //! files are whole at every moment, and the next look brings them up to date.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::DocumentKind;
 use planwright_engine::Engine;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::workbook::WorkbookFolders;
 use serde_json::{Value, json};
 
@@ -21,7 +22,7 @@ const KEY: &str = "kept-by-many";
 
 async fn engine(store: &Store, data: &Path) -> Engine {
     let files = FileTools::new(data.join("users"), FileLimits::default());
-    store.engine().await.with_workbook_folders(WorkbookFolders { files, templates: None })
+    store.engine().await.with_workbook_folders(WorkbookFolders { files: Arc::new(files), templates: None })
 }
 
 async fn begun(store: &Store, data: &Path) -> (SessionIdentity, PathBuf) {

@@ -116,14 +116,14 @@ fn it_is_backed_up_while_it_runs() {
     let other = World::new();
     ran(other.command().arg("restore").arg(world.path("all.tar"))).done();
     let server = Running::start(&other);
-    let said = server.get(&messages).json();
-    let texts: Vec<_> = said["messages"]
+    let reply = server.get(&messages).json();
+    let texts: Vec<_> = reply["messages"]
         .as_array()
-        .or_else(|| said["items"].as_array())
+        .or_else(|| reply["items"].as_array())
         .unwrap()
         .iter()
         .map(|item| item["text"].clone())
         .collect();
-    assert!(texts.contains(&json!("hello")), "{said}");
-    assert!(!texts.contains(&Value::from("after the backup")), "{said}");
+    assert!(texts.contains(&json!("hello")), "{reply}");
+    assert!(!texts.contains(&Value::from("after the backup")), "{reply}");
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use crate::server_process::{PATIENCE, Running, accept, logged, serve};
+use crate::server_process::{Running, TIMEOUT, accept, logged, serve};
 use crate::world::World;
 
 const SEVEN: [&str; 7] =
@@ -41,7 +41,7 @@ fn completed(server: &Running, address: &str) {
     loop {
         let plan = server.get(address).json();
         match plan["status"].as_str().unwrap() {
-            "APPROVED" | "EXECUTING" => assert!(begun.elapsed() < PATIENCE, "it never ends: {plan}"),
+            "APPROVED" | "EXECUTING" => assert!(begun.elapsed() < TIMEOUT, "it never ends: {plan}"),
             "COMPLETED" => return,
             other => panic!("it ended as {other}: {plan}"),
         }
@@ -96,7 +96,7 @@ fn the_lines_of_a_run_name_it_its_task_and_its_goal() {
         let path = format!("/api/runs/{}?sessionId={session}", run["id"].as_str().unwrap());
         let begun = Instant::now();
         while server.get(&path).json()["state"] == "running" {
-            assert!(begun.elapsed() < PATIENCE, "the run neither pauses nor ends");
+            assert!(begun.elapsed() < TIMEOUT, "the run neither pauses nor ends");
         }
         runs.push(run);
     }

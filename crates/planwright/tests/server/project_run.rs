@@ -12,7 +12,7 @@ use crate::server_process::{Running, serve};
 use crate::world::World;
 
 fn call(tool: &'static str, arguments: Value) -> Reply {
-    Reply::Call { said: "", tool, arguments }
+    Reply::Call { preface: "", tool, arguments }
 }
 
 fn git(project: &Path, arguments: &[&str]) -> String {

@@ -82,8 +82,8 @@ fn every_call_succeeded_once(server: &Running) {
 }
 
 fn program() -> PathBuf {
-    let words = "the API is tested with schemathesis: use `make test`, or run this with `scripts/with-schemathesis`";
-    std::env::var_os("PLANWRIGHT_TEST_SCHEMATHESIS").expect(words).into()
+    let text = "the API is tested with schemathesis: use `make test`, or run this with `scripts/with-schemathesis`";
+    std::env::var_os("PLANWRIGHT_TEST_SCHEMATHESIS").expect(text).into()
 }
 
 /// What one client may ask is not what is tried here.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::world::World;
 
 /// Nothing here takes that long; it turns a hanging test into a failing one.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(crate) struct Running {
     child: Child,
@@ -149,7 +149,7 @@ fn within<T>(failure: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(begun.elapsed() < PATIENCE, "{failure}");
+        assert!(begun.elapsed() < TIMEOUT, "{failure}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -174,7 +174,7 @@ pub(crate) fn request(address: &str, method: &str, path: &str, headers: &str, bo
 
 fn send(address: &str, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     write!(
         stream,
         "{method} {path} HTTP/1.1\r\nhost: {address}\r\n{headers}content-type: application/json\r\n\

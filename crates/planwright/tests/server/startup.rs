@@ -6,22 +6,22 @@ use crate::server_process::{Running, log, logged, serve};
 use crate::world::{World, ran};
 
 /// What a person reads at the start.
-fn first_words(world: &World, variables: &[(&str, &str)]) -> String {
+fn startup_text(world: &World, variables: &[(&str, &str)]) -> String {
     let mut command = world.command();
     command.arg("serve").env("PLANWRIGHT_SERVER_LISTEN", "127.0.0.1:0").envs(variables.iter().copied());
     let mut child = command.stdout(Stdio::piped()).stderr(log(world)).spawn().unwrap();
     let mut output = child.stdout.take().unwrap();
-    let mut words = String::new();
+    let mut text = String::new();
     let mut piece = [0; 1024];
-    while !words.contains("Ctrl+C stops it") {
+    while !text.contains("Ctrl+C stops it") {
         let read = output.read(&mut piece).unwrap();
-        assert_ne!(read, 0, "{words}{}", logged(world));
-        words.push_str(std::str::from_utf8(&piece[..read]).unwrap());
+        assert_ne!(read, 0, "{text}{}", logged(world));
+        text.push_str(std::str::from_utf8(&piece[..read]).unwrap());
     }
     let pid = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     assert!(child.wait().unwrap().success());
-    words
+    text
 }
 
 /// On a terminal the address has the token in it; `tests/cli/sign_in.rs` looks there.
@@ -29,14 +29,14 @@ fn first_words(world: &World, variables: &[(&str, &str)]) -> String {
 fn the_token_is_never_printed_into_a_pipe_or_a_log() {
     let world = World::new();
     for _ in 0..2 {
-        let words = first_words(&world, &[]);
+        let text = startup_text(&world, &[]);
         let token = std::fs::read_to_string(world.path("token")).unwrap();
-        assert!(!words.contains(token.trim()), "{words}");
-        assert!(words.contains("http://127.0.0.1:") && !words.contains(":0\n"), "{words}");
-        assert!(words.contains("`planwright token` shows it"), "{words}");
-        assert!(words.contains(&format!("sqlite:{}", world.store().display())), "{words}");
-        assert!(words.contains("rehearsal"), "{words}");
-        assert!(!words.contains("other machines"), "{words}");
+        assert!(!text.contains(token.trim()), "{text}");
+        assert!(text.contains("http://127.0.0.1:") && !text.contains(":0\n"), "{text}");
+        assert!(text.contains("`planwright token` shows it"), "{text}");
+        assert!(text.contains(&format!("sqlite:{}", world.store().display())), "{text}");
+        assert!(text.contains("rehearsal"), "{text}");
+        assert!(!text.contains("other machines"), "{text}");
         assert!(!logged(&world).contains(token.trim()));
     }
     assert!(logged(&world).contains("server_started"));
@@ -46,8 +46,8 @@ fn the_token_is_never_printed_into_a_pipe_or_a_log() {
 fn a_token_from_the_environment_is_used_and_not_shown() {
     let world = World::new();
     let given = "a-token-from-the-environment";
-    let words = first_words(&world, &[("PLANWRIGHT_TOKEN", given)]);
-    assert!(words.contains("PLANWRIGHT_TOKEN") && !words.contains(given), "{words}");
+    let text = startup_text(&world, &[("PLANWRIGHT_TOKEN", given)]);
+    assert!(text.contains("PLANWRIGHT_TOKEN") && !text.contains(given), "{text}");
     assert!(!world.path("token").exists(), "no other one is made");
     let mut server = Running::started(&world, serve(&world).arg("--json").env("PLANWRIGHT_TOKEN", given));
     server.token = given.to_owned();
@@ -57,8 +57,8 @@ fn a_token_from_the_environment_is_used_and_not_shown() {
 #[test]
 fn a_model_that_was_chosen_is_named() {
     let world = World::new();
-    let words = first_words(&world, &[("PLANWRIGHT_MODEL", "openai:gpt-x"), ("OPENAI_API_KEY", "sk-very-secret")]);
-    assert!(words.contains("openai:gpt-x") && !words.contains("sk-very-secret"), "{words}");
+    let text = startup_text(&world, &[("PLANWRIGHT_MODEL", "openai:gpt-x"), ("OPENAI_API_KEY", "sk-very-secret")]);
+    assert!(text.contains("openai:gpt-x") && !text.contains("sk-very-secret"), "{text}");
     ran(world.command().args(["serve", "--model", "openai:gpt-x"])).exits(2).complains("set OPENAI_API_KEY");
 }
 
@@ -88,9 +88,9 @@ fn a_start_that_fails_leaves_no_token_behind() {
 fn a_server_that_other_machines_can_reach_says_so() {
     let world = World::new();
     world.run("token").done();
-    let words = first_words(&world, &[("PLANWRIGHT_SERVER_LISTEN", "0.0.0.0:0")]);
-    assert!(words.contains("other machines can connect at 0.0.0.0:"), "{words}");
-    assert!(words.contains("not encrypted"), "{words}");
+    let text = startup_text(&world, &[("PLANWRIGHT_SERVER_LISTEN", "0.0.0.0:0")]);
+    assert!(text.contains("other machines can connect at 0.0.0.0:"), "{text}");
+    assert!(text.contains("not encrypted"), "{text}");
     let log = logged(&world);
     assert!(log.contains("reachable_by_others"), "{log}");
 }

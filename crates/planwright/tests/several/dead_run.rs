@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use planwright_agent::Agent;
+use planwright_agent::session::input::ChatLocation;
 use planwright_core::actor::Actor;
 use planwright_core::model::ModelMessage;
 use planwright_core::session::TransportChat;
-use planwright_engine::agent::Agent;
-use planwright_engine::session::input::ChatLocation;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::agent::AgentSetup;
 use planwright_test_support::clock::TestClock;
@@ -14,7 +14,7 @@ use planwright_test_support::talk::{Talk as _, Watcher};
 use serde_json::json;
 
 use crate::stores::Store;
-use crate::world::{PATIENCE, session};
+use crate::world::{TIMEOUT, session};
 
 const DIES: &str = "dies";
 
@@ -40,7 +40,7 @@ async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("it did not happen: {what}"));
+    tokio::time::timeout(TIMEOUT, looking).await.unwrap_or_else(|_| panic!("it did not happen: {what}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

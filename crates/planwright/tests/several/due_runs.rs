@@ -13,7 +13,7 @@ use crate::journal::{entries, verify};
 use crate::program::Program;
 use crate::provider::Provider;
 use crate::stores::Store;
-use crate::world::{PATIENCE, session};
+use crate::world::{TIMEOUT, session};
 
 const SESSIONS: usize = 45;
 /// So many are made at once.
@@ -43,7 +43,7 @@ async fn rested(engine: &Engine, n: usize) -> AutoRun {
             }
         }
     };
-    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("the run of {} never rests", key(n)))
+    tokio::time::timeout(TIMEOUT, looking).await.unwrap_or_else(|_| panic!("the run of {} never rests", key(n)))
 }
 
 /// Makes so many sessions with a schedule each. The schedules are made many years ago, so that all of them are due as soon as a
@@ -76,7 +76,7 @@ async fn runs_due_in_the_same_second_are_started_once_although_a_server_is_kille
     schedule(&engine, SESSIONS).await;
     provider.hold();
     let mut servers: Vec<_> = (0..3).map(|_| Program::asking(&store, &provider, &[LEASE, TURNS])).collect();
-    provider.wait_for(SESSIONS, |asked| asked.words.starts_with("[TASK_RUN")).await;
+    provider.wait_for(SESSIONS, |asked| asked.phrase.starts_with("[TASK_RUN")).await;
     // The process that drives a run has its number in its name.
     let mut drivers = Vec::new();
     for n in 0..SESSIONS {
@@ -110,7 +110,7 @@ async fn many_runs_due_in_the_same_second_are_shared_by_three_servers_and_none_i
     let engine = store.engine().await;
     schedule(&engine, many).await;
     let mut servers: Vec<_> = (0..3).map(|_| Program::asking(&store, &provider, &[LEASE, TURNS])).collect();
-    provider.wait_for(many / 3, |asked| asked.words.starts_with("[TASK_RUN")).await;
+    provider.wait_for(many / 3, |asked| asked.phrase.starts_with("[TASK_RUN")).await;
     let killed = format!("/{}/", servers[0].id());
     servers[0].kill();
     let (mut interrupted, mut served_by) = (0, std::collections::BTreeMap::new());

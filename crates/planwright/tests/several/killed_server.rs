@@ -57,8 +57,8 @@ async fn what_a_killed_server_was_at_goes_on_elsewhere_and_nothing_is_lost_or_do
         at[n % 3].post(&path, approval).await.with(200);
     }
     // Every session is in the middle of something.
-    provider.wait_for(TALKING, |asked| asked.words.starts_with("look")).await;
-    provider.wait_for(PLANNING, |asked| asked.words.starts_with("[Plan")).await;
+    provider.wait_for(TALKING, |asked| asked.phrase.starts_with("look")).await;
+    provider.wait_for(PLANNING, |asked| asked.phrase.starts_with("[Plan")).await;
     servers[0].kill();
     provider.let_go();
 

@@ -56,8 +56,8 @@ async fn messages_to_all_servers_survive_the_death_of_one() {
 /// Says it to one server after another, under the same name, until one has answered.
 async fn insist(at: &[Address; 3], first: usize, key: &str, number: usize) {
     for server in at.iter().cycle().skip(first % 3) {
-        let said = server.say(key, &format!("What about {number}?"), &format!("message-{number}")).await;
-        let Some(answer) = said else { continue };
+        let reply = server.say(key, &format!("What about {number}?"), &format!("message-{number}")).await;
+        let Some(answer) = reply else { continue };
         assert_eq!(answer.status, 200, "{answer:?}");
         return;
     }

@@ -8,7 +8,7 @@ use tokio::net::TcpSocket;
 use crate::client::Client;
 use crate::program::{Address, Program};
 use crate::stores::Store;
-use crate::world::{PATIENCE, session};
+use crate::world::{TIMEOUT, session};
 
 const KEY: &str = "session-one";
 const CLIENTS: u64 = 8;
@@ -42,7 +42,7 @@ async fn clients_that_do_not_read_are_cut_off_and_cost_little() {
     assert!(open(at.get("/metrics").await.body.as_str().unwrap()), "they are connected");
     let asking =
         async { while !at.get("/metrics").await.body.as_str().unwrap().contains("websocket_connections 0\n") {} };
-    tokio::time::timeout(PATIENCE, asking).await.expect("they are cut off");
+    tokio::time::timeout(TIMEOUT, asking).await.expect("they are cut off");
     let grown = server.most_memory() - before;
     // A few entries for each: one that is read, as text, and on its way.
     assert!(grown < CLIENTS * 10 * ENTRY, "{CLIENTS} clients took {} MiB", grown >> 20);

@@ -43,13 +43,14 @@ async fn a_permission_is_answered_at_another_server_after_the_one_that_asked_is_
     assert!(!project.join("made.txt").exists());
     let answer = json!({ "sessionId": KEY, "digest": asked[0]["digest"], "grant": "once" });
     at[1].post(&path, answer.clone()).await.with(200);
-    provider.wait_for(1, |asked| asked.words.starts_with("write") && asked.results == 1).await;
+    provider.wait_for(1, |asked| asked.phrase.starts_with("write") && asked.results == 1).await;
     assert_eq!(std::fs::read_to_string(project.join("made.txt")).unwrap(), "made");
     assert!(waiting(at[1]).await.is_empty());
     std::fs::remove_file(project.join("made.txt")).unwrap();
     at[1].post(&path, answer).await;
     assert!(!project.join("made.txt").exists(), "an answer permits one call once");
-    let writes = provider.asked().iter().filter(|asked| asked.words.starts_with("write") && asked.results == 0).count();
+    let writes =
+        provider.asked().iter().filter(|asked| asked.phrase.starts_with("write") && asked.results == 0).count();
     assert_eq!(writes, 1, "the model is not asked again for a call that waited");
     verify(&store);
 }

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use crate::client::{Client, Hello};
 use crate::provider::Provider;
 use crate::stores::Store;
-use crate::world::PATIENCE;
+use crate::world::TIMEOUT;
 
 /// The same for all servers, as it is where several stand behind one name.
 const TOKEN: &str = "a-token-that-all-servers-share";
@@ -115,7 +115,7 @@ impl Program {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(PATIENCE, waiting).await.expect("it ends")
+        tokio::time::timeout(TIMEOUT, waiting).await.expect("it ends")
     }
 
     /// The most memory it ever had.
@@ -140,7 +140,7 @@ pub(crate) async fn until_logged(servers: &[&Program], event: &str) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("{event} is never logged"));
+    tokio::time::timeout(TIMEOUT, looking).await.unwrap_or_else(|_| panic!("{event} is never logged"));
 }
 
 /// Where a server is, or was.
@@ -209,6 +209,6 @@ impl Address {
             let status = head.split_whitespace().nth(1)?.parse().ok()?;
             Some(Answer { status, body: serde_json::from_str(body).unwrap_or_else(|_| json!(body)) })
         };
-        tokio::time::timeout(PATIENCE, asking).await.expect("an answer, or none")
+        tokio::time::timeout(TIMEOUT, asking).await.expect("an answer, or none")
     }
 }

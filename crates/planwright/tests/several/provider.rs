@@ -7,19 +7,19 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::world::PATIENCE;
+use crate::world::TIMEOUT;
 
 /// A request: what was said last, and how many results it carried for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Asked {
-    pub(crate) words: String,
+    pub(crate) phrase: String,
     pub(crate) results: usize,
 }
 
 impl Asked {
     /// Whether a document is to be carried out, for the first time or again.
     pub(crate) fn carries_out(&self) -> bool {
-        self.words.starts_with("[Plan") || self.words.starts_with("[Go on with plan")
+        self.phrase.starts_with("[Plan") || self.phrase.starts_with("[Go on with plan")
     }
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Work {
 }
 
 /// The first words of [`Work::WritesSlowly`].
-pub(crate) const FIRST_WORDS: &str = "Let me see. ";
+pub(crate) const FIRST_TEXT: &str = "Let me see. ";
 
 #[derive(Debug, Clone)]
 pub(crate) struct Provider {
@@ -98,7 +98,7 @@ impl Provider {
     pub(crate) async fn wait_for(&self, count: usize, matching: impl Fn(&Asked) -> bool) {
         let mut asked = self.stage.asked.subscribe();
         let enough = asked.wait_for(|asked| asked.iter().filter(|one| matching(one)).count() >= count);
-        let waited = tokio::time::timeout(PATIENCE, enough).await.map(|found| found.is_ok());
+        let waited = tokio::time::timeout(TIMEOUT, enough).await.map(|found| found.is_ok());
         assert_eq!(waited, Ok(true), "it was asked only {:?}", self.asked());
     }
 }
@@ -116,7 +116,7 @@ async fn answer(mut stream: TcpStream, stage: &Stage) -> std::io::Result<()> {
     };
     let mut head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     if stage.work == Work::WritesSlowly {
-        let first = chunk(json!({ "content": FIRST_WORDS }), Value::Null);
+        let first = chunk(json!({ "content": FIRST_TEXT }), Value::Null);
         stream.write_all(format!("{}{first}", std::mem::take(&mut head)).as_bytes()).await?;
     }
     let _ = stage.open.subscribe().wait_for(|open| *open).await;
@@ -149,8 +149,8 @@ async fn read(stream: &mut TcpStream) -> std::io::Result<Option<Value>> {
 fn note(request: &Value) -> Asked {
     let messages = request["messages"].as_array().unwrap();
     let last = messages.iter().rposition(|message| message["role"] == "user").unwrap();
-    let words = messages[last]["content"].as_str().unwrap_or_default().trim().to_owned();
-    Asked { words, results: messages[last..].iter().filter(|message| message["role"] == "tool").count() }
+    let phrase = messages[last]["content"].as_str().unwrap_or_default().trim().to_owned();
+    Asked { phrase, results: messages[last..].iter().filter(|message| message["role"] == "tool").count() }
 }
 
 /// `draft …` leads to a plan of three steps, an approval to its work, `look …` to a look, `write …` to a file, and anything else to an answer.
@@ -160,13 +160,13 @@ fn reply(asked: &Asked, work: Work) -> Option<Value> {
         let function = json!({ "name": name, "arguments": arguments.to_string() });
         json!({ "tool_calls": [{ "index": 0, "id": "call_x", "type": "function", "function": function }] })
     };
-    let words = asked.words.as_str();
+    let phrase = asked.phrase.as_str();
     Some(match (asked.results, work) {
-        (0, _) if words.starts_with("draft") => {
+        (0, _) if phrase.starts_with("draft") => {
             call("plan_set_content", json!({ "plan_markdown": "# Work\n\n- [ ] one\n- [ ] two\n- [ ] three\n" }))
         }
-        (0, _) if words.starts_with("look") => call("list_files", json!({})),
-        (0, _) if words.starts_with("write") => call("write_file", json!({ "path": "made.txt", "content": "made" })),
+        (0, _) if phrase.starts_with("look") => call("list_files", json!({})),
+        (0, _) if phrase.starts_with("write") => call("write_file", json!({ "path": "made.txt", "content": "made" })),
         (done @ 0..3, Work::Reports) if asked.carries_out() => {
             call("plan_progress", json!({ "step": done + 1, "status": "done" }))
         }
@@ -174,6 +174,6 @@ fn reply(asked: &Asked, work: Work) -> Option<Value> {
             call("write_file", json!({ "path": "again.txt", "content": "again" }))
         }
         (_, Work::IsRefused) if asked.carries_out() => return None,
-        _ => json!({ "content": format!("done: {}", words.lines().next().unwrap_or_default()) }),
+        _ => json!({ "content": format!("done: {}", phrase.lines().next().unwrap_or_default()) }),
     })
 }

@@ -31,10 +31,10 @@ async fn take_turns(store: Store) {
         provider.hold();
         let before = provider.asked().len();
         let (left, right) = (format!("look left {round}"), format!("look right {round}"));
-        let (at, words) = (one.at(), left.clone());
-        let first = tokio::spawn(async move { at.say(KEY, &words, &words.replace(' ', "-")).await });
-        let (at, words) = (other.at(), right.clone());
-        let second = tokio::spawn(async move { at.say(KEY, &words, &words.replace(' ', "-")).await });
+        let (at, phrase) = (one.at(), left.clone());
+        let first = tokio::spawn(async move { at.say(KEY, &phrase, &phrase.replace(' ', "-")).await });
+        let (at, phrase) = (other.at(), right.clone());
+        let second = tokio::spawn(async move { at.say(KEY, &phrase, &phrase.replace(' ', "-")).await });
         provider.wait_for(before + 1, |_| true).await;
         // The other one says that it waits, and asks nothing.
         tokio::select! {
@@ -50,8 +50,8 @@ async fn take_turns(store: Store) {
     let mut begun = turns(KEY, &entries);
     assert_eq!(resumed(&entries), 0);
     begun.sort();
-    let said = ["left", "right"].iter().flat_map(|side| (0..3).map(move |round| format!("look {side} {round}")));
-    assert_eq!(begun, said.collect::<Vec<_>>());
+    let reply = ["left", "right"].iter().flat_map(|side| (0..3).map(move |round| format!("look {side} {round}")));
+    assert_eq!(begun, reply.collect::<Vec<_>>());
     verify(&store);
 }
 

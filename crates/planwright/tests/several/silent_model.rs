@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::program::{Address, Program};
 use crate::provider::{Provider, Work};
 use crate::stores::Store;
-use crate::world::PATIENCE;
+use crate::world::TIMEOUT;
 
 const KEY: &str = "session-one";
 /// The number of reminders that the setting allows here; another one than the default.
@@ -58,7 +58,7 @@ impl Stage {
                 }
             }
         };
-        let plan = tokio::time::timeout(PATIENCE, looking).await.expect("it is paused");
+        let plan = tokio::time::timeout(TIMEOUT, looking).await.expect("it is paused");
         assert_eq!(plan["status"], "EXECUTING", "{plan}");
     }
 
@@ -71,13 +71,13 @@ impl Stage {
             at.open(&key).await;
             let mut dying = Program::asking(&self.store, &self.provider, &SETTINGS);
             self.provider.hold();
-            let words = format!("look {key}");
-            let (server, said) = (dying.at(), words.clone());
+            let phrase = format!("look {key}");
+            let (server, reply) = (dying.at(), phrase.clone());
             let saying = tokio::spawn({
                 let key = key.clone();
-                async move { server.say(&key, &said, "once").await }
+                async move { server.say(&key, &reply, "once").await }
             });
-            self.provider.wait_for(1, |asked| asked.words == words).await;
+            self.provider.wait_for(1, |asked| asked.phrase == phrase).await;
             let mut following = at.client().await;
             following.subscribe(&key, Some(0)).await;
             dying.kill();

@@ -48,7 +48,7 @@ async fn handed_over(store: Store, model: Model) {
     provider.hold();
     let server = first.at();
     let waiting = tokio::spawn(async move { server.say(KEY, "look around", "once").await });
-    provider.wait_for(1, |asked| asked.words == "look around").await;
+    provider.wait_for(1, |asked| asked.phrase == "look around").await;
     first.terminate();
     // It got the signal: followers are disconnected first.
     assert_eq!(watching.closed().await, Some(1012));
@@ -83,7 +83,7 @@ async fn a_server_that_goes_on_is_there_while_another_is_replaced() {
     provider.hold();
     let server = leaving.at();
     let waiting = tokio::spawn(async move { server.say(KEY, "look around", "once").await });
-    provider.wait_for(1, |asked| asked.words == "look around").await;
+    provider.wait_for(1, |asked| asked.phrase == "look around").await;
     leaving.terminate();
     waiting.await.unwrap().expect("a client that waits is told").with(503);
     assert_eq!(leaving.ended().await, 0);

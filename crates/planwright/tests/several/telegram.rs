@@ -4,9 +4,9 @@ use planwright_test_support::bot_api::{FakeBotApi, HoldPoint, TOKEN};
 use serde_json::{Value, json};
 
 use crate::program::{Address, Program};
-use crate::provider::{FIRST_WORDS, Provider, Work};
+use crate::provider::{FIRST_TEXT, Provider, Work};
 use crate::stores::Store;
-use crate::world::PATIENCE;
+use crate::world::TIMEOUT;
 
 const ADA: i64 = 7;
 const SECRET: &str = "a-secret-of-the-webhook";
@@ -106,7 +106,7 @@ async fn a_killed_server_leaves_its_updates_to_the_next_one() {
         api.webhook_servers(&[webhook_of(&first)]);
         provider.hold();
         api.say(ADA, "look at it");
-        provider.wait_for(1, |asked| asked.words.contains("look at it")).await;
+        provider.wait_for(1, |asked| asked.phrase.contains("look at it")).await;
         api.all_received().await;
         first.kill();
         assert!(api.messages(ADA).is_empty());
@@ -118,7 +118,7 @@ async fn a_killed_server_leaves_its_updates_to_the_next_one() {
         answers(&api, 2).await;
         // Asked by the killed server, and by the one that continued.
         let first_requests =
-            provider.asked().into_iter().filter(|asked| asked.words == "look at it" && asked.results == 0);
+            provider.asked().into_iter().filter(|asked| asked.phrase == "look at it" && asked.results == 0);
         assert_eq!(first_requests.count(), 2, "{mode}: {:?}", provider.asked());
     }
 }
@@ -130,7 +130,7 @@ async fn counted(store: &Store, what: &str, sql: &str, wanted: u32) {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("it did not happen: {what}"));
+    tokio::time::timeout(TIMEOUT, looking).await.unwrap_or_else(|_| panic!("it did not happen: {what}"));
 }
 
 const UNSENT: &str = "SELECT CAST(count(*) AS TEXT) FROM outbox WHERE settled_at IS NULL";
@@ -181,11 +181,11 @@ async fn a_server_killed_between_acceptance_and_note_of_an_edit_shows_the_answer
     provider.hold();
     let mut first = Program::asking(&store, &provider, &settings(&api, "polling"));
     api.say(ADA, "look at it");
-    let live = api.wait_for_text(ADA, FIRST_WORDS.trim()).await;
+    let live = api.wait_for_text(ADA, FIRST_TEXT.trim()).await;
     let live_messages = "SELECT CAST(count(*) AS TEXT) FROM keyed_record WHERE key LIKE 'live/%'";
     counted(&store, "the message is noted", live_messages, 1).await;
     // What is shown while the agent writes has the call of the tool in it, and is not held.
-    let answer = format!("{FIRST_WORDS}done: look at it");
+    let answer = format!("{FIRST_TEXT}done: look at it");
     api.hold_text("editMessageText", HoldPoint::BeforeAnswer, &answer);
     provider.let_go();
     api.wait_for(ADA, "the answer is shown", |message| message.text == answer).await;

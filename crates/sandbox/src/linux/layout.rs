@@ -22,7 +22,7 @@ const PROC_COVERED: [&str; 7] = ["kcore", "keys", "key-users", "sysrq-trigger", 
 pub(super) struct LayoutStep {
     action: Action,
     /// For the message if the step fails.
-    pub(super) words: String,
+    pub(super) detail: String,
 }
 
 #[derive(Debug)]
@@ -111,8 +111,8 @@ struct Layout {
 }
 
 impl Layout {
-    fn push(&mut self, words: &str, action: Action) {
-        self.steps.push(LayoutStep { action, words: words.to_owned() });
+    fn push(&mut self, detail: &str, action: Action) {
+        self.steps.push(LayoutStep { action, detail: detail.to_owned() });
     }
 
     /// The path below the new root.

@@ -98,7 +98,7 @@ impl Step {
     }
 
     /// What was tried, as the subject of a sentence. Steps of the layout have words of their own.
-    pub(super) fn words(self) -> &'static str {
+    pub(super) fn describe(self) -> &'static str {
         match self {
             Self::UserMap => "mapping the user into a new user namespace",
             Self::Loopback => "switching on the loopback interface of a new network namespace",

@@ -16,7 +16,7 @@ pub(crate) const SECRET: &str = "secret of the outside";
 pub(crate) struct Attempt {
     pub(crate) name: &'static str,
     /// For the page: what is tried.
-    pub(crate) words: &'static str,
+    pub(crate) detail: &'static str,
     pub(crate) needs: Needs,
     /// Whether success is seen from outside.
     pub(crate) changes: bool,
@@ -33,8 +33,8 @@ pub(crate) enum Needs {
 }
 
 impl Attempt {
-    const fn new(name: &'static str, words: &'static str, make: fn(&Inside) -> Result<()>) -> Self {
-        Self { name, words, needs: Needs::Nothing, changes: false, make }
+    const fn new(name: &'static str, detail: &'static str, make: fn(&Inside) -> Result<()>) -> Self {
+        Self { name, detail, needs: Needs::Nothing, changes: false, make }
     }
 
     const fn changing(self) -> Self {

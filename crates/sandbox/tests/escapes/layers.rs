@@ -50,7 +50,7 @@ fn different_here() -> Option<String> {
     let missing = sandbox.support().items().iter().find(|item| !item.available);
     let scoped = crate::calls::call(libc::SYS_landlock_create_ruleset, &[0, 0, 1]).is_ok_and(|version| version >= 6);
     match missing {
-        Some(item) => Some(format!("{} is missing: {}", item.name, item.words)),
+        Some(item) => Some(format!("{} is missing: {}", item.name, item.detail)),
         None => (!scoped).then(|| "Landlock is older than version 6".to_owned()),
     }
 }
@@ -74,7 +74,7 @@ fn row(attempt: &Attempt) -> Result<String, Failed> {
         };
         cells.push(cell);
     }
-    Ok(format!("| {} | {} |\n", attempt.words, cells.join(" | ")))
+    Ok(format!("| {} | {} |\n", attempt.detail, cells.join(" | ")))
 }
 
 fn error_name(errno: i32) -> String {

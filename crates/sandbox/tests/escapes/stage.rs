@@ -35,7 +35,7 @@ pub(crate) fn trial(attempt: &'static Attempt) -> Trial {
 fn check(attempt: &Attempt) -> Result<(), Failed> {
     let open = match attempted(attempt, SandboxLevel::Open, Layers::default())? {
         Ok(attempted) => attempted,
-        Err(words) => return Err(format!("at level open: {words}").into()),
+        Err(detail) => return Err(format!("at level open: {detail}").into()),
     };
     match (&open, attempt.needs) {
         (Attempted::Escaped, _) => {}
@@ -45,8 +45,8 @@ fn check(attempt: &Attempt) -> Result<(), Failed> {
                 attempt.name
             );
         }
-        (Attempted::Absent(words), _) => {
-            println!("{}: skipped, this kernel does not have it: {words}", attempt.name);
+        (Attempted::Absent(detail), _) => {
+            println!("{}: skipped, this kernel does not have it: {detail}", attempt.name);
             return Ok(());
         }
         (Attempted::Refused(errno), _) => {
@@ -61,7 +61,7 @@ fn check(attempt: &Attempt) -> Result<(), Failed> {
             Ok(Attempted::Refused(_)) => {}
             Ok(other) => return Err(format!("at level {level}: {other:?}").into()),
             // The refusal of the level itself was checked for its words.
-            Err(words) => println!("{}: skipped at level {level}: {words}", attempt.name),
+            Err(detail) => println!("{}: skipped at level {level}: {detail}", attempt.name),
         }
     }
     Ok(())
@@ -106,7 +106,7 @@ pub(crate) fn attempted(
     let attempted = match text.lines().last().and_then(|line| line.split_once(' ')) {
         Some(("ESCAPED", _)) => Attempted::Escaped,
         Some(("REFUSED", errno)) => Attempted::Refused(errno.parse().map_err(|_| format!("no error number: {text}"))?),
-        Some(("ABSENT", words)) => Attempted::Absent(words.to_owned()),
+        Some(("ABSENT", detail)) => Attempted::Absent(detail.to_owned()),
         Some(_) | None => return Err(format!("{level}: no result: {:?} {text}", result.end).into()),
     };
     let changed = match (&attempted, attempt.changes) {
@@ -266,7 +266,7 @@ fn serve_stream(listener: UnixListener) {
 fn collect(path: &Path, found: &mut BTreeMap<PathBuf, String>) {
     let Ok(metadata) = fs::symlink_metadata(path) else { return };
     // The time of `received` says when a datagram came; its content is what counts.
-    let mut words = format!("{:o} {} {}", metadata.mode(), metadata.uid(), metadata.nlink());
+    let mut detail = format!("{:o} {} {}", metadata.mode(), metadata.uid(), metadata.nlink());
     if metadata.is_dir() {
         for entry in fs::read_dir(path).unwrap().flatten() {
             collect(&entry.path(), found);
@@ -274,9 +274,9 @@ fn collect(path: &Path, found: &mut BTreeMap<PathBuf, String>) {
     } else if metadata.is_file() {
         let mut content = String::new();
         fs::File::open(path).unwrap().read_to_string(&mut content).unwrap();
-        words.push_str(&format!(" {} {content} {}", metadata.mtime(), attributes(path)));
+        detail.push_str(&format!(" {} {content} {}", metadata.mtime(), attributes(path)));
     }
-    found.insert(path.to_owned(), words);
+    found.insert(path.to_owned(), detail);
 }
 
 fn attributes(path: &Path) -> usize {

@@ -16,9 +16,9 @@ async fn a_fork_bomb_meets_a_limit() {
     command.limits.processes = 512;
     let result = world.sandbox.start(command).await.unwrap().wait().await;
     let text = result.output.text();
-    let (limited, words) = process_limit();
+    let (limited, detail) = process_limit();
     if !limited {
-        return eprintln!("skipped: {words}; the command ended with {:?}", result.end);
+        return eprintln!("skipped: {detail}; the command ended with {:?}", result.end);
     }
     assert!(text.contains("Cannot fork") || text.contains("Resource temporarily unavailable"), "{text}");
     assert!(!text.contains("all 700"), "{text}");

@@ -6,6 +6,7 @@ use std::time::Duration;
 use planwright_sandbox::{
     CommandLimits, CommandResult, RunningCommand, Sandbox, SandboxLevel, SandboxOptions, ShellCommand,
 };
+use planwright_test_support::prerequisites::{Prerequisite, skip};
 
 pub(crate) struct World {
     pub(crate) folder: tempfile::TempDir,
@@ -55,7 +56,8 @@ impl World {
         self.start(level, line).await.wait().await
     }
 
-    /// The levels that this system enforces. A restricted level that it does not enforce is refused in words.
+    /// The levels that this system enforces. A restricted level that it does not enforce is refused, and what a test does
+    /// at that level is reported as skipped.
     pub(crate) async fn levels(&self) -> Vec<SandboxLevel> {
         let mut levels = Vec::new();
         for level in SandboxLevel::ALL {
@@ -64,7 +66,7 @@ impl World {
                 Some(reason) => {
                     let refused = self.sandbox.start(self.command(level, "true")).await.unwrap_err().to_string();
                     assert!(refused.contains(&reason) && refused.contains(level.name()), "{refused}");
-                    eprintln!("skipped at level {level}: {refused}");
+                    skip(Prerequisite::Sandbox, &format!("at level {level}: {refused}"));
                 }
             }
         }

@@ -18,13 +18,13 @@ use tokio::sync::broadcast;
 use tokio::task::AbortHandle;
 use tokio_postgres::{Client, Error};
 
-use super::errors::{DatabaseError, RetryPolicy, words};
+use super::errors::{DatabaseError, RetryPolicy, describe};
 use super::statement;
 use super::target::Target;
 use crate::changes::ChangeBroadcaster;
 
 /// PostgreSQL takes less than 8,000 bytes at once.
-const MOST_BYTES: usize = 7_900;
+const MAX_BYTES: usize = 7_900;
 
 /// A cheap handle; clones send to the same receivers.
 #[derive(Debug, Clone)]
@@ -133,7 +133,7 @@ impl Changes {
 }
 
 fn log_unannounced(error: &Error) {
-    tracing::warn!(error = %words(error), "a change could not be announced to other processes");
+    tracing::warn!(error = %describe(error), "a change could not be announced to other processes");
 }
 
 /// Notifications go to the whole database, so those of each schema have a name of their own.
@@ -162,7 +162,7 @@ fn payloads(own_name: &str, sessions: &[SessionIdentity]) -> Vec<String> {
     let mut payloads: Vec<String> = Vec::new();
     for session in sessions {
         let name = session.to_string();
-        match payloads.last_mut().filter(|payload| payload.len() + 1 + name.len() <= MOST_BYTES) {
+        match payloads.last_mut().filter(|payload| payload.len() + 1 + name.len() <= MAX_BYTES) {
             Some(payload) => {
                 payload.push(' ');
                 payload.push_str(&name);

@@ -13,7 +13,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{Error, IsolationLevel, Row};
 
-use super::errors::{DatabaseError, RetryPolicy, words};
+use super::errors::{DatabaseError, RetryPolicy, describe};
 use super::rows::{self, FIND_SESSION};
 use super::schema;
 use super::statement::{NumberedStatement, Parameter, PooledClient as _, StatementMode};
@@ -82,7 +82,7 @@ impl ClientPool {
     pub(super) async fn client(&self) -> Result<Object, DatabaseError> {
         let unreachable = |why: String| DatabaseError::Unreachable(format!("{} cannot be reached: {why}", self.target));
         self.pool.get().await.map_err(|error| match error {
-            PoolError::Backend(error) => unreachable(words(&error)),
+            PoolError::Backend(error) => unreachable(describe(&error)),
             PoolError::Timeout(_) => unreachable("it does not answer".to_owned()),
             error => unreachable(error.to_string()),
         })

@@ -87,7 +87,7 @@ impl DatabaseError {
         match self {
             Self::Database(error) => translate(error),
             Self::TimedOut => LedgerError::Unavailable("the database did not answer in time".to_owned()),
-            Self::Unreachable(words) => LedgerError::Unavailable(words.clone()),
+            Self::Unreachable(message) => LedgerError::Unavailable(message.clone()),
             Self::Overtaken => {
                 LedgerError::Unavailable("the session is being deleted right now; nothing was stored".to_owned())
             }
@@ -137,49 +137,49 @@ pub(super) fn is_already_made(error: &Error) -> bool {
 }
 
 pub(super) fn translate(error: &Error) -> LedgerError {
-    let words = words(error);
+    let message = describe(error);
     let Some(code) = error.code() else {
         return match retry_policy(error) {
             RetryPolicy::Reconnect => {
-                LedgerError::Unavailable(format!("the connection to the database broke: {words}"))
+                LedgerError::Unavailable(format!("the connection to the database broke: {message}"))
             }
             RetryPolicy::Again | RetryPolicy::Busy | RetryPolicy::Wait | RetryPolicy::None => {
-                LedgerError::Internal(words)
+                LedgerError::Internal(message)
             }
         };
     };
     match code.code() {
-        "53100" => LedgerError::Unavailable(format!("the database's disk is full; nothing was stored ({words})")),
-        "53300" => LedgerError::Unavailable(format!("the database has no connection left for us ({words})")),
-        "25006" => LedgerError::Unavailable(format!("the database is read-only; nothing was stored ({words})")),
+        "53100" => LedgerError::Unavailable(format!("the database's disk is full; nothing was stored ({message})")),
+        "53300" => LedgerError::Unavailable(format!("the database has no connection left for us ({message})")),
+        "25006" => LedgerError::Unavailable(format!("the database is read-only; nothing was stored ({message})")),
         "55P03" | "57014" => LedgerError::Unavailable(format!(
-            "another program holds the session for too long; nothing was stored ({words})"
+            "another program holds the session for too long; nothing was stored ({message})"
         )),
-        "42501" => LedgerError::Unavailable(format!("the database user lacks a permission ({words})")),
-        "40001" | "40P01" => LedgerError::Unavailable(format!("too many others write at the same time ({words})")),
+        "42501" => LedgerError::Unavailable(format!("the database user lacks a permission ({message})")),
+        "40001" | "40P01" => LedgerError::Unavailable(format!("too many others write at the same time ({message})")),
         "23505" => LedgerError::Refused(Refusal::conflict("The store already holds something with this id.")),
         _ => match retry_policy(error) {
-            RetryPolicy::Reconnect => LedgerError::Unavailable(format!("the database ended the connection: {words}")),
-            RetryPolicy::Wait => LedgerError::Unavailable(words),
-            RetryPolicy::Again | RetryPolicy::Busy | RetryPolicy::None => LedgerError::Internal(words),
+            RetryPolicy::Reconnect => LedgerError::Unavailable(format!("the database ended the connection: {message}")),
+            RetryPolicy::Wait => LedgerError::Unavailable(message),
+            RetryPolicy::Again | RetryPolicy::Busy | RetryPolicy::None => LedgerError::Internal(message),
         },
     }
 }
 
 /// The whole story in one line; the driver's own words alone are often just "db error".
-pub(super) fn words(error: &Error) -> String {
+pub(super) fn describe(error: &Error) -> String {
     if let Some(database) = error.as_db_error() {
-        let mut words = format!("{}, code {}", database.message(), database.code().code());
+        let mut message = format!("{}, code {}", database.message(), database.code().code());
         if let Some(hint) = database.hint() {
-            let _ = write!(words, "; {hint}");
+            let _ = write!(message, "; {hint}");
         }
-        return words;
+        return message;
     }
-    let mut words = error.to_string();
+    let mut message = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        let _ = write!(words, ": {cause}");
+        let _ = write!(message, ": {cause}");
         source = cause.source();
     }
-    words
+    message
 }

@@ -11,7 +11,7 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::tls::NoTlsStream;
 use tokio_postgres::{Client, Config, Connection, NoTls, Socket};
 
-use super::errors::{DatabaseError, words};
+use super::errors::{DatabaseError, describe};
 use super::statement::StatementMode;
 
 const CONNECT: Duration = Duration::from_secs(5);
@@ -99,7 +99,7 @@ impl Target {
         // It carries the messages of this client and ends with it, or with the server.
         tokio::spawn(async move {
             if let Err(error) = connection.await {
-                tracing::debug!(error = %words(&error), "a connection to the database ended");
+                tracing::debug!(error = %describe(&error), "a connection to the database ended");
             }
         });
         Ok(client)
@@ -138,7 +138,7 @@ async fn connect(config: &Config) -> Result<(Client, RawConnection), DatabaseErr
     let unreachable = |why: String| DatabaseError::Unreachable(format!("{} cannot be reached: {why}", name(config)));
     match tokio::time::timeout(2 * CONNECT, config.connect(NoTls)).await {
         Ok(Ok(connected)) => Ok(connected),
-        Ok(Err(error)) => Err(unreachable(words(&error))),
+        Ok(Err(error)) => Err(unreachable(describe(&error))),
         Err(_) => Err(unreachable("it does not answer".to_owned())),
     }
 }

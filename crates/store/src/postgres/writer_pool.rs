@@ -36,9 +36,9 @@ const WAITING: usize = 2 * BATCH;
 /// How long one transaction may take.
 const ATTEMPT: Duration = Duration::from_secs(30);
 /// How long a writer tries to reconnect before its callers get an error.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 /// How often a batch is tried again that collided with other transactions.
 const COLLISIONS: u32 = 8;
 
@@ -78,7 +78,7 @@ impl WriterPool {
                 health: Arc::clone(health),
                 connection: None,
                 parked: ParkedJobs::default(),
-                lock_patience: PATIENCE,
+                lock_patience: WRITE_TIMEOUT,
                 plan_bytes: 0,
             };
             tokio::spawn(writer.run(waiting));
@@ -222,7 +222,7 @@ impl WriterTask {
         &mut self,
         submissions: &[&Submission],
     ) -> Result<Vec<Option<LedgerResult<Committed>>>, DatabaseError> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WRITE_TIMEOUT;
         let mut pause = FIRST_PAUSE;
         let mut collisions = 0;
         loop {
@@ -245,7 +245,7 @@ impl WriterTask {
                 RetryPolicy::Reconnect if Instant::now() + pause < deadline => {
                     tracing::warn!(database = %self.target, error = %error.to_error(), "reconnecting to the database");
                     sleep(pause).await;
-                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    pause = (pause * 2).min(MAX_PAUSE);
                 }
                 RetryPolicy::Again
                 | RetryPolicy::Reconnect
@@ -330,21 +330,21 @@ fn weight(command: &Command) -> usize {
         Command::Memory(command) => command.size(),
         Command::Auto(command) => command.size(),
         Command::Turn(TurnCommand::Begin { text, .. } | TurnCommand::BeginDocument { text, .. }) => text.len(),
-        Command::Turn(TurnCommand::Record { inputs, .. }) => inputs.iter().map(said).sum(),
+        Command::Turn(TurnCommand::Record { inputs, .. }) => inputs.iter().map(text_bytes).sum(),
         Command::Turn(TurnCommand::Compact(compaction)) => compaction.summary.len(),
         Command::Turn(TurnCommand::Ask { subject, .. }) => match subject {
             AskSubject::Permission(call) => call.arguments.to_string().len(),
             AskSubject::Questions { questions } => questions.iter().map(|question| question.text.len()).sum(),
         },
         Command::Turn(TurnCommand::Resume { .. } | TurnCommand::Stop | TurnCommand::Show(_)) => 0,
-        Command::Session(_) | Command::Draft(_) | Command::Decide(_) | Command::Answer(_) | Command::Run(_) => 0,
+        Command::Session(_) | Command::Draft(_) | Command::Decide(_) | Command::Answer(_) | Command::Execution(_) => 0,
     }
 }
 
 /// The bytes of the two versions of a changed file in the journal.
 const VERSIONS: usize = 300;
 
-fn said(input: &TurnInput) -> usize {
+fn text_bytes(input: &TurnInput) -> usize {
     match input {
         TurnInput::Replied { reply, .. } => {
             reply.text.len() + reply.calls.iter().map(|call| call.arguments.len()).sum::<usize>()

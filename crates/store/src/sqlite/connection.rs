@@ -14,7 +14,7 @@ use super::executions::move_runs_out;
 use super::rows::{fill_session_columns, fill_versions};
 
 /// How long a process waits for another one that is writing.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Plans and entries are around a kilobyte; pages of this size are split less often than the default ones.
 const PAGE_SIZE: i64 = 8_192;
 const NAP: Duration = Duration::from_millis(2);
@@ -97,7 +97,7 @@ fn wait_for_others(naps: i32) -> bool {
         return false;
     }
     std::thread::sleep(NAP);
-    NAP * naps.unsigned_abs() < PATIENCE
+    NAP * naps.unsigned_abs() < BUSY_TIMEOUT
 }
 
 /// A file of another program is left alone.
@@ -149,7 +149,7 @@ fn migrate(connection: &mut Connection, path: &Path) -> LedgerResult<()> {
 
 /// Switching the journal needs the file alone for a moment, and SQLite does not wait for that by itself.
 fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
         match connection.pragma_update(None, "journal_mode", "WAL") {
             Err(error) if is_busy(&error) && Instant::now() < deadline => std::thread::sleep(NAP),

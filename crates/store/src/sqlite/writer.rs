@@ -120,9 +120,9 @@ impl WriterState {
                 Some(error) => Err(self.translate(error)),
                 None => self.try_commit(std::slice::from_mut(job)).map_err(|error| {
                     self.undo();
-                    let words = self.translate(&error);
+                    let described = self.translate(&error);
                     failing = fails_all(&error).then_some(error);
-                    words
+                    described
                 }),
             };
             match outcome {

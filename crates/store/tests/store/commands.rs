@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::Actor;
 use planwright_core::command::{
-    AfterApproval, Command, Decision, DraftCommand, ImportedPlan, MetadataChange, NewStep, ProgressReport, RunCommand,
-    SessionCommand, StepOutcome,
+    AfterApproval, Command, Decision, DraftCommand, ExecutionCommand, ImportedPlan, MetadataChange, NewStep,
+    ProgressReport, SessionCommand, StepOutcome,
 };
 use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, RequestId};
@@ -43,7 +43,7 @@ pub(crate) fn agent() -> Actor {
 /// A submission with a request id and a time of one's own choice.
 pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Command) -> Submission {
     let by = match command {
-        Command::Draft(_) | Command::Run(_) | Command::External(_) => agent(),
+        Command::Draft(_) | Command::Execution(_) | Command::External(_) => agent(),
         Command::Session(_)
         | Command::Decide(_)
         | Command::Answer(_)
@@ -159,7 +159,7 @@ pub(crate) fn submit() -> Command {
 
 pub(crate) fn report(status: StepStatus) -> Command {
     let outcome = StepOutcome { status, note: None, evidence: None };
-    Command::Run(RunCommand::Report(ProgressReport { step: None, outcome }))
+    Command::Execution(ExecutionCommand::Report(ProgressReport { step: None, outcome }))
 }
 
 pub(crate) fn approve(plan: &Plan) -> Command {
@@ -227,10 +227,10 @@ pub(crate) fn fenced<T: std::fmt::Debug>(outcome: LedgerResult<T>) {
 
 /// Damage of something whose name has these words in it.
 #[track_caller]
-pub(crate) fn damaged<T: std::fmt::Debug>(outcome: LedgerResult<T>, words: &str) {
+pub(crate) fn damaged<T: std::fmt::Debug>(outcome: LedgerResult<T>, text: &str) {
     match outcome.expect_err("it was not found damaged") {
-        LedgerError::Damaged { what, .. } if what.contains(words) => {}
-        other => panic!("{other:?} is not damage of {words}"),
+        LedgerError::Damaged { what, .. } if what.contains(text) => {}
+        other => panic!("{other:?} is not damage of {text}"),
     }
 }
 
@@ -244,9 +244,9 @@ pub(crate) fn leased<T: std::fmt::Debug>(outcome: LedgerResult<T>, session: &Ses
 }
 
 #[track_caller]
-pub(crate) fn unavailable<T: std::fmt::Debug>(outcome: LedgerResult<T>, words: &str) -> String {
+pub(crate) fn unavailable<T: std::fmt::Debug>(outcome: LedgerResult<T>, text: &str) -> String {
     match outcome.expect_err("it was available") {
-        LedgerError::Unavailable(said) if said.contains(words) => said,
-        other => panic!("{other:?} does not say that the store is unavailable because of {words:?}"),
+        LedgerError::Unavailable(reply) if reply.contains(text) => reply,
+        other => panic!("{other:?} does not say that the store is unavailable because of {text:?}"),
     }
 }

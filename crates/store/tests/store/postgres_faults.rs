@@ -34,8 +34,8 @@ async fn engine(url: &str) -> Engine {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_unavailable() {
-    let said = unavailable(PostgresLedger::open("postgres:///plans?host=/nowhere/at/all").await, "cannot be reached");
-    assert!(said.contains("\"plans\" at /nowhere/at/all"), "{said}");
+    let reply = unavailable(PostgresLedger::open("postgres:///plans?host=/nowhere/at/all").await, "cannot be reached");
+    assert!(reply.contains("\"plans\" at /nowhere/at/all"), "{reply}");
     unavailable(PostgresLedger::open("postgres://127.0.0.1:1/plans").await, "refused");
     let missing = server().replacen("postgres:///postgres", "postgres:///no_such_database", 1);
     unavailable(PostgresLedger::open(&missing).await, "does not exist");

@@ -19,7 +19,7 @@ use crate::verification::assert_whole;
 
 const LONG: Duration = Duration::from_secs(600);
 /// Only reached if something never comes.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 async fn submit_opening(ledger: &dyn ServerLedger, session: &SessionIdentity) -> LedgerResult<()> {
     let request = format!("open-{}", session.conversation);
@@ -116,7 +116,7 @@ async fn changes_are_announced_and_announcements_are_heard() {
             }
         }
     });
-    let mut hear = async || timeout(PATIENCE, hears.recv()).await.expect("nothing was announced").unwrap();
+    let mut hear = async || timeout(TIMEOUT, hears.recv()).await.expect("nothing was announced").unwrap();
     listener.batch_execute(&format!("LISTEN {channel}")).await.unwrap();
     submit_opening(ledger.as_ref(), &here()).await.unwrap();
     assert!(hear().await.ends_with(" cli:k3yk3y8x"));

@@ -191,8 +191,8 @@ async fn bytes_that_are_no_text_cost_nothing_but_their_own_row() {
             report.chains.iter().any(|chain| chain.session == session(BYSTANDER) && chain.is_whole()),
             "{report:?}"
         );
-        let said = findings(&report);
-        assert!(!said.is_empty() && said.iter().all(|said| said.contains(named)), "{tampering}: {said:?}");
+        let reply = findings(&report);
+        assert!(!reply.is_empty() && reply.iter().all(|reply| reply.contains(named)), "{tampering}: {reply:?}");
         if named.starts_with("plan") {
             let page = engine.plans().list(&here(), None, 10).await.unwrap();
             let others: Vec<_> = page.items.iter().map(|plan| plan.number).filter(|number| *number != 2).collect();

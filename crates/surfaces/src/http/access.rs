@@ -40,7 +40,7 @@ use self::token_throttle::TokenThrottle;
 use super::ServerLimits;
 use super::extract::body_limits::BodyLimits;
 use super::problem::{ApiProblem, ApiResult};
-use super::server::ConnectionHandle;
+use super::server::connection::ConnectionHandle;
 use super::webhook::{self, UpdateReceiver};
 
 pub(super) use self::browsers::SignedInBrowser;

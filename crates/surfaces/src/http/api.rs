@@ -31,11 +31,13 @@ mod session_changes;
 mod sessions;
 mod workbook;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
+use axum::http::header;
 use axum::middleware::from_fn_with_state;
-use planwright_engine::agent::Agent;
+use axum::routing::get;
+use planwright_agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
@@ -50,7 +52,8 @@ pub(crate) fn router(app: &App) -> Router<App> {
     let streamed = from_fn_with_state(app.clone(), sse::streamed);
     let (sending, others) = (Router::from(messages::sending()), Router::from(others()));
     let posts = sending.route_layer(once.clone()).route_layer(streamed);
-    others.route_layer(once).merge(posts).merge(openapi::router())
+    let described = || async { ([(header::CONTENT_TYPE, "application/json")], description()) };
+    others.route_layer(once).merge(posts).route("/api/openapi.json", get(described))
 }
 
 /// The same as a complete router. Every client that reaches it may do everything.
@@ -59,9 +62,11 @@ pub fn rest(agent: Agent, ledger: Arc<dyn ServerLedger>, stopping: CancellationT
     router(&app).with_state(app)
 }
 
-/// The calls with their descriptions.
-pub(super) fn documented() -> OpenApiRouter<App> {
-    others().merge(messages::sending())
+/// The OpenAPI document of the calls, in JSON.
+pub fn description() -> &'static str {
+    static TEXT: LazyLock<String> =
+        LazyLock::new(|| openapi::describe(others().merge(messages::sending()).into_openapi()));
+    &TEXT
 }
 
 fn others() -> OpenApiRouter<App> {

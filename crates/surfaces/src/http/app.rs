@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use planwright_agent::Agent;
 use planwright_core::actor::Actor;
 use planwright_core::presence::Presence;
 use planwright_engine::Engine;
-use planwright_engine::agent::Agent;
 use planwright_engine::feed::Feed;
 use planwright_engine::server_ledger::ServerLedger;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::access::client::Client;
-use super::idempotency::Underway;
+use super::idempotency::InFlight;
 use super::metrics::Metrics;
 use super::plan_answers::PlanAnswers;
 use super::problem::ApiResult;
@@ -29,7 +29,7 @@ struct Parts {
     agent: Agent,
     ledger: Arc<dyn ServerLedger>,
     feed: Feed,
-    underway: Underway,
+    in_flight: InFlight,
     plan_answers: PlanAnswers,
     metrics: Metrics,
     tasks: TaskTracker,
@@ -47,13 +47,13 @@ impl App {
     ) -> Self {
         let feed = Feed::start(Arc::clone(&ledger));
         let started_at = agent.engine().now();
-        let (underway, plan_answers, metrics, tasks) = Default::default();
+        let (in_flight, plan_answers, metrics, tasks) = Default::default();
         Self {
             parts: Arc::new(Parts {
                 agent,
                 ledger,
                 feed,
-                underway,
+                in_flight,
                 plan_answers,
                 metrics,
                 tasks,
@@ -89,8 +89,8 @@ impl App {
     }
 
     /// Requests with a key that are being carried out in this process.
-    pub(crate) fn underway(&self) -> &Underway {
-        &self.parts.underway
+    pub(crate) fn in_flight(&self) -> &InFlight {
+        &self.parts.in_flight
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {

@@ -92,8 +92,8 @@ async fn check_store(app: &App) -> Option<&'static str> {
     })
 }
 
-fn text(words: &'static str) -> Response {
-    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], words).into_response()
+fn text(text: &'static str) -> Response {
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }
 
 fn not_ready(reasons: Vec<String>) -> ApiProblem {

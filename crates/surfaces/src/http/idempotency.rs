@@ -31,7 +31,7 @@ use super::problem::{ApiProblem, ApiResult};
 
 pub(super) const KEY: &str = "idempotency-key";
 pub(super) const REPLAYED: &str = "idempotent-replayed";
-pub(super) const LONGEST_KEY: usize = 255;
+pub(super) const MAX_KEY: usize = 255;
 /// How long an answer is known.
 const KEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -90,12 +90,12 @@ pub(crate) struct Once {
 
 /// Requests with a key that are being carried out in this process, by key.
 #[derive(Debug, Default)]
-pub(crate) struct Underway {
-    requests: Mutex<HashMap<String, UnderwayRequest>>,
+pub(crate) struct InFlight {
+    requests: Mutex<HashMap<String, InFlightRequest>>,
 }
 
 #[derive(Debug)]
-struct UnderwayRequest {
+struct InFlightRequest {
     fingerprint: String,
     answer: watch::Receiver<Option<StoredAnswer>>,
 }
@@ -122,7 +122,7 @@ pub(crate) async fn once(State(once): State<Once>, request: Request, next: Next)
 /// What is to be done with a request that has a key.
 pub(crate) enum Claimed {
     /// To carry it out, under this name.
-    Lead(Lead, RequestContext),
+    New(ClaimGuard, RequestContext),
     /// To answer as the first time.
     Answered(StoredAnswer),
     /// To wait for the one that is being carried out.
@@ -152,9 +152,9 @@ impl Once {
             return Err(Refusal::invalid("a request with a passphrase takes no Idempotency-Key").into());
         }
         let claimed = claimed_request(&parts, key, &sent);
-        let (lead, name) = loop {
+        let (guard, name) = loop {
             match self.claim(&claimed).await? {
-                Claimed::Lead(lead, name) => break (lead, name),
+                Claimed::New(guard, name) => break (guard, name),
                 Claimed::Answered(answer) => return Ok(replay(answer)),
                 Claimed::Follow(followed) => {
                     if let Some(answer) = followed.answer().await {
@@ -168,16 +168,16 @@ impl Once {
         let (parts, body) = next.run(request).await.into_parts();
         let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
         let body = String::from_utf8_lossy(&bytes).into_owned();
-        lead.settle(StoredAnswer { status: parts.status.as_u16(), body }).await;
+        guard.settle(StoredAnswer { status: parts.status.as_u16(), body }).await;
         Ok(Response::from_parts(parts, Body::from(bytes)))
     }
 
     /// Finds out whether the request was sent before. The same key with another content is refused.
     pub(crate) async fn claim(&self, claimed: &ClaimedRequest) -> ApiResult<Claimed> {
-        let lead = match self.lead_or_follow(claimed) {
-            Turn::Lead(lead) => lead,
-            Turn::Follow(followed) => return Ok(Claimed::Follow(followed)),
-            Turn::Other => return Err(used_for_something_else()),
+        let guard = match self.claim_or_follow(claimed) {
+            ClaimResult::New(guard) => guard,
+            ClaimResult::Follow(followed) => return Ok(Claimed::Follow(followed)),
+            ClaimResult::Other => return Err(used_for_something_else()),
         };
         let now = self.app.engine().now();
         let at = match self.app.ledger().claim(claimed, now, KEEP).await? {
@@ -185,31 +185,31 @@ impl Once {
             // Another process is at it, or ended in the middle of it. Under the same name nothing is done twice.
             Claim::Begun { at } => at,
             Claim::Answered(answer) => {
-                lead.tell(&answer);
+                guard.tell(&answer);
                 return Ok(Claimed::Answered(answer));
             }
             Claim::Other => return Err(used_for_something_else()),
         };
         let id = Some(name(&claimed.key, at)?);
-        Ok(Claimed::Lead(lead, RequestContext { id, ..RequestContext::default() }))
+        Ok(Claimed::New(guard, RequestContext { id, ..RequestContext::default() }))
     }
 
-    fn lead_or_follow(&self, claimed: &ClaimedRequest) -> Turn {
-        let mut underway = self.underway();
-        if let Some(there) = underway.get(&claimed.key) {
+    fn claim_or_follow(&self, claimed: &ClaimedRequest) -> ClaimResult {
+        let mut in_flight = self.in_flight();
+        if let Some(there) = in_flight.get(&claimed.key) {
             return match there.fingerprint == claimed.fingerprint {
-                true => Turn::Follow(FollowedRequest(there.answer.clone())),
-                false => Turn::Other,
+                true => ClaimResult::Follow(FollowedRequest(there.answer.clone())),
+                false => ClaimResult::Other,
             };
         }
         let (tell, answer) = watch::channel(None);
         let fingerprint = claimed.fingerprint.clone();
-        underway.insert(claimed.key.clone(), UnderwayRequest { fingerprint, answer });
-        Turn::Lead(Lead { once: self.clone(), key: claimed.key.clone(), tell })
+        in_flight.insert(claimed.key.clone(), InFlightRequest { fingerprint, answer });
+        ClaimResult::New(ClaimGuard { once: self.clone(), key: claimed.key.clone(), tell })
     }
 
-    fn underway(&self) -> MutexGuard<'_, HashMap<String, UnderwayRequest>> {
-        self.app.underway().requests.lock().unwrap_or_else(PoisonError::into_inner)
+    fn in_flight(&self) -> MutexGuard<'_, HashMap<String, InFlightRequest>> {
+        self.app.in_flight().requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -219,28 +219,28 @@ fn has_passphrase(body: &[u8]) -> bool {
     fields.is_some_and(|fields| fields.contains_key("passphrase"))
 }
 
-enum Turn {
-    Lead(Lead),
+enum ClaimResult {
+    New(ClaimGuard),
     Follow(FollowedRequest),
     /// The key is being used for another request.
     Other,
 }
 
 /// The right to carry a request out in this process, until it is dropped.
-pub(crate) struct Lead {
+pub(crate) struct ClaimGuard {
     once: Once,
     key: String,
     tell: watch::Sender<Option<StoredAnswer>>,
 }
 
-impl Lead {
+impl ClaimGuard {
     /// Keeps or forgets the answer, before the client gets it.
     pub(crate) async fn settle(self, answer: StoredAnswer) {
         let (ledger, key) = (self.once.app.ledger(), self.key.as_str());
-        let settled = match fate(answer.status) {
-            Fate::Kept => ledger.keep_answer(key, &answer).await,
-            Fate::Forgotten => ledger.forget_claim(key).await,
-            Fate::Left => Ok(()),
+        let settled = match retention(answer.status) {
+            Retention::Kept => ledger.keep_answer(key, &answer).await,
+            Retention::Forgotten => ledger.forget_claim(key).await,
+            Retention::Pending => Ok(()),
         };
         // The request is carried out. Sent again it is found under its name, and nothing is done twice.
         if let Err(error) = settled {
@@ -254,31 +254,31 @@ impl Lead {
     }
 }
 
-impl Drop for Lead {
+impl Drop for ClaimGuard {
     fn drop(&mut self) {
-        self.once.underway().remove(&self.key);
+        self.once.in_flight().remove(&self.key);
     }
 }
 
-enum Fate {
+enum Retention {
     Kept,
     /// It changed nothing, and may be sent again.
     Forgotten,
     /// Its outcome is unknown, or another process resumes it. Sent again, it is found under its name.
-    Left,
+    Pending,
 }
 
-fn fate(status: u16) -> Fate {
+fn retention(status: u16) -> Retention {
     match StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR) {
-        status if status.is_server_error() => Fate::Left,
+        status if status.is_server_error() => Retention::Pending,
         StatusCode::BAD_REQUEST
         | StatusCode::FORBIDDEN
         | StatusCode::NOT_FOUND
         | StatusCode::CONFLICT
         | StatusCode::PAYLOAD_TOO_LARGE
-        | StatusCode::UNPROCESSABLE_ENTITY => Fate::Kept,
-        status if status.is_success() => Fate::Kept,
-        _ => Fate::Forgotten,
+        | StatusCode::UNPROCESSABLE_ENTITY => Retention::Kept,
+        status if status.is_success() => Retention::Kept,
+        _ => Retention::Forgotten,
     }
 }
 
@@ -286,9 +286,9 @@ fn key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     let mut values = headers.get_all(KEY).into_iter();
     let (value, more) = (values.next(), values.next());
     let Some(value) = value else { return Ok(None) };
-    let text = value.to_str().ok().filter(|text| more.is_none() && (1..=LONGEST_KEY).contains(&text.len()));
+    let text = value.to_str().ok().filter(|text| more.is_none() && (1..=MAX_KEY).contains(&text.len()));
     let text = text.filter(|text| text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()));
-    let wrong = || Refusal::invalid(format!("An Idempotency-Key is 1 to {LONGEST_KEY} printable ASCII characters."));
+    let wrong = || Refusal::invalid(format!("An Idempotency-Key is 1 to {MAX_KEY} printable ASCII characters."));
     text.map(|text| Some(text.to_owned())).ok_or_else(wrong)
 }
 
@@ -338,8 +338,8 @@ fn replay(answer: StoredAnswer) -> Response {
 }
 
 fn used_for_something_else() -> ApiProblem {
-    let words = "This Idempotency-Key was used for another request; take a new one.";
-    ApiProblem::new(Refusal::conflict(words)).with_status(StatusCode::UNPROCESSABLE_ENTITY)
+    let message = "This Idempotency-Key was used for another request; take a new one.";
+    ApiProblem::new(Refusal::conflict(message)).with_status(StatusCode::UNPROCESSABLE_ENTITY)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Inputs of sessions, from every endpoint: submitted to the agent, and their outcome as clients get it.
 
+use planwright_agent::session::input::{ChatLocation, Input, Request};
+use planwright_agent::session::outcome::{Answer, Outcome};
+use planwright_agent::session::progress::{Decided, Progress, ProgressStream, ProgressUpdate};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::session::input::{ChatLocation, Input, Request};
-use planwright_engine::session::outcome::{Answer, Outcome};
-use planwright_engine::session::progress::{Decided, Progress, ProgressStream, ProgressUpdate};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -61,7 +61,6 @@ pub(crate) async fn answer(
 ) -> ApiResult<Value> {
     loop {
         match stream.next().await {
-            ProgressUpdate::Progress(Progress::Decided(_)) => {}
             ProgressUpdate::Progress(progress) => {
                 if let Some(tap) = tap {
                     let _ = tap.try_send((session.clone(), progress));
@@ -73,15 +72,12 @@ pub(crate) async fn answer(
 }
 
 /// Waits until the decision is on disk. The work that it leads to continues afterwards.
-pub(crate) async fn decided(mut stream: ProgressStream) -> ApiResult<Decided> {
-    loop {
-        match stream.next().await {
-            ProgressUpdate::Progress(Progress::Decided(decided)) => return Ok(decided),
-            ProgressUpdate::Progress(_) => {}
-            ProgressUpdate::Outcome(outcome) => {
-                outcome_view(outcome?)?;
-                return Err(Refusal::new(RefusalCode::Internal, "The input ended without a decision.").into());
-            }
+pub(crate) async fn decided(stream: ProgressStream) -> ApiResult<Decided> {
+    match stream.decision().await? {
+        Ok(decided) => Ok(decided),
+        Err(outcome) => {
+            unless_refused(outcome)?;
+            Err(Refusal::new(RefusalCode::Internal, "The input ended without a decision.").into())
         }
     }
 }
@@ -90,7 +86,7 @@ pub(crate) async fn decided(mut stream: ProgressStream) -> ApiResult<Decided> {
 pub(crate) async fn answered(mut stream: ProgressStream) -> ApiResult<String> {
     loop {
         match stream.next().await {
-            ProgressUpdate::Progress(Progress::Said(words)) => return Ok(words),
+            ProgressUpdate::Progress(Progress::Said(text)) => return Ok(text),
             ProgressUpdate::Progress(_) => {}
             ProgressUpdate::Outcome(outcome) => {
                 outcome_view(outcome?)?;
@@ -100,9 +96,9 @@ pub(crate) async fn answered(mut stream: ProgressStream) -> ApiResult<String> {
     }
 }
 
-/// Progress as every endpoint sends it; `None` if it is not for clients.
+/// Progress as every endpoint sends it.
 pub(crate) fn progress_view(progress: &Progress) -> Option<Value> {
-    ProgressView::of(progress).and_then(|view| serde_json::to_value(view).ok())
+    serde_json::to_value(ProgressView::of(progress)).ok()
 }
 
 /// Waits for the answer. A refusal is a problem.

@@ -1,18 +1,12 @@
 //! The OpenAPI document of the REST calls, made from the handlers.
 
-use std::sync::LazyLock;
-
-use axum::Router;
-use axum::http::header;
-use axum::routing::get;
 use planwright_core::refusal::{Problem as Detail, RefusalCode};
 use serde::Serialize;
 use serde_json::{Value, json};
+use utoipa::openapi::OpenApi;
 use utoipa::{OpenApi as _, ToSchema};
 
-use super::app::App;
-use super::{api, idempotency};
-use crate::wire::schemas::{ProblemSchema, RefusalCodeSchema};
+use super::idempotency;
 
 #[derive(utoipa::OpenApi)]
 #[openapi(
@@ -44,13 +38,11 @@ pub(crate) struct ProblemBody {
     title: String,
     #[schema(minimum = 400, maximum = 599)]
     status: u16,
-    #[schema(value_type = RefusalCodeSchema)]
     code: RefusalCode,
     /// For people.
     detail: String,
     /// Every invalid value, where there can be several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<ProblemSchema>)]
     errors: Vec<Detail>,
     /// The current plan, where that helps.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,24 +54,15 @@ pub(crate) struct ProblemBody {
     document: Option<Value>,
 }
 
-/// The description as it is served, in JSON.
-pub fn description() -> &'static str {
-    static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let (_, document) = api::documented().split_for_parts();
-        let mut whole = About::openapi();
-        whole.merge(document);
-        let mut value = serde_json::to_value(&whole).unwrap_or_default();
-        complete(&mut value);
-        let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
-        text.push('\n');
-        text
-    });
-    &TEXT
-}
-
-pub(super) fn router() -> Router<App> {
-    let answer = || async { ([(header::CONTENT_TYPE, "application/json")], description()) };
-    Router::new().route("/api/openapi.json", get(answer))
+/// The description of these calls as it is served, in JSON.
+pub(super) fn describe(calls: OpenApi) -> String {
+    let mut whole = About::openapi();
+    whole.merge(calls);
+    let mut value = serde_json::to_value(&whole).unwrap_or_default();
+    complete(&mut value);
+    let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
+    text.push('\n');
+    text
 }
 
 /// Adds what all calls have in common.
@@ -164,8 +147,8 @@ fn may_be_left_out(body: &mut Value) {
     let schema = body.pointer_mut("/content/application~1json/schema");
     let Some(schema) = schema.filter(|schema| schema.get("oneOf").is_some()) else { return };
     let choices = schema["oneOf"].take();
-    let said = choices.as_array().and_then(|choices| choices.iter().find(|choice| choice["type"] != "null"));
-    *schema = said.cloned().unwrap_or_default();
+    let schema_given = choices.as_array().and_then(|choices| choices.iter().find(|choice| choice["type"] != "null"));
+    *schema = schema_given.cloned().unwrap_or_default();
     body["required"] = json!(false);
 }
 
@@ -205,7 +188,7 @@ fn idempotency_key() -> Value {
         "schema": {
             "type": "string",
             "minLength": 1,
-            "maxLength": idempotency::LONGEST_KEY,
+            "maxLength": idempotency::MAX_KEY,
             "pattern": "^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$",
         },
     })

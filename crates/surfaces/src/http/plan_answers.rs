@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::body::Bytes;
 use axum::http::HeaderValue;
 use planwright_core::ids::PlanId;
-use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::plan::{Activity, Plan, PlanStatus};
 use planwright_core::policy::Policy;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
@@ -14,7 +14,7 @@ use quick_cache::unsync::Cache;
 use super::app::App;
 use super::idempotency::hashed;
 use super::problem::ApiResult;
-use crate::wire::{ActivityView, ApprovalNeedsView, PlanView};
+use crate::wire::{ApprovalNeedsView, PlanView};
 
 /// How many bytes of answers and plans are kept.
 const CAPACITY: u64 = 8 * 1024 * 1024;
@@ -24,7 +24,7 @@ const EXPECTED: usize = 64;
 /// What an answer about a plan says that is not in the plan itself.
 #[derive(Debug, Clone)]
 pub(super) struct PlanContext {
-    activity: Option<ActivityView>,
+    activity: Option<Activity>,
     /// What an approval is checked with, if the plan waits for one.
     policy: Option<Arc<Policy>>,
 }
@@ -36,12 +36,12 @@ impl PlanContext {
             PlanStatus::Ready => Some(app.engine().approvals().policy().await?),
             _ => None,
         };
-        Ok(Self { activity: activity.as_ref().map(ActivityView::from), policy })
+        Ok(Self { activity, policy })
     }
 
     pub(super) fn view(&self, plan: &Plan) -> PlanView {
         let needs = self.policy.as_ref().map(|policy| ApprovalNeedsView::of(plan, &policy.approval));
-        PlanView { activity: self.activity, needs, ..PlanView::from(plan) }
+        PlanView { needs, ..PlanView::of(plan, self.activity.as_ref()) }
     }
 
     fn is_same(&self, other: &Self) -> bool {

@@ -6,7 +6,7 @@
 //! - `timeout_stream`: a connection whose client stops reading fails
 
 mod acceptor;
-mod connection;
+pub(super) mod connection;
 mod connection_slots;
 mod file_limit;
 mod limits;
@@ -18,8 +18,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_agent::Agent;
 use planwright_core::gateway::GatewayWrites;
-use planwright_engine::agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
@@ -38,14 +38,13 @@ use super::webhook::UpdateReceiver;
 use crate::mcp::{McpOptions, PersonCommands, PlanStart, SessionChoice, SessionSetup};
 use acceptor::Acceptor;
 
-pub(crate) use connection::ConnectionHandle;
 pub use limits::ServerLimits;
 
 /// On an address that other machines reach, a shorter token could be guessed.
-const SHORTEST_FOR_OTHERS: usize = 16;
+const MIN_FOR_OTHERS: usize = 16;
 
 /// How long finished answers may take to reach their clients after the grace period.
-const LAST_ANSWERS: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub struct ServerOptions {
@@ -88,7 +87,7 @@ pub enum ServerError {
     )]
     NoToken(SocketAddr),
     #[error(
-        "other machines can reach {0}, and the token has fewer than {SHORTEST_FOR_OTHERS} characters: \
+        "other machines can reach {0}, and the token has fewer than {MIN_FOR_OTHERS} characters: \
          `planwright token rotate` makes a longer one"
     )]
     ShortToken(SocketAddr),
@@ -143,15 +142,17 @@ impl Server {
             token.make_if_missing()?;
         }
         hosts.listen_on(address);
+        let gateway = agent.upstream().is_some().then(|| agent.gateway(gateway_writes));
+        let app = App::new(agent, ledger, CancellationToken::new(), public_url);
         let mcp = McpOptions {
-            engine: agent.engine().clone(),
+            engine: app.engine().clone(),
+            feed: app.feed().clone(),
             session: SessionChoice::Request(default_session()),
             start: PlanStart::Ensure(None),
             commands,
             setup: agents,
-            gateway: agent.upstream().is_some().then(|| agent.gateway(gateway_writes)),
+            gateway,
         };
-        let app = App::new(agent, ledger, CancellationToken::new(), public_url);
         app.engine().observe(Arc::new(app.metrics().clone()));
         let access = Access::new(Credentials::new(token, revoked_cookies), hosts, &limits).with_updates(updates);
         let access = Arc::new(access);
@@ -188,7 +189,7 @@ impl Server {
             let _ = recovering.await;
             let _ = scheduling.await;
         };
-        let rest = grace.saturating_sub(begun.elapsed()).max(LAST_ANSWERS.min(grace));
+        let rest = grace.saturating_sub(begun.elapsed()).max(SHUTDOWN_TIMEOUT.min(grace));
         let left = tokio::time::timeout(rest, everything).await.is_err();
         if left {
             tracing::warn!(event = "server_cut", connections = acceptor.open(), "the grace period is over");
@@ -217,7 +218,7 @@ async fn run_schedules(app: App) {
 fn check_token(token: &Token, listen: SocketAddr) -> Result<(), ServerError> {
     match token.read()? {
         None => Err(ServerError::NoToken(listen)),
-        Some(token) if token.expose_secret().len() < SHORTEST_FOR_OTHERS => Err(ServerError::ShortToken(listen)),
+        Some(token) if token.expose_secret().len() < MIN_FOR_OTHERS => Err(ServerError::ShortToken(listen)),
         Some(_) => Ok(()),
     }
 }

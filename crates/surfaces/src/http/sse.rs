@@ -9,9 +9,9 @@ use axum::middleware::Next;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
+use planwright_agent::session::progress::Progress;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::session::progress::Progress;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
@@ -123,8 +123,8 @@ impl Streaming {
                         Some(self.end(response).await)
                     }
                     () = stopping.cancelled() => {
-                        let words = "The server is stopping. Another process continues the work; the journal has the result.";
-                        Some(self.problem(ApiProblem::new(Refusal::new(RefusalCode::Unavailable, words)).to_value()))
+                        let message = "The server is stopping. Another process continues the work; the journal has the result.";
+                        Some(self.problem(ApiProblem::new(Refusal::new(RefusalCode::Unavailable, message)).to_value()))
                     }
                 }
             }

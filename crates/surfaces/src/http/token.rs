@@ -12,7 +12,7 @@ use crate::private_file::NewFile;
 const RANDOM_BYTES: usize = 32;
 
 /// A longer file is not a token, and is not read.
-const LONGEST: usize = 1024;
+const MAX_BYTES: usize = 1024;
 
 /// Where the access token is kept.
 #[derive(Debug, Clone)]
@@ -108,7 +108,7 @@ fn write(path: &Path, token: &SecretString) -> io::Result<NewFile> {
 fn read_file(path: &Path) -> Result<Option<SecretString>, TokenError> {
     let failed = |source| TokenError::Read { path: path.to_owned(), source };
     let bytes = match fs::metadata(path) {
-        Ok(file) if file.len() > LONGEST as u64 => {
+        Ok(file) if file.len() > MAX_BYTES as u64 => {
             return Err(TokenError::Unusable { place: path.display().to_string(), reason: "it is too long" });
         }
         Ok(_) => fs::read(path).map_err(failed)?,
@@ -128,7 +128,7 @@ fn usable(place: &str, text: &str) -> Result<Option<SecretString>, TokenError> {
     if token.is_empty() {
         return Ok(None);
     }
-    if token.len() > LONGEST {
+    if token.len() > MAX_BYTES {
         return Err(TokenError::Unusable { place: place.to_owned(), reason: "it is too long" });
     }
     if !token.bytes().all(|byte| byte.is_ascii_graphic()) {

@@ -32,7 +32,7 @@ pub use limits::WebSocketLimits;
 const READ_BUFFER: usize = 4 * 1024;
 const WRITE_BUFFER: usize = 4 * 1024;
 /// Journal entries can be large: a plan is 1 MiB at the most, and its text is quoted.
-const MOST_UNWRITTEN: usize = 8 * 1024 * 1024;
+const MAX_UNWRITTEN: usize = 8 * 1024 * 1024;
 
 pub(super) fn router(limits: WebSocketLimits) -> Router<App> {
     Router::new().route("/ws", get(upgrade)).layer(Extension(Arc::new(limits)))
@@ -49,7 +49,7 @@ async fn upgrade(
     upgrade
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(WRITE_BUFFER)
-        .max_write_buffer_size(MOST_UNWRITTEN)
+        .max_write_buffer_size(MAX_UNWRITTEN)
         .max_message_size(limits.frame_bytes)
         .max_frame_size(limits.frame_bytes)
         .on_upgrade(move |socket| tasks.track_future(connection::serve(app, admitted, client, limits, socket)))

@@ -72,7 +72,7 @@ pub(super) fn plain_outcome(outcome: Result<CallAnswer, Refusal>) -> Value {
 }
 
 /// An error in words. rmcp's "no such method" consists of nothing but the method's name.
-pub(super) fn in_words(mut error: ErrorData, method: &str) -> ErrorData {
+pub(super) fn readable(mut error: ErrorData, method: &str) -> ErrorData {
     if error.code == ErrorCode::METHOD_NOT_FOUND && error.message == method {
         error.message = format!("Method not found: {}", quoted(method)).into();
     }

@@ -27,9 +27,9 @@ use super::{PersonCommands, THROUGH, progress};
 
 /// Without a time-out in the call. Many clients give up a call after a minute.
 const USUAL_WAIT: Duration = Duration::from_secs(50);
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+const MAX_WAIT: Duration = Duration::from_secs(3600);
 /// The time between two signs of life for a client that asked for them.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 /// The characters of a plan that are shown in a question.
 const SHOWN: usize = 4_000;
 
@@ -45,10 +45,10 @@ pub(super) struct DecisionWait<'a> {
 impl DecisionWait<'_> {
     /// Returns when a person has decided, wherever they did it, or after the time-out.
     pub(super) async fn run(&self) -> Result<Value, Refusal> {
-        let wait = self.seconds.map_or(USUAL_WAIT, Duration::from_secs).min(LONGEST_WAIT);
+        let wait = self.seconds.map_or(USUAL_WAIT, Duration::from_secs).min(MAX_WAIT);
         let deadline = Instant::now() + wait;
         let mut entries = self.changes.entries();
-        let mut signs = tokio::time::interval_at(Instant::now() + SIGN_OF_LIFE, SIGN_OF_LIFE);
+        let mut signs = tokio::time::interval_at(Instant::now() + HEARTBEAT_INTERVAL, HEARTBEAT_INTERVAL);
         let mut count = 0_u32;
         let mut asking = std::pin::pin!(self.ask());
         let mut asked = false;
@@ -61,9 +61,9 @@ impl DecisionWait<'_> {
             tokio::select! {
                 answer = &mut asking, if !asked => {
                     asked = true;
-                    if let Some(words) = answer {
+                    if let Some(message) = answer {
                         let mut decision = self.decision().await?;
-                        decision["in_client"] = json!(words);
+                        decision["in_client"] = json!(message);
                         if decision["decided"] == true {
                             return Ok(decision);
                         }
@@ -72,8 +72,8 @@ impl DecisionWait<'_> {
                 _ = entries.changed() => {}
                 _ = signs.tick() => {
                     count += 1;
-                    let words = "The plan waits for a person's decision.";
-                    progress::send(self.context, f64::from(count), None, Some(words)).await;
+                    let message = "The plan waits for a person's decision.";
+                    progress::send(self.context, f64::from(count), None, Some(message)).await;
                 }
                 () = tokio::time::sleep_until(deadline) => return self.decision().await,
                 () = self.context.ct.cancelled() => return Err(Refusal::invalid("The call was cancelled.")),
@@ -131,7 +131,6 @@ impl DecisionWait<'_> {
             Some("reject") => plans.reject(self.session, &person, &plan.id, note).await.map(drop),
             Some(_) | None => return None,
         };
-        self.changes.look_now();
         Some(match decided {
             Ok(()) => "The person decided in the client.".to_owned(),
             Err(error) => format!("The person's answer in the client does not count: {}", error.into_refusal().message),

@@ -6,7 +6,7 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use sha2::{Digest as _, Sha256};
 
 /// Characters of the folder's name in the key.
-const LONGEST_NAME: usize = 40;
+const MAX_NAME: usize = 40;
 
 /// The session of the project that the folder is in: the git work tree around it, else the folder itself.
 pub fn folder_session(folder: &Path) -> SessionIdentity {
@@ -14,7 +14,7 @@ pub fn folder_session(folder: &Path) -> SessionIdentity {
     let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(&folder);
     let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c.to_ascii_lowercase() } else { '-' };
-    let name: String = name.chars().map(plain).take(LONGEST_NAME).collect();
+    let name: String = name.chars().map(plain).take(MAX_NAME).collect();
     let name = name.trim_matches('-');
     let name = if name.is_empty() { "folder" } else { name };
     let hash = hex::encode(Sha256::digest(root.as_os_str().as_encoded_bytes()));

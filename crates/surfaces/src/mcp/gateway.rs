@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
+use planwright_agent::{Gateway as EngineGateway, GatewayOutcome, GatewayTool, Permitted};
 use planwright_core::actor::Actor;
 use planwright_core::approval::Risk;
 use planwright_core::ask::GatewayAsk;
@@ -13,7 +15,6 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
-use planwright_engine::agent::{Gateway as EngineGateway, GatewayOutcome, GatewayTool, Permitted};
 use planwright_engine::tools::Arguments;
 use planwright_engine::upstream::{CallEvent, CallEventSender, CallProgress, ClientKey, ServerQuestion};
 use rmcp::model::{
@@ -21,6 +22,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
+use tokio::time::sleep;
 
 use super::answer::CallAnswer;
 use super::decision::answers_in_client_count;
@@ -28,7 +30,10 @@ use super::server::Shared;
 use super::session_changes::SessionChanges;
 use super::{notifications, progress, server_questions, upstream};
 
-pub use planwright_engine::agent::{Gateway, NamedServers};
+pub use planwright_agent::{Gateway, NamedServers};
+
+/// The pause before the calls of an approved plan are tried again.
+const RETRY_PAUSE: Duration = Duration::from_secs(2);
 
 /// The tools of all upstream servers as the client lists them.
 pub(super) fn tools(gateway: &EngineGateway) -> Vec<Tool> {
@@ -211,38 +216,22 @@ async fn ask(name: &str, arguments: &Arguments, context: &RequestContext<RoleSer
     }
 }
 
-/// Makes the calls of an approved plan, and takes in what people accepted of upstream servers, as long as it is polled.
+/// Makes the calls of an approved plan, and tells the client about other upstream tools, as long as it is polled.
 pub(super) async fn carry_out(
     gateway: &EngineGateway,
     session: &SessionIdentity,
     changes: &SessionChanges,
 ) -> super::Never {
-    let mut entries = changes.entries();
-    let mut known: Vec<String> = names(gateway);
-    let mut looks = tokio::time::interval(std::time::Duration::from_secs(2));
-    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let (mut entries, mut tools) = (changes.entries(), gateway.tool_changes());
     loop {
-        if let Err(error) = gateway.carry_out(session).await {
+        let again = gateway.carry_out(session).await.unwrap_or_else(|error| {
             tracing::warn!(event = "gateway_plan_not_run", session_identity = %session, %error);
-        }
+            true
+        });
         tokio::select! {
-            changed = entries.changed() => {
-                if changed.is_err() {
-                    std::future::pending::<()>().await;
-                }
-            }
-            _ = looks.tick() => {
-                gateway.refresh().await;
-                let now = names(gateway);
-                if now != known {
-                    known = now;
-                    changes.tools_changed();
-                }
-            }
+            () = notifications::changed(&mut entries) => {}
+            () = notifications::changed(&mut tools) => changes.tools_changed(),
+            () = sleep(RETRY_PAUSE), if again => {}
         }
     }
-}
-
-fn names(gateway: &EngineGateway) -> Vec<String> {
-    gateway.tools().into_iter().map(|tool| tool.spec.name).collect()
 }

@@ -7,13 +7,13 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use super::recover_id::{IdScanner, RequestHint};
 
 /// The longest message that is read. A plan has a mebibyte at most, and JSON escapes make it several times as long.
-pub(super) const LONGEST_LINE: usize = 8 * 1024 * 1024;
+pub(super) const MAX_LINE: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// Without its line end.
     Whole(Vec<u8>),
-    /// Longer than [`LONGEST_LINE`]. It is gone, apart from what it was about.
+    /// Longer than [`MAX_LINE`]. It is gone, apart from what it was about.
     TooLong(RequestHint),
 }
 
@@ -41,7 +41,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             let piece = &available[..end.unwrap_or(available.len())];
             match &mut self.scanning {
                 Some(scanner) => scanner.feed(piece),
-                None if self.begun.len() + piece.len() > LONGEST_LINE => {
+                None if self.begun.len() + piece.len() > MAX_LINE => {
                     let mut scanner = IdScanner::default();
                     scanner.feed(&std::mem::take(&mut self.begun));
                     scanner.feed(piece);

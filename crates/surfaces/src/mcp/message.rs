@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::answer;
-use super::line::LONGEST_LINE;
+use super::line::MAX_LINE;
 use super::recover_id::{self, RequestHint};
 
 /// A line, read.
@@ -39,7 +39,7 @@ pub(super) fn read(line: &[u8]) -> Incoming {
 }
 
 pub(super) fn too_long(hint: RequestHint) -> Incoming {
-    let message = format!("The message is longer than {LONGEST_LINE} bytes and was skipped.");
+    let message = format!("The message is longer than {MAX_LINE} bytes and was skipped.");
     if hint.is_call {
         return refused_call(hint.id, Refusal::limit(message));
     }

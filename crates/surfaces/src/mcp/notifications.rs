@@ -107,7 +107,7 @@ fn severity(level: LoggingLevel) -> u8 {
     }
 }
 
-async fn changed(receiver: &mut watch::Receiver<u64>) {
+pub(super) async fn changed<T>(receiver: &mut watch::Receiver<T>) {
     if receiver.changed().await.is_err() {
         // The sender is gone, so no change will come.
         std::future::pending::<()>().await;

@@ -68,8 +68,8 @@ pub(super) fn list() -> Vec<Prompt> {
     PROMPTS
         .iter()
         .map(|prompt| {
-            let argument = prompt.argument.map(|(name, words, required)| {
-                vec![PromptArgument::new(name).with_description(words).with_required(required)]
+            let argument = prompt.argument.map(|(name, text, required)| {
+                vec![PromptArgument::new(name).with_description(text).with_required(required)]
             });
             Prompt::new(prompt.name, Some(prompt.description), argument).with_title(prompt.title)
         })
@@ -106,7 +106,7 @@ pub(super) async fn get(
     };
     let text = plan.as_ref().map_or_else(|| "There is no plan yet.".to_owned(), |plan| plan_text(plan));
     let (approve, done) = (commands.plan("approve", session), commands.plan("done", session));
-    let words = match name {
+    let text = match name {
         "plan-on" => {
             let task = given("task").map_or_else(String::new, |task| format!(" for this task:\n\n{task}\n\n"));
             format!(
@@ -137,7 +137,7 @@ pub(super) async fn get(
              approved.\n\n{text}"
         ),
     };
-    let message = PromptMessage::new_text(Role::User, words);
+    let message = PromptMessage::new_text(Role::User, text);
     Ok(Some(GetPromptResult::new(vec![message]).with_description(prompt.description)))
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::message::is_usable;
 
 /// No id that is given back is longer.
-const MOST_KEPT: usize = 1024;
+const CAPACITY: usize = 1024;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RequestHint {
@@ -147,7 +147,7 @@ impl IdScanner {
     }
 
     fn keep(&mut self, byte: u8, state: State) -> State {
-        if self.depth == 1 && self.token.len() < MOST_KEPT {
+        if self.depth == 1 && self.token.len() < CAPACITY {
             self.token.push(byte);
         }
         state
@@ -243,7 +243,7 @@ mod tests {
         for _ in 0..1000 {
             scanner.feed(&[b'7'; 1000]);
         }
-        assert!(scanner.token.capacity() <= 2 * MOST_KEPT);
+        assert!(scanner.token.capacity() <= 2 * CAPACITY);
         scanner.feed(br#""}"#);
         assert_eq!((scanner.state, scanner.hint()), (State::End, RequestHint::default()));
     }

@@ -16,7 +16,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::answer;
 
 /// How many requests are taken in before the first of them is answered. More wait in the client's pipe.
-const MOST_IN_HAND: usize = 64;
+const MAX_IN_FLIGHT: usize = 64;
 
 /// Queues requests in the order of arrival.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl RequestQueue {
     pub(super) fn new() -> Self {
         let last = CancellationToken::new();
         last.cancel();
-        Self { last, room: Arc::new(Semaphore::new(MOST_IN_HAND)) }
+        Self { last, room: Arc::new(Semaphore::new(MAX_IN_FLIGHT)) }
     }
 
     /// Waits until another request may be taken in.
@@ -93,7 +93,7 @@ impl<S: Service<RoleServer>> Service<RoleServer> for OrderedService<S> {
         } else {
             self.server.handle_request(request, context).await
         };
-        answer.map_err(|error| answer::in_words(error, &method))
+        answer.map_err(|error| answer::readable(error, &method))
     }
 
     async fn handle_notification(

@@ -1,8 +1,8 @@
 //! Plans as resources: the active one, each plan, its history, and what its last version changed.
 
-use planwright_core::plan::Plan;
 use planwright_core::plan::diff::DiffLine;
 use planwright_core::plan::reference::PlanReference;
+use planwright_core::plan::{Plan, choices};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::visible;
@@ -48,7 +48,9 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
         ("planwright://plan/{number}/changes", "changes", "What the last version of a plan changed"),
     ]
     .into_iter()
-    .map(|(uri, name, words)| ResourceTemplate::new(uri, name).with_description(words).with_mime_type(MARKDOWN))
+    .map(|(uri, name, description)| {
+        ResourceTemplate::new(uri, name).with_description(description).with_mime_type(MARKDOWN)
+    })
     .collect()
 }
 
@@ -87,8 +89,8 @@ fn parse(uri: &str) -> Result<Option<(Option<PlanReference>, PlanPart)>, Refusal
 
 /// The plan with its status, as a model and a person read it.
 pub(super) fn plan_text(plan: &Plan) -> String {
-    let status = plan_status(plan, plan.updated_at, None);
-    format!("{}\n\ndigest: {}\n\n---\n\n{}", status.trim_end(), plan.digest(), plan.markdown())
+    let (status, now) = (plan_status(plan, plan.updated_at), choices(plan, None).situation);
+    format!("{}\n\n{now}\n\ndigest: {}\n\n---\n\n{}", status.trim_end(), plan.digest(), plan.markdown())
 }
 
 async fn history(engine: &Engine, plan: &Plan) -> LedgerResult<String> {

@@ -37,7 +37,7 @@ use super::{
 };
 
 /// How many resources a client is told about.
-const MOST_SUBSCRIPTIONS: usize = 100;
+const MAX_SUBSCRIPTIONS: usize = 100;
 
 /// A cheap handle; clones share everything. What it started ends with the last of them.
 #[derive(Debug, Clone)]
@@ -146,7 +146,7 @@ impl PlanServer {
             let (identity, start) = choose(session, *start, context).await;
             begin(engine, &identity, start, setup.as_ref(), context.and_then(peer_of)).await?;
             tracing::info!(session_identity = %identity, "serving MCP");
-            let changes = SessionChanges::new(engine.clone(), identity.clone());
+            let changes = SessionChanges::default();
             self.watch(&identity, &changes);
             LedgerResult::Ok(OpenedSession { identity, changes })
         });
@@ -159,10 +159,12 @@ impl PlanServer {
 
     /// Looks at the session as long as this server lives.
     fn watch(&self, session: &SessionIdentity, changes: &SessionChanges) {
-        let (closing, watched) = (self.shared.closing.clone(), changes.clone());
+        let McpOptions { engine, feed, .. } = &self.shared.options;
+        let (engine, written) = (engine.clone(), feed.watch(session));
+        let (closing, changes_of, watched) = (self.shared.closing.clone(), changes.clone(), session.clone());
         tokio::spawn(async move {
             tokio::select! {
-                never = watched.watch() => match never {},
+                never = changes_of.watch(&engine, &watched, written) => match never {},
                 () = closing.cancelled() => {}
             }
         });
@@ -408,8 +410,8 @@ impl ServerHandler for PlanServer {
         }
         self.entered(&context).await.map_err(answer::unanswered)?;
         let mut subscriptions = locked(&self.shared.subscriptions);
-        if subscriptions.len() >= MOST_SUBSCRIPTIONS && !subscriptions.contains(&request.uri) {
-            return Err(invalid_params(format!("A client subscribes to at most {MOST_SUBSCRIPTIONS} resources.")));
+        if subscriptions.len() >= MAX_SUBSCRIPTIONS && !subscriptions.contains(&request.uri) {
+            return Err(invalid_params(format!("A client subscribes to at most {MAX_SUBSCRIPTIONS} resources.")));
         }
         subscriptions.insert(request.uri);
         Ok(())
@@ -462,7 +464,7 @@ impl ServerHandler for PlanServer {
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = SubscriptionFilter::builder().tools_list_changed().build();
         let wanted = requested.resource_subscriptions.iter().flatten();
-        let uris: Vec<_> = wanted.filter(|uri| self.can_subscribe(uri)).take(MOST_SUBSCRIPTIONS).cloned().collect();
+        let uris: Vec<_> = wanted.filter(|uri| self.can_subscribe(uri)).take(MAX_SUBSCRIPTIONS).cloned().collect();
         accepted.resource_subscriptions = (!uris.is_empty()).then_some(uris);
         Some(accepted)
     }
@@ -542,8 +544,8 @@ impl PlanServer {
 
     async fn subscribe_upstream(&self, uri: &str, context: &mut RequestContext<RoleServer>) -> Result<(), ErrorData> {
         self.entered(context).await.map_err(answer::unanswered)?;
-        if locked(&self.shared.upstream_subscriptions).len() >= MOST_SUBSCRIPTIONS {
-            return Err(invalid_params(format!("A client subscribes to at most {MOST_SUBSCRIPTIONS} resources.")));
+        if locked(&self.shared.upstream_subscriptions).len() >= MAX_SUBSCRIPTIONS {
+            return Err(invalid_params(format!("A client subscribes to at most {MAX_SUBSCRIPTIONS} resources.")));
         }
         let found = match self.gateway_for(context).await {
             Some(gateway) => {

@@ -71,6 +71,6 @@ fn answered<T: Serialize>(answer: Result<T, ServiceError>) -> Result<Value, Ques
     }
 }
 
-fn cannot(words: &str) -> QuestionError {
-    QuestionError { code: ErrorCode::INVALID_REQUEST.0, message: format!("Refused by Planwright. {words}") }
+fn cannot(message: &str) -> QuestionError {
+    QuestionError { code: ErrorCode::INVALID_REQUEST.0, message: format!("Refused by Planwright. {message}") }
 }

@@ -20,7 +20,7 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use super::folder::{folder_of_uri, folder_session};
 use super::{PlanStart, THROUGH};
-use crate::http::Peer;
+use crate::http::access::Peer;
 
 /// How long a client may take to name its folders.
 const ROOTS_TIME: Duration = Duration::from_secs(3);

@@ -17,7 +17,7 @@ use super::request_order::give_up_position;
 use super::server::{OpenedSession, PlanServer, locked};
 
 /// How many characters of a client's name go into the journal.
-const LONGEST_NAME: usize = 128;
+const MAX_NAME: usize = 128;
 
 impl PlanServer {
     /// Carries out a call. The second value names the fields that were passed over.
@@ -55,7 +55,6 @@ impl PlanServer {
             }
             let client = GatewayClient { shared: &self.shared, session: &opened.identity, by: &by, context };
             let outcome = client.call(upstream, name, arguments).await;
-            opened.changes.look_now();
             return (outcome, Vec::new());
         }
         let seconds = arguments.get("timeout_seconds").and_then(Value::as_u64);
@@ -76,7 +75,7 @@ impl PlanServer {
                 answered.outcome = wait.run().await;
             }
             (Ok(value), Some(PlanTool::SetContent)) => {
-                if let Some(written) = &answered.effects.shown {
+                if let Some(written) = &answered.shown {
                     self.warn_about_overwriting(value, written).await;
                 }
             }
@@ -84,13 +83,8 @@ impl PlanServer {
         }
         match &answered.outcome {
             Ok(_) => {
-                if let Some(shown) = answered.effects.shown {
+                if let Some(shown) = answered.shown {
                     *locked(&self.shared.seen) = Some(shown);
-                }
-                match answered.effects.committed {
-                    Some((session, seq)) => opened.changes.see(session, seq),
-                    None if matches!(tool, Some(PlanTool::Get | PlanTool::List)) => {}
-                    None => opened.changes.look_now(),
                 }
             }
             Err(refusal) => {
@@ -158,6 +152,6 @@ fn cannot_work(error: LedgerError) -> Refusal {
 /// The agent, by the name its client gives itself. It is stored unchanged; every surface makes it visible before it shows it.
 fn caller(context: &RequestContext<RoleServer>) -> Actor {
     let name = context.client_info().map(|client| client.name).unwrap_or_default();
-    let name: String = name.trim().chars().take(LONGEST_NAME).collect();
+    let name: String = name.trim().chars().take(MAX_NAME).collect();
     Actor::agent(if name.is_empty() { "agent" } else { &name }, THROUGH)
 }

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use planwright_agent::Gateway;
+use planwright_agent::upstream::PassedOnResult;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
-use planwright_engine::agent::Gateway;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::upstream::{CompletedName, CompletionRequest, PassedOnResult, ResourceUpdate, UpstreamRequest};
+use planwright_engine::upstream::{CompletedName, CompletionRequest, ResourceUpdate, UpstreamRequest};
 use rmcp::model::{
     CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock, GetPromptResult, JsonObject, Prompt,
     ReadResourceResult, Reference, Resource, ResourceTemplate,
@@ -24,9 +25,9 @@ const BASE: &str = "planwright://upstream/";
 /// A server that lists nothing within this time is left out of the list.
 const LIST_TIME: Duration = Duration::from_secs(5);
 /// The characters of a description that are passed on.
-const LONGEST_DESCRIPTION: usize = 1_000;
+const MAX_DESCRIPTION: usize = 1_000;
 /// The largest resource or prompt, as JSON.
-const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
+const MAX_ANSWER: usize = 4 * 1024 * 1024;
 
 pub(super) async fn resources(gateway: &Gateway) -> Vec<Resource> {
     let found = lists(gateway, UpstreamRequest::ListResources, "resources").await;
@@ -238,14 +239,14 @@ async fn known(gateway: &Gateway, name: &str) -> LedgerResult<Option<ServerName>
 
 fn checked<T: DeserializeOwned>(server: &ServerName, answer: Value) -> Result<T, Refusal> {
     let bytes = answer.to_string().len();
-    if bytes > LARGEST_ANSWER {
-        let words =
-            format!("The MCP server {server} answered with {bytes} bytes; {LARGEST_ANSWER} are passed on at most.");
-        return Err(Refusal::new(RefusalCode::LimitExceeded, words));
+    if bytes > MAX_ANSWER {
+        let message =
+            format!("The MCP server {server} answered with {bytes} bytes; {MAX_ANSWER} are passed on at most.");
+        return Err(Refusal::new(RefusalCode::LimitExceeded, message));
     }
     serde_json::from_value(answer).map_err(|error| {
-        let words = format!("The MCP server {server} sent an answer that cannot be read: {error}.");
-        Refusal::new(RefusalCode::Unavailable, words)
+        let message = format!("The MCP server {server} sent an answer that cannot be read: {error}.");
+        Refusal::new(RefusalCode::Unavailable, message)
     })
 }
 
@@ -297,5 +298,5 @@ fn uri_of(server: &ServerName, own: &str) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    visible(text).chars().take(LONGEST_DESCRIPTION).collect()
+    visible(text).chars().take(MAX_DESCRIPTION).collect()
 }

@@ -1,15 +1,14 @@
 //! The answer to an input, as clients receive it.
 
+use planwright_agent::session::outcome::{Answer, PlanCard};
 use planwright_core::plan::execution::ExecutionProgress;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::session::Channel;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::session::outcome::{Answer, PlanCard};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::schemas::{ChannelSchema, PlanStatusSchema, PlanStyleSchema, PlannerAnswerSchema, ProgressSchema};
 use super::{ApprovalView, AskView, IncompleteApprovalView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -17,7 +16,6 @@ use super::{ApprovalView, AskView, IncompleteApprovalView};
 pub struct AnswerView {
     /// The session the person is in afterwards.
     pub session_id: String,
-    #[schema(value_type = ChannelSchema)]
     pub channel: Channel,
     /// What the person reads, in Markdown.
     pub reply: String,
@@ -40,7 +38,7 @@ pub struct AnswerView {
     pub ask: Option<AskView>,
     /// What the planner says, while a plan is built.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<PlannerAnswerSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub planner: Option<PlannerAnswer>,
 }
 
@@ -103,7 +101,7 @@ impl From<Answer> for AnswerView {
             channel: answer.session.channel,
             reply: answer.reply,
             outcome,
-            ask: answer.ask.as_ref().map(AskView::from),
+            ask: answer.ask.as_ref().map(|waiting| AskView::from(&waiting.ask)),
             decided: answer.decided,
             plan_id: answer.plan.as_ref().map(|plan| plan.plan_id.to_string()).or(ended_with),
             plan: answer.plan.map(PlanCardView::from),
@@ -120,9 +118,7 @@ pub struct PlanCardView {
     pub plan_id: String,
     pub number: u32,
     pub title: String,
-    #[schema(value_type = PlanStatusSchema)]
     pub status: PlanStatus,
-    #[schema(value_type = PlanStyleSchema)]
     pub style: PlanStyle,
     pub version: u32,
     pub digest: String,
@@ -135,7 +131,7 @@ pub struct PlanCardView {
     #[schema(nullable = false)]
     pub incomplete_approval: Option<IncompleteApprovalView>,
     /// How far it has come, once it is carried out.
-    #[schema(value_type = Option<ProgressSchema>, required = true)]
+    #[schema(required = true)]
     pub progress: Option<ExecutionProgress>,
     /// What can be typed about it now.
     pub next: Vec<String>,
@@ -155,7 +151,7 @@ impl From<PlanCard> for PlanCardView {
             approval: card.approval.as_ref().map(ApprovalView::from),
             incomplete_approval: card.incomplete_approval.as_ref().map(IncompleteApprovalView::from),
             progress: card.progress,
-            next: card.next,
+            next: card.choices.list.into_iter().map(|choice| choice.command).collect(),
         }
     }
 }

@@ -5,27 +5,24 @@ use planwright_core::auto::{
     AutoRun, AutoState, Goal, GoalStatus, RunKind, RunState, RunTrigger, Schedule, Spend, Task, TaskStatus,
 };
 use planwright_core::ids::{GoalId, RunId, ScheduleId, TaskId};
+use planwright_core::plan::choices::run_choices;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::schemas::{GoalStatusSchema, RunKindSchema, TaskStatusSchema};
+use super::ChoiceView;
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Goal)]
 pub struct GoalView {
-    #[schema(value_type = String)]
     pub id: GoalId,
     /// Its number in the session.
     pub number: u32,
     pub title: String,
-    #[schema(value_type = GoalStatusSchema)]
     pub status: GoalStatus,
     #[schema(required = true)]
     pub note: Option<String>,
-    #[schema(value_type = String, format = DateTime)]
     pub added_at: Timestamp,
-    #[schema(value_type = String, format = DateTime)]
     pub changed_at: Timestamp,
 }
 
@@ -40,21 +37,17 @@ impl From<&Goal> for GoalView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Task)]
 pub struct TaskView {
-    #[schema(value_type = String)]
     pub id: TaskId,
     /// Its number in the session.
     pub number: u32,
     /// The goal that it belongs to.
-    #[schema(value_type = Option<String>, required = true)]
+    #[schema(required = true)]
     pub goal_id: Option<GoalId>,
     pub title: String,
-    #[schema(value_type = TaskStatusSchema)]
     pub status: TaskStatus,
     #[schema(required = true)]
     pub note: Option<String>,
-    #[schema(value_type = String, format = DateTime)]
     pub added_at: Timestamp,
-    #[schema(value_type = String, format = DateTime)]
     pub changed_at: Timestamp,
 }
 
@@ -69,17 +62,14 @@ impl From<&Task> for TaskView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Run)]
 pub struct RunView {
-    #[schema(value_type = String)]
     pub id: RunId,
     /// Its number in the session.
     pub number: u32,
-    #[schema(value_type = RunKindSchema)]
     pub run_kind: RunKind,
     /// The goal of a `GOAL_RUN`; a `TASK_RUN` has none.
-    #[schema(value_type = Option<String>, required = true)]
+    #[schema(required = true)]
     pub goal_id: Option<GoalId>,
     /// The task that it works on now.
-    #[schema(value_type = String)]
     pub task_id: TaskId,
     /// `running`, `paused`, `interrupted`, `completed`, `failed` or `stopped`
     pub state: &'static str,
@@ -88,14 +78,14 @@ pub struct RunView {
     pub reason: Option<String>,
     /// The schedule that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, nullable = false)]
+    #[schema(nullable = false)]
     pub schedule_id: Option<ScheduleId>,
-    #[schema(value_type = String, format = DateTime)]
     pub started_at: Timestamp,
     /// When it did something last.
-    #[schema(value_type = String, format = DateTime)]
     pub active_at: Timestamp,
     pub spent: SpendView,
+    /// What a person can do with it now.
+    pub actions: Vec<ChoiceView>,
 }
 
 /// What a run spent.
@@ -141,6 +131,7 @@ impl From<&AutoRun> for RunView {
             started_at: run.started_at,
             active_at: run.active_at,
             spent: run.spent.into(),
+            actions: run_choices(run).list.iter().map(ChoiceView::from).collect(),
         }
     }
 }
@@ -149,15 +140,13 @@ impl From<&AutoRun> for RunView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Schedule)]
 pub struct ScheduleView {
-    #[schema(value_type = String)]
     pub id: ScheduleId,
     /// Its number in the session.
     pub number: u32,
     /// What is done each time.
     pub title: String,
-    #[schema(value_type = String)]
     pub task_id: TaskId,
-    #[schema(value_type = Option<String>, required = true)]
+    #[schema(required = true)]
     pub goal_id: Option<GoalId>,
     /// Minute, hour, day of the month, month, day of the week.
     pub cron: String,
@@ -168,7 +157,7 @@ pub struct ScheduleView {
     #[schema(required = true)]
     pub max_executions: Option<u32>,
     /// When it is due next.
-    #[schema(value_type = Option<String>, format = DateTime, required = true)]
+    #[schema(required = true)]
     pub next_at: Option<Timestamp>,
 }
 

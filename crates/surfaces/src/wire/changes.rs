@@ -1,15 +1,13 @@
 //! What plans changed in files.
 
 use jiff::Timestamp;
+use planwright_agent::toolbox::files::FileDiff;
+use planwright_agent::{ChatChanges, PlanChanges, StepChanges, TurnChanges, UndoneChanges};
 use planwright_core::actor::Actor;
 use planwright_core::session::Channel;
 use planwright_core::workspace::{ChangedPaths, NotUndone, Undo};
-use planwright_engine::agent::{ChatChanges, PlanChanges, StepChanges, TurnChanges, UndoneChanges};
-use planwright_engine::toolbox::files::FileDiff;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use super::schemas::{ActorSchema, ChannelSchema};
 
 /// The bytes of one diff in an answer.
 const DIFF_BYTES: usize = 512 * 1024;
@@ -19,7 +17,6 @@ const DIFF_BYTES: usize = 512 * 1024;
 pub struct PlanChangesView {
     pub plan_id: String,
     pub session_id: String,
-    #[schema(value_type = ChannelSchema)]
     pub channel: Channel,
     pub number: u32,
     /// Only this step, from 1.
@@ -75,7 +72,6 @@ pub struct ChangedPathsView {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoneView {
-    #[schema(value_type = ActorSchema)]
     pub by: Actor,
     pub at: Timestamp,
     /// Only this step, from 1.
@@ -115,7 +111,6 @@ pub struct UndoView {
 #[serde(rename_all = "camelCase")]
 pub struct ChatChangesView {
     pub session_id: String,
-    #[schema(value_type = ChannelSchema)]
     pub channel: Channel,
     /// What is different now, one diff for each file, by path. Files that were put back are not among them.
     pub files: Vec<FileDiffView>,

@@ -7,8 +7,6 @@ use planwright_engine::history::{DecisionMade, PlanDecision};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::schemas::StepStatusSchema;
-
 use super::{ApprovalView, SignatureView, SkippedView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -35,7 +33,7 @@ pub struct DecisionView {
     pub signatures: Vec<SignatureView>,
     /// The new status of a step whose result was unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<StepStatusSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub status: Option<StepStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

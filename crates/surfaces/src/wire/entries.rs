@@ -7,14 +7,11 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::schemas::ActorSchema;
-
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryView {
     pub seq: u64,
     pub at: Timestamp,
-    #[schema(value_type = ActorSchema)]
     pub by: Actor,
     #[serde(rename = "type")]
     pub kind: &'static str,

@@ -2,15 +2,13 @@
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::plan::execution::{PermissionCounts, StepRun, StepStatus};
+use planwright_core::plan::execution::{PermissionCounts, StepState, StepStatus};
 use planwright_core::plan::{Execution, PlanStatus};
 use planwright_engine::clock::between;
 use planwright_engine::history::{ExecutionCost, PlanExecution, WorkCost};
 use planwright_engine::step_counts::StepCounts;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use super::schemas::{ActorSchema, PlanStatusSchema, StepStatusSchema};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -20,18 +18,18 @@ pub struct ExecutionView {
     pub number: u32,
     pub started_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<ActorSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub started_by: Option<Actor>,
     #[schema(required = true)]
     pub finished_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<ActorSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub finished_by: Option<Actor>,
     #[schema(value_type = Option<u64>, required = true)]
     pub took_ms: Option<u128>,
     /// How it ended; it has not while this is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<PlanStatusSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub status: Option<PlanStatus>,
     pub counts: CountsView,
     /// How the calls were permitted that were made for it.
@@ -79,7 +77,6 @@ pub struct StepRunView {
     /// From 1.
     pub position: usize,
     pub description: String,
-    #[schema(value_type = StepStatusSchema)]
     pub status: StepStatus,
     #[schema(required = true)]
     pub note: Option<String>,
@@ -130,16 +127,16 @@ impl ExecutionView {
     pub fn with_cost(mut self, cost: Option<&ExecutionCost>) -> Self {
         let Some(cost) = cost else { return self };
         self.spend = Some((&cost.whole).into());
-        for run in &mut self.steps {
-            let of_step = cost.steps.iter().find(|(step, _)| step.as_str() == run.step).map(|(_, cost)| cost);
-            (run.calls, run.spend) = (of_step.map(|cost| cost.calls), of_step.map(WorkSpendView::from));
+        for state in &mut self.steps {
+            let of_step = cost.steps.iter().find(|(step, _)| step.as_str() == state.step).map(|(_, cost)| cost);
+            (state.calls, state.spend) = (of_step.map(|cost| cost.calls), of_step.map(WorkSpendView::from));
         }
         self
     }
 
     /// Step by step.
     pub fn with_steps(execution: &Execution) -> Self {
-        let steps = execution.steps.iter().zip(1..).map(|(run, position)| StepRunView::new(run, position));
+        let steps = execution.steps.iter().zip(1..).map(|(state, position)| StepRunView::new(state, position));
         Self { steps: steps.collect(), ..Self::counted(execution) }
     }
 }
@@ -156,17 +153,17 @@ impl From<&PlanExecution> for ExecutionView {
 }
 
 impl StepRunView {
-    fn new(run: &StepRun, position: usize) -> Self {
+    fn new(state: &StepState, position: usize) -> Self {
         Self {
-            step: run.step.to_string(),
+            step: state.step.to_string(),
             position,
-            description: run.description.clone(),
-            status: run.status,
-            note: run.note.clone(),
-            evidence: run.evidence.clone(),
-            started_at: run.started_at,
-            finished_at: run.finished_at,
-            took_ms: run.started_at.zip(run.finished_at).map(|(from, to)| between(from, to).as_millis()),
+            description: state.description.clone(),
+            status: state.status,
+            note: state.note.clone(),
+            evidence: state.evidence.clone(),
+            started_at: state.started_at,
+            finished_at: state.finished_at,
+            took_ms: state.started_at.zip(state.finished_at).map(|(from, to)| between(from, to).as_millis()),
             calls: None,
             spend: None,
         }

@@ -3,15 +3,15 @@
 use jiff::Timestamp;
 use planwright_core::ask::{Ask, AskSubject, CallToPermit, Question};
 use planwright_core::auto::{RunPause, RunState};
-use planwright_core::plan::PlanStatus;
+use planwright_core::plan::choices::{Choice, Choices, ask_choices, run_choices};
 use planwright_core::plan::execution::StepStatus;
-use planwright_core::session::Channel;
+use planwright_core::plan::{PlanStatus, choices};
+use planwright_core::session::{Channel, SessionIdentity};
 use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor, WaitingRun};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::schemas::{ChannelSchema, PlanStatusSchema, StepStatusSchema};
 use super::{RunView, ToolChangeView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -23,14 +23,17 @@ pub struct WaitingView {
     pub kind: WaitingKind,
     /// Empty for a change of tools, which concerns all sessions.
     pub session_id: String,
-    #[schema(value_type = ChannelSchema)]
     pub channel: Channel,
     pub title: String,
     pub since: Timestamp,
     /// What an approval or an answer has to name.
     pub digest: String,
+    /// What it waits for, in a sentence.
+    pub situation: String,
     /// What a person can decide.
     pub choices: Vec<String>,
+    /// The choices with their labels and commands.
+    pub actions: Vec<ChoiceView>,
     /// What a yes needs: `any`, `separate` or `verified`. Absent where nothing is permitted by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -47,7 +50,7 @@ pub struct WaitingView {
     #[schema(nullable = false)]
     pub number: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<PlanStatusSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub status: Option<PlanStatus>,
     /// Whether the session works on the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +111,7 @@ pub struct WaitingStepView {
     pub note: Option<String>,
     /// How it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<StepStatusSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub status: Option<StepStatus>,
 }
 
@@ -151,43 +154,44 @@ impl From<&Question> for QuestionView {
     }
 }
 
-impl From<&Waiting> for WaitingView {
-    fn from(waiting: &Waiting) -> Self {
-        let (kind, choices, step) = match &waiting.wants {
-            WaitingFor::Approval => (WaitingKind::Plan, &["approve", "revise", "reject"][..], None),
-            WaitingFor::Paused => (WaitingKind::Run, &["resume", "cancel"][..], None),
-            WaitingFor::UncertainStep { position, description, note } => {
-                let (position, description, note) = (*position, description.clone(), note.clone());
-                let step = WaitingStepView { position, description, note, status: None };
-                (WaitingKind::Uncertain, &["retry", "skip", "stop"][..], Some(step))
-            }
-            WaitingFor::StepEnded { position, description, status, note } => {
-                let (position, description, note) = (*position, description.clone(), note.clone());
-                let step = WaitingStepView { position, description, note, status: Some(*status) };
-                (WaitingKind::Step, &["next", "revise", "stop"][..], Some(step))
-            }
-        };
-        let id = match &waiting.wants {
-            // A go is for the step that was shown, and not for a later one.
-            WaitingFor::StepEnded { position, .. } => format!("{}:{position}", waiting.plan.id),
-            WaitingFor::Approval | WaitingFor::Paused | WaitingFor::UncertainStep { .. } => waiting.plan.id.to_string(),
-        };
+/// What a person can do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Choice)]
+pub struct ChoiceView {
+    pub name: String,
+    /// What it does, on a button or in a list.
+    pub label: String,
+    /// What a person types in a chat. Words in capitals stand for the person's own.
+    pub command: String,
+}
+
+impl From<&Choice> for ChoiceView {
+    fn from(choice: &Choice) -> Self {
+        let (name, Choice { label, command, .. }) = (choice.name().to_owned(), choice.clone());
+        Self { name, label, command }
+    }
+}
+
+impl WaitingView {
+    fn new(kind: WaitingKind, id: String, session: &SessionIdentity, since: Timestamp, choices: Choices) -> Self {
         Self {
             id,
             kind,
-            session_id: waiting.session.conversation.to_string(),
-            channel: waiting.session.channel,
-            title: waiting.plan.display_title(),
-            since: waiting.since,
-            digest: waiting.digest.to_string(),
-            choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+            session_id: session.conversation.to_string(),
+            channel: session.channel,
+            title: String::new(),
+            since,
+            digest: String::new(),
+            situation: choices.situation,
+            choices: choices.list.iter().map(|choice| choice.name().to_owned()).collect(),
+            actions: choices.list.iter().map(ChoiceView::from).collect(),
             require: None,
-            approved_by_some: waiting.plan.incomplete_approval.as_ref().map(|approval| approval.to_string()),
-            plan_id: Some(waiting.plan.id.to_string()),
-            number: Some(waiting.plan.number),
-            status: Some(waiting.plan.status),
-            active: Some(waiting.active),
-            step,
+            approved_by_some: None,
+            plan_id: None,
+            number: None,
+            status: None,
+            active: None,
+            step: None,
             call: None,
             questions: None,
             tool_change: None,
@@ -196,45 +200,54 @@ impl From<&Waiting> for WaitingView {
     }
 }
 
-impl From<&WaitingAsk> for WaitingView {
-    fn from(waiting: &WaitingAsk) -> Self {
-        let WaitingAsk { session, ask, plan } = waiting;
-        let (kind, choices, call, questions) = match &ask.subject {
-            AskSubject::Permission(call) => {
-                let choices =
-                    if plan.is_some() { &["once", "plan", "always", "no"][..] } else { &["once", "always", "no"] };
-                let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
-                (WaitingKind::Permission, choices, Some(CallToPermitView::of(ask, call)), None)
+impl From<&Waiting> for WaitingView {
+    fn from(waiting: &Waiting) -> Self {
+        let plan = &waiting.plan;
+        let (kind, id) = match &waiting.wants {
+            WaitingFor::Approval => (WaitingKind::Plan, plan.id.to_string()),
+            WaitingFor::Paused => (WaitingKind::Run, plan.id.to_string()),
+            WaitingFor::UncertainStep { .. } => (WaitingKind::Uncertain, plan.id.to_string()),
+            // A go is for the step that was shown, and not for a later one.
+            WaitingFor::StepEnded { position, .. } => (WaitingKind::Step, format!("{}:{position}", plan.id)),
+        };
+        let step = match waiting.wants.clone() {
+            WaitingFor::Approval | WaitingFor::Paused => None,
+            WaitingFor::UncertainStep { position, description, note } => {
+                Some(WaitingStepView { position, description, note, status: None })
             }
-            AskSubject::Questions { questions } => {
-                let choices = match questions.as_slice() {
-                    [question] => question.choices.clone(),
-                    _ => Vec::new(),
-                };
-                let questions = questions.iter().map(QuestionView::from).collect();
-                (WaitingKind::Question, choices, None, Some(questions))
+            WaitingFor::StepEnded { position, description, status, note } => {
+                Some(WaitingStepView { position, description, note, status: Some(status) })
             }
         };
         Self {
-            id: ask.id.to_string(),
-            kind,
-            session_id: session.conversation.to_string(),
-            channel: session.channel,
+            title: plan.display_title(),
+            digest: waiting.digest.to_string(),
+            approved_by_some: plan.incomplete_approval.as_ref().map(|approval| approval.to_string()),
+            plan_id: Some(plan.id.to_string()),
+            number: Some(plan.number),
+            status: Some(plan.status),
+            active: Some(waiting.active),
+            step,
+            ..Self::new(kind, id, &waiting.session, waiting.since, choices(plan, None))
+        }
+    }
+}
+
+impl From<&WaitingAsk> for WaitingView {
+    fn from(waiting: &WaitingAsk) -> Self {
+        let WaitingAsk { session, ask, plan } = waiting;
+        let kind = match &ask.subject {
+            AskSubject::Permission(_) => WaitingKind::Permission,
+            AskSubject::Questions { .. } => WaitingKind::Question,
+        };
+        let AskView { id, digest, call, questions } = AskView::from(ask);
+        Self {
             title: ask.subject.title(),
-            since: ask.asked_at,
-            digest: ask.digest.to_string(),
-            choices,
-            require: None,
-            approved_by_some: None,
+            digest,
             plan_id: plan.as_ref().map(ToString::to_string),
-            number: None,
-            status: None,
-            active: None,
-            step: None,
             call,
             questions,
-            tool_change: None,
-            run: None,
+            ..Self::new(kind, id, session, ask.asked_at, ask_choices(waiting))
         }
     }
 }
@@ -251,25 +264,9 @@ impl From<&WaitingRun> for WaitingView {
             RunState::Running | RunState::Ended { .. } => (WaitingKind::Run, String::new()),
         };
         Self {
-            id: run.id().to_string(),
-            kind,
-            session_id: session.conversation.to_string(),
-            channel: session.channel,
             title: format!("Run {} is {}, {why}: {task}", run.number, run.state.name()),
-            since: *since,
-            digest: String::new(),
-            choices: ["resume", "stop"].map(str::to_owned).to_vec(),
-            require: None,
-            approved_by_some: None,
-            plan_id: None,
-            number: None,
-            status: None,
-            active: None,
-            step: None,
-            call: None,
-            questions: None,
-            tool_change: None,
             run: Some(RunView::from(run)),
+            ..Self::new(kind, run.id().to_string(), session, *since, run_choices(run))
         }
     }
 }

@@ -9,32 +9,25 @@ use planwright_core::session::SessionIdentity;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::schemas::{ActorSchema, MemoryKindSchema, MemoryTrustSchema};
-
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Memory)]
 pub struct MemoryView {
-    #[schema(value_type = String)]
     pub id: MemoryId,
     /// `global`, `session:CHANNEL:KEY`, `goal:CHANNEL:KEY:GOAL` or `task:TASK`
     #[schema(value_type = String)]
     pub scope: MemoryScope,
-    #[schema(value_type = MemoryKindSchema)]
     pub kind: MemoryKind,
     pub content: String,
     pub tags: Vec<String>,
     pub source: SourceView,
     /// Who wrote it.
-    #[schema(value_type = ActorSchema)]
     pub author: Actor,
-    #[schema(value_type = MemoryTrustSchema)]
     pub trust: MemoryTrust,
-    #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
     /// From then on it is not found any more.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    #[schema(nullable = false)]
     pub expires_at: Option<Timestamp>,
     /// How well it answers the question; 0 in a list.
     pub score: f64,
@@ -49,16 +42,13 @@ pub struct MemoryView {
 #[schema(as = MemoryOffer)]
 pub struct MemoryOfferView {
     /// The id that the memory has once it is accepted.
-    #[schema(value_type = String)]
     pub id: MemoryId,
     /// Where it is written.
     #[schema(value_type = String)]
     pub scope: MemoryScope,
-    #[schema(value_type = MemoryKindSchema)]
     pub kind: MemoryKind,
     pub content: String,
     pub source: SourceView,
-    #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
 }
 

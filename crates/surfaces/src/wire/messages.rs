@@ -7,10 +7,8 @@ use planwright_engine::history::{Message, MessageCall, MessageRole};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::schemas::{ActorSchema, ToolStatusSchema};
-
 /// In bytes.
-const MOST_ARGUMENTS: usize = 4096;
+const MAX_ARGUMENTS: usize = 4096;
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -19,7 +17,6 @@ pub struct MessageView {
     pub seq: u64,
     pub at: Timestamp,
     pub role: MessageRoleView,
-    #[schema(value_type = ActorSchema)]
     pub by: Actor,
     /// In Markdown.
     pub text: String,
@@ -32,7 +29,7 @@ pub struct MessageView {
     pub tool: Option<String>,
     /// The outcome of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<ToolStatusSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub status: Option<ToolStatus>,
     /// How long the call took, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +67,7 @@ pub struct MessageCallView {
     pub arguments_cut: bool,
     /// Missing while it has not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<ToolStatusSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub status: Option<ToolStatus>,
 }
 
@@ -100,7 +97,7 @@ impl From<&Message> for MessageView {
 
 impl From<&MessageCall> for MessageCallView {
     fn from(call: &MessageCall) -> Self {
-        let end = (0..=MOST_ARGUMENTS).rev().find(|at| call.arguments.is_char_boundary(*at)).unwrap_or(0);
+        let end = (0..=MAX_ARGUMENTS).rev().find(|at| call.arguments.is_char_boundary(*at)).unwrap_or(0);
         let arguments = call.arguments.get(..end).unwrap_or(&call.arguments);
         Self {
             name: call.name.clone(),

@@ -1,12 +1,10 @@
 //! The progress of a running turn.
 
+use planwright_agent::session::progress::Progress;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::turn::ToolStatus;
-use planwright_engine::session::progress::Progress;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use super::schemas::{StepStatusSchema, ToolStatusSchema};
 
 use super::AnswerView;
 
@@ -51,7 +49,6 @@ pub enum ProgressView {
     },
     ToolEnded {
         name: String,
-        #[schema(value_type = ToolStatusSchema)]
         status: ToolStatus,
         detail: String,
         took_ms: u64,
@@ -65,7 +62,6 @@ pub enum ProgressView {
         position: usize,
         total: usize,
         about: String,
-        #[schema(value_type = StepStatusSchema)]
         status: StepStatus,
         note: Option<String>,
         took_ms: u64,
@@ -81,39 +77,14 @@ pub enum ProgressView {
 }
 
 impl ProgressView {
-    /// The `type` it carries.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Accepted { .. } => "accepted",
-            Self::Resumed { .. } => "resumed",
-            Self::Finished { .. } => "finished",
-            Self::ModelCalled => "model_called",
-            Self::Text { .. } => "text",
-            Self::Again { .. } => "again",
-            Self::Replied { .. } => "replied",
-            Self::ToolStarted { .. } => "tool_started",
-            Self::ToolOutput { .. } => "tool_output",
-            Self::ToolEnded { .. } => "tool_ended",
-            Self::StepStarted { .. } => "step_started",
-            Self::StepEnded { .. } => "step_ended",
-            Self::Said { .. } => "said",
-            Self::Compacting => "compacting",
-            Self::Compacted { .. } => "compacted",
-        }
-    }
-}
-
-impl ProgressView {
-    /// `None` for progress that is not for clients.
-    pub fn of(progress: &Progress) -> Option<Self> {
+    pub fn of(progress: &Progress) -> Self {
         let milliseconds = |time: &std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        Some(match progress {
+        match progress {
             Progress::WaitingForOthers => Self::Waiting,
             Progress::Accepted(turn) => Self::Accepted { turn_id: turn.to_string() },
             Progress::Resumed(turn) => Self::Resumed { turn_id: turn.to_string() },
             Progress::Finished(outcome) => {
-                let answer = planwright_engine::session::outcome::Answer::from(outcome.as_ref().clone());
+                let answer = planwright_agent::session::outcome::Answer::from(outcome.as_ref().clone());
                 Self::Finished { answer: Box::new(answer.into()) }
             }
             Progress::ModelCalled => Self::ModelCalled,
@@ -139,11 +110,9 @@ impl ProgressView {
                 note: note.clone(),
                 took_ms: milliseconds(took),
             },
-            // A client reads the decision from the journal.
-            Progress::Decided(_) => return None,
             Progress::Said(text) => Self::Said { text: text.clone() },
             Progress::Compacting => Self::Compacting,
             Progress::Compacted { messages } => Self::Compacted { messages: *messages },
-        })
+        }
     }
 }

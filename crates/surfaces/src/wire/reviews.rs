@@ -7,8 +7,6 @@ use planwright_engine::reviews::{ReviewReport, ReviewRound, TrackedComment};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::schemas::{CommentKindSchema, CommentStateSchema, SentWithSchema};
-
 /// The comments on a plan as one person sees them.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -27,12 +25,11 @@ pub struct ReviewView {
 pub struct CommentView {
     pub id: String,
     pub anchor: AnchorView,
-    #[schema(value_type = CommentKindSchema)]
     pub kind: CommentKind,
     pub text: String,
     /// What became of it, if the plan has a newer version than the one it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<CommentStateSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub state: Option<CommentState>,
 }
 
@@ -63,7 +60,6 @@ pub struct ReviewRoundView {
     pub version: u32,
     pub at: Timestamp,
     pub by: String,
-    #[schema(value_type = SentWithSchema)]
     pub sent_with: SentWith,
     pub comments: Vec<CommentView>,
 }

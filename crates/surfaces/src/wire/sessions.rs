@@ -9,13 +9,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::PlanModeView;
-use super::schemas::{ChannelSchema, PlanStatusSchema, ProgressSchema};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredSessionView {
     pub session_id: String,
-    #[schema(value_type = ChannelSchema)]
     pub channel: Channel,
     /// The first words that were said.
     #[schema(required = true)]
@@ -67,11 +65,10 @@ pub struct ActivePlanView {
     pub id: String,
     pub number: u32,
     pub title: String,
-    #[schema(value_type = PlanStatusSchema)]
     pub status: PlanStatus,
     /// How far its execution is, if it was begun.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<ProgressSchema>, nullable = false)]
+    #[schema(nullable = false)]
     pub progress: Option<ExecutionProgress>,
 }
 

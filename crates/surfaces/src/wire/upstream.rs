@@ -1,12 +1,13 @@
 //! Upstream MCP servers.
 
 use jiff::Timestamp;
+use planwright_agent::upstream::{AcceptanceState, ServerStatus};
 use planwright_core::session::Channel;
-use planwright_engine::upstream::{AcceptanceState, ConnectionState, ServerStatus};
+use planwright_engine::upstream::ConnectionState;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{WaitingKind, WaitingView};
+use super::{ChoiceView, WaitingKind, WaitingView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = McpServer)]
@@ -103,6 +104,11 @@ impl WaitingView {
     pub fn of_server(status: &ServerStatus) -> Option<Self> {
         let (digest, difference, since) = status.state.waiting()?;
         let server = status.server.name.to_string();
+        let accept = ChoiceView {
+            name: "accept".to_owned(),
+            label: "Accept the tools".to_owned(),
+            command: format!("/tools accept {server}"),
+        };
         Some(Self {
             id: format!("mcp-server-{server}"),
             kind: WaitingKind::ToolChange,
@@ -111,7 +117,9 @@ impl WaitingView {
             title: format!("{server}: {}", difference.counts()),
             since,
             digest: digest.to_string(),
-            choices: vec!["accept".to_owned()],
+            situation: "It offers tools that no person has accepted.".to_owned(),
+            choices: vec![accept.name.clone()],
+            actions: vec![accept],
             require: None,
             approved_by_some: None,
             plan_id: None,

@@ -6,7 +6,7 @@ use planwright_core::model::ModelMessage;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use crate::world::{OTHER, PATIENCE, SESSION, World};
+use crate::world::{OTHER, SESSION, TIMEOUT, World};
 
 /// A model that ends each task at once.
 fn diligent() -> ScriptedModel {
@@ -105,7 +105,7 @@ async fn a_run_is_started_and_continued_beside_an_open_turn_and_works_after_it()
     let requests = async {
         world.model.asked(1).await;
         let promptly = async |what: &str, path: &str, body: Value| {
-            let sent = tokio::time::timeout(PATIENCE, world.post(path, body)).await;
+            let sent = tokio::time::timeout(TIMEOUT, world.post(path, body)).await;
             sent.unwrap_or_else(|_| panic!("{what} waits for the open turn"))
         };
         let run = promptly("a start", "/api/runs", json!({ "sessionId": SESSION })).await.with(201);
@@ -119,8 +119,8 @@ async fn a_run_is_started_and_continued_beside_an_open_turn_and_works_after_it()
         gate.open();
         run
     };
-    let (said, run) = tokio::join!(world.say("take your time"), requests);
-    assert_eq!(said.with(200)["reply"], "At last.");
+    let (reply, run) = tokio::join!(world.say("take your time"), requests);
+    assert_eq!(reply.with(200)["reply"], "At last.");
     assert_eq!(ended(&world, &run).await["state"], "completed");
     let names = world.event_names(SESSION).await;
     let place = |name: &str| names.iter().position(|one| one == name).unwrap();

@@ -82,10 +82,10 @@ async fn a_damaged_entry_does_not_hide_the_rest_of_the_conversation() {
         let which = if event == "turn_ended" { 2 } else { 1 };
         assert_eq!(world.tamper(&nth(which)), 1, "{event}");
         let page = world.get(&path).await.with(200);
-        let said: Vec<_> =
+        let reply: Vec<_> =
             page["messages"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap()).collect();
         for text in texts {
-            assert!(said.contains(text), "{event}: {text:?} is not in {said:?}");
+            assert!(reply.contains(text), "{event}: {text:?} is not in {reply:?}");
         }
         assert_eq!(names(&page).len(), 1, "{page}");
         assert!(
@@ -104,6 +104,6 @@ async fn a_damaged_entry_does_not_hide_the_rest_of_the_conversation() {
                 None => break,
             }
         }
-        assert_eq!((paged.iter().map(String::as_str).collect::<Vec<_>>(), named), (said, 1), "{event}");
+        assert_eq!((paged.iter().map(String::as_str).collect::<Vec<_>>(), named), (reply, 1), "{event}");
     }
 }

@@ -108,7 +108,7 @@ async fn changes_are_asked_for_and_made() {
     assert_eq!((&revised["id"], &revised["feedback"]), (&plan["id"], &json!("ask first")));
     let mut changes = world.ledger.changes();
     while world.get(&format!("/api/plans/1?sessionId={SESSION}")).await.with(200)["markdown"] != again {
-        tokio::time::timeout(crate::world::PATIENCE, changes.recv()).await.unwrap().unwrap();
+        tokio::time::timeout(crate::world::TIMEOUT, changes.recv()).await.unwrap().unwrap();
     }
     for body in [json!({}), json!({ "feedback": "  " })] {
         world.post(&path(&plan, "revise"), body).await.refused(400, "INVALID_ARGUMENT");

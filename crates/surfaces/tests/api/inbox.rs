@@ -1,7 +1,7 @@
 //! What waits for a person, over all sessions.
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, EndedStep, RunCommand, StepOutcome};
+use planwright_core::command::{Command, EndedStep, ExecutionCommand, StepOutcome};
 use planwright_core::ids::StepId;
 use planwright_core::plan::execution::StepStatus;
 use planwright_llm::scripted::Reply;
@@ -23,7 +23,7 @@ async fn plans_to_be_approved_are_listed_over_all_sessions() {
     assert_eq!(
         mine,
         json!({
-            "id": plan["id"], "kind": "plan", "choices": ["approve", "revise", "reject"], "require": "any", "sessionId": SESSION, "channel": "web", "planId": plan["id"], "number": 1,
+            "id": plan["id"], "kind": "plan", "situation": "It waits for your decision.", "choices": ["approve", "revise", "reject"], "actions": plan["actions"], "require": "any", "sessionId": SESSION, "channel": "web", "planId": plan["id"], "number": 1,
             "title": plan["title"], "status": "READY", "digest": plan["digest"], "since": null, "active": true,
         })
     );
@@ -72,8 +72,8 @@ async fn a_step_with_an_unknown_result_waits_for_a_person() {
     let execution = running.execution.as_ref().unwrap();
     let (id, steps) = (execution.id.clone(), [0, 1].map(|index| execution.steps[index].step.clone()));
     let advance = async |ended: Vec<EndedStep>, begun: Vec<StepId>| {
-        let advance = RunCommand::Advance { plan: found.id.clone(), execution: id.clone(), ended, begun };
-        engine.submit(&session, &Actor::system("web"), Command::Run(advance)).await.unwrap();
+        let advance = ExecutionCommand::Advance { plan: found.id.clone(), execution: id.clone(), ended, begun };
+        engine.submit(&session, &Actor::system("web"), Command::Execution(advance)).await.unwrap();
     };
     let ended = |index: usize, status, note: Option<&str>| {
         let outcome = StepOutcome { status, note: note.map(str::to_owned), evidence: None };

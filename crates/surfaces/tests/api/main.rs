@@ -5,6 +5,7 @@
 mod asks;
 mod auto;
 mod changes;
+mod choices;
 mod damage;
 mod decisions;
 mod files;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use planwright_agent::toolbox::Toolbox;
+use planwright_agent::upstream::UpstreamTools;
 use planwright_core::upstream::UpstreamTool;
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::upstream::{ToolPins, UpstreamTools};
+use planwright_engine::upstream::ToolPins;
 use planwright_llm::scripted::ScriptedModel;
 use planwright_test_support::upstream::{FakeServers, described_tool, not_shown, wordy_tools};
 use serde_json::json;

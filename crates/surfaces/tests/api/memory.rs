@@ -52,8 +52,8 @@ async fn a_memory_is_saved_found_promoted_and_forgotten() {
 #[tokio::test]
 async fn the_list_says_whether_a_change_can_be_taken_back() {
     let world = World::new([]).await;
-    let can_undo = async |session: &str, words: &str| {
-        let page = world.get(&format!("/api/memory?sessionId={session}{words}")).await.with(200);
+    let can_undo = async |session: &str, text: &str| {
+        let page = world.get(&format!("/api/memory?sessionId={session}{text}")).await.with(200);
         page["canUndo"].as_bool().unwrap()
     };
     save(&world, OTHER, "The till is red.").await;

@@ -89,8 +89,8 @@ async fn the_conversation_is_read_from_its_end() {
     let (mut pages, mut next) = (Vec::new(), path.clone());
     loop {
         let page = world.get(&next).await.with(200);
-        let words = |message: &Value| message["text"].as_str().unwrap().to_owned();
-        pages.push(page["messages"].as_array().unwrap().iter().map(words).collect::<Vec<_>>());
+        let phrase = |message: &Value| message["text"].as_str().unwrap().to_owned();
+        pages.push(page["messages"].as_array().unwrap().iter().map(phrase).collect::<Vec<_>>());
         match page["next"].as_u64() {
             Some(before) => next = format!("{path}&before={before}"),
             None => break,
@@ -133,7 +133,7 @@ async fn closing_the_connection_does_not_stop_the_turn() {
         if page["messages"].as_array().unwrap().last().unwrap()["text"] == "Still here." {
             break;
         }
-        tokio::time::timeout(crate::world::PATIENCE, changes.recv()).await.unwrap().unwrap();
+        tokio::time::timeout(crate::world::TIMEOUT, changes.recv()).await.unwrap().unwrap();
     }
 }
 

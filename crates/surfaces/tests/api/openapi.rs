@@ -45,7 +45,7 @@ fn every_call_says_what_it_takes_and_what_it_answers() {
     assert!(operations.len() >= 21, "{}", operations.len());
     for (method, path, call) in operations {
         let what = format!("{method} {path}");
-        assert!(call["summary"].as_str().is_some_and(|words| !words.is_empty()), "{what} has no summary");
+        assert!(call["summary"].as_str().is_some_and(|expected| !expected.is_empty()), "{what} has no summary");
         assert!(call["security"].is_null(), "{what} has doors of its own");
         for (status, answer) in call["responses"].as_object().unwrap() {
             if status.starts_with(['4', '5']) {

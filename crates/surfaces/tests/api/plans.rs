@@ -7,7 +7,7 @@ use planwright_core::approval::{ApprovalPolicy, Require};
 use planwright_llm::scripted::{Gate, Reply};
 use serde_json::{Value, json};
 
-use crate::world::{MARKDOWN, PATIENCE, SESSION, World, came, sent};
+use crate::world::{MARKDOWN, SESSION, TIMEOUT, World, came, sent};
 
 #[tokio::test]
 async fn plan_work_is_turned_on_and_off() {
@@ -43,7 +43,7 @@ async fn plan_work_is_turned_on_and_off_beside_an_open_turn() {
     let requests = async {
         world.model.asked(1).await;
         let promptly = async |path: &str| {
-            let sent = tokio::time::timeout(PATIENCE, world.post(path, here.clone())).await;
+            let sent = tokio::time::timeout(TIMEOUT, world.post(path, here.clone())).await;
             sent.unwrap_or_else(|_| panic!("{path} waits for the open turn")).with(200)["planMode"]["enabled"].clone()
         };
         assert_eq!(promptly("/api/plans/enable").await, true);
@@ -54,8 +54,8 @@ async fn plan_work_is_turned_on_and_off_beside_an_open_turn() {
         world.model.asked(1).await;
         world.say("/plan on").await
     };
-    let (said, (), typed) = tokio::join!(world.say("take your time"), requests, typed);
-    assert_eq!(said.with(200)["reply"], "At last.");
+    let (reply, (), typed) = tokio::join!(world.say("take your time"), requests, typed);
+    assert_eq!(reply.with(200)["reply"], "At last.");
     typed.with(200);
     let names = world.event_names(SESSION).await;
     let switches: Vec<_> = names.iter().filter(|name| name.starts_with("plan_mode") || *name == "turn_ended").collect();

@@ -59,7 +59,7 @@ async fn each_step_is_shown_against_the_files_as_they_are_and_as_earlier_steps_l
         assert_eq!((&step["stepId"], &step["step"]), (&known["id"], &known["position"]));
     }
     let texts = |step: usize| (steps[step - 1]["before"].clone(), steps[step - 1]["after"].clone());
-    let problem = |step: usize| steps[step - 1].get("problem").map(|words| words.as_str().unwrap().to_owned());
+    let problem = |step: usize| steps[step - 1].get("problem").map(|text| text.as_str().unwrap().to_owned());
     for (step, before, after) in [
         (1, json!("ding\n"), json!("dong\n")),
         (2, json!("dong\n"), json!("dang\n")),

@@ -54,8 +54,8 @@ async fn a_draft_is_kept_until_it_is_replaced() {
     assert_eq!(states(&second["comments"]), [("c2", "")]);
     // Neither the plan nor the conversation knows of it.
     assert_eq!(world.get(&format!("/api/plans/{}", plan["id"].as_str().unwrap())).await.with(200), plan);
-    let said = world.get(&format!("/api/sessions/{SESSION}/messages")).await.with(200);
-    assert!(!said.to_string().contains("Which?"));
+    let reply = world.get(&format!("/api/sessions/{SESSION}/messages")).await.with(200);
+    assert!(!reply.to_string().contains("Which?"));
 }
 
 #[tokio::test]

@@ -41,8 +41,8 @@ async fn each_step_of_a_specialist_says_how_many_calls_and_tokens_it_took() {
     world.post("/api/plans/enable", json!({ "sessionId": SESSION, "style": "build" })).await.with(200);
     world.say("plan the shop").await.with(200);
     let plan = world.get(&format!("/api/plans/1?sessionId={SESSION}")).await.with(200);
-    let said = world.get(&format!("/api/sessions/{SESSION}/messages")).await.with(200);
-    assert_eq!(plan["status"], "READY", "{said}");
+    let told = world.get(&format!("/api/sessions/{SESSION}/messages")).await.with(200);
+    assert_eq!(plan["status"], "READY", "{told}");
     let execution = approved(&world, plan["id"].as_str().unwrap()).await;
     let costs: Vec<_> =
         execution["steps"].as_array().unwrap().iter().map(|step| (&step["calls"], &step["spend"])).collect();

@@ -6,7 +6,7 @@ use futures::StreamExt as _;
 use planwright_llm::scripted::{Gate, Reply};
 use serde_json::{Value, json};
 
-use crate::world::{PATIENCE, SESSION, World, came, drafting};
+use crate::world::{SESSION, TIMEOUT, World, came, drafting};
 
 fn asking(text: &str) -> Request<Body> {
     let request = Request::post(format!("/api/sessions/{SESSION}/messages"));
@@ -69,11 +69,11 @@ async fn a_server_that_stops_ends_its_streams() {
     let world = World::new([Reply::text("too late").behind(&gate)]).await;
     let response = world.send(asking("take your time")).await;
     let mut body = response.into_body().into_data_stream();
-    let first = tokio::time::timeout(PATIENCE, body.next()).await.unwrap().unwrap().unwrap();
+    let first = tokio::time::timeout(TIMEOUT, body.next()).await.unwrap().unwrap().unwrap();
     assert_eq!(events(std::str::from_utf8(&first).unwrap())[0].0, "accepted");
     world.stopping.cancel();
     let mut rest = String::new();
-    while let Some(piece) = tokio::time::timeout(PATIENCE, body.next()).await.unwrap() {
+    while let Some(piece) = tokio::time::timeout(TIMEOUT, body.next()).await.unwrap() {
         rest.push_str(std::str::from_utf8(&piece.unwrap()).unwrap());
     }
     let last = events(&rest).pop().unwrap();
@@ -97,6 +97,6 @@ async fn closing_a_stream_does_not_stop_the_turn() {
         if page.text.contains("Still here.") {
             break;
         }
-        tokio::time::timeout(PATIENCE, changes.recv()).await.unwrap().unwrap();
+        tokio::time::timeout(TIMEOUT, changes.recv()).await.unwrap().unwrap();
     }
 }

@@ -3,7 +3,7 @@
 use planwright_llm::scripted::{Gate, Reply};
 use serde_json::{Value, json};
 
-use crate::world::{OTHER, PATIENCE, SESSION, World};
+use crate::world::{OTHER, SESSION, TIMEOUT, World};
 
 #[tokio::test]
 async fn the_documents_are_shown_as_they_are_and_only_those_of_the_session() {
@@ -83,7 +83,7 @@ async fn a_document_is_written_while_a_turn_is_under_way() {
     let world = World::new([Reply::text("Noted."), Reply::text("Done.").behind(&gate)]).await;
     world.say("/plan move the blog").await.with(200);
     let writing = async {
-        tokio::time::timeout(PATIENCE, world.model.asked(2)).await.expect("the model is asked");
+        tokio::time::timeout(TIMEOUT, world.model.asked(2)).await.expect("the model is asked");
         let body = json!({ "sessionId": SESSION, "version": 1, "markdown": "# Found\n" });
         let written = world.put("/api/workbook/findings", body).await.with(200);
         let working = world.get(&format!("/api/sessions/{SESSION}")).await.with(200)["working"].clone();

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::Response;
-use planwright_engine::agent::Agent;
+use planwright_agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::agent::AgentSetup;
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 /// Nothing here takes that long; it turns a hanging test into a failing one.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 pub(crate) const SESSION: &str = "session-one";
 pub(crate) const OTHER: &str = "session-two";
 pub(crate) const MARKDOWN: &str = "# Move the blog\n\n- [ ] copy the files\n- [ ] change the name\n";
@@ -178,7 +178,7 @@ impl World {
                 changes.recv().await.unwrap();
             }
         };
-        tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("plan {plan} is never {status}"))
+        tokio::time::timeout(TIMEOUT, waiting).await.unwrap_or_else(|_| panic!("plan {plan} is never {status}"))
     }
 
     /// Waits until no turn of the session is open.
@@ -190,7 +190,7 @@ impl World {
                 changes.recv().await.unwrap();
             }
         };
-        tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("{session} is never idle"));
+        tokio::time::timeout(TIMEOUT, waiting).await.unwrap_or_else(|_| panic!("{session} is never idle"));
     }
 
     pub(crate) async fn event_names(&self, session: &str) -> Vec<String> {
@@ -201,13 +201,13 @@ impl World {
 }
 
 pub(crate) async fn sent(router: Router, request: Request<Body>) -> Response {
-    let answer = tokio::time::timeout(PATIENCE, router.oneshot(request)).await;
+    let answer = tokio::time::timeout(TIMEOUT, router.oneshot(request)).await;
     answer.expect("it answers").unwrap()
 }
 
 pub(crate) async fn came(response: Response) -> Received {
     let (parts, body) = response.into_parts();
-    let bytes = tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, usize::MAX)).await.unwrap().unwrap();
+    let bytes = tokio::time::timeout(TIMEOUT, axum::body::to_bytes(body, usize::MAX)).await.unwrap().unwrap();
     Received { status: parts.status, headers: parts.headers, text: String::from_utf8(bytes.to_vec()).unwrap() }
 }
 

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::world::PATIENCE;
+use crate::world::TIMEOUT;
 
 /// A request as it goes over the wire.
 #[derive(Debug, Clone)]
@@ -123,20 +123,20 @@ impl Answer {
         let problem = self.json();
         assert_eq!(problem["code"], code, "{self:?}");
         assert_eq!(problem["status"], status, "{self:?}");
-        assert!(problem["detail"].as_str().is_some_and(|words| !words.is_empty()), "{self:?}");
+        assert!(problem["detail"].as_str().is_some_and(|expected| !expected.is_empty()), "{self:?}");
         assert_eq!(self.header("www-authenticate").is_some(), status == 401, "{self:?}");
     }
 }
 
 pub(crate) async fn write(stream: &mut TcpStream, bytes: &[u8]) {
-    timeout(PATIENCE, stream.write_all(bytes)).await.expect("the server reads").unwrap();
+    timeout(TIMEOUT, stream.write_all(bytes)).await.expect("the server reads").unwrap();
 }
 
 /// Whatever comes until the server closes the connection; `None` if that is nothing.
 pub(crate) async fn rest(stream: &mut TcpStream) -> Option<Answer> {
     let mut bytes = Vec::new();
     // A connection that is cut off has said what it has said.
-    let _ = timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("the server closes");
+    let _ = timeout(TIMEOUT, stream.read_to_end(&mut bytes)).await.expect("the server closes");
     (!bytes.is_empty()).then(|| Answer::parse(&bytes))
 }
 
@@ -145,7 +145,7 @@ pub(crate) async fn next(stream: &mut TcpStream) -> Answer {
     let mut bytes = Vec::new();
     loop {
         let mut more = [0; 4096];
-        let read = timeout(PATIENCE, stream.read(&mut more)).await.expect("the server answers").unwrap();
+        let read = timeout(TIMEOUT, stream.read(&mut more)).await.expect("the server answers").unwrap();
         assert!(read > 0, "the server closed the connection after {:?}", String::from_utf8_lossy(&bytes));
         bytes.extend_from_slice(&more[..read]);
         if !bytes.windows(4).any(|end| end == b"\r\n\r\n") {

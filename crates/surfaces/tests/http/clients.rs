@@ -1,12 +1,12 @@
 //! The browsers that are signed in, and signing one of them out.
 
+use planwright_agent::Agent;
 use planwright_core::actor::Actor;
-use planwright_engine::agent::Agent;
 use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::client::{Answer, Ask, next, write};
-use crate::world::{PATIENCE, World};
+use crate::world::{TIMEOUT, World};
 
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0";
 
@@ -58,7 +58,7 @@ async fn a_browser_is_listed_once_it_is_seen_and_can_be_signed_out() {
     assert_eq!(world.end(id).await.status, 204);
     let mut bytes = Vec::new();
     let closed = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut bytes);
-    let _ = timeout(PATIENCE, closed).await.expect("the server closes the WebSocket");
+    let _ = timeout(TIMEOUT, closed).await.expect("the server closes the WebSocket");
     world.send(list(&world, &one)).await.assert_problem(401, "UNAUTHENTICATED");
     assert_eq!(world.clients(list(&world, &other)).await.len(), 1);
     world.end(id).await.assert_problem(404, "NOT_FOUND");
@@ -83,7 +83,7 @@ async fn the_list_outlives_the_server_and_ends_with_the_token() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };
-    timeout(PATIENCE, written).await.expect("the list is written");
+    timeout(TIMEOUT, written).await.expect("the list is written");
     let text = std::fs::read_to_string(&file).unwrap();
     let seal = cookie.rsplit('.').next().unwrap();
     assert!(!text.contains(seal) && !text.contains("a-token-of-both"), "{text}");
@@ -108,7 +108,7 @@ async fn the_list_outlives_the_server_and_ends_with_the_token() {
         204
     );
     let noticed = async { while one.send(named("GET /api/clients").cookie(&cookie)).await.status != 401 {} };
-    timeout(PATIENCE, noticed).await.expect("the other server notices");
+    timeout(TIMEOUT, noticed).await.expect("the other server notices");
 
     let again = one.send(named("POST /api/login").json(r#"{"token":"a-token-of-both"}"#)).await;
     let cookie = again.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();

@@ -5,7 +5,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::client::{next, rest, write};
-use crate::world::{PATIENCE, World};
+use crate::world::{TIMEOUT, World};
 
 /// A connection that has presented the token.
 async fn authenticated(world: &World) -> TcpStream {
@@ -25,7 +25,7 @@ async fn authenticated_connections_are_limited_and_a_free_slot_is_used_again() {
 
     drop(held.pop());
     // The slot is free as soon as the server has noticed.
-    timeout(PATIENCE, async {
+    timeout(TIMEOUT, async {
         loop {
             let mut stream = world.connect().await;
             write(&mut stream, &world.ask("GET /healthz").header("Connection", "close").bytes()).await;

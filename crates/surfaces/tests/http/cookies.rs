@@ -7,7 +7,7 @@ use planwright_surfaces::http::Token;
 use tokio::time::timeout;
 
 use crate::client::next;
-use crate::world::{PATIENCE, World};
+use crate::world::{TIMEOUT, World};
 
 /// A cookie as a server with this token makes it.
 fn forged(world: &World, token: &str, text: &str) -> String {
@@ -224,7 +224,7 @@ async fn a_sign_out_holds_for_every_server_of_the_data_folder() {
     let out = named("POST /api/logout").header("Origin", "http://plans.example.org").cookie(&cookie);
     assert_eq!(one.send(out).await.status, 200);
     let noticed = async { while running.send(look()).await.status != 401 {} };
-    timeout(PATIENCE, noticed).await.expect("the other server notices");
+    timeout(TIMEOUT, noticed).await.expect("the other server notices");
     let restarted = start().await;
     assert_eq!(restarted.send(look()).await.status, 401);
 }
@@ -242,6 +242,6 @@ async fn a_sign_out_ends_open_websockets_of_the_cookie() {
     world.sign_out(&cookie).await;
     let mut bytes = Vec::new();
     let ended = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut bytes);
-    let _ = timeout(PATIENCE, ended).await.expect("the server closes it");
+    let _ = timeout(TIMEOUT, ended).await.expect("the server closes it");
     assert!(bytes.starts_with(&[0x88]), "a close frame: {bytes:?}");
 }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::client::{Ask, next, write};
-use crate::world::{PATIENCE, World};
+use crate::world::{TIMEOUT, World};
 
 const OWNER_REQUESTS: usize = 100;
 
@@ -76,7 +76,7 @@ async fn requests_without_the_token_take_nothing_from_the_owner() {
     assert!(flooded[4].keys().eq([&200]), "open pages are answered: {flooded:?}");
     // The owner's own requests are limited, too.
     let limited = async { while world.send(world.allowed("GET /nothing")).await.status != 429 {} };
-    tokio::time::timeout(PATIENCE, limited).await.expect("the limit is met");
+    tokio::time::timeout(TIMEOUT, limited).await.expect("the limit is met");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use crate::client::Answer;
-use crate::world::{PATIENCE, World};
+use crate::world::{TIMEOUT, World};
 
 #[tokio::test]
 async fn the_server_is_ready_while_the_store_answers() {
@@ -35,7 +35,7 @@ impl World {
                 }
             }
         };
-        timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("/readyz never answers {status}"))
+        timeout(TIMEOUT, asking).await.unwrap_or_else(|_| panic!("/readyz never answers {status}"))
     }
 }
 
@@ -72,7 +72,7 @@ async fn readiness_says_everything_that_is_wrong() {
             }
         }
     };
-    let answer = timeout(PATIENCE, both).await.expect("the full disk is noticed");
+    let answer = timeout(TIMEOUT, both).await.expect("the full disk is noticed");
     assert!(!answer.to_string().contains("block device"), "details are for the log: {answer}");
 
     world.control.answer();

@@ -37,7 +37,7 @@ async fn a_body_that_does_not_say_how_large_it_is_is_cut() {
 async fn bodies_are_json_and_say_where_they_are_wrong() {
     let world = World::limited(|limits| limits.json_depth = 3).await;
     let login = |body: &str| world.ask("POST /api/login").json(body);
-    for (body, path, words) in [
+    for (body, path, text) in [
         ("{", "", "it is not JSON: EOF"),
         ("[]", "", ""),
         ("nonsense", "", "it is not JSON: expected"),
@@ -52,7 +52,7 @@ async fn bodies_are_json_and_say_where_they_are_wrong() {
         let answer = world.send(login(body)).await;
         answer.assert_problem(400, "INVALID_ARGUMENT");
         let problem = answer.json();
-        assert!(problem["detail"].as_str().unwrap().contains(words), "{body}: {problem}");
+        assert!(problem["detail"].as_str().unwrap().contains(text), "{body}: {problem}");
         if !path.is_empty() {
             assert_eq!(problem["errors"][0]["path"], path, "{body}: {problem}");
         }

@@ -5,7 +5,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::time::timeout;
 
 use crate::client::{Answer, Ask, write};
-use crate::world::{PATIENCE, World};
+use crate::world::{TIMEOUT, World};
 
 const PATH: &str = "POST /mcp/k3yk3y8x";
 
@@ -44,16 +44,16 @@ fn messages(answer: &Answer) -> Vec<(String, Value)> {
 }
 
 /// Reads a stream that stays open until these words come.
-async fn read_until(world: &World, ask: &Ask, words: &str) -> String {
+async fn read_until(world: &World, ask: &Ask, expected: &str) -> String {
     let mut stream = world.connect().await;
     write(&mut stream, &ask.bytes()).await;
     let mut bytes = Vec::new();
     loop {
         let mut more = [0; 4096];
-        let read = timeout(PATIENCE, stream.read(&mut more)).await.expect("the server answers").unwrap();
+        let read = timeout(TIMEOUT, stream.read(&mut more)).await.expect("the server answers").unwrap();
         bytes.extend_from_slice(&more[..read]);
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        if text.contains(words) {
+        if text.contains(expected) {
             return text;
         }
         assert!(read > 0, "the stream ended: {text}");

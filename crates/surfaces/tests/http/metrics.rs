@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 
 use crate::client::{next, write};
-use crate::world::{PATIENCE, World};
+use crate::world::{TIMEOUT, World};
 
 const SESSION: &str = "session-one";
 const OTHER: &str = "session-two";
@@ -48,7 +48,7 @@ impl World {
 
     async fn until_metric(&self, series: &str, expected: u64) {
         let asking = async { while self.metric(series).await != expected {} };
-        timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("{series} is never {expected}"));
+        timeout(TIMEOUT, asking).await.unwrap_or_else(|_| panic!("{series} is never {expected}"));
     }
 }
 

@@ -5,7 +5,7 @@ use secrecy::ExposeSecret;
 use tokio::time::timeout;
 
 use crate::client::Ask;
-use crate::world::{PATIENCE, World};
+use crate::world::{TIMEOUT, World};
 
 impl World {
     fn rotate(&self) -> String {
@@ -15,7 +15,7 @@ impl World {
     /// Asks until this token is answered like this.
     async fn until(&self, token: &str, status: u16) {
         let asking = async { while self.send(self.ask("GET /metrics").bearer(token)).await.status != status {} };
-        timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("it is never answered with {status}"));
+        timeout(TIMEOUT, asking).await.unwrap_or_else(|_| panic!("it is never answered with {status}"));
     }
 }
 
@@ -45,7 +45,7 @@ async fn a_new_token_is_noticed_before_a_client_sends_it() {
     let cookie = world.cookie().await;
     world.rotate();
     let asking = async { while world.send(world.ask("GET /metrics").cookie(&cookie)).await.status != 401 {} };
-    timeout(PATIENCE, asking).await.expect("the old cookie ends");
+    timeout(TIMEOUT, asking).await.expect("the old cookie ends");
     world.send(world.allowed("GET /metrics")).await.assert_problem(401, "UNAUTHENTICATED");
 }
 

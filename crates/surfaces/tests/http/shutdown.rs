@@ -6,7 +6,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::client::{next, rest, write};
-use crate::world::{PATIENCE, World};
+use crate::world::{TIMEOUT, World};
 
 /// A request that has begun and is not there yet.
 async fn half_asked(world: &World) -> (TcpStream, Vec<u8>) {
@@ -21,7 +21,7 @@ async fn half_asked(world: &World) -> (TcpStream, Vec<u8>) {
     write(&mut stream, &bytes[..head]).await;
     // The server says that it waits for the body: the request is being handled.
     let mut line = [0; 25];
-    let read = timeout(PATIENCE, tokio::io::AsyncReadExt::read_exact(&mut stream, &mut line)).await;
+    let read = timeout(TIMEOUT, tokio::io::AsyncReadExt::read_exact(&mut stream, &mut line)).await;
     read.expect("it is waited for the body").unwrap();
     assert_eq!(&line, b"HTTP/1.1 100 Continue\r\n\r\n");
     (stream, bytes[head..].to_vec())
@@ -38,7 +38,7 @@ async fn requests_that_have_begun_are_answered_and_no_new_connection_is_accepted
     world.shutdown.cancel();
     assert!(rest(&mut idle).await.is_none(), "an idle connection is closed");
     let refused = async { while TcpStream::connect(world.address).await.is_ok() {} };
-    timeout(PATIENCE, refused).await.expect("the door is shut");
+    timeout(TIMEOUT, refused).await.expect("the door is shut");
     write(&mut stream, &rest_of_it).await;
     let answer = rest(&mut stream).await.unwrap();
     assert_eq!(answer.status, 200, "{answer:?}");

@@ -21,7 +21,7 @@ use crate::client::{Answer, Ask};
 use crate::store::{ControlledLedger, StoreControl};
 
 /// Nothing here takes that long; it turns a hanging test into a failing one.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct World {
     folder: TempDir,
@@ -93,7 +93,7 @@ impl World {
 
     /// When the server has ended by itself.
     pub(crate) async fn ended(self) {
-        tokio::time::timeout(PATIENCE, self.running).await.expect("it ends").unwrap().unwrap();
+        tokio::time::timeout(TIMEOUT, self.running).await.expect("it ends").unwrap().unwrap();
     }
 }
 
@@ -114,7 +114,7 @@ pub(crate) async fn options(folder: &TempDir, control: StoreControl) -> ServerOp
         public_url: None,
         limits: ServerLimits::default(),
         health: Vec::new(),
-        grace: PATIENCE,
+        grace: TIMEOUT,
         agents: None,
         gateway_writes: GatewayWrites::default(),
         commands: PersonCommands::default(),

@@ -5,7 +5,7 @@ use crate::world::{BUILD, COLLECT, Client, DOCUMENT, World};
 
 #[tokio::test]
 async fn the_server_says_what_it_is_and_how_to_work_with_it() {
-    for (start, words) in [
+    for (start, message) in [
         (DOCUMENT, "plan_set_content"),
         (COLLECT, "plan_finalize"),
         (BUILD, "plan_submit"),
@@ -24,7 +24,7 @@ async fn the_server_says_what_it_is_and_how_to_work_with_it() {
         let instructions = hello["instructions"].as_str().unwrap();
         let on = ["planwright plan show --session mcp:k3yk3y8x", "Do not approve the plan yourself; a person does"];
         let on = on.into_iter().filter(|_| start != PlanStart::Off);
-        for expected in [words, "session `mcp:k3yk3y8x`"].into_iter().chain(on) {
+        for expected in [message, "session `mcp:k3yk3y8x`"].into_iter().chain(on) {
             assert!(instructions.contains(expected), "{expected}: {instructions}");
         }
         // A token has three characters at least, in English text.

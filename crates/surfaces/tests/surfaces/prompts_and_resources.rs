@@ -42,7 +42,7 @@ async fn plans_their_history_and_their_changes_are_resources() {
     assert_eq!(json!(uris), json!(["planwright://plan/active", "planwright://plan/1"]));
     let templates = client.ask("resources/templates/list", json!({})).await;
     assert_eq!(templates["result"]["resourceTemplates"].as_array().unwrap().len(), 3);
-    for (uri, words) in [
+    for (uri, phrase) in [
         ("planwright://plan/active", "- [ ] drive"),
         ("planwright://plan/1", "READY"),
         ("planwright://plan/1/history", "version 2 by test-agent (agent) through mcp"),
@@ -51,7 +51,7 @@ async fn plans_their_history_and_their_changes_are_resources() {
         let read = client.ask("resources/read", json!({ "uri": uri })).await;
         let text = read["result"]["contents"][0]["text"].as_str().unwrap_or_else(|| panic!("{read}"));
         let flat = text.replace("waits for your decision", "READY").replace("is ready", "READY");
-        assert!(text.contains(words) || flat.contains(words), "{uri}: {text}");
+        assert!(text.contains(phrase) || flat.contains(phrase), "{uri}: {text}");
     }
     for uri in ["planwright://plan/9", "planwright://plan/1/secrets", "file:///etc/passwd", "planwright://plan/"] {
         let refused = client.ask("resources/read", json!({ "uri": uri })).await;

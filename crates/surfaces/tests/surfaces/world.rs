@@ -1,17 +1,20 @@
 //! A store on disk, servers on it, and clients that speak raw lines.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_core::actor::Actor;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_engine::feed::Feed;
+use planwright_engine::ledger::Ledger;
+use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_store::Location;
 use planwright_surfaces::mcp::{self, McpError, McpOptions, PersonCommands, PlanStart, SessionChoice};
@@ -23,7 +26,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Nothing here takes that long; it turns a hanging test into a failing one.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) const DOCUMENT: PlanStart = PlanStart::Ensure(Some(PlanStyle::Document));
 pub(crate) const COLLECT: PlanStart = PlanStart::Ensure(Some(PlanStyle::Collect));
@@ -33,6 +36,7 @@ pub(crate) struct World {
     _folder: TempDir,
     file: PathBuf,
     pub(crate) engine: Engine,
+    feed: Feed,
     pub(crate) session: SessionIdentity,
 }
 
@@ -40,13 +44,14 @@ impl World {
     pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("planwright.db");
-        let engine = engine_on(&file).await;
-        Self { _folder: folder, file, engine, session: "mcp:k3yk3y8x".parse().unwrap() }
+        let ledger = open(&file).await;
+        let (engine, feed) = (engine_on(Arc::clone(&ledger) as _, &file), Feed::start(ledger));
+        Self { _folder: folder, file, engine, feed, session: "mcp:k3yk3y8x".parse().unwrap() }
     }
 
     /// The same store, as another process has it.
     pub(crate) async fn another_engine(&self) -> Engine {
-        engine_on(&self.file).await
+        engine_on(open(&self.file).await, &self.file)
     }
 
     pub(crate) fn plan_folder(&self) -> PathBuf {
@@ -56,6 +61,7 @@ impl World {
     pub(crate) fn options(&self, start: PlanStart) -> McpOptions {
         McpOptions {
             engine: self.engine.clone(),
+            feed: self.feed.clone(),
             session: SessionChoice::Fixed(self.session.clone()),
             start,
             commands: PersonCommands::default(),
@@ -95,10 +101,14 @@ impl World {
     }
 }
 
-async fn engine_on(file: &std::path::Path) -> Engine {
-    let ledger = planwright_store::open(&Location::Sqlite(file.to_owned())).await.unwrap();
+async fn open(file: &Path) -> Arc<dyn ServerLedger> {
+    planwright_store::open(&Location::Sqlite(file.to_owned())).await.unwrap()
+}
+
+fn engine_on(ledger: Arc<dyn Ledger>, file: &Path) -> Engine {
     let files = FileTools::new(file.with_file_name("users"), FileLimits::default());
-    Engine::new(ledger, Policy::default()).with_workbook_folders(WorkbookFolders { files, templates: None })
+    Engine::new(ledger, Policy::default())
+        .with_workbook_folders(WorkbookFolders { files: Arc::new(files), templates: None })
 }
 
 pub(crate) struct Client {
@@ -150,7 +160,7 @@ impl Client {
 
     pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) {
         let output = self.output.as_mut().expect("the client still writes");
-        tokio::time::timeout(PATIENCE, output.write_all(bytes)).await.expect("the server reads").unwrap();
+        tokio::time::timeout(TIMEOUT, output.write_all(bytes)).await.expect("the server reads").unwrap();
     }
 
     pub(crate) async fn send(&mut self, message: &Value) {
@@ -179,7 +189,7 @@ impl Client {
 
     /// The next line, which must be JSON; `None` at the end.
     pub(crate) async fn receive(&mut self) -> Option<Value> {
-        let line = tokio::time::timeout(PATIENCE, self.input.next_line()).await.expect("the server answers").unwrap();
+        let line = tokio::time::timeout(TIMEOUT, self.input.next_line()).await.expect("the server answers").unwrap();
         line.map(|line| serde_json::from_str(&line).expect("nothing but JSON comes out"))
     }
 
@@ -310,7 +320,7 @@ impl Client {
     }
 
     pub(crate) async fn ended(self) {
-        tokio::time::timeout(PATIENCE, self.server).await.expect("the server ends").unwrap().unwrap();
+        tokio::time::timeout(TIMEOUT, self.server).await.expect("the server ends").unwrap().unwrap();
     }
 }
 

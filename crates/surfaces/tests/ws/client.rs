@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::world::PATIENCE;
+use crate::world::TIMEOUT;
 
 /// What is sent with the request for a WebSocket.
 #[derive(Debug, Clone, Default)]
@@ -49,7 +49,7 @@ impl Client {
     }
 
     pub(crate) async fn connect_on(socket: TcpSocket, to: SocketAddr, hello: &Hello) -> Result<Self, TurnedAway> {
-        let stream = timeout(PATIENCE, socket.connect(to)).await.unwrap().unwrap();
+        let stream = timeout(TIMEOUT, socket.connect(to)).await.unwrap().unwrap();
         let mut request = format!("ws://{to}/ws").into_client_request().unwrap();
         for (name, value) in &hello.0 {
             match *name {
@@ -58,7 +58,7 @@ impl Client {
                 name => drop(request.headers_mut().append(name, value.parse().unwrap())),
             }
         }
-        match timeout(PATIENCE, client_async(request, stream)).await.expect("it answers") {
+        match timeout(TIMEOUT, client_async(request, stream)).await.expect("it answers") {
             Ok((socket, _)) => Ok(Self { socket }),
             Err(Error::Http(answer)) => {
                 let problem = serde_json::from_slice(answer.body().as_deref().unwrap_or_default()).unwrap_or_default();
@@ -73,7 +73,7 @@ impl Client {
     }
 
     pub(crate) async fn send_message(&mut self, message: Message) -> Result<(), Error> {
-        timeout(PATIENCE, self.socket.send(message)).await.expect("the server reads")
+        timeout(TIMEOUT, self.socket.send(message)).await.expect("the server reads")
     }
 
     /// Follows a session and gives the entry it is followed from.
@@ -130,7 +130,7 @@ impl Client {
                 }
             }
         };
-        timeout(PATIENCE, next).await.expect("something comes")
+        timeout(TIMEOUT, next).await.expect("something comes")
     }
 
     /// The code that the connection ends with, whatever is told before.

@@ -8,7 +8,7 @@ use tokio::net::TcpSocket;
 use tokio::time::timeout;
 
 use crate::client::{Client, Hello};
-use crate::world::{PATIENCE, SESSION, World, person, session};
+use crate::world::{SESSION, TIMEOUT, World, person, session};
 
 /// Entries of half a megabyte each, far more than fits into what lies between two programs.
 async fn write_much(world: &World, times: usize) {
@@ -54,7 +54,7 @@ async fn a_client_that_does_not_read_is_disconnected() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_does_not_delay_others() {
-    let world = World::limited(|limits| limits.patience = PATIENCE).await;
+    let world = World::limited(|limits| limits.patience = TIMEOUT).await;
     write_much(&world, 20).await;
     let _stuck = who_does_not_read(&world).await;
     let journal = world.journal(SESSION).await;
@@ -114,7 +114,7 @@ async fn a_client_that_does_not_answer_pings_is_disconnected() {
             }
         })
     };
-    timeout(PATIENCE, both).await.unwrap();
+    timeout(TIMEOUT, both).await.unwrap();
     drop(silent);
     there.is_alive().await;
 }

@@ -16,7 +16,7 @@ const NEVER: Duration = Duration::from_secs(86_400);
 #[track_caller]
 fn assert_problem(frame: &Value, code: &str) {
     assert_eq!((&frame["type"], &frame["code"]), (&json!("problem"), &json!(code)), "{frame}");
-    assert!(frame["detail"].as_str().is_some_and(|words| !words.is_empty()), "{frame}");
+    assert!(frame["detail"].as_str().is_some_and(|expected| !expected.is_empty()), "{frame}");
 }
 
 #[tokio::test]

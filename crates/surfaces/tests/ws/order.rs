@@ -104,7 +104,7 @@ async fn what_only_looks_and_what_stops_does_not_wait() {
     let mut client = world.client().await;
     send(&mut client, SESSION, "hello").await;
     world.model.asked(1).await;
-    for (text, words) in
+    for (text, message) in
         [("/status", "at work"), ("/help", "/plan on"), ("/plan status", "Plan work is"), ("/stop", "Stopped.")]
     {
         send(&mut client, SESSION, text).await;
@@ -112,7 +112,7 @@ async fn what_only_looks_and_what_stops_does_not_wait() {
             let answer = client.next_of("answer").await;
             // The turn that was stopped is answered, too, in either order.
             if answer["outcome"] != "stopped" {
-                assert!(answer["reply"].as_str().unwrap().contains(words), "{text}: {answer}");
+                assert!(answer["reply"].as_str().unwrap().contains(message), "{text}: {answer}");
                 break;
             }
         }

@@ -96,17 +96,17 @@ async fn messages_are_heard_in_the_order_in_which_they_were_sent() {
     let model = ScriptedModel::new([]).otherwise(Reply::text("Done.").behind(&gate));
     let world = World::answering(model).await;
     let mut client = world.client().await;
-    let said: Vec<_> = (1..=6).map(|number| format!("number {number}")).collect();
-    for text in &said {
+    let reply: Vec<_> = (1..=6).map(|number| format!("number {number}")).collect();
+    for text in &reply {
         say(&mut client, SESSION, text, json!({})).await;
     }
     gate.open();
-    for _ in &said {
+    for _ in &reply {
         client.next_of("answer").await;
     }
     let journal = world.journal(SESSION).await;
     let begun = journal.iter().filter(|(_, event)| event["type"] == "turn_begun");
-    assert_eq!(begun.map(|(_, event)| event["text"].as_str().unwrap()).collect::<Vec<_>>(), said);
+    assert_eq!(begun.map(|(_, event)| event["text"].as_str().unwrap()).collect::<Vec<_>>(), reply);
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ use crate::client::{Client, Hello};
 use crate::stores::Store;
 
 /// Nothing here takes that long; it turns a hanging test into a failing one.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const SESSION: &str = "session-one";
 pub(crate) const OTHER: &str = "session-two";
 
@@ -75,7 +75,7 @@ impl World {
             public_url: None,
             limits,
             health: Vec::new(),
-            grace: PATIENCE,
+            grace: TIMEOUT,
             agents: None,
             gateway_writes: GatewayWrites::default(),
             commands: PersonCommands::default(),
@@ -130,7 +130,7 @@ impl World {
     pub(crate) async fn until_connected(&self, count: usize) {
         let line = format!("websocket_connections {count}\n");
         let asking = async { while !self.get("/metrics").await.contains(&line) {} };
-        tokio::time::timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("there are never {count} clients"));
+        tokio::time::timeout(TIMEOUT, asking).await.unwrap_or_else(|_| panic!("there are never {count} clients"));
     }
 
     /// The cookie a browser gets for the token, as it sends it back.
@@ -169,7 +169,7 @@ impl World {
 
     /// When the server has ended by itself.
     pub(crate) async fn ended(self) {
-        tokio::time::timeout(PATIENCE, self.running).await.expect("it ends").unwrap().unwrap();
+        tokio::time::timeout(TIMEOUT, self.running).await.expect("it ends").unwrap().unwrap();
     }
 }
 

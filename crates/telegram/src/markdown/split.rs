@@ -1,6 +1,6 @@
 //! A long text in several messages, cut where a reader pauses.
 
-use super::{Entity, FormattedText, MOST_ENTITIES, units};
+use super::{Entity, FormattedText, MAX_ENTITIES, units};
 
 /// The parts, each of at most `limit` UTF-16 units. Joined they are the text.
 pub(super) fn split(whole: FormattedText, limit: usize) -> Vec<FormattedText> {
@@ -46,5 +46,5 @@ fn within(entities: &[Entity], from: usize, length: usize) -> Vec<Entity> {
         let (begin, end) = (entity.offset.max(from), (entity.offset + entity.length).min(to));
         (begin < end).then(|| Entity { offset: begin - from, length: end - begin, look: entity.look.clone() })
     });
-    clipped.take(MOST_ENTITIES).collect()
+    clipped.take(MAX_ENTITIES).collect()
 }

@@ -37,8 +37,8 @@ async fn a_plan_comes_as_a_card_and_a_button_approves_it() {
     let card = with_card(&world).await;
     let session = world.session_of(ADA).await;
     let ready = world.agent.engine().plans().active(&session).await.unwrap();
-    for words in ["Plan #1: Tidy up", "READY", "one", "two", &ready.digest().to_string()[..12]] {
-        assert!(card.text.contains(words), "{words}: {}", card.text);
+    for expected in ["Plan #1: Tidy up", "READY", "one", "two", &ready.digest().to_string()[..12]] {
+        assert!(card.text.contains(expected), "{expected}: {}", card.text);
     }
     let open = card.buttons.iter().find(|(label, _)| label == "Open").unwrap();
     assert_eq!(open.1, format!("https://plans.example.org/p/{}", ready.id));
@@ -66,14 +66,14 @@ async fn a_button_works_for_its_person_and_once() {
     let world = World::new([plan(STEPS), Reply::text("Look."), done(), Reply::text("All done.")]).await;
     let card = with_card(&world).await;
     let (_, data) = card.buttons.iter().find(|(label, _)| label.contains("Approve")).unwrap().clone();
-    for (user, words) in [(STRANGER, "private"), (BOB, "another person")] {
+    for (user, expected) in [(STRANGER, "private"), (BOB, "another person")] {
         world.api.press_data(user, &card, &data);
         world
             .api
-            .wait(words, |api| {
+            .wait(expected, |api| {
                 api.calls("answerCallbackQuery")
                     .into_iter()
-                    .find(|call| call["text"].as_str().is_some_and(|text| text.contains(words)))
+                    .find(|call| call["text"].as_str().is_some_and(|text| text.contains(expected)))
             })
             .await;
         assert_eq!(status(&world).await, PlanStatus::Ready);
@@ -137,14 +137,14 @@ async fn a_button_of_an_old_version_brings_the_new_card() {
 async fn changes_are_asked_for_by_a_reply() {
     let world = World::new([plan(STEPS), Reply::text("Look."), plan("- [ ] only one"), Reply::text("Changed.")]).await;
     let card = with_card(&world).await;
-    world.api.press(ADA, &card, "Changes");
+    world.api.press(ADA, &card, "Request changes");
     let prompt = world.api.wait_for(ADA, "a question", |message| message.force_reply).await;
     world.api.reply(ADA, prompt.id, "leave out two");
     world
         .api
         .wait_for(ADA, "the changed plan", |message| message.text.contains("only one") && !message.buttons.is_empty())
         .await;
-    assert!(world.heard().iter().any(|words| words.contains("leave out two")), "{:?}", world.heard());
+    assert!(world.heard().iter().any(|expected| expected.contains("leave out two")), "{:?}", world.heard());
 }
 
 /// In a group another allowed person can reply to the question. That is a message of their own and changes nothing.
@@ -159,11 +159,11 @@ async fn only_the_person_who_was_asked_says_what_to_change() {
     let world = World::with(model, |_| {}).await;
     world.api.say_in_group(GROUP, ADA, "/plan on");
     world.api.say_in_group(GROUP, ADA, "tidy up");
-    let wanted = |message: &SentMessage| message.labels().iter().any(|label| label.contains("Changes"));
+    let wanted = |message: &SentMessage| message.labels().iter().any(|label| label.contains("Request changes"));
     let card = world.api.wait_for(GROUP, "a card", wanted).await;
     let digest = async || world.agent.engine().plans().active(&world.session_of(GROUP).await).await.unwrap().digest();
     let shown = digest().await;
-    world.api.press(ADA, &card, "Changes");
+    world.api.press(ADA, &card, "Request changes");
     let prompt = world.api.wait_for(GROUP, "a question", |message| message.force_reply).await;
     let reply = world.api.reply_in_group(GROUP, BOB, prompt.id, "drop everything");
     world.finished(reply).await;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::upstream::{ToolPins, UpstreamTools};
+use planwright_agent::toolbox::Toolbox;
+use planwright_agent::upstream::UpstreamTools;
+use planwright_engine::upstream::ToolPins;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use planwright_test_support::talk::Talk as _;
 use planwright_test_support::upstream::{FakeServers, not_shown, wordy_tools};
@@ -26,8 +27,8 @@ async fn a_message_is_answered_in_its_chat() {
 #[tokio::test]
 async fn strangers_get_one_line_and_nothing_of_theirs_is_stored() {
     let world = World::new([Reply::text("Hello Ada.")]).await;
-    for words in ["let me in", "please", "/plan on"] {
-        world.api.say(STRANGER, words);
+    for output in ["let me in", "please", "/plan on"] {
+        world.api.say(STRANGER, output);
     }
     world.api.edit(STRANGER, "let me in again");
     world.api.deliver(
@@ -153,8 +154,8 @@ async fn a_chat_whose_session_is_deleted_gets_another_one() {
 
 #[tokio::test]
 async fn a_long_answer_comes_whole() {
-    let words: Vec<_> = (0..1_500).map(|number| format!("word{number}")).collect();
-    let world = World::new([Reply::text(words.join(" "))]).await;
+    let output: Vec<_> = (0..1_500).map(|number| format!("word{number}")).collect();
+    let world = World::new([Reply::text(output.join(" "))]).await;
     world.api.say(ADA, "write");
     let texts = world
         .api
@@ -163,7 +164,7 @@ async fn a_long_answer_comes_whole() {
             (texts.len() > 1 && texts[0].starts_with("word0 ") && texts.concat().contains("word1499")).then_some(texts)
         })
         .await;
-    assert_eq!(texts.join(" ").split_whitespace().collect::<Vec<_>>(), words);
+    assert_eq!(texts.join(" ").split_whitespace().collect::<Vec<_>>(), output);
 }
 
 #[tokio::test]

@@ -20,10 +20,10 @@ async fn a_call_is_permitted_by_a_button() {
     let model = ScriptedModel::new([write, Reply::text("Written.")]);
     let world = World::with(model, |setup| setup.options.permissions = asking()).await;
     world.api.say(ADA, "write it down");
-    let card = world.api.wait_for(ADA, "a question", |message| message.labels().contains(&"Once")).await;
+    let card = world.api.wait_for(ADA, "a question", |message| message.labels().contains(&"Allow once")).await;
     assert!(card.text.contains("write_file") && card.text.contains("notes.md"), "{}", card.text);
-    assert_eq!(card.labels(), ["Once", "For this plan", "Always", "No", "Open"]);
-    world.api.press(ADA, &card, "Once");
+    assert_eq!(card.labels(), ["Allow once", "Always allow", "Do not allow", "Open"]);
+    world.api.press(ADA, &card, "Allow once");
     world.api.wait_for_text(ADA, "Written.").await;
     let folder = world.setup.files().folder(&world.session_of(ADA).await);
     assert_eq!(std::fs::read_to_string(folder.join("notes.md")).unwrap(), "milk");
@@ -39,8 +39,8 @@ async fn a_call_that_is_not_permitted_does_not_run() {
     let model = ScriptedModel::new([write, Reply::text("I did not.")]);
     let world = World::with(model, |setup| setup.options.permissions = asking()).await;
     world.api.say(ADA, "write it down");
-    let card = world.api.wait_for(ADA, "a question", |message| message.labels().contains(&"No")).await;
-    world.api.press(ADA, &card, "No");
+    let card = world.api.wait_for(ADA, "a question", |message| message.labels().contains(&"Do not allow")).await;
+    world.api.press(ADA, &card, "Do not allow");
     world.api.wait_for_text(ADA, "I did not.").await;
     assert!(!world.setup.files().folder(&world.session_of(ADA).await).join("notes.md").exists());
 }

@@ -50,8 +50,8 @@ async fn two_programs_that_poll_are_said_once_and_one_is_left() {
     let ledger = setup.ledger().await;
     let other = start(&setup.agent(ledger.clone(), echo()), ledger, options(&world.api, "another program"));
     world.api.wait("the calls end each other", |api| (api.conflicts() >= 4).then_some(())).await;
-    let said = log.count("another program receives the updates of this bot");
-    assert!((1..=2).contains(&said), "each program says it once, not {said} times");
+    let reply = log.count("another program receives the updates of this bot");
+    assert!((1..=2).contains(&reply), "each program says it once, not {reply} times");
     other.stop().await;
     world.api.say(ADA, "hi");
     world.api.wait_for_text(ADA, "answer 0").await;

@@ -24,9 +24,9 @@ pub(crate) fn log() -> Log {
 
 impl Log {
     /// How many lines have these words.
-    pub(crate) fn count(&self, words: &str) -> usize {
+    pub(crate) fn count(&self, expected: &str) -> usize {
         let text = String::from_utf8(self.lines.0.lock().unwrap().clone()).unwrap();
-        text.lines().filter(|line| line.contains(words)).count()
+        text.lines().filter(|line| line.contains(expected)).count()
     }
 }
 

@@ -1,6 +1,6 @@
 //! For any Markdown, what Telegram gets is valid and whole.
 
-use planwright_telegram::markdown::{FormattedText, LONGEST_TEXT, LinkStyle, Look, MOST_ENTITIES, units};
+use planwright_telegram::markdown::{FormattedText, LinkStyle, Look, MAX_ENTITIES, MAX_TEXT, units};
 use proptest::prelude::*;
 
 fn pieces() -> impl Strategy<Value = String> {
@@ -120,13 +120,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn any_markdown_is_valid_and_whole(source in pieces(), limit in prop::sample::select(vec![2_usize, 7, 64, LONGEST_TEXT])) {
+    fn any_markdown_is_valid_and_whole(source in pieces(), limit in prop::sample::select(vec![2_usize, 7, 64, MAX_TEXT])) {
         let whole = FormattedText::markdown(&source, LinkStyle::Hidden);
         check(&whole);
         let parts = whole.clone().split(limit);
         for part in &parts {
             prop_assert!(units(&part.text) <= limit && !part.text.is_empty());
-            prop_assert!(part.entities.len() <= MOST_ENTITIES);
+            prop_assert!(part.entities.len() <= MAX_ENTITIES);
             check(part);
         }
         let joined: String = parts.iter().map(|part| part.text.as_str()).collect();
@@ -154,7 +154,7 @@ proptest! {
 
     /// Nested marks: every character keeps its looks, in whichever message it is.
     #[test]
-    fn a_split_text_looks_like_the_whole(pieces in prop::collection::vec(nested(), 1..12), limit in prop::sample::select(vec![2_usize, 3, 16, 100, LONGEST_TEXT])) {
+    fn a_split_text_looks_like_the_whole(pieces in prop::collection::vec(nested(), 1..12), limit in prop::sample::select(vec![2_usize, 3, 16, 100, MAX_TEXT])) {
         let whole = FormattedText::markdown(&pieces.join("\n\n"), LinkStyle::Hidden);
         check(&whole);
         let looks = looks_by_unit(&whole);
@@ -163,7 +163,7 @@ proptest! {
             let length = units(&part.text);
             prop_assert!(length <= limit.max(2));
             check(&part);
-            if part.entities.len() < MOST_ENTITIES {
+            if part.entities.len() < MAX_ENTITIES {
                 prop_assert_eq!(looks_by_unit(&part), &looks[at..at + length]);
             }
             at += length;
@@ -180,11 +180,11 @@ proptest! {
     fn a_long_code_block_is_code_in_every_message((source, code) in long_with_code()) {
         let whole = FormattedText::markdown(&source, LinkStyle::Hidden);
         check(&whole);
-        let parts = whole.clone().split(LONGEST_TEXT);
+        let parts = whole.clone().split(MAX_TEXT);
         let mut shown = String::new();
         for part in &parts {
-            prop_assert!(units(&part.text) <= LONGEST_TEXT);
-            prop_assert!(part.entities.len() <= MOST_ENTITIES);
+            prop_assert!(units(&part.text) <= MAX_TEXT);
+            prop_assert!(part.entities.len() <= MAX_ENTITIES);
             check(part);
             let wide: Vec<u16> = part.text.encode_utf16().collect();
             for entity in part.entities.iter().filter(|entity| matches!(entity.look, Look::Pre { .. })) {
@@ -193,7 +193,7 @@ proptest! {
         }
         let joined: String = parts.iter().map(|part| part.text.as_str()).collect();
         prop_assert_eq!(joined, whole.text);
-        let cut = parts.iter().any(|part| part.entities.len() == MOST_ENTITIES);
+        let cut = parts.iter().any(|part| part.entities.len() == MAX_ENTITIES);
         prop_assert!(cut || shown.trim_end() == code.trim_end(), "{shown:?} is not {code:?}");
     }
 
@@ -202,10 +202,10 @@ proptest! {
     fn the_limit_is_in_utf_16_units(before in 4_080_usize..4_100, wide in 1_usize..20) {
         let source = format!("{}{}", "a".repeat(before), "🙂".repeat(wide));
         let whole = FormattedText::markdown(&source, LinkStyle::Hidden);
-        let parts = whole.clone().split(LONGEST_TEXT);
-        prop_assert_eq!(parts.len(), units(&source).div_ceil(LONGEST_TEXT));
+        let parts = whole.clone().split(MAX_TEXT);
+        prop_assert_eq!(parts.len(), units(&source).div_ceil(MAX_TEXT));
         for part in &parts {
-            prop_assert!(units(&part.text) <= LONGEST_TEXT);
+            prop_assert!(units(&part.text) <= MAX_TEXT);
             check(part);
         }
         prop_assert_eq!(parts.iter().map(|part| part.text.as_str()).collect::<String>(), source);

@@ -12,8 +12,8 @@ fn begun(part: &str, whole: &'static str, gate: &Gate) -> Reply {
 }
 
 /// The number of a draft that Ada saw.
-async fn draft(api: &FakeBotApi, words: &str) -> i64 {
-    let wanted = |api: &FakeBotApi| api.drafts(ADA).into_iter().find(|(_, text)| text.contains(words));
+async fn draft(api: &FakeBotApi, expected: &str) -> i64 {
+    let wanted = |api: &FakeBotApi| api.drafts(ADA).into_iter().find(|(_, text)| text.contains(expected));
     api.wait("a draft", wanted).await.0
 }
 

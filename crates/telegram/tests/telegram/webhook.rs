@@ -101,7 +101,7 @@ async fn two_servers_take_updates_and_keep_their_order() {
     answers(&world, 3).await;
     assert_eq!(world.model.requests().len(), 3);
     let journal = world.ledger.journal(&world.session_of(ADA).await, 0, 100).await.unwrap();
-    let has = |words: &str| journal.iter().any(|entry| entry.body.contains(words));
+    let has = |expected: &str| journal.iter().any(|entry| entry.body.contains(expected));
     assert!(has("second") && has("third") && !has("first"));
     second.stop().await;
 }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use planwright_agent::Agent;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_telegram::{TelegramBot, TelegramOptions, UpdateMode, WebhookHandler};
@@ -118,11 +118,11 @@ impl World {
     /// What the model was sent as the person's words, in order.
     pub(crate) fn heard(&self) -> Vec<String> {
         let newest = |request: &planwright_core::model::ModelRequest| {
-            let said = request.messages.iter().rev().find_map(|message| match message {
+            let reply = request.messages.iter().rev().find_map(|message| match message {
                 planwright_core::model::ModelMessage::User { text, .. } => Some(text.clone()),
                 _ => None,
             });
-            said.unwrap_or_default()
+            reply.unwrap_or_default()
         };
         self.model.requests().iter().map(newest).collect()
     }

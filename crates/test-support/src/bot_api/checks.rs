@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-const LONGEST_TEXT: usize = 4_096;
-const MOST_ENTITIES: usize = 100;
-const LONGEST_DATA: usize = 64;
+const MAX_TEXT: usize = 4_096;
+const MAX_ENTITIES: usize = 100;
+const MAX_DATA: usize = 64;
 
 pub(super) fn message(params: &Value) -> Result<(), String> {
     let text = params["text"].as_str().unwrap_or_default();
@@ -12,14 +12,14 @@ pub(super) fn message(params: &Value) -> Result<(), String> {
         return Err("message text is empty".to_owned());
     }
     let wide: Vec<u16> = text.encode_utf16().collect();
-    if wide.len() > LONGEST_TEXT {
+    if wide.len() > MAX_TEXT {
         return Err("message is too long".to_owned());
     }
     entities(&wide, params["entities"].as_array().map(Vec::as_slice).unwrap_or_default())?;
     let rows = params["reply_markup"]["inline_keyboard"].as_array().cloned().unwrap_or_default();
     for button in rows.iter().flat_map(|row| row.as_array().cloned().unwrap_or_default()) {
         let data = button["callback_data"].as_str();
-        if data.is_some_and(|data| data.is_empty() || data.len() > LONGEST_DATA) {
+        if data.is_some_and(|data| data.is_empty() || data.len() > MAX_DATA) {
             return Err("BUTTON_DATA_INVALID".to_owned());
         }
         if data.is_none() && button["url"].as_str().is_none() {
@@ -30,7 +30,7 @@ pub(super) fn message(params: &Value) -> Result<(), String> {
 }
 
 fn entities(text: &[u16], entities: &[Value]) -> Result<(), String> {
-    if entities.len() > MOST_ENTITIES {
+    if entities.len() > MAX_ENTITIES {
         return Err("too many entities".to_owned());
     }
     let mut ranges: Vec<(usize, usize, &str)> = Vec::new();

@@ -30,7 +30,7 @@ async fn without_a_rule_a_person_permits_the_call_and_it_is_made_once() {
     let world = World::with("plain", [note("milk"), Reply::text("Noted.")], |setup| setup.rules.clear()).await;
     world.accept("test").await;
     let asked = world.send("Note the milk").await;
-    let code = asked.ask.expect("a question").code();
+    let code = asked.ask.expect("a question").ask.code();
     assert!(asked.reply.contains("test__note") && world.calls().is_empty(), "{}", asked.reply);
     assert_eq!(world.send(&format!("/allow {code}")).await.reply, "Noted.");
     assert_eq!(world.calls().len(), 1);

@@ -80,16 +80,16 @@ async fn a_server_that_does_not_start_says_why_and_is_tried_again_later() {
     let Reach::Program { command, .. } = &mut missing.reach else { unreachable!() };
     *command = "no-such-program-anywhere".to_owned();
     let client = UpstreamClient::new(vec![broken, silent, missing], &sandbox());
-    for (server, words) in [
+    for (server, expected) in [
         ("broken", "ended with exit code 7; its last words: the licence has expired"),
         ("silent", "did not start within 0 seconds"),
         ("missing", "no program \"no-such-program-anywhere\""),
     ] {
         let server: ServerName = name(server);
         let first = client.offer(&server).await.unwrap_err();
-        assert!(matches!(&first, UpstreamError::NotReached { reason, .. } if reason.contains(words)), "{first}");
+        assert!(matches!(&first, UpstreamError::NotReached { reason, .. } if reason.contains(expected)), "{first}");
         let second = client.offer(&server).await.unwrap_err();
-        assert!(matches!(&second, UpstreamError::BackingOff { reason, .. } if reason.contains(words)), "{second}");
+        assert!(matches!(&second, UpstreamError::BackingOff { reason, .. } if reason.contains(expected)), "{second}");
         assert!(matches!(client.connection(&server), ConnectionState::Failed { .. }));
     }
 }

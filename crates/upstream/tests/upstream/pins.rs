@@ -1,6 +1,6 @@
 //! What a person accepted, and what happens when a server offers something else.
 
-use planwright_engine::upstream::AcceptanceState;
+use planwright_agent::upstream::AcceptanceState;
 use planwright_llm::scripted::Reply;
 use planwright_test_support::upstream::not_shown;
 use serde_json::json;

@@ -4,17 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_agent::Agent;
+use planwright_agent::session::input::ChatLocation;
+use planwright_agent::session::outcome::Answer;
+use planwright_agent::session::progress::Progress;
+use planwright_agent::toolbox::Toolbox;
+use planwright_agent::upstream::UpstreamTools;
 use planwright_core::actor::Actor;
 use planwright_core::permission::{Permission, PermissionRule, PermissionRules};
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::upstream::{AnnotationTrust, ServerName};
-use planwright_engine::agent::Agent;
 use planwright_engine::permission_rules::FixedRules;
-use planwright_engine::session::input::ChatLocation;
-use planwright_engine::session::outcome::Answer;
-use planwright_engine::session::progress::Progress;
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::upstream::{ToolPins, ToolSelection, UpstreamServers as _, UpstreamTools};
+use planwright_engine::upstream::{ToolPins, ToolSelection, UpstreamServers as _};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_test_support::agent::AgentSetup;
@@ -164,14 +165,14 @@ impl World {
     }
 
     /// Types it, and acts as soon as a tool's output with these words is shown.
-    pub(crate) async fn when_shown<T>(&self, text: &str, words: &str, act: impl AsyncFnOnce() -> T) -> (Answer, T) {
+    pub(crate) async fn when_shown<T>(&self, text: &str, expected: &str, act: impl AsyncFnOnce() -> T) -> (Answer, T) {
         let (watcher, mut shown) = Watcher::new();
         let (place, by) = (self.place(), person());
         let answer = self.agent.type_text(&place, &by, text, &watcher);
         let acting = async {
             loop {
                 match shown.recv().await.expect("more to be shown") {
-                    Progress::ToolOutput { text, .. } if text.contains(words) => return act().await,
+                    Progress::ToolOutput { text, .. } if text.contains(expected) => return act().await,
                     _ => {}
                 }
             }

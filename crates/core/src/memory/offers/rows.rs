@@ -2,44 +2,44 @@
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use crate::plan::markdown::{OPTIONS, Words};
+use crate::plan::markdown::{InlineText, OPTIONS};
 
 /// The filled rows and items below the headings with one of these titles, each with its cells. An item is one cell. A row
 /// with an empty cell says nothing yet.
 pub(super) fn below(markdown: &str, titles: &[&str]) -> Vec<Vec<String>> {
     let mut found = Vec::new();
-    let mut words: Option<Words> = None;
+    let mut text: Option<InlineText> = None;
     let mut cells: Vec<String> = Vec::new();
     // The level of the heading that is read below.
     let mut inside: Option<u8> = None;
     let mut depth = 0_usize;
     for event in Parser::new_ext(markdown, OPTIONS) {
         match event {
-            Event::Start(Tag::Heading { .. } | Tag::TableCell) => words = Some(Words::default()),
+            Event::Start(Tag::Heading { .. } | Tag::TableCell) => text = Some(InlineText::default()),
             Event::End(TagEnd::Heading(level)) => {
-                let title = words.take().unwrap_or_default().finish().to_lowercase();
+                let title = text.take().unwrap_or_default().finish().to_lowercase();
                 let level = level as u8;
                 if inside.is_none_or(|outer| level <= outer) {
                     inside = titles.contains(&title.trim_end_matches(':')).then_some(level);
                 }
             }
             Event::Start(Tag::List(_)) => {
-                if let Some(words) = &mut words {
-                    words.take(&Event::SoftBreak);
+                if let Some(text) = &mut text {
+                    text.take(&Event::SoftBreak);
                 }
                 depth += 1;
             }
             Event::End(TagEnd::List(_)) => depth = depth.saturating_sub(1),
-            Event::Start(Tag::Item) if depth == 1 => words = Some(Words::default()),
+            Event::Start(Tag::Item) if depth == 1 => text = Some(InlineText::default()),
             Event::End(TagEnd::Item) if depth == 1 => {
-                let item = words.take().unwrap_or_default();
+                let item = text.take().unwrap_or_default();
                 if inside.is_some() && !item.is_blank() {
                     found.push(vec![item.finish()]);
                 }
             }
             Event::Start(Tag::TableHead | Tag::TableRow) => cells.clear(),
             Event::End(TagEnd::TableCell) => {
-                let cell = words.take().unwrap_or_default();
+                let cell = text.take().unwrap_or_default();
                 cells.push(if cell.is_blank() { String::new() } else { cell.finish() });
             }
             Event::End(TagEnd::TableRow) => {
@@ -49,8 +49,8 @@ pub(super) fn below(markdown: &str, titles: &[&str]) -> Vec<Vec<String>> {
                 }
             }
             other => {
-                if let Some(words) = &mut words {
-                    words.take(&other);
+                if let Some(text) = &mut text {
+                    text.take(&other);
                 }
             }
         }

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Factor, FirstPass, Place, PlacedItem, RankedMemory, Ranking};
 use crate::memory::chain::ScopeChain;
 use crate::memory::query::MemoryQuery;
-use crate::memory::text::{is_question, tells_time, words};
+use crate::memory::text::{is_question, split_words, tells_time};
 
 /// Items of one conversation belong to one sitting while there is no longer pause between them.
 const SITTING: SignedDuration = SignedDuration::from_hours(3);
@@ -68,7 +68,7 @@ impl FirstPass {
         let mut seen = BTreeSet::new();
         let found = ranked.into_iter().filter_map(|(place, score, shares)| {
             let item = items.get(&place)?;
-            let first_of_its_words = seen.insert((item.author.name.clone(), words(&item.content)));
+            let first_of_its_words = seen.insert((item.author.name.clone(), split_words(&item.content)));
             first_of_its_words.then(|| RankedMemory { item: item.clone(), score, shares })
         });
         found.collect()

@@ -5,6 +5,7 @@ use similar::{Algorithm, ChangeTag, DiffOp, TextDiff, capture_diff_slices, group
 
 /// Numbers count from 1. `from` is a line of the older text, `to` one of the newer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "mark", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum DiffLine {
     Same {
@@ -33,6 +34,7 @@ pub enum DiffLine {
 
 /// A part of a changed line; together the pieces are the line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Piece {
     pub text: String,
@@ -58,7 +60,7 @@ impl DiffLine {
 const AROUND: usize = 3;
 
 /// Words are only compared in lines that are short enough to be read and alike enough to be the same line.
-const LONGEST_COMPARED: usize = 2000;
+const MAX_COMPARED: usize = 2000;
 const ALIKE: f32 = 0.3;
 
 /// Empty if the texts are the same.
@@ -104,7 +106,8 @@ fn hunk(op: &DiffOp, from: &[&str], to: &[&str], out: &mut Vec<DiffLine>) {
         return;
     }
     // The n-th removed line is compared with the n-th added one; what has no partner is changed as a whole.
-    let both = old.clone().zip(new.clone()).map(|(old, new)| words(without_end(from[old]), without_end(to[new])));
+    let both =
+        old.clone().zip(new.clone()).map(|(old, new)| compare_words(without_end(from[old]), without_end(to[new])));
     let (mut removed, mut added): (Vec<_>, Vec<_>) = both.unzip();
     removed.extend(old.clone().skip(removed.len()).map(|index| whole(without_end(from[index]))));
     added.extend(new.clone().skip(added.len()).map(|index| whole(without_end(to[index]))));
@@ -129,9 +132,9 @@ fn whole(line: &str) -> Vec<Piece> {
     if line.is_empty() { Vec::new() } else { vec![Piece { text: line.to_owned(), emphasized: false }] }
 }
 
-fn words(from: &str, to: &str) -> (Vec<Piece>, Vec<Piece>) {
+fn compare_words(from: &str, to: &str) -> (Vec<Piece>, Vec<Piece>) {
     let plain = || (whole(from), whole(to));
-    if from.len().max(to.len()) > LONGEST_COMPARED {
+    if from.len().max(to.len()) > MAX_COMPARED {
         return plain();
     }
     let compared = TextDiff::from_words(from, to);

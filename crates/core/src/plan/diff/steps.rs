@@ -8,10 +8,10 @@ use crate::plan::digest::canonical;
 
 /// Steps that have nothing but their words: those of a document, or of two plans of different styles.
 pub(super) fn read_from_text(from: &[PlanStep], to: &[PlanStep], changes: &mut Vec<PlanDiffItem>) {
-    fn words(steps: &[PlanStep]) -> Vec<&str> {
+    fn descriptions(steps: &[PlanStep]) -> Vec<&str> {
         steps.iter().map(|step| step.description.as_str()).collect()
     }
-    let pairing = Pairing::by_text(&words(from), &words(to));
+    let pairing = Pairing::by_text(&descriptions(from), &descriptions(to));
     let text = |step: &PlanStep| step.description.clone();
     report(&pairing, (from, to), text, changes, |position, before, after, changes| {
         reworded(position, text(before), text(after), changes);
@@ -52,8 +52,8 @@ pub(super) fn built(from: &[AgentStep], to: &[AgentStep], changes: &mut Vec<Plan
             changes.push(PlanDiffItem::StepChanged {
                 position,
                 field: StepField::Needs,
-                from: in_words(from, &before.needs),
-                to: in_words(to, &after.needs),
+                from: describe_needs(from, &before.needs),
+                to: describe_needs(to, &after.needs),
             });
         }
         let verification = (before.verification.as_ref(), after.verification.as_ref());
@@ -140,7 +140,7 @@ impl Needs<'_> {
 }
 
 /// The positions of the needed steps, in the version they belong to.
-fn in_words(steps: &[AgentStep], needs: &[StepId]) -> Option<String> {
+fn describe_needs(steps: &[AgentStep], needs: &[StepId]) -> Option<String> {
     let positions: Vec<_> = indices(steps, needs).map(|index| (index + 1).to_string()).collect();
     (!positions.is_empty()).then(|| positions.join(", "))
 }

@@ -93,9 +93,9 @@ fn turns_without_progress_pause_the_run() {
     // Words alone are no progress, whatever they say.
     let mut world = World::new();
     let run = world.run(StartTarget::Current);
-    for words in ["Working.", "Still working.", "Working on it."] {
+    for expected in ["Working.", "Still working.", "Working on it."] {
         assert_eq!(pause(&world, run.id()), None);
-        world.tick(run.id(), words);
+        world.tick(run.id(), expected);
     }
     assert_eq!(pause(&world, run.id()), Some(RunPause::NoProgress { turns: 3 }));
 

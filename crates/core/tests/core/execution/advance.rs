@@ -1,7 +1,7 @@
 //! Outcomes and intents are written together, all of them or none; a specialist reports on its own step.
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, EndedStep, ProgressReport, RunCommand, StepOutcome};
+use planwright_core::command::{Command, EndedStep, ExecutionCommand, ProgressReport, StepOutcome};
 use planwright_core::ids::{ExecutionId, PlanId};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
@@ -35,14 +35,17 @@ fn ended(steps: &[(&str, StepStatus)]) -> Vec<EndedStep> {
 
 fn finish(world: &mut World, steps: &[(&str, StepStatus)]) -> Decided {
     let (plan, execution, ended) = (world.active().id.clone(), world.execution(), ended(steps));
-    world.send(Actor::system("executor"), Command::Run(RunCommand::Finish { plan, execution, ended }))
+    world.send(Actor::system("executor"), Command::Execution(ExecutionCommand::Finish { plan, execution, ended }))
 }
 
 fn advance(world: &mut World, steps: &[(&str, StepStatus)], begun: &[&str]) -> Decided {
     let ended = ended(steps);
     let begun = begun.iter().map(|id| step(id)).collect();
     let (plan, execution) = (world.active().id.clone(), world.execution());
-    world.send(Actor::system("executor"), Command::Run(RunCommand::Advance { plan, execution, ended, begun }))
+    world.send(
+        Actor::system("executor"),
+        Command::Execution(ExecutionCommand::Advance { plan, execution, ended, begun }),
+    )
 }
 
 #[test]
@@ -97,11 +100,11 @@ fn what_ends_is_seen_by_what_begins_and_everything_happens_or_nothing() {
                 assert_eq!(names(&decided.unwrap()).join(" "), events, "{name}");
                 for (id, status) in ended {
                     let execution = world.active().execution.as_ref().unwrap();
-                    assert_eq!(execution.run(&step(id)).unwrap().status, *status, "{name}");
+                    assert_eq!(execution.step(&step(id)).unwrap().status, *status, "{name}");
                 }
             }
-            Err((code, words)) => {
-                refused(decided, code, words);
+            Err((code, text)) => {
+                refused(decided, code, text);
                 assert_eq!(world.snapshot, before, "{name}");
             }
         }
@@ -114,7 +117,7 @@ fn only_the_execution_that_is_under_way_moves() {
     let plan = world.active().id.clone();
     let empty = |plan: &PlanId, execution: &ExecutionId| {
         let (plan, execution) = (plan.clone(), execution.clone());
-        Command::Run(RunCommand::Advance { plan, execution, ended: Vec::new(), begun: Vec::new() })
+        Command::Execution(ExecutionCommand::Advance { plan, execution, ended: Vec::new(), begun: Vec::new() })
     };
     let (current, other) = (world.execution(), ExecutionId::new("another").unwrap());
     assert_eq!(world.agent(empty(&plan, &current)).unwrap(), []);
@@ -130,7 +133,7 @@ fn only_the_execution_that_is_under_way_moves() {
 fn report_on(world: &mut World, id: &str, named: Option<usize>, outcome: StepOutcome) -> Decided {
     let (plan, execution) = (world.active().id.clone(), world.execution());
     let report = ProgressReport { step: named, outcome };
-    world.agent(Command::Run(RunCommand::ReportOnStep { plan, execution, step: step(id), report }))
+    world.agent(Command::Execution(ExecutionCommand::ReportOnStep { plan, execution, step: step(id), report }))
 }
 
 #[test]
@@ -185,13 +188,13 @@ fn a_specialist_reports_on_its_own_step_and_no_other() {
     let execution = world.execution();
     world.finish().unwrap();
     let report = ProgressReport { step: None, outcome: outcome(Completed) };
-    let late = RunCommand::ReportOnStep { plan: world.active().id.clone(), execution, step: step("s1"), report };
-    refused(world.agent(Command::Run(late)), RefusalCode::WrongStatus, "this execution is over");
+    let late = ExecutionCommand::ReportOnStep { plan: world.active().id.clone(), execution, step: step("s1"), report };
+    refused(world.agent(Command::Execution(late)), RefusalCode::WrongStatus, "this execution is over");
 }
 
 #[test]
 fn notes_and_evidence_of_a_report_are_kept_and_have_a_largest_size() {
-    let said = |status, note: &str, evidence: &str| StepOutcome {
+    let reply = |status, note: &str, evidence: &str| StepOutcome {
         status,
         note: Some(note.to_owned()),
         evidence: Some(evidence.to_owned()),
@@ -199,13 +202,13 @@ fn notes_and_evidence_of_a_report_are_kept_and_have_a_largest_size() {
     let mut world = running_steps();
     world.begin("s4").unwrap();
     let long = "x".repeat(16 * 1024 + 1);
-    for outcome in [said(Completed, &long, ""), said(Completed, "", &long)] {
+    for outcome in [reply(Completed, &long, ""), reply(Completed, "", &long)] {
         refused(report_on(&mut world, "s4", None, outcome), RefusalCode::LimitExceeded, "16385 bytes");
     }
-    report_on(&mut world, "s4", None, said(InProgress, "half", "")).unwrap();
+    report_on(&mut world, "s4", None, reply(InProgress, "half", "")).unwrap();
     let run = |world: &World| world.active().execution.as_ref().unwrap().steps[3].clone();
     assert_eq!(run(&world).note.as_deref(), Some("half"));
-    report_on(&mut world, "s4", None, said(Completed, "all", "see there")).unwrap();
+    report_on(&mut world, "s4", None, reply(Completed, "all", "see there")).unwrap();
     assert_eq!((run(&world).note.as_deref(), run(&world).evidence.as_deref()), (Some("all"), Some("see there")));
 }
 

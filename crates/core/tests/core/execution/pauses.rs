@@ -1,7 +1,7 @@
 //! When an execution waits for a person, and when it does not any more.
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, RunCommand, TurnCommand};
+use planwright_core::command::{Command, ExecutionCommand, TurnCommand};
 use planwright_core::ids::TurnId;
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
@@ -154,7 +154,7 @@ fn the_setting_says_how_often_the_system_asks_by_itself() {
 fn to_pause_what_is_paused_or_over_changes_nothing() {
     let mut world = executing();
     let (plan, execution) = (world.active().id.clone(), world.execution());
-    let pause = Command::Run(RunCommand::Pause { plan, execution });
+    let pause = Command::Execution(ExecutionCommand::Pause { plan, execution });
     assert_eq!(names(&world.person(pause.clone()).unwrap()), ["execution_paused"]);
     assert_eq!(world.person(pause.clone()).unwrap(), []);
     world.finish().unwrap();

@@ -1,7 +1,7 @@
 //! Plans that are approved step by step: after each step a person looks, and a resume releases exactly one step.
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, EndedStep, RunCommand, StuckChoice, TurnCommand};
+use planwright_core::command::{Command, Decision, EndedStep, ExecutionCommand, StuckChoice, TurnCommand};
 use planwright_core::ids::TurnId;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::{PermissionCounts, StepPause};
@@ -86,8 +86,8 @@ fn an_outcome_and_the_next_intent_are_not_written_together() {
         permissions: PermissionCounts::default(),
     };
     let (plan, execution) = (world.active().id.clone(), world.execution());
-    let advance = RunCommand::Advance { plan, execution, ended: vec![ended], begun: vec![step("s2")] };
-    let decided = world.send(Actor::system("executor"), Command::Run(advance));
+    let advance = ExecutionCommand::Advance { plan, execution, ended: vec![ended], begun: vec![step("s2")] };
+    let decided = world.send(Actor::system("executor"), Command::Execution(advance));
     refused(decided, RefusalCode::WrongStatus, "looks at step 1 first");
     assert_eq!(world.snapshot, before);
 }
@@ -97,8 +97,8 @@ fn several_steps_do_not_begin_at_once() {
     let mut world = calls();
     let (plan, execution) = (world.active().id.clone(), world.execution());
     let begun = vec![step("s1"), step("s2")];
-    let advance = RunCommand::Advance { plan, execution, ended: Vec::new(), begun };
-    let decided = world.send(Actor::system("executor"), Command::Run(advance));
+    let advance = ExecutionCommand::Advance { plan, execution, ended: Vec::new(), begun };
+    let decided = world.send(Actor::system("executor"), Command::Execution(advance));
     refused(decided, RefusalCode::WrongStatus, "step 1 has no outcome yet");
 }
 

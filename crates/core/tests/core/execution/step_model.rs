@@ -4,7 +4,7 @@
 use std::hash::{Hash, Hasher};
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, EndedStep, RunCommand, StuckChoice};
+use planwright_core::command::{Command, Decision, EndedStep, ExecutionCommand, StuckChoice};
 use planwright_core::event::{Event, PlanEvent};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::{Pause, PermissionCounts, StepStatus};
@@ -160,7 +160,10 @@ impl Model for Pace {
                     permissions: PermissionCounts::default(),
                 });
                 let (ended, begun) = (Vec::from_iter(ended), Vec::from_iter(begun.map(id)));
-                (Actor::system("executor"), Command::Run(RunCommand::Advance { plan, execution, ended, begun }))
+                (
+                    Actor::system("executor"),
+                    Command::Execution(ExecutionCommand::Advance { plan, execution, ended, begun }),
+                )
             }
             Move::Report(position, status) => (Actor::agent("coder", "mcp"), report(Some(position), status)),
             Move::GoOn(after_step) => {

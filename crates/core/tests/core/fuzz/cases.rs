@@ -10,7 +10,7 @@ use bolero::generator::bolero_generator::driver::{ByteSliceDriver, Options};
 
 const SEED: u64 = 20_261_115;
 const CASES: usize = 4_000;
-const LONGEST: u64 = 600;
+const MAX_LENGTH: u64 = 600;
 
 /// Calls the target with every case.
 #[allow(clippy::disallowed_methods, reason = "the time to run comes from the environment")]
@@ -28,7 +28,7 @@ where
 fn fixed<T: TypeGenerator>(seed: u64) -> impl Iterator<Item = T> {
     let mut state = seed;
     std::iter::repeat_with(move || {
-        let length = usize::try_from(next(&mut state) % LONGEST).unwrap_or_default();
+        let length = usize::try_from(next(&mut state) % MAX_LENGTH).unwrap_or_default();
         let bytes: Vec<u8> = (0..length).map(|_| next(&mut state).to_le_bytes()[0]).collect();
         T::generate(&mut ByteSliceDriver::new(&bytes, &Options::default()))
     })

@@ -2,8 +2,8 @@
 
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{
-    AfterApproval, Command, Decision, DraftCommand, ImportedPlan, MetadataChange, NewStep, RunCommand, StepChange,
-    StuckChoice,
+    AfterApproval, Command, Decision, DraftCommand, ExecutionCommand, ImportedPlan, MetadataChange, NewStep,
+    StepChange, StuckChoice,
 };
 use planwright_core::ids::{ExecutionId, PlanId, StepId, TurnId};
 use planwright_core::plan::approval::Selection;
@@ -83,7 +83,9 @@ impl Act {
             Self::Decide(number, deciding, by) => {
                 (Actor::new(*by, "someone", "cli"), Command::Decide(deciding.on(named(world, *number), world)))
             }
-            Self::Run(number, running) => (Actor::system("executor"), Command::Run(running.on(named(world, *number)))),
+            Self::Run(number, running) => {
+                (Actor::system("executor"), Command::Execution(running.on(named(world, *number))))
+            }
             Self::Report(step, status) => (agent, report(*step, *status)),
             Self::Import(n, status) => (Actor::person("ada", "cli"), Command::Import(Box::new(imported(*n, *status)))),
             Self::Turn(talking) => (agent, talking.on(world)),
@@ -151,18 +153,18 @@ impl Deciding {
 }
 
 impl Running {
-    fn on(&self, found: Option<&Plan>) -> RunCommand {
+    fn on(&self, found: Option<&Plan>) -> ExecutionCommand {
         let plan = id_of(found);
         let another = ExecutionId::new("another").unwrap();
         let execution =
             found.and_then(|plan| plan.execution.as_ref()).map_or(another.clone(), |execution| execution.id.clone());
         match self {
-            Self::Start => RunCommand::Start { plan },
+            Self::Start => ExecutionCommand::Start { plan },
             Self::Begin(n) => begin_step(plan, execution, nth(*n).as_str()),
             Self::End(n, status) => end_step(plan, execution, nth(*n).as_str(), *status),
-            Self::Finish => RunCommand::Finish { plan, execution, ended: Vec::new() },
-            Self::FinishAnother => RunCommand::Finish { plan, execution: another, ended: Vec::new() },
-            Self::Pause => RunCommand::Pause { plan, execution },
+            Self::Finish => ExecutionCommand::Finish { plan, execution, ended: Vec::new() },
+            Self::FinishAnother => ExecutionCommand::Finish { plan, execution: another, ended: Vec::new() },
+            Self::Pause => ExecutionCommand::Pause { plan, execution },
         }
     }
 }

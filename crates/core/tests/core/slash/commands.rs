@@ -78,10 +78,10 @@ pub(super) fn any_line() -> impl Strategy<Value = String> {
 
 /// Made of what arguments are made of, so that some of it would be taken for one.
 fn text() -> impl Strategy<Value = String> {
-    let words =
+    let message =
         vec!["on", "3", "--", "—", "0190ab", "because", "only 1", "skip", "show", "/plan", "a\nb", "@x", "-", "é"];
-    let words = prop::collection::vec(select(words), 1..6).prop_map(|words| words.join(" "));
-    prop_oneof![3 => words, 1 => any::<String>().prop_map(|text| format!("x{text}y"))]
+    let message = prop::collection::vec(select(message), 1..6).prop_map(|message| message.join(" "));
+    prop_oneof![3 => message, 1 => any::<String>().prop_map(|text| format!("x{text}y"))]
 }
 
 fn reference() -> impl Strategy<Value = PlanReference> {
@@ -99,21 +99,21 @@ fn selection() -> impl Strategy<Value = Selection> {
 fn plan_command() -> impl Strategy<Value = PlanCommand> {
     use PlanCommand::*;
     let plan = || option::of(reference());
-    let words = || option::of(text());
+    let message = || option::of(text());
     prop_oneof![
         option::of(select(PlanStyle::ALL.to_vec())).prop_map(|style| On { style }),
         select(vec![Off, Done, Status, Files(OnOff::On), Files(OnOff::Off)]),
         plan().prop_map(|plan| Show { plan }),
         (plan(), option::of(select(StuckChoice::ALL.to_vec()))).prop_map(|(plan, choice)| Resume { plan, choice }),
         plan().prop_map(|plan| Export { plan }),
-        (plan(), selection(), any::<bool>(), words()).prop_map(|(plan, selection, step_by_step, note)| Approve {
+        (plan(), selection(), any::<bool>(), message()).prop_map(|(plan, selection, step_by_step, note)| Approve {
             plan,
             selection,
             step_by_step,
             note
         }),
-        (plan(), words()).prop_map(|(plan, reason)| Reject { plan, reason }),
-        (plan(), words()).prop_map(|(plan, reason)| Cancel { plan, reason }),
+        (plan(), message()).prop_map(|(plan, reason)| Reject { plan, reason }),
+        (plan(), message()).prop_map(|(plan, reason)| Cancel { plan, reason }),
         (plan(), text()).prop_map(|(plan, feedback)| Revise { plan, feedback }),
         plan().prop_map(|plan| Diff(Comparison::Versions { plan })),
         (reference(), reference()).prop_map(|(first, second)| Diff(Comparison::Plans { first, second })),
@@ -149,7 +149,7 @@ fn other_command() -> impl Strategy<Value = SlashCommand> {
             let (expression, zone, goal) = ("0 9 * * 1".to_owned(), Some("Europe/Berlin".to_owned()), None);
             Schedule(ScheduleSubcommand::Add { expression, zone, max_executions, goal, title })
         }),
-        text().prop_map(|words| Memory(MemorySubcommand::Search { words })),
+        text().prop_map(|query| Memory(MemorySubcommand::Search { query })),
         text().prop_map(|content| Memory(MemorySubcommand::Save { content })),
         "[a-z0-9-]{6,36}".prop_map(|memory| Memory(MemorySubcommand::Forget { memory })),
         "[a-z0-9-]{6,36}".prop_map(|memory| Memory(MemorySubcommand::Promote { memory })),

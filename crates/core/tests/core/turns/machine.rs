@@ -29,7 +29,7 @@ pub(super) fn limits() -> TurnLimits {
 
 pub(super) fn turn_after(inputs: &[TurnInput]) -> Turn {
     let mut turn = Turn::new(TurnId::new("t").unwrap(), Purpose::Answer);
-    inputs.iter().for_each(|input| turn.take_in(input));
+    inputs.iter().for_each(|input| turn.apply(input));
     turn
 }
 
@@ -166,8 +166,8 @@ fn a_limit_is_explained_with_the_setting_that_changes_it() {
         (TurnLimit::Tokens, "`turn.tokens`", "1000"),
         (TurnLimit::Time, "`turn.seconds`", "60"),
     ] {
-        let words = limits().words(limit);
-        assert!(words.contains(setting) && words.contains(number) && words.contains("`go on`"), "{words}");
+        let message = limits().describe(limit);
+        assert!(message.contains(setting) && message.contains(number) && message.contains("`go on`"), "{message}");
     }
 }
 
@@ -254,7 +254,7 @@ fn play(chances: &[Chance], limits: &TurnLimits) -> Result<EndReason, TestCaseEr
                 return Ok(over);
             }
         };
-        turn.take_in(&input);
+        turn.apply(&input);
         elapsed += Duration::from_secs(chance.seconds);
         world.agent(tell(&id, &[input])).unwrap();
         if chance.crash {

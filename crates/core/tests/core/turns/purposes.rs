@@ -10,7 +10,7 @@ use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd, TurnEnding, TurnLimit};
 
-use super::said;
+use super::reply;
 use crate::journal::replay;
 use crate::random_conversation::*;
 use crate::world::*;
@@ -136,7 +136,7 @@ fn each_purpose_in_each_state() {
             let purpose = make(&world);
             let decided = world.send(system(), begin(purpose.clone()));
             let expected = if expected == "yes" { "turn_begun" } else { expected };
-            assert_eq!(said(&decided), expected, "{name}, {state}: {decided:?}");
+            assert_eq!(reply(&decided), expected, "{name}, {state}: {decided:?}");
             if decided.is_err() {
                 assert_eq!(world.snapshot, before.snapshot, "{name}, {state}");
             } else {
@@ -191,7 +191,7 @@ fn what_the_end_of_a_turn_does_to_its_step() {
     let limit = TurnEnd::LimitReached { limit: TurnLimit::Time };
     let failed = TurnEnd::ModelFailed { message: "no".to_owned() };
     let plan = PlanId::new("p").unwrap();
-    for (end, certain, words) in [
+    for (end, certain, phrase) in [
         (TurnEnd::Stopped, Pending, "stopped in the middle"),
         (TurnEnd::Interrupted, Uncertain, "interrupted too often"),
         (TurnEnd::Answered, Failed, "did not say how the step ended"),
@@ -210,7 +210,7 @@ fn what_the_end_of_a_turn_does_to_its_step() {
         assert_eq!(first(&world), certain, "{end:?}");
         let run = world.active().execution.as_ref().unwrap().steps[0].clone();
         let note = run.note.clone().unwrap();
-        assert!(note.starts_with("coder: ") && note.contains(words) && note.ends_with(". as I said"), "{note}");
+        assert!(note.starts_with("coder: ") && note.contains(phrase) && note.ends_with(". as I said"), "{note}");
 
         let mut doubtful = at_work();
         let inputs = [calls(&["a"]), came_to(1, ToolStatus::Uncertain, "who knows")];

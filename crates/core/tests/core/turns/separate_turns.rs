@@ -22,7 +22,7 @@ fn step_turn(inputs: &[TurnInput]) -> Turn {
         agent: "coder".to_owned(),
     };
     let mut turn = Turn::new(TurnId::new("t").unwrap(), purpose);
-    inputs.iter().for_each(|input| turn.take_in(input));
+    inputs.iter().for_each(|input| turn.apply(input));
     turn
 }
 
@@ -80,7 +80,7 @@ fn what_a_question_took_counts_once() {
             TurnId::new("q").unwrap(),
             Purpose::Question { agent: "coder".to_owned(), asked_by: TurnId::new("t").unwrap() },
         );
-        [used(300), done_with(1), used(50)].iter().for_each(|input| question.take_in(input));
+        [used(300), done_with(1), used(50)].iter().for_each(|input| question.apply(input));
         question
     };
     let mut asking = turn_after(&[used(100)]);
@@ -129,7 +129,7 @@ fn lines(conversation: &Conversation) -> Vec<String> {
 
 fn only(world: &World, turn: &TurnId) -> Conversation {
     let mut conversation = Conversation::of_turn(turn.clone());
-    world.entries().iter().for_each(|(seq, event)| conversation.take_in(*seq, event));
+    world.entries().iter().for_each(|(seq, event)| conversation.apply(*seq, event));
     conversation
 }
 
@@ -184,11 +184,11 @@ fn what_a_specialist_is_to_do_is_told_whole_however_much_was_done() {
     let conversation = only(&world, &apart);
     let room = conversation.tokens() / 2;
     let sent = fit(&conversation, room, &Measure::Bytes).unwrap();
-    let said = |text: &str| {
-        sent.iter().any(|message| matches!(message, ModelMessage::User { text: said } if said.contains(text)))
+    let reply = |text: &str| {
+        sent.iter().any(|message| matches!(message, ModelMessage::User { text: reply } if reply.contains(text)))
     };
     assert!(sent.len() < 40, "{}", sent.len());
-    assert!(said("do it") && said("Words alone do not end a step"), "{sent:#?}");
+    assert!(reply("do it") && reply("Words alone do not end a step"), "{sent:#?}");
     check_sendable(&sent).unwrap();
 }
 

@@ -55,14 +55,14 @@ async fn odd_answers_end_in_text_too() {
     for tools in STYLES {
         for text in ["", "ok", "null", "[]", "{}", "{\"next\":null}", "\u{1b}[2J"] {
             for failed in [false, true] {
-                let (said, _) = play(tools, |_| (text.to_owned(), failed)).await;
-                assert!(!said.is_empty() && !said.contains('\u{1b}'), "{tools:?} {text:?}: {said:?}");
+                let (told, _) = play(tools, |_| (text.to_owned(), failed)).await;
+                assert!(!told.is_empty() && !told.contains('\u{1b}'), "{tools:?} {text:?}: {told:?}");
             }
         }
         for status in statuses {
             let plan = format!(r#"{{"status":"{status}","progress":{{"next":{{"step":1}}}},"steps":[1]}}"#);
-            let (said, _) = play(tools, |_| (plan.clone(), false)).await;
-            assert!(said.contains("rehearsal model"), "{tools:?} {status}: {said}");
+            let (told, _) = play(tools, |_| (plan.clone(), false)).await;
+            assert!(told.contains("rehearsal model"), "{tools:?} {status}: {told}");
         }
     }
 }

@@ -59,8 +59,8 @@ impl TestSession {
     }
 
     /// One turn, until the model answers in text.
-    pub(crate) async fn say(&mut self, words: &str) -> String {
-        self.messages.push(ModelMessage::User { text: words.to_owned() });
+    pub(crate) async fn say(&mut self, expected: &str) -> String {
+        self.messages.push(ModelMessage::User { text: expected.to_owned() });
         self.called.clear();
         for round in 0..50 {
             let request = self.request().await;

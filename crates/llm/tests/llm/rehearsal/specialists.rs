@@ -102,10 +102,10 @@ async fn a_question_is_answered_in_two_sentences() {
 /// The same words from a person, where plans are made, are just words.
 #[tokio::test]
 async fn in_the_conversation_with_the_person_the_model_is_no_specialist() {
-    for words in [STEP, "[Question from the planner] is there flour?"] {
+    for message in [STEP, "[Question from the planner] is there flour?"] {
         let mut session = TestSession::planning(PlanStyle::Document).await;
-        session.say(words).await;
-        assert_eq!(session.plan().await.status, PlanStatus::Ready, "{words}");
+        session.say(message).await;
+        assert_eq!(session.plan().await.status, PlanStatus::Ready, "{message}");
     }
 }
 
@@ -158,9 +158,9 @@ async fn whatever_is_answered_the_draft_goes_on() {
 
 #[tokio::test]
 async fn a_specialists_conversation_can_be_summarised() {
-    for words in [STEP, "[Question from the planner] is there flour?"] {
+    for message in [STEP, "[Question from the planner] is there flour?"] {
         let request =
-            ModelRequest { system: SUMMARIZE.to_owned(), messages: vec![user(words)], ..ModelRequest::default() };
+            ModelRequest { system: SUMMARIZE.to_owned(), messages: vec![user(message)], ..ModelRequest::default() };
         let reply = RehearsalModel::default().reply(&request, &Silent).await.unwrap();
         assert!(reply.text.starts_with("Summary"), "{}", reply.text);
     }

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write as _};
 
+use planwright_agent::session::outcome::Answer;
+use planwright_agent::session::progress::Progress;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::session::outcome::Answer;
-use planwright_engine::session::progress::Progress;
 use planwright_surfaces::wire::PlanCardView;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ impl View for JsonView {
         Ok(())
     }
 
-    fn said(&mut self, _: &str) -> Result<(), Failure> {
+    fn message(&mut self, _: &str) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -70,7 +70,7 @@ fn view(answer: &Answer) -> Value {
     if let Some(plan) = answer.plan.as_ref().map(|card| &card.plan_id).or(ended_with) {
         view["planId"] = json!(plan);
     }
-    if let Some(ask) = &answer.ask {
+    if let Some(ask) = answer.ask.as_ref().map(|waiting| &waiting.ask) {
         view["ask"] = json!({ "id": ask.id, "code": ask.code(), "title": ask.subject.title() });
     }
     if let Some(planner) = &answer.planner {

@@ -6,8 +6,8 @@
 
 use std::time::Instant;
 
-use planwright_engine::session::outcome::Answer;
-use planwright_engine::session::progress::Progress;
+use planwright_agent::session::outcome::Answer;
+use planwright_agent::session::progress::Progress;
 
 use super::View;
 use crate::chat::lines;
@@ -26,7 +26,7 @@ const LONG: usize = 8 * 1024;
 pub(in crate::chat) struct LiveView {
     stream: Stream,
     /// What the model said in this reply, as far as it counts.
-    said: String,
+    streamed: String,
     doing: Option<Doing>,
     /// What the command under way has written.
     output: OutputLines,
@@ -66,14 +66,14 @@ impl View for LiveView {
             Progress::WaitingForOthers => self.wait_for("waiting for another process", "Ctrl+C stops waiting"),
             Progress::Accepted(_) | Progress::Resumed(_) | Progress::Finished(_) => self.begin()?,
             Progress::ModelCalled => {
-                self.said.clear();
+                self.streamed.clear();
                 self.wait_for("thinking", "");
             }
             Progress::Text(piece) => {
-                if self.said.is_empty() {
+                if self.streamed.is_empty() {
                     self.wait_for("answering", "");
                 }
-                self.said.push_str(piece);
+                self.streamed.push_str(piece);
                 self.stream.push(piece);
                 // The next tick draws it.
                 return Ok(());
@@ -101,7 +101,7 @@ impl View for LiveView {
                 self.doing = None;
                 self.keep_output(width)?;
             }
-            Progress::Said(_) | Progress::Decided(_) | Progress::Compacted { .. } => self.doing = None,
+            Progress::Said(_) | Progress::Compacted { .. } => self.doing = None,
             Progress::Compacting => self.wait_for("summarising the earlier conversation", ""),
         }
         if let Some(line) = lines::line(progress, &self.about, width) {
@@ -129,7 +129,7 @@ impl View for LiveView {
         Ok(())
     }
 
-    fn said(&mut self, markdown: &str) -> Result<(), Failure> {
+    fn message(&mut self, markdown: &str) -> Result<(), Failure> {
         self.doing = None;
         self.flush()?;
         self.block(markdown)?;
@@ -139,8 +139,8 @@ impl View for LiveView {
     fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
         self.doing = None;
         self.flush()?;
-        let said = std::mem::take(&mut self.said);
-        let text = super::words(answer, &said, width());
+        let streamed = std::mem::take(&mut self.streamed);
+        let text = super::answer_text(answer, &streamed, width());
         self.write(&text, Above::Block)?;
         self.give_up()
     }
@@ -162,7 +162,7 @@ impl LiveView {
     /// A turn begins; what came before is complete.
     fn begin(&mut self) -> Result<(), Failure> {
         self.flush()?;
-        self.said.clear();
+        self.streamed.clear();
         self.wait_for("waiting", "");
         Ok(())
     }
@@ -175,8 +175,8 @@ impl LiveView {
     /// What was said in this reply does not count. What of it stays on the screen has to say so.
     fn forget(&mut self) -> Result<(), Failure> {
         let unfinished = self.stream.take_rest();
-        let written = self.said.trim().len() > unfinished.trim().len();
-        self.said.clear();
+        let written = self.streamed.trim().len() > unfinished.trim().len();
+        self.streamed.clear();
         if written {
             let line = lines::note("↻", "The answer above broke off and does not count.", width());
             self.write(&line, Above::Line)?;

@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use planwright_engine::session::outcome::Answer;
-use planwright_engine::session::progress::Progress;
+use planwright_agent::session::outcome::Answer;
+use planwright_agent::session::progress::Progress;
 
 use super::View;
 use crate::chat::lines;
@@ -14,7 +14,7 @@ use crate::terminal::{markdown, screen};
 #[derive(Debug, Default)]
 pub(in crate::chat) struct PlainView {
     /// What the model says beside its calls.
-    said: String,
+    streamed: String,
     /// What the call under way is about.
     about: String,
     /// What the command under way has written.
@@ -28,12 +28,12 @@ impl View for PlainView {
     fn show(&mut self, progress: &Progress) -> Result<(), Failure> {
         let width = screen::width();
         match progress {
-            Progress::ModelCalled | Progress::Again { .. } => self.said.clear(),
-            Progress::Text(piece) => self.said.push_str(piece),
+            Progress::ModelCalled | Progress::Again { .. } => self.streamed.clear(),
+            Progress::Text(piece) => self.streamed.push_str(piece),
             // The last words are the answer; these would be lost.
             Progress::Replied { calls: 1.. } => {
-                let said = std::mem::take(&mut self.said);
-                write(&markdown::render(said.trim(), width))?;
+                let streamed = std::mem::take(&mut self.streamed);
+                write(&markdown::render(streamed.trim(), width))?;
             }
             Progress::ToolStarted { detail, .. } => self.about.clone_from(detail),
             Progress::ToolOutput { text, .. } => write_lines(self.output.push(text), width)?,
@@ -47,7 +47,6 @@ impl View for PlainView {
             | Progress::Finished(_)
             | Progress::StepStarted { .. }
             | Progress::Said(_)
-            | Progress::Decided(_)
             | Progress::Compacting
             | Progress::Compacted { .. } => {}
         }
@@ -69,13 +68,13 @@ impl View for PlainView {
         Ok(())
     }
 
-    fn said(&mut self, markdown: &str) -> Result<(), Failure> {
+    fn message(&mut self, markdown: &str) -> Result<(), Failure> {
         self.print(&markdown::render(markdown, screen::width()))
     }
 
     fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
-        self.said.clear();
-        self.print(&super::words(answer, "", screen::width()))
+        self.streamed.clear();
+        self.print(&super::answer_text(answer, "", screen::width()))
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 /// How long each program may take.
-const LONGEST: Duration = Duration::from_secs(10);
+const CANARY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Settings of the person that point to another store or session.
 const FOREIGN: [&str; 4] =
     ["PLANWRIGHT_SESSION", "PLANWRIGHT_DATABASE", "PLANWRIGHT_CONFIG", "PLANWRIGHT_APPROVAL_REQUIRE"];
@@ -37,9 +37,9 @@ impl Canary {
 
     /// Runs the command of a client's hook, as the configuration has it.
     pub(super) async fn comes_back_by_hook(&self, command: &str) -> Result<(), String> {
-        let mut words = command.split_whitespace();
-        let program = Path::new(words.next().unwrap_or_default());
-        let arguments: Vec<_> = words.collect();
+        let mut parts = command.split_whitespace();
+        let program = Path::new(parts.next().unwrap_or_default());
+        let arguments: Vec<_> = parts.collect();
         let details = json!({ "cwd": self.folder.path(), "hook_event_name": "SessionStart", "source": "compact" });
         let output = talk(program, self.folder.path(), &arguments, &details.to_string()).await?;
         self.check(output.contains(&self.digest), &output)
@@ -89,9 +89,9 @@ async fn talk(program: &Path, folder: &Path, arguments: &[&str], input: &str) ->
         // A program that does not read ends soon, and its output says more.
         let _ = stdin.write_all(input.as_bytes()).await;
     }
-    match timeout(LONGEST, child.wait_with_output()).await {
+    match timeout(CANARY_TIMEOUT, child.wait_with_output()).await {
         Ok(Ok(output)) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         Ok(Err(error)) => Err(format!("`{name}` failed: {error}")),
-        Err(_) => Err(format!("`{name}` did not answer within {} seconds", LONGEST.as_secs())),
+        Err(_) => Err(format!("`{name}` did not answer within {} seconds", CANARY_TIMEOUT.as_secs())),
     }
 }

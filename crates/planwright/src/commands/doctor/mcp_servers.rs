@@ -43,7 +43,7 @@ async fn check(
     let accept = format!("`{}` shows what is new", invocation.command(["mcp-server", "accept", name.as_str()]));
     let accepted = match accepted(settings, server).await {
         Ok(accepted) => accepted,
-        Err(words) => return Check::notice(NAME, format!("{name} answers and offers {count} tools; {words}")),
+        Err(message) => return Check::notice(NAME, format!("{name} answers and offers {count} tools; {message}")),
     };
     let Some(accepted) = accepted else {
         return Check::notice(NAME, format!("{name} answers and is not yet accepted; it offers {count} tools"))

@@ -13,8 +13,8 @@ pub(super) fn look(settings: &Settings) -> Check {
     let support = sandbox.support();
     let level = settings.sandbox.level;
     if let Some(reason) = support.refusal(level) {
-        let words = format!("commands are refused: this system cannot enforce the level {level}; {reason}");
-        return Check::notice(NAME, words).hint(
+        let message = format!("commands are refused: this system cannot enforce the level {level}; {reason}");
+        return Check::notice(NAME, message).hint(
             "docs/sandbox.md says what the kernel must offer; PLANWRIGHT_SANDBOX_LEVEL=open runs commands without limits",
         );
     }
@@ -26,7 +26,7 @@ pub(super) fn look(settings: &Settings) -> Check {
         .items()
         .iter()
         .filter(|item| !item.available)
-        .map(|item| format!("{} is missing ({})", item.name, item.words))
+        .map(|item| format!("{} is missing ({})", item.name, item.detail))
         .collect();
     if missing.is_empty() {
         return Check::fine(NAME, format!("level {level}, enforced by the kernel"));

@@ -25,6 +25,6 @@ pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Check 
     }
 }
 
-fn taken(words: String) -> Check {
-    Check::notice(NAME, words).hint("`--listen` or PLANWRIGHT_SERVER_LISTEN names another address")
+fn taken(message: String) -> Check {
+    Check::notice(NAME, message).hint("`--listen` or PLANWRIGHT_SERVER_LISTEN names another address")
 }

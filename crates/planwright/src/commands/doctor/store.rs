@@ -36,13 +36,14 @@ pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Vec<Ch
                 )];
             }
             Ok(metadata) if others_may_look(&metadata) => {
-                let words = format!("{} can be read by other users of this machine", path.display());
-                checks.push(Check::notice(NAME, words).hint(format!("`chmod 600 {}`", path.display())));
+                let message = format!("{} can be read by other users of this machine", path.display());
+                checks.push(Check::notice(NAME, message).hint(format!("`chmod 600 {}`", path.display())));
             }
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let words = format!("{} does not exist yet; the first command that needs it makes it", path.display());
-                return vec![Check::fine(NAME, words)];
+                let message =
+                    format!("{} does not exist yet; the first command that needs it makes it", path.display());
+                return vec![Check::fine(NAME, message)];
             }
             Err(error) => return vec![Check::wrong(NAME, format!("{} cannot be inspected: {error}", path.display()))],
         }
@@ -61,11 +62,11 @@ async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Chec
     let Inspection { schema, known, .. } = inspection;
     // Opening an older store upgrades it, and `doctor` changes nothing.
     if schema < known {
-        let words = match schema {
+        let message = match schema {
             0 => format!("{location} has nothing in it yet"),
             _ => format!("{location} has schema {schema}, and the next command brings it to {known}"),
         };
-        return Ok(vec![Check::notice(NAME, words)]);
+        return Ok(vec![Check::notice(NAME, message)]);
     }
     if schema > known {
         return Err(LedgerError::TooNew { found: schema, known });
@@ -89,25 +90,25 @@ async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Chec
 
 fn answers(location: &Location, inspection: &Inspection, facts: &StoreFacts) -> Check {
     let StoreFacts { kind, schema, told_by_others } = facts;
-    let words = format!("{location} reads and writes ({kind}, schema {schema})");
+    let message = format!("{location} reads and writes ({kind}, schema {schema})");
     match inspection.write_ahead {
-        Some(false) => Check::notice(NAME, format!("{words}, but without a write-ahead log (WAL)"))
+        Some(false) => Check::notice(NAME, format!("{message}, but without a write-ahead log (WAL)"))
             .hint("its journal mode was changed; readers and writers block each other like this"),
         None if !told_by_others && inspection.pooler == Pooler::None => {
-            Check::notice(NAME, format!("{words}; it has no LISTEN, so changes by other machines are polled"))
+            Check::notice(NAME, format!("{message}; it has no LISTEN, so changes by other machines are polled"))
         }
-        Some(true) | None => Check::fine(NAME, words),
+        Some(true) | None => Check::fine(NAME, message),
     }
 }
 
 fn pooler(pooler: Pooler) -> Option<Check> {
     const NAME: &str = "pooler";
-    let words = "a connection pooler is in front of the database; statements are sent without preparing them";
+    let message = "a connection pooler is in front of the database; statements are sent without preparing them";
     match pooler {
         Pooler::None => None,
-        Pooler::WithDirectListen => Some(Check::fine(NAME, format!("{words}, changes are announced by the server"))),
+        Pooler::WithDirectListen => Some(Check::fine(NAME, format!("{message}, changes are announced by the server"))),
         Pooler::WithoutListen => Some(
-            Check::notice(NAME, format!("{words}, and changes by other processes are polled ten times a second"))
+            Check::notice(NAME, format!("{message}, and changes by other processes are polled ten times a second"))
                 .hint("add `listen_host=HOST&listen_port=PORT` of the server itself to the database's URL"),
         ),
     }
@@ -118,11 +119,11 @@ fn room(path: &Path) -> Option<Check> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let disk = rustix::fs::statvfs(folder).ok()?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    let words = format!("{} MiB are free where the store is", free >> 20);
+    let message = format!("{} MiB are free where the store is", free >> 20);
     Some(match free {
-        0..TOO_LITTLE => Check::wrong("disk", words).hint("make room; a store on a full disk takes no writes"),
-        TOO_LITTLE..LITTLE => Check::notice("disk", words).hint("make room soon"),
-        LITTLE.. => Check::fine("disk", words),
+        0..TOO_LITTLE => Check::wrong("disk", message).hint("make room; a store on a full disk takes no writes"),
+        TOO_LITTLE..LITTLE => Check::notice("disk", message).hint("make room soon"),
+        LITTLE.. => Check::fine("disk", message),
     })
 }
 
@@ -149,9 +150,9 @@ async fn last_written(ledger: &dyn ServerLedger) -> Result<Check, LedgerError> {
 async fn stored_settings(engine: &Engine, settings: &Settings) -> Result<Check, LedgerError> {
     const NAME: &str = "settings";
     if engine.approvals().state().await?.settings.is_none() {
-        let words =
+        let message =
             "the settings that say who may decide are not in the store yet; the first `planwright serve` writes them";
-        return Ok(Check::notice(NAME, words));
+        return Ok(Check::notice(NAME, message));
     }
     Ok(if settings.differences.is_empty() {
         Check::fine(NAME, "the settings that say who may decide are as the store has them")
@@ -177,8 +178,8 @@ async fn journals(engine: Engine, invocation: &Invocation) -> Result<Check, Ledg
     let report = engine.verifier().verify_newest(NEWEST).await?;
     let verify = invocation.command(["verify"]);
     if report.is_whole() {
-        let words = format!("{} checked and whole; `{verify}` checks all", count(report.chains.len(), "session"));
-        return Ok(Check::fine("journals", words));
+        let message = format!("{} checked and whole; `{verify}` checks all", count(report.chains.len(), "session"));
+        return Ok(Check::fine("journals", message));
     }
     let broken = report.chains.iter().find(|chain| !chain.is_whole()).map(|chain| format!("session {}", chain.session));
     let row = report.damaged.first().map(|row| row.what.clone());

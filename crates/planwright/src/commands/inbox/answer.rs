@@ -1,16 +1,17 @@
 //! `inbox answer`: the same decisions as elsewhere, about what was shown.
 
+use planwright_agent::session::ask_prompt::typed_answers;
+use planwright_agent::session::input::{Input, Worker};
+use planwright_agent::session::progress::ProgressUpdate;
 use planwright_core::actor::Actor;
 use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
 use planwright_core::command::{AnswerCommand, Command, StuckChoice};
 use planwright_core::plan::Digest;
+use planwright_core::plan::choices::run_choices;
 use planwright_core::plan::risk::tool_risks;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor};
-use planwright_engine::session::ask_words::typed_answers;
-use planwright_engine::session::input::{Input, Worker};
-use planwright_engine::session::progress::ProgressUpdate;
 use planwright_surfaces::wire::WaitingView;
 use serde_json::json;
 
@@ -31,12 +32,10 @@ pub(super) async fn run(context: &Context, item: InboxItem, arguments: InboxAnsw
     match item {
         InboxItem::Plan(waiting) => decide(context, &waiting, &choices, arguments).await,
         InboxItem::Run(waiting) => {
-            let run = waiting.run.number.to_string();
-            let word = match one_of(&choices, arguments.choice.as_deref())? {
-                "stop" => "off",
-                _ => "resume",
-            };
-            auto::in_session(context, &waiting.session, &format!("/auto {word} {run}")).await
+            let name = one_of(&choices, arguments.choice.as_deref())?;
+            let chosen = run_choices(&waiting.run).list.into_iter().find(|choice| choice.name() == name);
+            let chosen = chosen.ok_or_else(|| not_a_choice(name, &choices))?;
+            auto::in_session(context, &waiting.session, &chosen.command).await
         }
         InboxItem::Ask(waiting) => match &waiting.ask.subject {
             AskSubject::Permission(_) => permit(context, &waiting, &choices, arguments).await,
@@ -94,7 +93,7 @@ async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arg
     if grant.permits() {
         check_shown(context, waiting, choice, &arguments)?;
     }
-    let words = (!arguments.words.is_empty()).then(|| arguments.words.join(" "));
+    let note = (!arguments.words.is_empty()).then(|| arguments.words.join(" "));
     let person = match &waiting.ask.subject {
         AskSubject::Permission(call) if grant.permits() => {
             let policy = context.engine.approvals().policy().await?;
@@ -103,7 +102,7 @@ async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arg
         }
         AskSubject::Permission(_) | AskSubject::Questions { .. } => context.person.clone(),
     };
-    submit(context, waiting, &person, AskAnswer::Permission { grant, words }).await
+    submit(context, waiting, &person, AskAnswer::Permission { grant, note }).await
 }
 
 fn check_shown(
@@ -217,7 +216,7 @@ fn one_of<'a>(choices: &[String], given: Option<&'a str>) -> Result<&'a str, Fai
 }
 
 fn not_a_choice(given: &str, choices: &[String]) -> Failure {
-    let said =
+    let reason =
         if given.is_empty() { "No choice was given".to_owned() } else { format!("{} is not a choice", quoted(given)) };
-    Failure::usage(format!("{said} here; the choices are {}", choices.join(", ")))
+    Failure::usage(format!("{reason} here; the choices are {}", choices.join(", ")))
 }

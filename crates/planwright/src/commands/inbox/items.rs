@@ -18,7 +18,7 @@ use crate::terminal::inbox as view;
 /// How many plans are read at once.
 const PAGE: u32 = 64;
 /// The characters that a piece of an id has at least.
-const SHORTEST_PIECE: usize = 6;
+const MIN_PIECE: usize = 6;
 
 #[derive(Debug, Default)]
 pub(super) struct InboxItems {
@@ -102,7 +102,7 @@ pub(super) async fn find(
     let mut inbox = read(context, session).await?;
     let named = |item: &InboxItem| {
         let id = item.view().id;
-        id == name || name.chars().count() >= SHORTEST_PIECE && id.contains(name)
+        id == name || name.chars().count() >= MIN_PIECE && id.contains(name)
     };
     let exact = inbox.items.iter().position(|item| item.view().id == name);
     let found: Vec<_> = (0..inbox.items.len()).filter(|index| named(&inbox.items[*index])).collect();
@@ -121,7 +121,7 @@ pub(super) async fn find(
 /// Says what became of something that does not wait any more, if that is known.
 async fn not_waiting(context: &Context, name: &str) -> Result<Failure, Failure> {
     let hint = format!("`{}` lists what waits", context.invocation.command(["inbox"]));
-    if name.chars().count() < SHORTEST_PIECE {
+    if name.chars().count() < MIN_PIECE {
         let message = format!("{} is too short: six or more characters of an id name it", quoted(name));
         return Ok(Failure::usage(message).hint(hint));
     }

@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_changed_safely_is_refused() {
-        for (text, words) in [
+        for (text, expected) in [
             ("a: [1", "not YAML"),
             ("- a\n", "not one mapping"),
             ("a: 1\n---\nb: 2\n", "not one mapping"),
@@ -226,7 +226,7 @@ mod tests {
             ("a: 1\n...\n", "safely"),
         ] {
             let refused = ENTRY.put_in(text).expect_err(text);
-            assert!(refused.contains(words), "{text}: {refused}");
+            assert!(refused.contains(expected), "{text}: {refused}");
         }
     }
 }

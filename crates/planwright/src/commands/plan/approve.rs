@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use planwright_agent::session::input::{Approving, BeginWork, Input};
 use planwright_core::actor::Actor;
 use planwright_core::plan::approval::{Selection, SkippedStep};
 use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::{Digest, Plan, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::session::input::{Approving, BeginWork, Input};
 use planwright_surfaces::wire::PlanView;
 use serde_json::json;
 
@@ -144,23 +144,23 @@ fn needs_digest(context: &Context, plan: &Plan, arguments: &ApproveArgs) -> Fail
 
 /// The whole command: the digest covers the text, but not which of its steps are meant.
 fn same_again(context: &Context, plan: &Plan, arguments: &ApproveArgs) -> String {
-    let mut words = vec!["approve".to_owned(), plan.number.to_string()];
+    let mut describe = vec!["approve".to_owned(), plan.number.to_string()];
     for (name, steps) in [("--only", &arguments.only), ("--skip", &arguments.skip)] {
         if !steps.is_empty() {
-            words.push(name.to_owned());
-            words.push(steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
+            describe.push(name.to_owned());
+            describe.push(steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
         }
     }
     if arguments.step_by_step {
-        words.push("--step-by-step".to_owned());
+        describe.push("--step-by-step".to_owned());
     }
     match &arguments.note {
-        Some(note) if note.starts_with('-') => words.push(format!("--note={note}")),
-        Some(note) => words.extend(["--note".to_owned(), note.clone()]),
+        Some(note) if note.starts_with('-') => describe.push(format!("--note={note}")),
+        Some(note) => describe.extend(["--note".to_owned(), note.clone()]),
         None => {}
     }
-    words.extend(["--digest".to_owned(), plan.digest().to_string()]);
-    context.invocation.plan(words)
+    describe.extend(["--digest".to_owned(), plan.digest().to_string()]);
+    context.invocation.plan(describe)
 }
 
 /// What programs need to decide: the text with its digest, the selection, and the steps that it skips.
@@ -176,15 +176,15 @@ fn with_details(failure: Failure, plan: &Plan, selection: &Selection, skipped: &
         .with("plan", json!(PlanView::from(plan)))
 }
 
-pub(super) async fn said(context: &Context, plan: &Plan) -> ExitResult {
+pub(super) async fn report(context: &Context, plan: &Plan) -> ExitResult {
     let next = context.next(plan).await?;
-    let words = || {
+    let describe = || {
         let skipped = plan.approval.as_ref().map_or(&[][..], |approval| &approval.skipped);
         let waiting =
             plan.incomplete_approval.as_ref().map(|waiting| format!("{}.\n", shown_line(&waiting.to_string())));
         format!("{}{}{}{next}", card::line(plan), waiting.unwrap_or_default(), left_out(context, plan, skipped))
     };
-    context.screen.answer(|| json!(PlanView::from(plan)), words)?;
+    context.screen.answer(|| json!(PlanView::from(plan)), describe)?;
     Ok(Exit::Done)
 }
 

@@ -3,13 +3,13 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
+use planwright_agent::Agent;
+use planwright_agent::session::input::{BeginWork, ChatLocation, Input, Request};
+use planwright_agent::session::progress::{Progress, ProgressUpdate};
 use planwright_core::actor::Actor;
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::Agent;
-use planwright_engine::session::input::{BeginWork, ChatLocation, Input, Request};
-use planwright_engine::session::progress::{Progress, ProgressUpdate};
 use planwright_llm::rehearsal::RehearsalModel;
 
 use crate::chat::lines;
@@ -75,13 +75,12 @@ pub(in crate::commands) async fn watched_as(
     let request = request_as(context, person, &plan.session);
     let is_approval = matches!(input, Input::Approve { .. });
     let mut stream = agent.submit(input, request.clone());
-    let (mut stopping, mut left) = (false, false);
+    let mut stopping = false;
     let mut output = OutputLines::default();
     let outcome = loop {
         tokio::select! {
             biased;
             update = stream.next() => match update {
-                ProgressUpdate::Progress(Progress::Decided(decided)) => left = decided.left.is_some(),
                 ProgressUpdate::Progress(progress) => show_progress(context, &progress, &mut output)?,
                 ProgressUpdate::Outcome(outcome) => break outcome,
             },
@@ -93,20 +92,21 @@ pub(in crate::commands) async fn watched_as(
             }
         }
     };
+    let left = stream.take_decision().is_some_and(|decided| decided.left.is_some());
     let found = context.engine.plans().get(&plan.session, &plan.id).await?;
     let answer = outcome.map_err(super::refused(context, &found))?.answer();
     if let Some(answer) = answer.as_ref().filter(|answer| answer.refused()) {
         return Err(Failure::declined(answer.reply.clone()));
     }
     match (left, is_approval) {
-        (true, true) => return super::approve::said(context, &found).await,
-        (true, false) => return super::decide::said(context, &found).await,
+        (true, true) => return super::approve::report(context, &found).await,
+        (true, false) => return super::decide::report(context, &found).await,
         (false, _) => {}
     }
     if let Some(answer) = answer.filter(|_| !context.screen.json && found.style() == PlanStyle::Document) {
         context.screen.print(&markdown::render(&answer.reply, context.screen.width))?;
     }
-    super::decide::said(context, &found).await?;
+    super::decide::report(context, &found).await?;
     Ok(if found.status == PlanStatus::Completed { Exit::Done } else { Exit::Refused })
 }
 
@@ -123,7 +123,7 @@ pub(in crate::commands) fn show_progress(
     };
     let written: String = written.iter().map(|line| format!("{}\n", output::indented(line, width))).collect();
     let line = match progress {
-        Progress::Said(words) => Some(markdown::render(words, width)),
+        Progress::Said(text) => Some(markdown::render(text, width)),
         progress => lines::line(progress, "", width),
     };
     let text = format!("{written}{}", line.unwrap_or_default());

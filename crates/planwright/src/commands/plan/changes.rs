@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use planwright_agent::session::input::Input;
+use planwright_agent::{Agent, PlanChanges};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::{Agent, PlanChanges};
-use planwright_engine::session::input::Input;
 use planwright_surfaces::wire::{ChatChangesView, PlanChangesView, UndoView};
 use serde_json::json;
 

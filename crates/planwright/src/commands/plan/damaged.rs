@@ -10,7 +10,7 @@ pub(crate) fn view(rows: &[DamagedRow]) -> Value {
     rows.iter().map(|row| json!({ "what": row.what, "reason": row.reason })).collect()
 }
 
-pub(crate) fn words(rows: &[DamagedRow]) -> String {
+pub(crate) fn describe(rows: &[DamagedRow]) -> String {
     rows.iter()
         .map(|row| format!("{} {}: {}\n", paint("damaged:", ERROR), shown_line(&row.what), shown_line(&row.reason)))
         .collect()

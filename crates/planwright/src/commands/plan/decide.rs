@@ -1,10 +1,10 @@
 //! `plan reject`, `revise`, `cancel` and `resume`
 
+use planwright_agent::session::input::{BeginWork, Input, Worker};
+use planwright_agent::session::progress::ProgressUpdate;
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Execution, Plan};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::session::input::{BeginWork, Input, Worker};
-use planwright_engine::session::progress::{Progress, ProgressUpdate};
 use planwright_surfaces::wire::PlanView;
 use serde_json::json;
 
@@ -56,17 +56,14 @@ pub(super) async fn resume(context: &Context, session: &SessionIdentity, argumen
 /// Submits a decision that needs no model, and shows the plan that it is about afterwards.
 async fn decided(context: &Context, plan: &Plan, input: Input) -> ExitResult {
     let mut stream = carry_out::agent_without_model(context).submit(input, carry_out::request(context, plan));
-    let mut decided = None;
     let outcome = loop {
-        match stream.next().await {
-            ProgressUpdate::Progress(Progress::Decided(now)) => decided = Some(now.plan),
-            ProgressUpdate::Progress(_) => {}
-            ProgressUpdate::Outcome(outcome) => break outcome,
+        if let ProgressUpdate::Outcome(outcome) = stream.next().await {
+            break outcome;
         }
     };
     let answer = outcome.map_err(super::refused(context, plan))?.answer();
-    match (decided, answer) {
-        (Some(plan), _) => said(context, &plan).await,
+    match (stream.take_decision(), answer) {
+        (Some(decided), _) => report(context, &decided.plan).await,
         (None, Some(answer)) => Err(Failure::declined(answer.reply)),
         (None, None) => Err(Failure::declined("Nothing was decided.".to_owned())),
     }
@@ -77,9 +74,9 @@ fn one_text(option: Option<String>, words: &[String]) -> Option<String> {
     option.or_else(|| (!words.is_empty()).then(|| words.join(" ")))
 }
 
-pub(super) async fn said(context: &Context, plan: &Plan) -> ExitResult {
+pub(super) async fn report(context: &Context, plan: &Plan) -> ExitResult {
     let next = context.next(plan).await?;
-    let words = || format!("{}{}{next}", card::line(plan), card::progress(plan, context.screen.width));
-    context.screen.answer(|| json!(PlanView::from(plan)), words)?;
+    let describe = || format!("{}{}{next}", card::line(plan), card::progress(plan, context.screen.width));
+    context.screen.answer(|| json!(PlanView::from(plan)), describe)?;
     Ok(Exit::Done)
 }

@@ -83,12 +83,12 @@ fn title(from: &Side, to: &Side) -> String {
         (Side::Version { version: from, .. }, Side::Version { of, version: to }) => {
             diff::title(&format!("Plan {}: version {from}", of.number), &format!("version {to}"))
         }
-        (from, to) => diff::title(&from.words(), &to.words()),
+        (from, to) => diff::title(&from.describe(), &to.describe()),
     }
 }
 
 impl Side {
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Nothing => "nothing".to_owned(),
             Self::Version { of, version } => format!("plan {}, version {version}", of.number),

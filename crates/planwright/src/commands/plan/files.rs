@@ -45,11 +45,11 @@ async fn switch(context: &Context, session: &SessionIdentity, on: bool) -> ExitR
 
 async fn list(context: &Context, session: &SessionIdentity) -> ExitResult {
     let listed = context.engine.workbooks().list(session).await?;
-    context.screen.answer(|| listed.clone(), || in_words(&listed, &folder(context, session)))?;
+    context.screen.answer(|| listed.clone(), || describe(&listed, &folder(context, session)))?;
     Ok(Exit::Done)
 }
 
-fn in_words(listed: &Value, folder: &str) -> String {
+fn describe(listed: &Value, folder: &str) -> String {
     let text = |value: &Value| shown_line(value.as_str().unwrap_or_default());
     let mut lines = match &listed["current"] {
         Value::Null => vec!["There is no workbook now.".to_owned()],

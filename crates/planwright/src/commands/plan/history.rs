@@ -24,10 +24,10 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, plan: Opti
             "damaged": damaged::view(&found.damaged),
         })
     };
-    let words = || {
+    let describe = || {
         let history = history::render(&found, &plan, &context.invocation, context.screen.width);
-        format!("{}\n{history}{}", card::line(&plan), damaged::words(&found.damaged))
+        format!("{}\n{history}{}", card::line(&plan), damaged::describe(&found.damaged))
     };
-    context.screen.answer(view, words)?;
+    context.screen.answer(view, describe)?;
     Ok(if found.damaged.is_empty() { Exit::Done } else { Exit::Damaged })
 }

@@ -25,7 +25,7 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, before: Op
             "damaged": damaged::view(&page.damaged),
         })
     };
-    let words = || {
+    let describe = || {
         let mut text = format!("{}\n", paint(&format!("session {session}"), DIM));
         if page.items.is_empty() && page.damaged.is_empty() {
             text.push_str("There are no plans here yet.\n");
@@ -49,13 +49,13 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, before: Op
                 text.push_str(&table([" ", "NO", "STATUS", "TITLE", "ID", "UPDATED"], &rows, 3, context.screen.width));
             }
         }
-        text.push_str(&damaged::words(&page.damaged));
+        text.push_str(&damaged::describe(&page.damaged));
         if let Some(next) = page.next {
             let more = context.invocation.plan(["list", "--before", &next.to_string()]);
             text.push_str(&format!("{}\n", paint(&format!("more: {more}"), DIM)));
         }
         text
     };
-    context.screen.answer(view, words)?;
+    context.screen.answer(view, describe)?;
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
 //! `plan on`, `off`, `done` and `status`: whether plan work is on, and on which plan.
 
-use planwright_core::plan::{Plan, PlanStyle};
+use planwright_core::plan::{Plan, PlanStyle, choices};
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::plan_status::plan_status;
@@ -20,7 +20,7 @@ pub(super) async fn on(context: &Context, session: &SessionIdentity, style: Plan
     let snapshot = context.engine.sessions().enable_plan_mode(session, &context.person, style).await?.snapshot;
     let other = before.filter(|plan| snapshot.active().is_some_and(|active| active.id != plan.id));
     let left = parked(context, other.as_ref()).await?;
-    let status = status_words(context, &snapshot).await?;
+    let status = status_text(context, &snapshot).await?;
     answer(context, &snapshot, || {
         let mut text = String::new();
         if !opened.events.is_empty() {
@@ -54,7 +54,7 @@ pub(super) async fn off(context: &Context, session: &SessionIdentity) -> ExitRes
     let before = context.engine.sessions().snapshot(session).await?;
     let snapshot = context.engine.sessions().disable_plan_mode(session, &context.person).await?.snapshot;
     let parked = parked(context, before.active()).await?;
-    let status = status_words(context, &snapshot).await?;
+    let status = status_text(context, &snapshot).await?;
     answer(context, &snapshot, || format!("{status}{parked}"))
 }
 
@@ -65,7 +65,7 @@ pub(super) async fn done(context: &Context, session: &SessionIdentity) -> ExitRe
         Some(plan) => left_behind(context, context.engine.plans().get(session, &plan.id).await?.as_ref()).await?,
         None => String::new(),
     };
-    let status = status_words(context, &snapshot).await?;
+    let status = status_text(context, &snapshot).await?;
     answer(context, &snapshot, || format!("{status}{left}"))
 }
 
@@ -86,31 +86,35 @@ pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Exit
     };
     let value = || {
         let mut value = view(opened, &snapshot);
-        value["standing"] = json!(snapshot.active().map(|plan| plan_status(plan, now, activity(plan))));
-        value["othersUnderWay"] = json!(others.iter().map(|plan| PlanView::from(plan.as_ref())).collect::<Vec<_>>());
+        let standing =
+            |plan: &Plan| format!("{}\n\n{}", plan_status(plan, now), choices(plan, activity(plan)).situation);
+        value["standing"] = json!(snapshot.active().map(standing));
+        value["activePlan"] = json!(snapshot.active().map(|plan| PlanView::of(plan, activity(plan))));
+        let others: Vec<_> = others.iter().map(|plan| PlanView::of(plan, activity(plan))).collect();
+        value["othersUnderWay"] = json!(others);
         value
     };
-    let words = || {
+    let describe = || {
         let width = context.screen.width;
         let tell = |plan: &Plan, standing| {
-            let words = markdown::render(&plan_status(plan, now, activity(plan)), width);
+            let status = markdown::render(&plan_status(plan, now), width);
             format!(
-                "{words}{}{}",
+                "{status}{}{}",
                 card::progress(plan, width),
                 card::next(plan, standing, activity(plan), &context.invocation)
             )
         };
         let active = snapshot.active().map_or_else(String::new, |plan| tell(plan, SessionPlan::Active));
         let others: String = others.iter().map(|plan| format!("\n{}", tell(plan, SessionPlan::Parked))).collect();
-        format!("{}{active}{others}", mode_words(&snapshot))
+        format!("{}{active}{others}", mode_text(&snapshot))
     };
-    context.screen.answer(value, words)?;
+    context.screen.answer(value, describe)?;
     Ok(Exit::Done)
 }
 
-fn answer(context: &Context, snapshot: &Snapshot, words: impl FnOnce() -> String) -> ExitResult {
+fn answer(context: &Context, snapshot: &Snapshot, describe: impl FnOnce() -> String) -> ExitResult {
     let opened = snapshot.opened()?;
-    context.screen.answer(|| view(opened, snapshot), words)?;
+    context.screen.answer(|| view(opened, snapshot), describe)?;
     Ok::<_, Failure>(Exit::Done)
 }
 
@@ -123,8 +127,8 @@ fn view(session: &Session, snapshot: &Snapshot) -> Value {
     })
 }
 
-async fn status_words(context: &Context, snapshot: &Snapshot) -> Result<String, Failure> {
-    let mut text = mode_words(snapshot);
+async fn status_text(context: &Context, snapshot: &Snapshot) -> Result<String, Failure> {
+    let mut text = mode_text(snapshot);
     if let Some(plan) = snapshot.active() {
         let activity = context.engine.plans().activity(&plan.session, plan).await?;
         text.push_str(&card::line(plan));
@@ -134,7 +138,7 @@ async fn status_words(context: &Context, snapshot: &Snapshot) -> Result<String, 
     Ok(text)
 }
 
-fn mode_words(snapshot: &Snapshot) -> String {
+fn mode_text(snapshot: &Snapshot) -> String {
     let mode = snapshot.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
     match mode {
         None => format!("Plan work is {} in {}.\n", paint("off", BOLD), snapshot.identity),

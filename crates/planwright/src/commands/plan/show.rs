@@ -17,7 +17,10 @@ pub(super) async fn run(
 ) -> ExitResult {
     let plan = super::find(context, session, plan).await?;
     if context.screen.json {
-        context.screen.print_json(&json!(PlanView::from(plan.as_ref())))?;
+        context.screen.print_json(&json!(PlanView::of(
+            &plan,
+            context.engine.plans().activity(&plan.session, &plan).await?.as_ref()
+        )))?;
         return Ok(Exit::Done);
     }
     let source = context.source_of(&plan).await?;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
+use planwright_engine::changes::Changes;
 use planwright_engine::plan_watch::{ExecutionSummary, PlanUpdate, PlanUpdateKind, PlanWatch, execution_summary};
 use planwright_engine::plans::Activity;
 use planwright_engine::step_counts::StepCounts;
@@ -20,7 +21,7 @@ use crate::terminal::live::LiveLine;
 use crate::terminal::screen::Screen;
 use crate::terminal::watch::{self, WatchForm};
 
-/// How often the journal is read and the redrawn line is drawn.
+/// How often the line is drawn again.
 const PACE: Duration = Duration::from_millis(200);
 /// Every so many ticks it is checked whether a process works on the plan.
 const ACTIVITY_TICKS: u64 = 5;
@@ -32,22 +33,31 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
         Some(reference) => super::find(context, session, Some(reference)).await?,
         None => context.engine.plans().default_to_watch(session).await.map_err(super::not_found(context))?,
     };
+    // The changes are followed before the first look, so that none is missed in between.
+    let mut changes = Changes::follow(context.ledger.as_ref(), Duration::ZERO);
     let mut following = context.engine.plans().watch(session, &plan.id).await?;
     let mut view = View::new(context);
-    let outcome = watch(context, &mut following, &mut view, arguments).await;
+    let outcome = watch(context, &mut changes, &mut following, &mut view, arguments).await;
     // Whatever is printed next, such as the prompt of the shell, begins on a line of its own.
     view.erase()?;
     outcome
 }
 
-async fn watch(context: &Context, following: &mut PlanWatch, view: &mut View<'_>, arguments: &WatchArgs) -> ExitResult {
+async fn watch(
+    context: &Context,
+    changes: &mut Changes,
+    following: &mut PlanWatch,
+    view: &mut View<'_>,
+    arguments: &WatchArgs,
+) -> ExitResult {
     view.begin(following)?;
     let plan = following.plan();
     let sum = execution_summary(plan, following.now());
     match plan.status {
         PlanStatus::Executing => {
-            if context.engine.plans().activity(&plan.session, plan).await? == Some(Activity::Paused) {
-                view.pause(plan)?;
+            let activity = context.engine.plans().activity(&plan.session, plan).await?;
+            if matches!(activity, Some(Activity::Paused | Activity::Asking(_))) {
+                view.pause(plan, activity.as_ref())?;
                 if arguments.no_wait {
                     return view.end(plan, &End { status: plan.status, sum });
                 }
@@ -66,25 +76,35 @@ async fn watch(context: &Context, following: &mut PlanWatch, view: &mut View<'_>
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let mut pace = interval(PACE);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut idle = 0;
-    for tick in 1_u64.. {
-        tokio::select! {
+    let (mut idle, mut tick) = (0, 0_u64);
+    loop {
+        let changed = tokio::select! {
             biased;
             _ = &mut interrupted => break,
-            _ = pace.tick() => {}
-        }
-        for happened in following.next_updates().await? {
-            idle = 0;
-            view.show(&happened, following.plan())?;
-            if let Some(end) = End::of(&happened) {
-                return view.end(following.plan(), &end);
+            _ = pace.tick() => None,
+            changed = changes.next() => {
+                Some(changed.ok_or_else(|| Failure::unavailable("the store cannot be followed any more"))?)
             }
+        };
+        if let Some(changed) = changed {
+            if changed.concerns(&following.plan().session) {
+                for happened in following.next_updates().await? {
+                    idle = 0;
+                    view.show(&happened, following.plan())?;
+                    if let Some(end) = End::of(&happened) {
+                        return view.end(following.plan(), &end);
+                    }
+                }
+            }
+            continue;
         }
+        tick += 1;
         // The end of a process is not in the journal.
         if tick % ACTIVITY_TICKS == 0 {
             let plan = following.plan();
-            match context.engine.plans().activity(&plan.session, plan).await? {
-                Some(Activity::Paused) => idle += 1,
+            let activity = context.engine.plans().activity(&plan.session, plan).await?;
+            match &activity {
+                Some(Activity::Paused | Activity::Asking(_)) => idle += 1,
                 Some(Activity::Running) => {
                     idle = 0;
                     view.continue_after_pause()?;
@@ -93,7 +113,7 @@ async fn watch(context: &Context, following: &mut PlanWatch, view: &mut View<'_>
             }
             // Between two processes no process holds the session for a moment.
             if idle == IDLE_LOOKS {
-                view.pause(plan)?;
+                view.pause(plan, activity.as_ref())?;
             }
         }
         view.tick(following)?;
@@ -191,7 +211,7 @@ impl<'a> View<'a> {
         self.write(&format!("{}\n", watch::waiting_for(status)))
     }
 
-    fn pause(&mut self, plan: &Plan) -> Result<(), Failure> {
+    fn pause(&mut self, plan: &Plan, activity: Option<&Activity>) -> Result<(), Failure> {
         if std::mem::replace(&mut self.paused, true) {
             return Ok(());
         }
@@ -204,7 +224,7 @@ impl<'a> View<'a> {
                 "counts": CountsView::from(plan.execution.as_ref().map(StepCounts::of).unwrap_or_default()),
             }));
         }
-        self.write(&watch::paused(plan, self.invocation, self.form.width()))
+        self.write(&watch::paused(plan, activity, self.invocation, self.form.width()))
     }
 
     fn continue_after_pause(&mut self) -> Result<(), Failure> {
@@ -217,7 +237,7 @@ impl<'a> View<'a> {
     fn show(&mut self, happened: &PlanUpdate, plan: &Plan) -> Result<(), Failure> {
         self.quiet = Instant::now();
         match &happened.kind {
-            PlanUpdateKind::ExecutionPaused(_) if !self.screen.json => return self.pause(plan),
+            PlanUpdateKind::ExecutionPaused(_) if !self.screen.json => return self.pause(plan, None),
             PlanUpdateKind::ExecutionPaused(_) => self.paused = true,
             PlanUpdateKind::ExecutionResumed(_)
             | PlanUpdateKind::ExecutionBegan(_)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use planwright_agent::session::input::{ChatLocation, Input, Request};
 use planwright_core::session::{Session, SessionIdentity};
-use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_llm::rehearsal::RehearsalModel;
 use serde_json::json;
 
@@ -37,13 +37,13 @@ pub(super) async fn run(context: &mut Context, named: &str, confirmation: Confir
 }
 
 async fn confirm(context: &Context, session: &SessionIdentity) -> Result<(), Failure> {
-    let words = what_is_deleted(&context.engine.sessions().get(session).await?);
+    let deleted = what_is_deleted(&context.engine.sessions().get(session).await?);
     if !context.screen.interactive {
         let again = context.invocation.command(["sessions", "delete", &session.to_string(), "--yes"]);
         return Err(Failure::usage(format!("there is no terminal to ask in, so session {session} was not deleted"))
-            .hint(format!("to delete {words}: {again}")));
+            .hint(format!("to delete {deleted}: {again}")));
     }
-    context.screen.print(&format!("This deletes {words}. It cannot be undone.\n"))?;
+    context.screen.print(&format!("This deletes {deleted}. It cannot be undone.\n"))?;
     if context.screen.confirm(&format!("Delete session {session}?"))? {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use planwright_engine::history::{DecisionMade, PlanDecision};
 use planwright_engine::{recognition, who};
 
-use super::{because, in_words};
+use super::{because, status_text};
 use crate::terminal::palette::{BOLD, DIM};
 use crate::terminal::text::{Span, count, painted, shown_line, wrap};
 use crate::terminal::time;
@@ -21,8 +21,8 @@ pub(super) fn render(decisions: &[PlanDecision], width: usize) -> String {
             text.push_str(&format!("{}{}\n", if index == 0 { "  " } else { "    " }, painted(line)));
         }
         let recognised = format!("recognised: {}", shown_line(&recognition(&decision.by)));
-        for words in std::iter::once(recognised).chain(remarks(&decision.what)) {
-            for line in wrap(&[Span::plain(&words)], width.saturating_sub(4)) {
+        for remark in std::iter::once(recognised).chain(remarks(&decision.what)) {
+            for line in wrap(&[Span::plain(&remark)], width.saturating_sub(4)) {
                 text.push_str(&format!("    {}\n", painted(&line)));
             }
         }
@@ -50,7 +50,7 @@ fn describe(decision: &DecisionMade) -> (&'static str, String) {
         DecisionMade::Cancelled { .. } => ("cancelled", String::new()),
         DecisionMade::Settled { position, status, .. } => {
             let step = position.map_or_else(|| "a step".to_owned(), |position| format!("step {position}"));
-            ("settled", format!(": {step} {},", in_words(*status)))
+            ("settled", format!(": {step} {},", status_text(*status)))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Every execution of the plan, not only the latest, with what became of each step.
 
-use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::execution::{StepState, StepStatus};
 use planwright_engine::clock::{between, lasted};
 use planwright_engine::history::PlanExecution;
 use planwright_engine::step_counts::StepCounts;
@@ -11,7 +11,7 @@ use crate::terminal::text::{Span, count, fit, painted, shown_line, wrap};
 use crate::terminal::time;
 
 /// An answer of a tool may be long; the plan itself shows it whole.
-const MOST: usize = 400;
+const MAX_CHARACTERS: usize = 400;
 
 pub(super) fn render(executions: &[PlanExecution], width: usize) -> String {
     if executions.is_empty() {
@@ -20,8 +20,8 @@ pub(super) fn render(executions: &[PlanExecution], width: usize) -> String {
     let mut text = format!("\n{}\n", count(executions.len(), "execution"));
     for carried_out in executions {
         text.push_str(&lines(&head(carried_out), 2, width));
-        for (position, run) in (1..).zip(&carried_out.execution.steps) {
-            text.push_str(&lines(&step(position, run), 4, width));
+        for (position, state) in (1..).zip(&carried_out.execution.steps) {
+            text.push_str(&lines(&step(position, state), 4, width));
         }
     }
     text
@@ -44,24 +44,24 @@ fn head(carried_out: &PlanExecution) -> Vec<Span> {
             spans.push(Span::new(&format!(" after {}{by}", lasted(between(execution.started_at, end.at))), DIM));
         }
     }
-    spans.push(Span::plain(&format!(": {}", StepCounts::of(execution).words())));
+    spans.push(Span::plain(&format!(": {}", StepCounts::of(execution).describe())));
     spans
 }
 
-fn step(position: usize, run: &StepRun) -> Vec<Span> {
-    let (mark, style) = palette::step(run.status);
-    let took = run.started_at.zip(run.finished_at).map(|(from, to)| format!("  {}", lasted(between(from, to))));
+fn step(position: usize, state: &StepState) -> Vec<Span> {
+    let (mark, style) = palette::step(state.status);
+    let took = state.started_at.zip(state.finished_at).map(|(from, to)| format!("  {}", lasted(between(from, to))));
     let mut spans = vec![
         Span::new(mark, style),
-        Span::plain(&format!(" {position}. {}", fit(&shown_line(&run.description), MOST))),
+        Span::plain(&format!(" {position}. {}", fit(&shown_line(&state.description), MAX_CHARACTERS))),
         Span::new(&took.unwrap_or_default(), DIM),
     ];
-    if run.status != StepStatus::Completed {
-        spans.push(Span::new(&format!("  {}", run.status.as_str().to_lowercase().replace('_', " ")), style));
+    if state.status != StepStatus::Completed {
+        spans.push(Span::new(&format!("  {}", state.status.as_str().to_lowercase().replace('_', " ")), style));
     }
-    for (name, said) in [("", &run.note), ("evidence: ", &run.evidence)] {
-        if let Some(said) = said {
-            spans.push(Span::new(&fit(&format!("  {name}{}", shown_line(said)), MOST), DIM));
+    for (name, text) in [("", &state.note), ("evidence: ", &state.evidence)] {
+        if let Some(text) = text {
+            spans.push(Span::new(&fit(&format!("  {name}{}", shown_line(text)), MAX_CHARACTERS), DIM));
         }
     }
     spans

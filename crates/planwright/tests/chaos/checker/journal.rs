@@ -19,7 +19,7 @@ pub(super) struct Turn {
     pub(super) replies: usize,
     pub(super) resumed: usize,
     /// What the model said last.
-    pub(super) words: String,
+    pub(super) expected: String,
     pub(super) end: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn turns(entries: &[Value]) -> Vec<Turn> {
             "turn_resumed" => turn.resumed += 1,
             "model_replied" => {
                 turn.replies += 1;
-                turn.words = event["reply"]["text"].as_str().unwrap_or_default().to_owned();
+                turn.expected = event["reply"]["text"].as_str().unwrap_or_default().to_owned();
                 for call in event["reply"]["calls"].as_array().into_iter().flatten() {
                     let arguments = call["arguments"].as_str().unwrap_or_default();
                     let arguments = serde_json::from_str(arguments).unwrap_or_default();

@@ -36,8 +36,9 @@ fn check_message(request: &Request, text: &str, entries: &[Value], violations: &
     check_same(request, |body| body["reply"].clone(), violations);
     if let ([turn], Some(told)) = (begun.as_slice(), request.acknowledged()) {
         let answered = turn.end.as_deref() == Some("answered");
-        if answered && told["reply"] != turn.words.as_str() {
-            let what = format!("{text:?} was answered with {}, and the journal says {:?}", told["reply"], turn.words);
+        if answered && told["reply"] != turn.expected.as_str() {
+            let what =
+                format!("{text:?} was answered with {}, and the journal says {:?}", told["reply"], turn.expected);
             violations.add(Rule::SameOutcome, what);
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn check(evidence: &Evidence, violations: &mut Violations) {
 fn check_verified(evidence: &Evidence, violations: &mut Violations) {
     let verified = &evidence.verified;
     if verified.exit != Some(0) {
-        violations.add(Rule::Verified, format!("it ends with {:?}: {}", verified.exit, verified.words));
+        violations.add(Rule::Verified, format!("it ends with {:?}: {}", verified.exit, verified.expected));
     }
     for request in evidence.history.requests.iter().filter(|request| request.act == Act::OpenSession) {
         if request.acknowledged().is_some() && !verified.sessions.contains(&request.session) {

@@ -21,7 +21,8 @@ fn journal() -> Vec<Value> {
         json!({ "type": "model_replied", "turn": "t1", "reply": { "calls": [{ "name": "write_file", "arguments": arguments }] } })
     };
     let done = |turn: &str, call: u32| json!({ "type": "tool_ended", "turn": turn, "call": call, "outcome": { "status": "done" } });
-    let said = |turn: &str, words: &str| json!({ "type": "model_replied", "turn": turn, "reply": { "text": words } });
+    let reply =
+        |turn: &str, expected: &str| json!({ "type": "model_replied", "turn": turn, "reply": { "text": expected } });
     let ended = |turn: &str| json!({ "type": "turn_ended", "turn": turn, "end": { "kind": "answered" } });
     let draft = json!({ "name": "plan_set_content", "arguments": "{}" });
     let events = vec![
@@ -31,17 +32,17 @@ fn journal() -> Vec<Value> {
         done("t1", 1),
         write("1.2"),
         done("t1", 2),
-        said("t1", "done 1"),
+        reply("t1", "done 1"),
         ended("t1"),
         json!({ "type": "turn_begun", "turn": "t2", "text": DRAFT }),
         json!({ "type": "model_replied", "turn": "t2", "reply": { "calls": [draft] } }),
         done("t2", 1),
-        said("t2", "done 2"),
+        reply("t2", "done 2"),
         ended("t2"),
         json!({ "type": "plan_approved", "plan": "p1" }),
         json!({ "type": "execution_started", "plan": "p1" }),
         json!({ "type": "turn_begun", "turn": "t3", "text": DOCUMENT }),
-        said("t3", "Which colour should it have?"),
+        reply("t3", "Which colour should it have?"),
         ended("t3"),
         json!({ "type": "execution_paused", "plan": "p1" }),
     ];
@@ -82,7 +83,7 @@ fn good() -> Evidence {
         model_calls: calls.map(|(text, place, results)| model_call(text, place, results)).to_vec(),
         late_model_calls: 0,
         files: BTreeMap::from([((SESSION.to_owned(), "file-1.txt".to_owned()), "1.2".to_owned())]),
-        verified: Verified { exit: Some(0), sessions: vec![SESSION.to_owned()], words: String::new() },
+        verified: Verified { exit: Some(0), sessions: vec![SESSION.to_owned()], expected: String::new() },
         interruptions: 0,
         frozen: Vec::new(),
         nudges: 1,
@@ -255,8 +256,8 @@ fn a_document_that_is_begun_again_and_again_is_found() {
 
 #[test]
 fn a_turn_with_more_replies_than_its_script_and_a_call_for_no_input_are_found() {
-    let said = entry(json!({ "type": "model_replied", "turn": "t2", "reply": { "text": "done 2" } }));
-    assert_eq!(broken_journal(|journal| journal.insert(12, said)), [Rule::ModelCalls]);
+    let reply = entry(json!({ "type": "model_replied", "turn": "t2", "reply": { "text": "done 2" } }));
+    assert_eq!(broken_journal(|journal| journal.insert(12, reply)), [Rule::ModelCalls]);
     assert_eq!(broken(|evidence| evidence.model_calls.push(model_call("hello", 1, 0))), [Rule::ModelCalls]);
 }
 

@@ -206,7 +206,7 @@ pub(super) fn compacted<C: Chat>(world: &World) {
 }
 
 pub(super) fn model_says_so<C: Chat>(world: &World) {
-    let call = |tool, arguments| Reply::Call { said: "", tool, arguments };
+    let call = |tool, arguments| Reply::Call { preface: "", tool, arguments };
     let provider = Provider::start(&[
         call("plan_approve", json!({ "plan": 1 })),
         call("plan_progress", json!({ "step": 1, "status": "done" })),

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use planwright_agent::toolbox::{Tool, ToolAnswer, ToolContext, Toolbox};
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::toolbox::{Tool, ToolAnswer, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

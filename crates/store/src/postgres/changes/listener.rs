@@ -21,12 +21,12 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How often changes are polled where there are no announcements.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
 /// How long the database has to answer.
-const LOOK: Duration = Duration::from_secs(10);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 /// A gap between two polls after which changes may have been missed; shorter than what `written_lately.sql` looks back.
 const TOO_LONG: Duration = Duration::from_secs(30);
 
 const FIRST_BREAK: Duration = Duration::from_millis(50);
-const LONGEST_BREAK: Duration = Duration::from_secs(5);
+const MAX_BREAK: Duration = Duration::from_secs(5);
 
 pub(super) struct Listener {
     pub(super) target: Target,
@@ -43,11 +43,11 @@ impl Listener {
             let began = Instant::now();
             let failure = self.listen().await;
             tracing::warn!(error = %failure.to_error(), "changes by other processes cannot be followed now");
-            if began.elapsed() > LONGEST_BREAK {
+            if began.elapsed() > MAX_BREAK {
                 pause = FIRST_BREAK;
             }
             sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_BREAK);
+            pause = (pause * 2).min(MAX_BREAK);
         }
     }
 
@@ -126,6 +126,6 @@ impl Listener {
 /// The sessions that were written to or deleted within the last minute, and when. A transaction that commits now may have
 /// written a while ago, so a poll cannot just ask for what is newer than the poll before.
 async fn written(client: &Client, lately: &FixedStatement) -> Result<HashSet<(String, i64)>, DatabaseError> {
-    let found = timeout(LOOK, lately.query(client, &[])).await.map_err(|_| DatabaseError::TimedOut)??;
+    let found = timeout(QUERY_TIMEOUT, lately.query(client, &[])).await.map_err(|_| DatabaseError::TimedOut)??;
     found.iter().map(|row| Ok((rows::name(row)?, row.try_get("micros")?))).collect()
 }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tokio_postgres::config::Host;
 use tokio_postgres::{Config, NoTls};
 
-use crate::postgres::errors::{DatabaseError, words};
+use crate::postgres::errors::{DatabaseError, describe};
 use crate::postgres::statement;
 
 const ATTEMPT: Duration = Duration::from_secs(10);
@@ -23,7 +23,7 @@ pub(super) async fn is_pooled(config: &Config) -> Result<bool, DatabaseError> {
     for address in addresses(config) {
         match timeout(ATTEMPT, ask(config, &address)).await {
             Ok(Ok(pooled)) => return Ok(pooled),
-            Ok(Err(words)) => failure = words,
+            Ok(Err(message)) => failure = message,
             Err(_) => failure = "it does not answer".to_owned(),
         }
     }
@@ -58,7 +58,7 @@ async fn ask(config: &Config, address: &Address) -> Result<bool, String> {
     };
     let announced = Arc::<OnceLock<i32>>::default();
     let stream = KeyReader { inner: stream, pending: Vec::new(), announced: Arc::clone(&announced) };
-    let (client, connection) = config.connect_raw(stream, NoTls).await.map_err(|error| words(&error))?;
+    let (client, connection) = config.connect_raw(stream, NoTls).await.map_err(|error| describe(&error))?;
     let connection = tokio::spawn(connection);
     let executing = statement::query(&client, "SELECT pg_backend_pid()", &[]).await;
     connection.abort();
@@ -68,7 +68,7 @@ async fn ask(config: &Config, address: &Address) -> Result<bool, String> {
         // A database that has no such ids has no pooler in front of it that could be told by them.
         (Ok(_), _) => Ok(false),
         (Err(error), _) if error.code().is_some() => Ok(false),
-        (Err(error), _) => Err(words(&error)),
+        (Err(error), _) => Err(describe(&error)),
     }
 }
 

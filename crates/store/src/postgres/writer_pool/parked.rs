@@ -12,9 +12,9 @@ use super::Job;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 /// How long a session is left alone at the most that was skipped because its row is locked. Asking costs little.
-const LONGEST_SKIPPED_PAUSE: Duration = Duration::from_millis(50);
+const MAX_SKIPPED_PAUSE: Duration = Duration::from_millis(50);
 /// The same for a job that waited for another lock, because trying it again makes the writer wait as well.
-const LONGEST_BLOCKED_PAUSE: Duration = Duration::from_secs(1);
+const MAX_BLOCKED_PAUSE: Duration = Duration::from_secs(1);
 
 /// Why a job could not be done now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +62,8 @@ impl ParkedJobs {
     pub(super) fn park(&mut self, mut job: Job, blocked: Blocked, patience: Duration) -> Option<Job> {
         let now = Instant::now();
         let longest = match blocked {
-            Blocked::SessionLocked => LONGEST_SKIPPED_PAUSE,
-            Blocked::Otherwise => LONGEST_BLOCKED_PAUSE,
+            Blocked::SessionLocked => MAX_SKIPPED_PAUSE,
+            Blocked::Otherwise => MAX_BLOCKED_PAUSE,
         };
         let retry = match job.retry {
             Some(Retry { give_up, .. }) if give_up <= now => return Some(job),

@@ -225,17 +225,17 @@ pub(crate) async fn a_process_is_alive_when_it_says_so_and_forgotten_after_a_day
     let (ledger, other) = (store.ledger().await, store.ledger().await);
     let start: Timestamp = "2026-03-01T00:00:00Z".parse().unwrap();
     assert_eq!(ledger.alive_at("a host/12").await.unwrap(), None);
-    ledger.note_alive("a host/12", start).await.unwrap();
-    ledger.note_alive("a host/1", start + SignedDuration::from_secs(20)).await.unwrap();
+    ledger.heartbeat("a host/12", start).await.unwrap();
+    ledger.heartbeat("a host/1", start + SignedDuration::from_secs(20)).await.unwrap();
     assert_eq!(other.alive_at("a host/12").await.unwrap(), Some(start));
     let later = start + SignedDuration::from_secs(40);
-    other.note_alive("a host/12", later).await.unwrap();
+    other.heartbeat("a host/12", later).await.unwrap();
     assert_eq!(ledger.alive_at("a host/12").await.unwrap(), Some(later));
     // Records of other kinds are left alone.
     assert!(ledger.put_keyed_record("alive", 0, "0").await.unwrap());
     assert!(ledger.put_keyed_record("b", 0, "0").await.unwrap());
     let tomorrow = start + SignedDuration::from_secs(24 * 3_600 + 30);
-    ledger.note_alive("another host/3", tomorrow).await.unwrap();
+    ledger.heartbeat("another host/3", tomorrow).await.unwrap();
     assert_eq!(ledger.alive_at("a host/1").await.unwrap(), None);
     assert_eq!(ledger.alive_at("a host/12").await.unwrap(), Some(later));
     for kept in ["alive", "b"] {

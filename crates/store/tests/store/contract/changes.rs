@@ -20,7 +20,7 @@ use crate::stores::Store;
 
 const LONG: Duration = Duration::from_secs(600);
 /// Only reached if something is never told.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Follows a ledger, from the moment on at which nothing that others write is missed any more.
 pub(crate) async fn follow(ledger: &dyn ServerLedger) -> Receiver<StoreChange> {
@@ -30,7 +30,7 @@ pub(crate) async fn follow(ledger: &dyn ServerLedger) -> Receiver<StoreChange> {
 }
 
 pub(crate) async fn next(changes: &mut Receiver<StoreChange>) -> StoreChange {
-    timeout(PATIENCE, changes.recv()).await.expect("no change was announced").unwrap()
+    timeout(TIMEOUT, changes.recv()).await.expect("no change was announced").unwrap()
 }
 
 /// Waits until this session is told of and gives everything that was told before.
@@ -141,7 +141,7 @@ pub(crate) async fn reading_after_each_announcement_misses_nothing(store: &Store
     // Each session comes to 24 entries.
     let mut read: BTreeMap<SessionIdentity, Vec<u64>> = (0..SESSIONS).map(|n| (nth_session(n), Vec::new())).collect();
     while read.values().any(|read| read.len() < 24) {
-        let told: Vec<_> = match timeout(PATIENCE, changes.recv()).await.expect("something was never told") {
+        let told: Vec<_> = match timeout(TIMEOUT, changes.recv()).await.expect("something was never told") {
             Ok(StoreChange::Session(session)) => {
                 read.keys().filter(|followed| **followed == session).cloned().collect()
             }
@@ -180,5 +180,5 @@ pub(crate) async fn the_announcements_end_with_the_ledger(store: &Store) {
     ledger.submit(submission(&here(), "open", open())).await.unwrap();
     drop(ledger);
     let end = async { while changes.recv().await != Err(RecvError::Closed) {} };
-    timeout(PATIENCE, end).await.expect("a sender is left");
+    timeout(TIMEOUT, end).await.expect("a sender is left");
 }

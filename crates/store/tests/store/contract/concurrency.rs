@@ -177,7 +177,7 @@ pub(crate) async fn any_mix_of_commands(store: &Store) {
                 let here = nth_session(dice.roll(3));
                 engine.sessions().open(&here, &person()).await.unwrap();
                 let command = any_command(&engine, &here, &mut dice, n * 1000 + round).await;
-                let by = if matches!(command, Command::Draft(_) | Command::Run(_)) { agent() } else { person() };
+                let by = if matches!(command, Command::Draft(_) | Command::Execution(_)) { agent() } else { person() };
                 match engine.submit(&here, &by, command).await {
                     Ok(_) => stored += 1,
                     Err(LedgerError::Refused(_)) => {}

@@ -107,12 +107,12 @@ pub(crate) async fn every_character_of_a_turn_comes_back(store: &Store) {
     for text in texts {
         let turn = format!("turn-{}", commands.len());
         // What a person says is limited; what a tool says is not.
-        let said: String = text.chars().take(10_000).collect();
+        let told: String = text.chars().take(10_000).collect();
         let call = ToolCall { name: text.to_owned(), arguments: text.to_owned(), signatures: vec![text.to_owned(); 2] };
         let usage = Usage { input_tokens: 1 << 40, output_tokens: 0 };
         let reply = ModelReply { text: text.to_owned(), calls: vec![call], usage, cut_off: true };
         let outcome = ToolOutcome { status: ToolStatus::Uncertain, text: text.to_owned() };
-        commands.push(begin(&said));
+        commands.push(begin(&told));
         commands.push(note(&turn, vec![TurnInput::Replied { reply, tokens: u32::MAX }]));
         let ended = TurnInput::ToolEnded {
             call: 1,

@@ -165,7 +165,7 @@ pub(crate) async fn a_damaged_entry_is_reported(store: &Store) {
 }
 
 /// Changes the journal of our session and expects the check to name the first damaged entry.
-async fn first_damage(store: &Store, tampering: &[&str], words: &str, whole_entries: u64) {
+async fn first_damage(store: &Store, tampering: &[&str], text: &str, whole_entries: u64) {
     let engine = three_plans(store).await;
     assert_whole(&engine).await;
     for sql in tampering {
@@ -174,7 +174,7 @@ async fn first_damage(store: &Store, tampering: &[&str], words: &str, whole_entr
     }
     let report = chain(&engine, &here()).await;
     let damage = report.damage.expect("the damage was not found");
-    assert!(damage.contains(words), "{damage:?} does not say {words:?}");
+    assert!(damage.contains(text), "{damage:?} does not say {text:?}");
     assert_eq!(report.entries, whole_entries);
     assert!(chain(&engine, &session(BYSTANDER)).await.is_whole());
 }

@@ -193,14 +193,14 @@ async fn assert_question(engine: &Engine, ledger: &dyn ServerLedger) {
     let [asking] = asking.as_slice() else { panic!("{asking:?}") };
     assert_eq!(asking.session.identity, session("web:asking-one"));
     let asked = asking.session.waiting_ask().unwrap().clone();
-    let answer = AskAnswer::Permission { grant: Grant::Once, words: None };
+    let answer = AskAnswer::Permission { grant: Grant::Once, note: None };
     let answer = Command::Answer(AnswerCommand { ask: asked.id, digest: asked.digest, answer });
     engine.submit(&asking.session.identity, &person(), answer).await.unwrap();
     assert!(ledger.asking(None, 10).await.unwrap().items.is_empty());
 }
 
-async fn found(engine: &Engine, name: &str, words: &str) -> Vec<String> {
-    let search = engine.memories().search(&ScopeChain::of_session(&session(name)), words, 10).await.unwrap();
+async fn found(engine: &Engine, name: &str, text: &str) -> Vec<String> {
+    let search = engine.memories().search(&ScopeChain::of_session(&session(name)), text, 10).await.unwrap();
     assert!(search.damaged.is_empty() && search.blocked == 0, "{search:?}");
     search.found.into_iter().map(|found| found.item.content).collect()
 }
@@ -287,7 +287,7 @@ async fn assert_takes_commands(engine: &Engine, ledger: &dyn ServerLedger) {
     };
     assert_eq!(ledger.put_messages(&[message], at(1)).await.unwrap(), 1);
     assert_eq!(taken(ledger).await, ["new"]);
-    ledger.note_alive("new", at(1)).await.unwrap();
+    ledger.heartbeat("new", at(1)).await.unwrap();
     ledger.point(&TransportChat(CHAT.to_owned()), &new).await.unwrap();
     let lease = ledger.acquire_lease(&session(BYSTANDER), "deleting", LONG).await.unwrap().unwrap();
     ledger.delete_session(&lease).await.unwrap();

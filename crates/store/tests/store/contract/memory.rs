@@ -47,14 +47,14 @@ async fn save_in_run(engine: &Engine, run: &AutoExecutionContext, kind: MemoryKi
 }
 
 /// What is found, the best first, and how many rows of others were dropped.
-async fn found(engine: &Engine, chain: &ScopeChain, words: &str) -> (Vec<String>, u64) {
-    let search = engine.memories().search(chain, words, 10).await.unwrap();
+async fn found(engine: &Engine, chain: &ScopeChain, text: &str) -> (Vec<String>, u64) {
+    let search = engine.memories().search(chain, text, 10).await.unwrap();
     assert!(search.damaged.is_empty(), "{:?}", search.damaged);
     (search.found.into_iter().map(|found| found.item.content).collect(), search.blocked)
 }
 
-async fn found_in(engine: &Engine, name: &str, words: &str) -> Vec<String> {
-    found(engine, &ScopeChain::of_session(&session(name)), words).await.0
+async fn found_in(engine: &Engine, name: &str, text: &str) -> Vec<String> {
+    found(engine, &ScopeChain::of_session(&session(name)), text).await.0
 }
 
 async fn count(store: &Store, what: &str) -> String {
@@ -248,8 +248,8 @@ pub(crate) async fn a_restored_session_has_its_memories(store: &Store) {
     other.ledger().await.restore(&session(ONE), Arc::new(entries.clone())).await.unwrap();
     let restored = other.engine().await;
     let chain = ScopeChain::of_session(&session(ONE));
-    for words in ["till", "red", "blue", "sold"] {
-        assert_eq!(found(&restored, &chain, words).await, found(&engine, &chain, words).await, "{words}");
+    for text in ["till", "red", "blue", "sold"] {
+        assert_eq!(found(&restored, &chain, text).await, found(&engine, &chain, text).await, "{text}");
     }
     restored.memories().undo(&session(ONE), &person()).await.unwrap();
     assert_eq!(found_in(&restored, ONE, "sold").await.len(), 1);
@@ -285,8 +285,8 @@ pub(crate) async fn every_character_of_a_memory_comes_back(store: &Store) {
     let odd = "ä漢🦀 \0\u{202e}\u{1}\\u0000 \"quotes\" 'and' $1 % _ naïve";
     let item = save(&engine, ONE, odd).await;
     assert_eq!(item.content, odd);
-    for words in ["漢", "naïve", "quotes"] {
-        assert_eq!(found_in(&engine, ONE, words).await, [odd], "{words}");
+    for text in ["漢", "naïve", "quotes"] {
+        assert_eq!(found_in(&engine, ONE, text).await, [odd], "{text}");
     }
     let by_id = engine.memories().find(&ScopeChain::of_session(&session(ONE)), item.id.short()).await.unwrap();
     assert_eq!(by_id, item);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use planwright_core::ask::{AskAnswer, AskSubject, CallToPermit, Grant};
-use planwright_core::command::{AnswerCommand, Command, RunCommand};
+use planwright_core::command::{AnswerCommand, Command, ExecutionCommand};
 use planwright_core::plan::execution::Pause;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
@@ -23,7 +23,7 @@ use crate::verification::whats;
 
 const LONG: Duration = Duration::from_secs(600);
 /// Only reached if something never comes.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 const EVERY: [PlanStatus; 9] = [
     PlanStatus::Collecting,
     PlanStatus::Ready,
@@ -160,7 +160,7 @@ async fn left(ledger: &dyn ServerLedger, sessions: usize) -> Vec<Unfinished> {
             tokio::task::yield_now().await;
         }
     };
-    timeout(PATIENCE, waiting).await.expect("something is not listed, or too much is")
+    timeout(TIMEOUT, waiting).await.expect("something is not listed, or too much is")
 }
 
 pub(crate) async fn work_that_no_process_does_is_found(store: &Store) {
@@ -235,7 +235,7 @@ pub(crate) async fn a_turn_that_asks_a_person_is_found_and_not_unfinished(store:
     assert_eq!((found, end), (expected, None));
     let stored = ledger.session(&sessions[0]).await.unwrap().unwrap().session;
     let asked = stored.waiting_ask().unwrap().clone();
-    let answer = AskAnswer::Permission { grant: Grant::Once, words: None };
+    let answer = AskAnswer::Permission { grant: Grant::Once, note: None };
     let answer = AnswerCommand { ask: asked.id, digest: asked.digest, answer };
     engine.submit(&sessions[0], &person(), Command::Answer(answer)).await.unwrap();
     assert_eq!(listed(None, 10).await.0.len(), 2);
@@ -303,7 +303,7 @@ pub(crate) async fn a_paused_execution_is_not_unfinished_until_it_is_resumed(sto
     executing(&engine, 2).await;
     let plan = engine.plans().active(&here()).await.unwrap();
     let execution = plan.execution.as_ref().unwrap().id.clone();
-    let pause = Command::Run(RunCommand::Pause { plan: plan.id.clone(), execution });
+    let pause = Command::Execution(ExecutionCommand::Pause { plan: plan.id.clone(), execution });
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items.len(), 1);
     engine.submit(&here(), &person(), pause.clone()).await.unwrap();
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planwright_core::command::{Command, Decision, EndedStep, RunCommand, StepOutcome, StuckChoice, TurnCommand};
+use planwright_core::command::{Command, Decision, EndedStep, ExecutionCommand, StepOutcome, StuckChoice, TurnCommand};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::model::ModelReply;
 use planwright_core::plan::execution::StepStatus;
@@ -139,13 +139,13 @@ pub(crate) async fn a_step_a_person_skipped_stays_skipped(store: &Store) {
         }
         let plan = engine.plans().active(&here()).await.unwrap();
         decide(&engine, approve(&plan)).await;
-        run(&engine, RunCommand::Start { plan: plan.id.clone() }).await;
+        run(&engine, ExecutionCommand::Start { plan: plan.id.clone() }).await;
         step(&engine, &plan.id, "s1", StepStatus::Completed).await;
         step(&engine, &plan.id, "s2", StepStatus::Uncertain).await;
         let (skipped, choice) = (StepId::new("s2").unwrap(), StuckChoice::Skip);
         decide(&engine, Command::Decide(Decision::Settle { plan: plan.id.clone(), step: skipped, choice })).await;
         let execution = execution(&engine, &plan.id).await;
-        run(&engine, RunCommand::Finish { plan: plan.id.clone(), execution, ended: Vec::new() }).await;
+        run(&engine, ExecutionCommand::Finish { plan: plan.id.clone(), execution, ended: Vec::new() }).await;
 
         let resumed = decide(&engine, resume(&plan.id)).await;
         let execution = resumed.execution.as_ref().unwrap();
@@ -165,10 +165,10 @@ pub(crate) async fn a_turn_for_a_step_of_a_parked_plan_has_the_plan_at_hand(stor
     let plan = engine.plans().active(&here()).await.unwrap();
     engine.sessions().disable_plan_mode(&here(), &person()).await.unwrap();
     decide(&engine, approve(&plan)).await;
-    run(&engine, RunCommand::Start { plan: plan.id.clone() }).await;
+    run(&engine, ExecutionCommand::Start { plan: plan.id.clone() }).await;
     let (execution, step) = (execution(&engine, &plan.id).await, StepId::new("s1").unwrap());
     let (ended, begun) = (Vec::new(), vec![step.clone()]);
-    run(&engine, RunCommand::Advance { plan: plan.id.clone(), execution: execution.clone(), ended, begun }).await;
+    run(&engine, ExecutionCommand::Advance { plan: plan.id.clone(), execution: execution.clone(), ended, begun }).await;
 
     // Nothing is known of the plan here but what the store lays out.
     let engine = store.engine().await;
@@ -187,8 +187,8 @@ pub(crate) async fn a_turn_for_a_step_of_a_parked_plan_has_the_plan_at_hand(stor
     assert_whole(&engine).await;
 }
 
-async fn run(engine: &Engine, command: RunCommand) {
-    engine.submit(&here(), &agent(), Command::Run(command)).await.unwrap();
+async fn run(engine: &Engine, command: ExecutionCommand) {
+    engine.submit(&here(), &agent(), Command::Execution(command)).await.unwrap();
 }
 
 async fn execution(engine: &Engine, plan: &PlanId) -> planwright_core::ids::ExecutionId {
@@ -198,7 +198,8 @@ async fn execution(engine: &Engine, plan: &PlanId) -> planwright_core::ids::Exec
 /// Begins a step and ends it.
 async fn step(engine: &Engine, plan: &PlanId, step: &str, status: StepStatus) {
     let (execution, step) = (execution(engine, plan).await, StepId::new(step).unwrap());
-    let advance = |ended, begun| RunCommand::Advance { plan: plan.clone(), execution: execution.clone(), ended, begun };
+    let advance =
+        |ended, begun| ExecutionCommand::Advance { plan: plan.clone(), execution: execution.clone(), ended, begun };
     run(engine, advance(Vec::new(), vec![step.clone()])).await;
     let outcome = StepOutcome { status, note: None, evidence: None };
     run(

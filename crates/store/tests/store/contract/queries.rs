@@ -370,8 +370,8 @@ pub(crate) async fn the_author_and_the_last_change_are_found_without_the_earlier
     assert_eq!(author.by, agent());
     assert_eq!(engine.history().external_author(&plan).await.unwrap(), Some(agent()));
     let change = engine.history().diff_versions(&plan, None, None).await.unwrap();
-    let said = serde_json::to_string(&change).unwrap();
-    assert!(said.contains("Version 69") && said.contains("Version 70"), "{said}");
+    let reply = serde_json::to_string(&change).unwrap();
+    assert!(reply.contains("Version 69") && reply.contains("Version 70"), "{reply}");
     damaged(engine.history().diff_versions(&plan, Some(7), None).await, "entry");
     let missing = refused(engine.history().diff_versions(&plan, Some(71), None).await, RefusalCode::NotFound);
     assert!(missing.contains("has versions 1 to 70"), "{missing}");
@@ -393,8 +393,8 @@ pub(crate) async fn a_built_or_collected_plan_is_compared_without_the_entries_th
     assert!(store.tamper(&format!("UPDATE journal SET body = 'rubbish' WHERE {early}")).await > 5);
     for from in [None, Some(0)] {
         let change = engine.history().diff_versions(&second, from, None).await.unwrap();
-        let said = serde_json::to_string(&change).unwrap();
-        assert!(said.contains("22"), "{said}");
+        let reply = serde_json::to_string(&change).unwrap();
+        assert!(reply.contains("22"), "{reply}");
     }
 }
 

@@ -1,9 +1,9 @@
 //! How the steps of a plan went, in rows of their own: they come back with the plan, and damage to one is damage to it.
 
 use jiff::Timestamp;
-use planwright_core::command::{Command, EndedStep, RunCommand, StepOutcome};
+use planwright_core::command::{Command, EndedStep, ExecutionCommand, StepOutcome};
 use planwright_core::ids::{ExecutionId, PlanId, StepId};
-use planwright_core::plan::execution::{Execution, StepRun, StepStatus};
+use planwright_core::plan::execution::{Execution, StepState, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_engine::Engine;
 use planwright_engine::ledger::Submission;
@@ -35,7 +35,7 @@ fn execution(plan: &Plan) -> ExecutionId {
 }
 
 fn begin(plan: &Plan, n: usize) -> Command {
-    Command::Run(RunCommand::Advance {
+    Command::Execution(ExecutionCommand::Advance {
         plan: plan.id.clone(),
         execution: execution(plan),
         ended: Vec::new(),
@@ -45,7 +45,7 @@ fn begin(plan: &Plan, n: usize) -> Command {
 
 fn end(plan: &Plan, n: usize, note: &str) -> Command {
     let outcome = StepOutcome { status: StepStatus::Completed, note: Some(note.to_owned()), evidence: None };
-    Command::Run(RunCommand::Advance {
+    Command::Execution(ExecutionCommand::Advance {
         plan: plan.id.clone(),
         execution: execution(plan),
         ended: vec![EndedStep {
@@ -123,7 +123,7 @@ pub(crate) async fn a_plan_of_many_steps_is_carried_out(store: &Store) {
         plan = carry_out(&engine, &plan, n, &format!("outcome {n}")).await;
     }
     let (id, execution) = (plan.id.clone(), execution(&plan));
-    let finish = Command::Run(RunCommand::Finish { plan: id, execution, ended: Vec::new() });
+    let finish = Command::Execution(ExecutionCommand::Finish { plan: id, execution, ended: Vec::new() });
     let finished = engine.submit(&here(), &agent(), finish).await.unwrap();
     assert_eq!(active(&finished).status, PlanStatus::Completed);
     let read = store.engine().await.plans().get(&here(), &plan.id).await.unwrap();
@@ -177,7 +177,7 @@ pub(crate) async fn the_next_execution_takes_the_place_of_the_one_before(store: 
 pub(crate) async fn an_execution_may_have_fewer_steps_than_the_one_before(store: &Store) {
     let engine = store.engine().await;
     let Command::Import(mut imported) = import("older-plan") else { unreachable!() };
-    let runs = ["a", "b", "c"].map(|name| StepRun::pending(StepId::new(name).unwrap(), name.to_owned()));
+    let runs = ["a", "b", "c"].map(|name| StepState::pending(StepId::new(name).unwrap(), name.to_owned()));
     imported.status = PlanStatus::PartiallyCompleted;
     imported.execution = Some(Execution {
         id: ExecutionId::from(&imported.id),

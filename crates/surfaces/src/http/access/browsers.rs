@@ -23,8 +23,8 @@ pub(super) const FILE: &str = "browsers";
 /// How long a browser is seen before the file says so, in seconds.
 const WRITE_SECONDS: u64 = 60;
 /// More browsers than a person signs in. The one that was not seen the longest makes room.
-const MOST: usize = 500;
-const LONGEST_NAME: usize = 80;
+const MAX_BROWSERS: usize = 500;
+const MAX_NAME: usize = 80;
 
 /// A browser that presented a cookie.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ impl Browsers {
             known.write_at = None;
             found.into_iter().for_each(|browser| merge(&mut known.browsers, browser));
             known.browsers.retain(|_, browser| valid(browser));
-            while known.browsers.len() > MOST {
+            while known.browsers.len() > MAX_BROWSERS {
                 let oldest = known.browsers.values().min_by_key(|one| one.last_seen).map(|one| one.cookie.clone());
                 oldest.map(|cookie| known.browsers.remove(&cookie));
             }
@@ -228,7 +228,7 @@ fn name_of(headers: &HeaderMap) -> String {
         (Some(program), Some(system)) => format!("{program} on {system}"),
         (Some(program), None) => program.to_owned(),
         (None, _) if agent.trim().is_empty() => "Unknown browser".to_owned(),
-        (None, _) => agent.trim().chars().take(LONGEST_NAME).collect(),
+        (None, _) => agent.trim().chars().take(MAX_NAME).collect(),
     }
 }
 
@@ -236,7 +236,7 @@ fn name_of(headers: &HeaderMap) -> String {
 mod tests {
     use super::*;
 
-    fn said(agent: &str) -> HeaderMap {
+    fn user_agent(agent: &str) -> HeaderMap {
         [(header::USER_AGENT, agent.parse().unwrap())].into_iter().collect()
     }
 
@@ -259,7 +259,7 @@ mod tests {
             (String::new(), "Unknown browser"),
             ("x".repeat(200), &"x".repeat(80)),
         ] {
-            assert_eq!(name_of(&said(&agent)), name);
+            assert_eq!(name_of(&user_agent(&agent)), name);
         }
     }
 
@@ -268,11 +268,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = Some(folder.path().join(FILE));
         let (one, other) = (Browsers::new(path.clone()), Browsers::new(path.clone()));
-        one.note("a", now() + 60, 7, None, &said("curl/8"));
-        other.note("b", now() + 60, 7, Some("hash".into()), &said("curl/8"));
-        one.note("ended", 1, 7, None, &said("curl/8"));
-        one.note("other token", now() + 60, 8, None, &said("curl/8"));
-        one.note("revoked", now() + 60, 7, None, &said("curl/8"));
+        one.note("a", now() + 60, 7, None, &user_agent("curl/8"));
+        other.note("b", now() + 60, 7, Some("hash".into()), &user_agent("curl/8"));
+        one.note("ended", 1, 7, None, &user_agent("curl/8"));
+        one.note("other token", now() + 60, 8, None, &user_agent("curl/8"));
+        one.note("revoked", now() + 60, 7, None, &user_agent("curl/8"));
         let is_revoked = |cookie: &str| cookie == "revoked";
         one.write(7, is_revoked);
         other.write(7, is_revoked);

@@ -3,13 +3,13 @@
 
 use axum::Json;
 use axum::extract::State;
+use planwright_agent::session::input::Input;
 use planwright_core::ask::{AskAnswer, Grant};
 use planwright_core::ids::AskId;
 use planwright_core::plan::Digest;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::visible::quoted;
-use planwright_engine::session::input::Input;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -23,7 +23,6 @@ use crate::http::idempotency::RequestContext;
 use crate::http::input::answered;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
-use crate::wire::schemas::{ChannelSchema, GrantSchema};
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default().routes(routes!(permit)).routes(routes!(reply))
@@ -34,13 +33,12 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[schema(as = PermissionAnswer, example = json!({ "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "grant": "once" }))]
 struct PermissionAnswerBody {
     /// The digest of the call that the person was shown.
-    #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
     digest: Digest,
-    #[schema(value_type = GrantSchema)]
     grant: Grant,
     /// What the person says to the agent about it.
     #[schema(max_length = 16384)]
-    words: Option<String>,
+    #[serde(rename = "words")]
+    note: Option<String>,
     /// The approver who permits it; it may be left out if there is one.
     #[schema(min_length = 1, max_length = 64)]
     approver: Option<String>,
@@ -49,9 +47,7 @@ struct PermissionAnswerBody {
     #[schema(value_type = Option<String>, max_length = 4096)]
     passphrase: Option<Passphrase>,
     /// The session that asks. Without it the answer finds the session as long as it asks.
-    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -60,15 +56,12 @@ struct PermissionAnswerBody {
 #[schema(as = QuestionAnswers, example = json!({ "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "answers": ["blue"] }))]
 struct QuestionAnswersBody {
     /// The digest of the questions that the person was shown.
-    #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
     digest: Digest,
     /// One for each question, in their order.
     #[schema(min_items = 1, max_items = 10)]
     answers: Vec<String>,
     /// The session that asks. Without it the answer finds the session as long as it asks.
-    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -78,10 +71,10 @@ struct QuestionAnswersBody {
 struct AnsweredView {
     id: String,
     session_id: String,
-    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// What was written down, with the rule that `always` wrote.
-    words: String,
+    #[serde(rename = "words")]
+    message: String,
 }
 
 /// Permit or refuse a call
@@ -101,7 +94,7 @@ async fn permit(
     Body(body): Body<PermissionAnswerBody>,
 ) -> ApiResult<Json<AnsweredView>> {
     let name = channel.verified(&app, name, body.approver.as_deref(), body.passphrase.as_ref()).await?;
-    let answer = AskAnswer::Permission { grant: body.grant, words: body.words };
+    let answer = AskAnswer::Permission { grant: body.grant, note: body.note };
     let session = asking(&app, &id, body.session_id, body.channel).await?;
     submit(&app, &name, session, id, body.digest, answer).await
 }
@@ -131,9 +124,9 @@ async fn submit(
     answer: AskAnswer,
 ) -> ApiResult<Json<AnsweredView>> {
     let input = Input::Answer { ask: ask.clone(), digest, answer };
-    let words = answered(app.submit(&session, input, name)).await?;
+    let message = answered(app.submit(&session, input, name)).await?;
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
-    Ok(Json(AnsweredView { id: ask.to_string(), session_id, channel, words }))
+    Ok(Json(AnsweredView { id: ask.to_string(), session_id, channel, message }))
 }
 
 /// The session that is named, or the one that asks this.

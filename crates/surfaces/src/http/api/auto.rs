@@ -4,44 +4,17 @@
 mod goals;
 mod runs;
 mod schedules;
-mod tasks;
 
 use planwright_core::auto::AutoState;
-use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
-use serde::Deserialize;
+use planwright_core::session::SessionIdentity;
 use serde_json::{Value, json};
-use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 
-use super::lookup;
 use crate::http::app::App;
 use crate::http::problem::ApiResult;
-use crate::wire::schemas::ChannelSchema;
 
 pub(super) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::default()
-        .merge(goals::router())
-        .merge(tasks::router())
-        .merge(runs::router())
-        .merge(schedules::router())
-}
-
-/// The session that a call is about.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct OfSession {
-    #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
-    session_id: ConversationKey,
-    /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
-    channel: Option<Channel>,
-}
-
-impl OfSession {
-    fn session(self) -> SessionIdentity {
-        lookup::session(self.session_id, self.channel)
-    }
+    OpenApiRouter::default().merge(goals::router()).merge(runs::router()).merge(schedules::router())
 }
 
 async fn state(app: &App, session: &SessionIdentity) -> ApiResult<AutoState> {
@@ -71,6 +44,7 @@ fn run_example() -> Value {
     json!({
         "id": ID, "number": 1, "runKind": "GOAL_RUN", "goalId": ID, "taskId": ID, "state": "running", "reason": null,
         "startedAt": AT, "activeAt": AT, "spent": { "turns": 2, "tokens": 4100, "seconds": 12.5, "money": 0.0 },
+        "actions": [{ "name": "stop", "label": "Stop it", "command": "/auto off 1" }],
     })
 }
 

@@ -40,9 +40,7 @@ struct ClientView {
     kind: ClientKindView,
     /// What the browser says that it is: `Firefox on Linux`.
     name: String,
-    #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
-    #[schema(value_type = String, format = DateTime)]
     last_seen_at: Timestamp,
     /// Whether it sent this request.
     current: bool,

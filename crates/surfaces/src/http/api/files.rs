@@ -5,9 +5,9 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use planwright_agent::toolbox::files::{FileContent, FolderEntry};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::toolbox::files::{FileContent, FolderEntry};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -19,14 +19,13 @@ use crate::http::app::App;
 use crate::http::extract::{Path, Query, read_body};
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::{ApiProblem, ApiResult};
-use crate::wire::schemas::ChannelSchema;
 
 /// The most entries of one answer.
-const MOST: u32 = 1_000;
+const MAX_LIMIT: u32 = 1_000;
 /// The entries of an answer that does not say how many it wants.
 const USUAL: u32 = 200;
 /// The longest path or name, in characters.
-const LONGEST: usize = 1024;
+const MAX_CHARACTERS: usize = 1024;
 /// What a file may do in a browser that opens it: nothing.
 const SANDBOX: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
 
@@ -39,7 +38,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct FilesQuery {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// What the paths begin with: `src/` for what is in a folder, `src/ma` for those of them that begin with `ma`.
     #[param(nullable = false, max_length = 1024)]
@@ -89,7 +88,7 @@ async fn list(
     Query(query): Query<FilesQuery>,
 ) -> ApiResult<Json<FilesView>> {
     let session = lookup::session(key, query.channel);
-    let limit = pagination::limit(query.limit.or(Some(USUAL)), MOST)?;
+    let limit = pagination::limit(query.limit.or(Some(USUAL)), MAX_LIMIT)?;
     let prefix = query.prefix.as_deref().unwrap_or_default();
     check_length("prefix", prefix)?;
     let page = app.agent().workspace_files().list(&session, prefix, limit as usize).await?;
@@ -101,7 +100,7 @@ async fn list(
 #[into_params(parameter_in = Query)]
 struct ContentQuery {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// The file, from the workspace's root.
     #[param(min_length = 1, max_length = 1024)]
@@ -166,7 +165,7 @@ fn content_type(content: &FileContent) -> &'static str {
 #[into_params(parameter_in = Query)]
 struct ReceiveQuery {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// The name of the file. Other characters than letters, digits, `-`, `_` and `.` are replaced.
     #[param(nullable = false, max_length = 1024)]
@@ -207,8 +206,8 @@ async fn receive(
 
 fn check_length(name: &str, value: &str) -> Result<(), Refusal> {
     match value.chars().count() {
-        0..=LONGEST => Ok(()),
-        _ => Err(Refusal::invalid(format!("{name} has at most {LONGEST} characters."))),
+        0..=MAX_CHARACTERS => Ok(()),
+        _ => Err(Refusal::invalid(format!("{name} has at most {MAX_CHARACTERS} characters."))),
     }
 }
 

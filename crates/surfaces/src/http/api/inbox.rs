@@ -112,7 +112,13 @@ fn example() -> serde_json::Value {
             "status": "READY",
             "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
             "since": "2026-03-01T12:04:00Z",
+            "situation": "It waits for your decision.",
             "choices": ["approve", "revise", "reject"],
+            "actions": [
+                { "name": "approve", "label": "Approve", "command": "/plan approve 1" },
+                { "name": "revise", "label": "Request changes", "command": "/plan revise #1 WHAT TO CHANGE" },
+                { "name": "reject", "label": "Reject", "command": "/plan reject 1" },
+            ],
             "active": true,
         }],
         "next": null,

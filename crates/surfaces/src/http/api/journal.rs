@@ -19,7 +19,6 @@ use crate::http::extract::{Path, Query};
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::EntryView;
-use crate::wire::schemas::ChannelSchema;
 
 const PAGE: u32 = 200;
 /// The size of a page, unless a single entry is larger.
@@ -36,7 +35,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct JournalQuery {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// Only entries after this one: the last one that the client has, or the `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
@@ -55,7 +54,6 @@ struct JournalQuery {
 #[serde(rename_all = "camelCase")]
 struct JournalPage {
     session_id: String,
-    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     entries: Vec<EntryView>,
     /// The entry after which the next page begins, or before which it begins if the newest come first; `null` on the last
@@ -172,7 +170,7 @@ async fn read_back(app: &App, after: u64, mut before: u64, page: &mut PageBuilde
 #[into_params(parameter_in = Query)]
 struct StateQuery {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// The entry of the journal after which the session is shown; the last one if it is not said.
     #[param(nullable = false, minimum = 1, maximum = 9007199254740991_i64)]

@@ -15,7 +15,6 @@ use utoipa::IntoParams;
 
 use crate::http::app::App;
 use crate::http::problem::{ApiProblem, ApiResult};
-use crate::wire::schemas::ChannelSchema;
 
 /// The channel of the session that a call names.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -23,7 +22,7 @@ use crate::wire::schemas::ChannelSchema;
 #[into_params(parameter_in = Query)]
 pub(super) struct ChannelQuery {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
 }
 
@@ -38,6 +37,32 @@ impl ChannelQuery {
     }
 }
 
+/// The session that a call is about.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct OfSession {
+    session_id: ConversationKey,
+    /// The channel of the session; `web` if it is not said.
+    #[param(inline, nullable = false)]
+    channel: Option<Channel>,
+}
+
+impl OfSession {
+    pub(super) fn session(self) -> SessionIdentity {
+        session(self.session_id, self.channel)
+    }
+}
+
+/// One of several things of a session.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(super) struct ItemId {
+    /// Its id or number
+    #[param(pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128)]
+    pub(super) id: String,
+}
+
 pub(super) fn session(key: ConversationKey, channel: Option<Channel>) -> SessionIdentity {
     SessionIdentity::new(channel.unwrap_or(Channel::Web), key)
 }
@@ -48,10 +73,10 @@ pub(super) fn session(key: ConversationKey, channel: Option<Channel>) -> Session
 #[into_params(parameter_in = Query)]
 pub(super) struct SessionQuery {
     /// The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id.
-    #[param(value_type = String, nullable = false, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    #[param(nullable = false)]
     session_id: Option<ConversationKey>,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
 }
 

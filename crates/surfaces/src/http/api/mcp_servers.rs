@@ -2,10 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
+use planwright_agent::upstream::UpstreamTools;
 use planwright_core::plan::Digest;
 use planwright_core::refusal::Refusal;
 use planwright_core::upstream::ServerName;
-use planwright_engine::upstream::UpstreamTools;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -35,7 +35,6 @@ struct ServersView {
 #[schema(as = ToolAcceptance, example = json!({ "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }))]
 struct AcceptBody {
     /// The digest of the tools that the person was shown.
-    #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
     digest: Digest,
     /// The approver who accepts them; it may be left out if there is one.
     #[schema(min_length = 1, max_length = 64)]

@@ -8,13 +8,13 @@ use axum::http::StatusCode;
 use planwright_core::ids::MemoryId;
 use planwright_core::memory::{MemoryKind, MemoryScope, NewMemory, ScopeChain};
 use planwright_core::refusal::Refusal;
-use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_core::session::{Channel, ConversationKey};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::lookup;
+use super::lookup::{self, OfSession};
 use super::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
@@ -22,11 +22,10 @@ use crate::http::idempotency::RequestContext;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::MemoryView;
-use crate::wire::schemas::{ChannelSchema, MemoryKindSchema};
 
 const PAGE: u32 = 64;
 /// Of the words of a search, in characters.
-const LONGEST_SEARCH: usize = 4096;
+const MAX_SEARCH: usize = 4096;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
@@ -40,10 +39,9 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct MemoryQueryParameters {
-    #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// A question or a few words. Without it all memories are listed, the newest first.
     #[param(nullable = false, max_length = 4096)]
@@ -90,12 +88,12 @@ async fn list(State(app): State<App>, Query(query): Query<MemoryQueryParameters>
     let chain = ScopeChain::of_session(&session);
     let limit = pagination::limit(query.limit, PAGE)?;
     let memories = app.engine().memories();
-    let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
-    if let Some(words) = words {
-        if words.chars().count() > LONGEST_SEARCH {
-            return Err(Refusal::limit(format!("q has at most {LONGEST_SEARCH} characters.")).into());
+    let query_text = query.q.as_deref().map(str::trim).filter(|query_text| !query_text.is_empty());
+    if let Some(query_text) = query_text {
+        if query_text.chars().count() > MAX_SEARCH {
+            return Err(Refusal::limit(format!("q has at most {MAX_SEARCH} characters.")).into());
         }
-        let search = memories.search(&chain, words, limit as usize).await?;
+        let search = memories.search(&chain, query_text, limit as usize).await?;
         let view = if query.explain == Some(true) { MemoryView::explained } else { MemoryView::found };
         let items = search.found.iter().map(view).collect();
         return Ok(Json(MemoryPage {
@@ -115,14 +113,11 @@ async fn list(State(app): State<App>, Query(query): Query<MemoryQueryParameters>
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = NewMemory, example = json!({ "sessionId": "k3yk3y8x", "content": "The person prefers tabs." }))]
 struct NewMemoryBody {
-    #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     #[schema(min_length = 1, max_length = 16384)]
     content: String,
     /// A fact if it is not said.
-    #[schema(value_type = Option<MemoryKindSchema>)]
     kind: Option<MemoryKind>,
     #[serde(default)]
     #[schema(max_items = 16)]
@@ -150,28 +145,11 @@ async fn save(
     Ok((StatusCode::CREATED, Json(MemoryView::from(&item))))
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct MemorySessionQuery {
-    #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
-    session_id: ConversationKey,
-    /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
-    channel: Option<Channel>,
-}
-
-impl MemorySessionQuery {
-    fn session(self) -> SessionIdentity {
-        lookup::session(self.session_id, self.channel)
-    }
-}
-
 /// Let every session read a memory
 ///
 /// Makes a global copy. `/memory undo`, or deleting the copy, takes it back.
 #[utoipa::path(post, path = "/api/memory/{id}/promote", tag = "memory",
-    params(("id" = String, Path, description = "The id of the memory", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), MemorySessionQuery),
+    params(("id" = String, Path, description = "The id of the memory", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
     responses((status = 201, description = "The global copy", body = MemoryView, example = json!(item_example())),
         (status = 404, description = "There is no such memory in this session", body = ProblemBody),
         (status = 409, description = "It is global already", body = ProblemBody)))]
@@ -179,7 +157,7 @@ async fn promote(
     State(app): State<App>,
     name: RequestContext,
     Path(id): Path<MemoryId>,
-    Query(of): Query<MemorySessionQuery>,
+    Query(of): Query<OfSession>,
 ) -> ApiResult<(StatusCode, Json<MemoryView>)> {
     let copy = name.engine(&app).memories().promote(&of.session(), &name.person(&app), id).await?;
     Ok((StatusCode::CREATED, Json(MemoryView::from(&copy))))
@@ -188,14 +166,14 @@ async fn promote(
 /// Forget a memory
 ///
 /// It is not found any more. `/memory undo` brings it back.
-#[utoipa::path(delete, path = "/api/memory/{id}", tag = "memory", params(("id" = String, Path, description = "The id of the memory", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), MemorySessionQuery),
+#[utoipa::path(delete, path = "/api/memory/{id}", tag = "memory", params(("id" = String, Path, description = "The id of the memory", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
     responses((status = 204, description = "It is forgotten"),
         (status = 404, description = "There is no such memory in this session", body = ProblemBody)))]
 async fn forget(
     State(app): State<App>,
     name: RequestContext,
     Path(id): Path<MemoryId>,
-    Query(of): Query<MemorySessionQuery>,
+    Query(of): Query<OfSession>,
 ) -> ApiResult<StatusCode> {
     name.engine(&app).memories().forget(&of.session(), &name.person(&app), id).await?;
     Ok(StatusCode::NO_CONTENT)

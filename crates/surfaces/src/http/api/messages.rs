@@ -17,7 +17,6 @@ use crate::http::idempotency::RequestContext;
 use crate::http::input::{self, ProgressTap};
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
-use crate::wire::schemas::ChannelSchema;
 use crate::wire::{AnswerView, MessageView};
 
 const PAGE: u32 = 64;
@@ -39,7 +38,6 @@ struct NewMessage {
     #[schema(min_length = 1, max_length = 262144, pattern = r"\S")]
     text: String,
     /// `web` if it is not said.
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -74,7 +72,7 @@ async fn send(
 #[into_params(parameter_in = Query)]
 struct Reading {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// Only what is older than this entry; the `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
@@ -87,7 +85,6 @@ struct Reading {
 #[serde(rename_all = "camelCase")]
 struct MessagePage {
     session_id: String,
-    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// In order.
     messages: Vec<MessageView>,

@@ -14,7 +14,7 @@ use crate::http::app::App;
 use crate::http::extract::Query;
 use crate::http::problem::ApiResult;
 
-const MOST: u32 = 100;
+const MAX_MESSAGES: u32 = 100;
 /// How much of a message is shown.
 const LETTERS: usize = 500;
 
@@ -72,9 +72,10 @@ impl From<Undelivered> for NotificationView {
         let Undelivered { id, channel, body, created_at, attempts, why, failed, .. } = message;
         let body: Value = serde_json::from_str(&body).unwrap_or_default();
         let (happening, text) = match body.get("happening") {
-            Some(happening) => {
-                (words(&happening["kind"]), format!("{}: {}", words(&happening["what"]), words(&happening["title"])))
-            }
+            Some(happening) => (
+                text_of(&happening["kind"]),
+                format!("{}: {}", text_of(&happening["what"]), text_of(&happening["title"])),
+            ),
             None => {
                 (if body.get("card").is_some() { "card" } else { "answer" }.to_owned(), chat_text(&body["content"]))
             }
@@ -86,7 +87,7 @@ impl From<Undelivered> for NotificationView {
     }
 }
 
-fn words(value: &Value) -> String {
+fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
@@ -94,7 +95,7 @@ fn words(value: &Value) -> String {
 fn chat_text(content: &Value) -> String {
     match content["text"].as_str() {
         Some(text) => text.to_owned(),
-        None => format!("{} {}", words(&content["name"]), words(&content["caption"])).trim().to_owned(),
+        None => format!("{} {}", text_of(&content["name"]), text_of(&content["caption"])).trim().to_owned(),
     }
 }
 
@@ -106,7 +107,7 @@ fn chat_text(content: &Value) -> String {
     responses((status = 200, description = "Messages that did not reach a person", body = NotificationsView,
         example = json!(example()))))]
 async fn list(State(app): State<App>, Query(_): Query<NotificationsQuery>) -> ApiResult<Json<NotificationsView>> {
-    let messages = app.ledger().undelivered(MOST).await?;
+    let messages = app.ledger().undelivered(MAX_MESSAGES).await?;
     Ok(Json(NotificationsView { items: messages.into_iter().map(NotificationView::from).collect() }))
 }
 

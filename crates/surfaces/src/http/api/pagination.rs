@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// The largest integer that every JSON parser reads exactly.
-pub(super) const LARGEST: u64 = 9_007_199_254_740_991;
+pub(super) const MAX_SAFE_INTEGER: u64 = 9_007_199_254_740_991;
 
 /// A row that cannot be read. It never hides the others.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -39,7 +39,9 @@ pub(super) fn limit(asked: Option<u32>, most: u32) -> Result<u32, Refusal> {
 /// Where a page begins.
 pub(super) fn position(name: &str, asked: Option<u64>) -> Result<Option<u64>, Refusal> {
     match asked {
-        Some(position) if position > LARGEST => Err(Refusal::invalid(format!("{name} is at most {LARGEST}."))),
+        Some(position) if position > MAX_SAFE_INTEGER => {
+            Err(Refusal::invalid(format!("{name} is at most {MAX_SAFE_INTEGER}.")))
+        }
         position => Ok(position),
     }
 }

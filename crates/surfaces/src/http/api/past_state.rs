@@ -9,7 +9,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::pagination::{self, DamagedView};
-use crate::wire::schemas::{ChannelSchema, PlanStatusSchema, PlanStyleSchema};
 use crate::wire::{GoalView, RunView, ScheduleView, TaskView};
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -17,12 +16,11 @@ use crate::wire::{GoalView, RunView, ScheduleView, TaskView};
 #[schema(as = PastState)]
 pub(super) struct PastStateView {
     session_id: String,
-    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// The last entry of the journal that had happened.
     seq: u64,
     /// The time of that entry; `null` if no entry up to it can be read.
-    #[schema(value_type = Option<String>, format = DateTime, required = true)]
+    #[schema(required = true)]
     at: Option<Timestamp>,
     /// The name that a person had given it.
     #[schema(required = true)]
@@ -32,7 +30,6 @@ pub(super) struct PastStateView {
     topic: Option<String>,
     mode: ModeView,
     /// The style of plan work; the one that it had last while `mode` is `chat`.
-    #[schema(value_type = PlanStyleSchema)]
     style: PlanStyle,
     /// The plan that the session worked on.
     #[schema(required = true)]
@@ -72,12 +69,9 @@ struct PastPlanView {
     plan_id: String,
     number: u32,
     title: String,
-    #[schema(value_type = PlanStatusSchema)]
     status: PlanStatus,
-    #[schema(value_type = PlanStyleSchema)]
     style: PlanStyle,
     version: u32,
-    #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
 }
 
@@ -86,7 +80,6 @@ struct PastPlanView {
 #[schema(as = PastWorkbook)]
 struct PastWorkbookView {
     title: String,
-    #[schema(value_type = String, format = DateTime)]
     begun_at: Timestamp,
     documents: Vec<PastDocumentView>,
 }

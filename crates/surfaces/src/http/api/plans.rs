@@ -14,12 +14,12 @@ mod reviews;
 
 use axum::Json;
 use axum::extract::State;
+use planwright_agent::session::input::Input;
 use planwright_core::mode::PlanModeState;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::slash::{PlanCommand, SlashCommand};
 use planwright_engine::ledger::Committed;
-use planwright_engine::session::input::Input;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -33,7 +33,6 @@ use crate::http::idempotency::RequestContext;
 use crate::http::input;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
-use crate::wire::schemas::{ChannelSchema, PlanStyleSchema};
 use crate::wire::{PlanModeView, PlanSummaryView};
 
 const PAGE: u32 = 64;
@@ -56,10 +55,9 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct PlansQuery {
-    #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// The `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
@@ -72,7 +70,6 @@ struct PlansQuery {
 #[serde(rename_all = "camelCase")]
 struct PlanList {
     session_id: String,
-    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     plan_mode: PlanModeView,
     /// The newest first.
@@ -107,12 +104,9 @@ async fn list(State(app): State<App>, Query(query): Query<PlansQuery>) -> ApiRes
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = Enabling, example = json!({ "sessionId": "k3yk3y8x", "style": "document" }))]
 struct EnableBody {
-    #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// `document` if it is not said.
-    #[schema(value_type = Option<PlanStyleSchema>)]
     style: Option<PlanStyle>,
 }
 
@@ -120,9 +114,7 @@ struct EnableBody {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = Leaving, example = json!({ "sessionId": "k3yk3y8x" }))]
 struct DisableBody {
-    #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -130,7 +122,6 @@ struct DisableBody {
 #[serde(rename_all = "camelCase")]
 struct PlanWork {
     session_id: String,
-    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     plan_mode: PlanModeView,
 }
@@ -230,7 +221,6 @@ struct RecentPlans {
 #[schema(as = EndedPlan)]
 struct EndedPlanView {
     session_id: String,
-    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     #[serde(flatten)]
     plan: PlanSummaryView,

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
+use planwright_agent::session::input::Input;
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::session::input::Input;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -17,7 +17,6 @@ use crate::http::idempotency::RequestContext;
 use crate::http::input::accepted;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
-use crate::wire::schemas::ChannelSchema;
 use crate::wire::{ChatChangesView, UndoView};
 
 pub(super) fn router() -> OpenApiRouter<App> {
@@ -47,7 +46,6 @@ async fn session_changes(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = UndoingTurn, example = json!({ "channel": "web" }))]
 struct UndoTurnBody {
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -68,9 +66,9 @@ async fn session_undo(
     name: RequestContext,
     Path(key): Path<ConversationKey>,
     Query(of): Query<ChannelQuery>,
-    Body(said): Body<UndoTurnBody>,
+    Body(body): Body<UndoTurnBody>,
 ) -> ApiResult<Json<UndoView>> {
-    let session = of.with(said.channel)?.session(key);
+    let session = of.with(body.channel)?.session(key);
     app.engine().sessions().get(&session).await?;
     let answer = accepted(app.submit(&session, Input::UndoLastTurn, &name)).await?;
     let undone = answer.undone.as_deref().map(UndoView::from);

@@ -4,11 +4,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use futures::future::try_join_all;
+use planwright_agent::session::input::Input;
+use planwright_agent::session::outcome::Outcome;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_engine::ledger::{LedgerError, StoredSession};
-use planwright_engine::session::input::Input;
-use planwright_engine::session::outcome::Outcome;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -22,11 +22,10 @@ use crate::http::idempotency::RequestContext;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::StoredSessionView;
-use crate::wire::schemas::ChannelSchema;
 
 const PAGE: u32 = 64;
 /// Of the words of a search, in characters.
-const LONGEST_SEARCH: usize = 256;
+const MAX_SEARCH: usize = 256;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default().routes(routes!(create, list)).routes(routes!(show, rename, delete)).routes(routes!(stop))
@@ -134,11 +133,11 @@ struct SessionList {
         example = json!({ "sessions": [example()], "next": null }))))]
 async fn list(State(app): State<App>, Query(query): Query<SessionsQuery>) -> ApiResult<Json<SessionList>> {
     let (after, limit) = (pagination::position("after", query.after)?, pagination::limit(query.limit, PAGE)?);
-    let words = query.q.unwrap_or_default();
-    if words.chars().count() > LONGEST_SEARCH {
-        return Err(Refusal::invalid(format!("q has at most {LONGEST_SEARCH} characters.")).into());
+    let query_text = query.q.unwrap_or_default();
+    if query_text.chars().count() > MAX_SEARCH {
+        return Err(Refusal::invalid(format!("q has at most {MAX_SEARCH} characters.")).into());
     }
-    let page = app.engine().sessions().search(&words, after, limit).await?;
+    let page = app.engine().sessions().search(&query_text, after, limit).await?;
     let sessions = try_join_all(page.items.iter().map(|stored| with_plan(&app, stored))).await?;
     Ok(Json(SessionList { sessions, next: page.next, damaged: pagination::damaged(&page.damaged) }))
 }
@@ -220,7 +219,6 @@ async fn delete(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({}))]
 struct Stop {
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -228,7 +226,6 @@ struct Stop {
 #[serde(rename_all = "camelCase")]
 struct Stopped {
     session_id: String,
-    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// Whether a turn was running.
     stopped: bool,

@@ -3,45 +3,32 @@
 use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
+use planwright_agent::session::input::Input;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{Channel, ConversationKey};
 use planwright_core::workbook::DocumentKind;
-use planwright_engine::session::input::Input;
 use planwright_engine::workbook::DocumentVersion;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::lookup;
+use super::lookup::{self, OfSession};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
 use crate::http::idempotency::RequestContext;
 use crate::http::input::accepted;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
-use crate::wire::schemas::{ChannelSchema, DocumentKindSchema};
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default().routes(routes!(show)).routes(routes!(write))
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct WorkbookQuery {
-    #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
-    session_id: ConversationKey,
-    /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
-    channel: Option<Channel>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct WorkbookView {
     session_id: String,
-    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// Whether the agent has the tools for it.
     on: bool,
@@ -56,7 +43,6 @@ struct WorkbookView {
 #[serde(rename_all = "camelCase")]
 struct CurrentView {
     title: String,
-    #[schema(value_type = String, format = DateTime)]
     begun_at: Timestamp,
     documents: Vec<DocumentView>,
 }
@@ -68,7 +54,6 @@ struct DocumentView {
     which: &'static str,
     version: u32,
     markdown: String,
-    #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
     /// Who wrote this version.
     by: String,
@@ -86,16 +71,15 @@ impl From<DocumentVersion> for DocumentView {
 struct ArchiveView {
     name: String,
     title: String,
-    #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
 }
 
 /// Show the workbook of a session
-#[utoipa::path(get, path = "/api/workbook", tag = "workbook", params(WorkbookQuery),
+#[utoipa::path(get, path = "/api/workbook", tag = "workbook", params(OfSession),
     responses((status = 200, description = "The workbook", body = WorkbookView, example = json!(example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn show(State(app): State<App>, Query(of): Query<WorkbookQuery>) -> ApiResult<Json<WorkbookView>> {
-    let session = lookup::session(of.session_id, of.channel);
+async fn show(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<WorkbookView>> {
+    let session = of.session();
     let engine = app.engine();
     // A person's edit of the files is taken in first.
     engine.workbooks().sync(&session).await?;
@@ -131,9 +115,7 @@ async fn show(State(app): State<App>, Query(of): Query<WorkbookQuery>) -> ApiRes
 #[schema(as = WrittenDocument,
     example = json!({ "sessionId": "k3yk3y8x", "version": 2, "markdown": "# Move the blog to a new host\n" }))]
 struct WriteBody {
-    #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// The version that the text was made from.
     #[schema(minimum = 0, maximum = 4294967295_i64)]
@@ -148,7 +130,7 @@ struct WriteBody {
 /// Replaces the whole text, at once, also while a turn is under way. The version says which text the person read: if it is not
 /// the newest one, nothing is changed and the refusal has the newest one in `document`.
 #[utoipa::path(put, path = "/api/workbook/{document}", tag = "workbook",
-    params(("document" = inline(DocumentKindSchema), Path, description = "Which of the three documents")),
+    params(("document" = inline(DocumentKind), Path, description = "Which of the three documents")),
     request_body = WriteBody,
     responses((status = 200, description = "The document as it is now", body = DocumentView, example = json!(document_example())),
         (status = 404, description = "There is no such session, or it has no workbook", body = ProblemBody),

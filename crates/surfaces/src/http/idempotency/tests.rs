@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::Router;
+use planwright_agent::session::input::Input;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::session::input::Input;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::agent::AgentSetup;
 use serde_json::{Value, json};
@@ -188,7 +188,7 @@ async fn plan_work_that_was_asked_for_with_a_text_is_found_again() {
 
 #[test]
 fn only_decisions_are_kept() {
-    let kept = |status: u16| matches!(fate(status), Fate::Kept);
+    let kept = |status: u16| matches!(retention(status), Retention::Kept);
     for status in [200, 201, 204, 400, 403, 404, 409, 413, 422] {
         assert!(kept(status), "{status}");
     }

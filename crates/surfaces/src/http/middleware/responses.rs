@@ -33,8 +33,8 @@ pub(super) fn as_problem(response: Response) -> Response {
     if !is_error || is_ours {
         return response;
     }
-    let (code, words) = words(status);
-    let mut problem = ApiProblem::new(Refusal::new(code, words)).with_status(status).into_response();
+    let (code, message) = describe(status);
+    let mut problem = ApiProblem::new(Refusal::new(code, message)).with_status(status).into_response();
     for name in [header::ALLOW, header::SEC_WEBSOCKET_VERSION, header::UPGRADE, header::RETRY_AFTER] {
         if let Some(value) = response.headers().get(&name) {
             problem.headers_mut().insert(name, value.clone());
@@ -43,7 +43,7 @@ pub(super) fn as_problem(response: Response) -> Response {
     problem
 }
 
-fn words(status: StatusCode) -> (RefusalCode, &'static str) {
+fn describe(status: StatusCode) -> (RefusalCode, &'static str) {
     match status {
         StatusCode::UNAUTHORIZED => (RefusalCode::Unauthenticated, "sign in"),
         StatusCode::FORBIDDEN => (RefusalCode::PolicyDenied, "this is not allowed"),

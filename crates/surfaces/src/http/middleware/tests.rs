@@ -26,7 +26,7 @@ use crate::http::{ServerLimits, Token};
 const TOKEN: &str = "a-token-of-the-test";
 
 /// Nothing here takes that long; it turns a hanging test into a failing one.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// These routes behind the middleware, at port 80 of this machine.
 fn behind_middleware(token: Token, routes: Router) -> Router {
@@ -47,7 +47,7 @@ fn ask(method: &str, target: &str, token: &str) -> axum::http::request::Builder 
 }
 
 async fn send(routes: &Router, request: Request) -> Response {
-    tokio::time::timeout(PATIENCE, routes.clone().oneshot(request)).await.expect("it answers").unwrap()
+    tokio::time::timeout(TIMEOUT, routes.clone().oneshot(request)).await.expect("it answers").unwrap()
 }
 
 async fn problem(response: Response) -> Value {
@@ -57,7 +57,7 @@ async fn problem(response: Response) -> Value {
 
 /// The next piece of the stream; `None` at its end.
 async fn next(body: &mut Body) -> Option<Result<Bytes, axum::Error>> {
-    let frame = tokio::time::timeout(PATIENCE, body.frame()).await.expect("something happens")?;
+    let frame = tokio::time::timeout(TIMEOUT, body.frame()).await.expect("something happens")?;
     Some(frame.map(|frame| frame.into_data().unwrap_or_default()))
 }
 
@@ -77,7 +77,7 @@ async fn a_stream_ends_when_the_token_is_replaced() {
         });
         let mut heard = heard.lock().unwrap().take().unwrap();
         Body::from_stream(futures::stream::poll_fn(move |cx| {
-            heard.poll_recv(cx).map(|words| words.map(|words| Ok::<_, io::Error>(Bytes::from(words))))
+            heard.poll_recv(cx).map(|expected| expected.map(|expected| Ok::<_, io::Error>(Bytes::from(expected))))
         }))
     });
     let routes = behind_middleware(Token::File(file.clone()), Router::new().route("/stream", stream));
@@ -94,7 +94,7 @@ async fn a_stream_ends_when_the_token_is_replaced() {
     assert_eq!(other.status(), StatusCode::NOT_FOUND);
     told.send("two").unwrap();
     assert!(next(&mut body).await.unwrap().is_err(), "nothing more is sent");
-    tokio::time::timeout(PATIENCE, ends.recv()).await.expect("it is told").unwrap();
+    tokio::time::timeout(TIMEOUT, ends.recv()).await.expect("it is told").unwrap();
 }
 
 #[derive(Debug, Deserialize)]
@@ -121,7 +121,7 @@ async fn a_value_that_cannot_be_read_is_a_problem_that_says_why() {
     assert_eq!(get("/query?count=5").await.status(), StatusCode::OK);
     assert_eq!(get("/query").await.status(), StatusCode::OK);
     assert_eq!(get("/path/7").await.status(), StatusCode::OK);
-    for (target, words) in [
+    for (target, expected) in [
         ("/query?count=500", "the query parameter `count` is invalid: the number is too large"),
         ("/query?count=x", "the query parameter `count` is invalid: it is not a whole number"),
         ("/query?count=1&count=2", "the field `count` is given twice"),
@@ -133,7 +133,7 @@ async fn a_value_that_cannot_be_read_is_a_problem_that_says_why() {
         assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{target}");
         let problem = problem(response).await;
         assert_eq!(problem["code"], "INVALID_ARGUMENT");
-        assert!(problem["detail"].as_str().unwrap().contains(words), "{target}: {problem}");
+        assert!(problem["detail"].as_str().unwrap().contains(expected), "{target}: {problem}");
     }
 
     // The extractors of the library keep to the limits as well, and their errors have the same form.

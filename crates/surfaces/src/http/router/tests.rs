@@ -39,6 +39,7 @@ async fn routes() -> BTreeSet<String> {
     let app = App::new(agent, ledger, CancellationToken::new(), None);
     let mcp = McpOptions {
         engine: app.engine().clone(),
+        feed: app.feed().clone(),
         session: SessionChoice::Request(default_session()),
         start: PlanStart::Ensure(None),
         commands: PersonCommands::default(),

@@ -110,9 +110,9 @@ fn builder(limits: &ServerLimits) -> http1::Builder {
         .header_read_timeout(limits.header_time)
         .max_headers(limits.headers)
         .max_header_size(limits.header_bytes)
-        .max_buf_size(limits.header_bytes.max(SMALLEST_BUFFER));
+        .max_buf_size(limits.header_bytes.max(MIN_BUFFER));
     builder
 }
 
 /// Less than this is not accepted by the library.
-const SMALLEST_BUFFER: usize = 64 * 1024;
+const MIN_BUFFER: usize = 64 * 1024;

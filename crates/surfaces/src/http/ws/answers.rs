@@ -1,15 +1,15 @@
 //! What a client sends for the agent: submitted in the order it comes, and answered when it is over.
 
+use planwright_agent::session::progress::ProgressStream;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::server_ledger::StoredAnswer;
-use planwright_engine::session::progress::ProgressStream;
 use serde_json::Value;
 
 use super::frames::Frame;
 use crate::http::access::client::Client;
 use crate::http::app::App;
-use crate::http::idempotency::{Claimed, FollowedRequest, LONGEST_KEY, Lead, Once, RequestContext, claimed_text};
+use crate::http::idempotency::{ClaimGuard, Claimed, FollowedRequest, MAX_KEY, Once, RequestContext, claimed_text};
 use crate::http::input;
 use crate::http::problem::{ApiProblem, ApiResult};
 
@@ -34,7 +34,7 @@ impl AnswerFrame {
 
 /// A message that was submitted, or is known already.
 pub(super) enum BegunMessage {
-    Submitted(ProgressStream, Option<Lead>),
+    Submitted(ProgressStream, Option<ClaimGuard>),
     Answered(StoredAnswer),
     /// The same message is being worked on.
     Followed(FollowedRequest, String),
@@ -64,13 +64,13 @@ async fn begin_named(
     text: &str,
     key: &str,
 ) -> ApiResult<BegunMessage> {
-    if !(1..=LONGEST_KEY).contains(&key.len()) {
-        return Err(Refusal::invalid(format!("A key is 1 to {LONGEST_KEY} bytes long.")).into());
+    if !(1..=MAX_KEY).contains(&key.len()) {
+        return Err(Refusal::invalid(format!("A key is 1 to {MAX_KEY} bytes long.")).into());
     }
     // A session that does not exist has no requests.
     app.engine().sessions().get(session).await?;
     Ok(match Once::new(app.clone()).claim(&claimed_text(session, key, text)).await? {
-        Claimed::Lead(lead, name) => return submit(app, client, session, text, Some((lead, name))).await,
+        Claimed::New(guard, name) => return submit(app, client, session, text, Some((guard, name))).await,
         Claimed::Answered(answer) => BegunMessage::Answered(answer),
         Claimed::Follow(followed) => BegunMessage::Followed(followed, key.to_owned()),
     })
@@ -81,12 +81,12 @@ async fn submit(
     client: &Client,
     session: &SessionIdentity,
     text: &str,
-    named: Option<(Lead, RequestContext)>,
+    named: Option<(ClaimGuard, RequestContext)>,
 ) -> ApiResult<BegunMessage> {
-    let (lead, name) = named.unzip();
+    let (guard, name) = named.unzip();
     let context = name.unwrap_or_default().of_client(app, client.clone()).await?;
     let stream = app.submit_text(session, text, &context).await?;
-    Ok(BegunMessage::Submitted(stream, lead))
+    Ok(BegunMessage::Submitted(stream, guard))
 }
 
 /// A message that waits for its answer.
@@ -109,11 +109,11 @@ impl Pending {
     async fn outcome(&self, mut begun: BegunMessage) -> StoredAnswer {
         loop {
             match begun {
-                BegunMessage::Submitted(stream, lead) => {
+                BegunMessage::Submitted(stream, guard) => {
                     let answer = input::answer(stream, &self.session, None).await;
                     let outcome = answer.map_or_else(|problem| refused(&problem), |view| answered(&view));
-                    if let Some(lead) = lead {
-                        lead.settle(outcome.clone()).await;
+                    if let Some(guard) = guard {
+                        guard.settle(outcome.clone()).await;
                     }
                     return outcome;
                 }

@@ -11,6 +11,7 @@ use futures::stream::{FuturesUnordered, StreamExt as _};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
+use planwright_engine::changes::Changed;
 use tokio::time::{Instant, MissedTickBehavior, timeout};
 
 use super::answers::{AnswerFrame, Pending, begin};
@@ -24,7 +25,7 @@ use crate::http::app::App;
 use crate::http::problem::ApiProblem;
 
 /// How long a client may take to answer the end of the connection.
-const LONGEST_FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 type Following = BoxFuture<'static, (Subscription, SubscriptionEvent)>;
 type Answering = BoxFuture<'static, AnswerFrame>;
@@ -133,7 +134,7 @@ impl Client {
                         return end;
                     }
                 }
-                () = changed(self.watch.as_mut()) => if let Err(end) = self.send_changes().await { return end },
+                changed = changed(self.watch.as_mut()) => if let Err(end) = self.send_changes(changed).await { return end },
                 _ = pings.tick() => {
                     if last_received.elapsed() > 2 * ping + patience {
                         return End::Silent;
@@ -178,8 +179,8 @@ impl Client {
                 let id = id.unwrap_or_default();
                 let most = self.limits.messages;
                 if self.answering.len() + self.early.len() >= most {
-                    let words = format!("{most} messages of yours are being worked on; wait for an answer.");
-                    let problem = Refusal::limit(words).into();
+                    let message = format!("{most} messages of yours are being worked on; wait for an answer.");
+                    let problem = Refusal::limit(message).into();
                     let frame = Frame::about("problem", &session, self.sent(&session)).with("id", id);
                     return self.send(frame.problem(&problem).to_text()).await;
                 }
@@ -226,8 +227,8 @@ impl Client {
         self.forget(&session);
         let most = self.limits.subscriptions;
         let begun = if self.subscribed.len() >= most {
-            let words = format!("{most} sessions are followed already; unsubscribe from one.");
-            Err(Refusal::limit(words).into())
+            let message = format!("{most} sessions are followed already; unsubscribe from one.");
+            Err(Refusal::limit(message).into())
         } else {
             Subscription::begin(&self.app, &session, after).await
         };
@@ -292,9 +293,9 @@ impl Client {
         }
     }
 
-    async fn send_changes(&mut self) -> Result<(), End> {
+    async fn send_changes(&mut self, changed: Changed) -> Result<(), End> {
         let Some(watch) = &mut self.watch else { return Ok(()) };
-        for frame in watch.frames(&self.app).await {
+        for frame in watch.frames(&self.app, changed).await {
             self.send(frame).await?;
         }
         Ok(())
@@ -336,13 +337,13 @@ impl Client {
             while let Some(Ok(_)) = self.socket.recv().await {}
             Ok::<_, axum::Error>(())
         };
-        let _ = timeout(self.limits.patience.min(LONGEST_FAREWELL), closing).await;
+        let _ = timeout(self.limits.patience.min(CLOSE_TIMEOUT), closing).await;
     }
 }
 
-async fn changed(watch: Option<&mut Watch>) {
+async fn changed(watch: Option<&mut Watch>) -> Changed {
     match watch {
-        Some(watch) => watch.ready().await,
+        Some(watch) => watch.next().await,
         None => std::future::pending().await,
     }
 }

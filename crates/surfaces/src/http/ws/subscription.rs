@@ -1,10 +1,10 @@
 //! One session that a client follows: its journal, without a hole or a double, and what happens in between.
 
+use planwright_agent::session::progress::Progress;
 use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::feed::{Followed, Follower};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::session::progress::Progress;
 use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;

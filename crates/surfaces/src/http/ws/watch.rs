@@ -1,91 +1,54 @@
 //! A client that watches every session: it is told which ones were written to, and what kind of thing was written.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::server_ledger::StoreChange;
+use planwright_engine::changes::{Changed, Changes};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::time::{Instant, sleep_until};
 
 use super::frames::Frame;
 use crate::http::app::App;
 use crate::http::problem::ApiProblem;
 
 /// Changes within this time are told together.
-const TOGETHER: Duration = Duration::from_millis(50);
+const DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// How many sessions are remembered. Beyond it all are forgotten, and the next change of each counts as any kind.
-const MOST_SESSIONS: usize = 10_000;
+const MAX_SESSIONS: usize = 10_000;
 
 /// The most entries that are read to find out what kind of change it was.
-const MOST_ENTRIES: u32 = 64;
+const MAX_ENTRIES: u32 = 64;
 
 #[derive(Debug)]
 pub(super) struct Watch {
-    /// `None` once the sender is gone.
-    changes: Option<broadcast::Receiver<StoreChange>>,
-    /// What was written to and is not told yet.
-    pending: Pending,
-    due: Option<Instant>,
+    changes: Changes,
     /// The last entry of each session that was told.
     told: HashMap<SessionIdentity, u64>,
 }
 
-#[derive(Debug, Default)]
-struct Pending {
-    sessions: HashSet<SessionIdentity>,
-    /// It is not known where something was written.
-    anywhere: bool,
-}
-
 impl Watch {
     pub(super) fn start(app: &App) -> Self {
-        let (pending, due, told) = Default::default();
-        Self { changes: Some(app.ledger().changes()), pending, due, told }
+        Self { changes: Changes::follow(app.ledger(), DEBOUNCE), told: HashMap::new() }
     }
 
-    /// Waits until there is something to tell. Nothing is lost if the future is dropped.
-    pub(super) async fn ready(&mut self) {
-        loop {
-            let due = self.due;
-            let is_due = async {
-                match due {
-                    Some(due) => sleep_until(due).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                biased;
-                () = is_due => return,
-                change = next(self.changes.as_mut()) => {
-                    match change {
-                        Ok(StoreChange::Session(session)) => { self.pending.sessions.insert(session); }
-                        Ok(StoreChange::Anywhere) | Err(RecvError::Lagged(_)) => self.pending.anywhere = true,
-                        Err(RecvError::Closed) => {
-                            self.changes = None;
-                            continue;
-                        }
-                    }
-                    self.due.get_or_insert_with(|| Instant::now() + TOGETHER);
-                }
-            }
+    /// Waits for something to tell. Dropping the future loses nothing.
+    pub(super) async fn next(&mut self) -> Changed {
+        match self.changes.next().await {
+            Some(changed) => changed,
+            None => std::future::pending().await,
         }
     }
 
-    /// The frames about what was written since the last time.
-    pub(super) async fn frames(&mut self, app: &App) -> Vec<String> {
-        self.due = None;
-        let Pending { sessions, anywhere } = std::mem::take(&mut self.pending);
+    /// The frames about what was written.
+    pub(super) async fn frames(&mut self, app: &App, changed: Changed) -> Vec<String> {
         let mut frames = Vec::new();
-        if anywhere {
+        if changed.resync {
             frames.push(Frame::about_nothing("changed").with("kinds", json!([])).to_text());
         }
-        for session in sessions {
+        for session in changed.sessions {
             frames.extend(self.frame(app, &session).await);
         }
         frames
@@ -94,7 +57,7 @@ impl Watch {
     async fn frame(&mut self, app: &App, session: &SessionIdentity) -> Option<String> {
         let frame = match app.feed().head(session).await {
             Ok(seq) => {
-                if self.told.len() >= MOST_SESSIONS {
+                if self.told.len() >= MAX_SESSIONS {
                     self.told.clear();
                 }
                 let told = self.told.insert(session.clone(), seq);
@@ -114,21 +77,14 @@ impl Watch {
     }
 }
 
-async fn next(changes: Option<&mut broadcast::Receiver<StoreChange>>) -> Result<StoreChange, RecvError> {
-    match changes {
-        Some(changes) => changes.recv().await,
-        None => std::future::pending().await,
-    }
-}
-
 /// What was written after the entry `told`. Where that is not known, or is too much to read, it may have been anything.
 async fn kinds(app: &App, session: &SessionIdentity, told: Option<u64>, seq: u64) -> BTreeSet<&'static str> {
     const ANYTHING: [&str; 4] = ["plan", "session", "turn", "workbook"];
     let after = match told {
-        Some(told) if told < seq && seq - told <= u64::from(MOST_ENTRIES) => told,
+        Some(told) if told < seq && seq - told <= u64::from(MAX_ENTRIES) => told,
         Some(_) | None => return ANYTHING.into(),
     };
-    let Ok(entries) = app.ledger().journal(session, after, MOST_ENTRIES).await else { return ANYTHING.into() };
+    let Ok(entries) = app.ledger().journal(session, after, MAX_ENTRIES).await else { return ANYTHING.into() };
     let mut kinds = BTreeSet::new();
     for entry in entries {
         match serde_json::from_str::<KindOfEntry>(&entry.body) {

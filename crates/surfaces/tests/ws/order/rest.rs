@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::{AT_ONCE, PAIRS, SESSIONS, command, effects, expected};
 use crate::stores::Store;
-use crate::world::{PATIENCE, World};
+use crate::world::{TIMEOUT, World};
 
 struct Connection {
     stream: BufReader<TcpStream>,
@@ -38,7 +38,7 @@ impl Connection {
 
     async fn line(&mut self) -> String {
         let mut line = String::new();
-        timeout(PATIENCE, self.stream.read_line(&mut line)).await.expect("the server answers").unwrap();
+        timeout(TIMEOUT, self.stream.read_line(&mut line)).await.expect("the server answers").unwrap();
         line.trim_end().to_owned()
     }
 
@@ -56,7 +56,7 @@ impl Connection {
             }
         }
         let mut body = vec![0; length];
-        timeout(PATIENCE, self.stream.read_exact(&mut body)).await.expect("the server answers").unwrap();
+        timeout(TIMEOUT, self.stream.read_exact(&mut body)).await.expect("the server answers").unwrap();
         assert_eq!(status, "HTTP/1.1 200 OK", "{}", String::from_utf8_lossy(&body));
     }
 

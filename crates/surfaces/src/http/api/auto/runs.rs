@@ -3,17 +3,17 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use planwright_agent::session::input::Input;
 use planwright_core::auto::StartTarget;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
-use planwright_engine::session::input::Input;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{OfSession, list_example, run_example, state};
-use crate::http::api::lookup;
+use super::{list_example, run_example, state};
+use crate::http::api::lookup::{self, ItemId, OfSession};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
 use crate::http::idempotency::RequestContext;
@@ -21,7 +21,6 @@ use crate::http::input::accepted;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::RunView;
-use crate::wire::schemas::ChannelSchema;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
@@ -53,9 +52,7 @@ async fn list(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({ "sessionId": "k3yk3y8x", "goalId": "1" }))]
 struct NewRun {
-    #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// The id or number of a goal: a `GOAL_RUN` on its first open task.
     #[schema(min_length = 1, max_length = 128)]
@@ -99,10 +96,14 @@ async fn start(
 
 /// Look at a run
 #[utoipa::path(get, path = "/api/runs/{id}", tag = "auto",
-    params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+    params(ItemId, OfSession),
     responses((status = 200, description = "The run", body = RunView, example = json!(run_example())),
         (status = 404, description = "There is no such run in this session", body = ProblemBody)))]
-async fn show(State(app): State<App>, Path(id): Path<String>, Query(of): Query<OfSession>) -> ApiResult<Json<RunView>> {
+async fn show(
+    State(app): State<App>,
+    Path(ItemId { id }): Path<ItemId>,
+    Query(of): Query<OfSession>,
+) -> ApiResult<Json<RunView>> {
     let session = of.session();
     app.agent().note_interrupted_runs(&session).await?;
     find(&app, &session, &id).await.map(Json)
@@ -112,14 +113,14 @@ async fn show(State(app): State<App>, Path(id): Path<String>, Query(of): Query<O
 ///
 /// The turn that it has open ends, too.
 #[utoipa::path(post, path = "/api/runs/{id}/stop", tag = "auto",
-    params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+    params(ItemId, OfSession),
     responses((status = 200, description = "The run", body = RunView, example = json!(run_example())),
         (status = 404, description = "There is no such run in this session", body = ProblemBody),
         (status = 409, description = "It is over", body = ProblemBody)))]
 async fn stop(
     State(app): State<App>,
     name: RequestContext,
-    Path(id): Path<String>,
+    Path(ItemId { id }): Path<ItemId>,
     Query(of): Query<OfSession>,
 ) -> ApiResult<Json<RunView>> {
     let session = of.session();
@@ -132,14 +133,14 @@ async fn stop(
 ///
 /// For a run that is paused or interrupted. Its budget counts from now on.
 #[utoipa::path(post, path = "/api/runs/{id}/resume", tag = "auto",
-    params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+    params(ItemId, OfSession),
     responses((status = 200, description = "The run", body = RunView, example = json!(run_example())),
         (status = 404, description = "There is no such run in this session", body = ProblemBody),
         (status = 409, description = "It runs or is over, or something waits for a person", body = ProblemBody)))]
 async fn resume(
     State(app): State<App>,
     name: RequestContext,
-    Path(id): Path<String>,
+    Path(ItemId { id }): Path<ItemId>,
     Query(of): Query<OfSession>,
 ) -> ApiResult<Json<RunView>> {
     let session = of.session();

@@ -10,15 +10,14 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{OfSession, list_example, schedule_example, state};
-use crate::http::api::lookup;
+use super::{list_example, schedule_example, state};
+use crate::http::api::lookup::{self, ItemId, OfSession};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
 use crate::http::idempotency::RequestContext;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::ScheduleView;
-use crate::wire::schemas::ChannelSchema;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
@@ -47,9 +46,7 @@ async fn list(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = NewSchedule, example = json!({ "sessionId": "k3yk3y8x", "cron": "0 9 * * 1", "timeZone": "Europe/Berlin", "title": "Read the news" }))]
 struct NewScheduleBody {
-    #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// Five fields: minute, hour, day of the month, month, day of the week.
     #[schema(min_length = 9, max_length = 256)]
@@ -95,14 +92,14 @@ async fn add(
 
 /// Pause a schedule
 #[utoipa::path(post, path = "/api/schedules/{id}/pause", tag = "auto",
-    params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+    params(ItemId, OfSession),
     responses((status = 200, description = "The schedule", body = ScheduleView, example = json!(schedule_example())),
         (status = 404, description = "There is no such schedule in this session", body = ProblemBody),
         (status = 409, description = "It is not active", body = ProblemBody)))]
 async fn pause(
     State(app): State<App>,
     name: RequestContext,
-    Path(id): Path<String>,
+    Path(ItemId { id }): Path<ItemId>,
     Query(of): Query<OfSession>,
 ) -> ApiResult<Json<ScheduleView>> {
     change(&app, &name, of.session(), &id, ScheduleChange::Pause).await
@@ -110,14 +107,14 @@ async fn pause(
 
 /// Let a paused schedule continue
 #[utoipa::path(post, path = "/api/schedules/{id}/resume", tag = "auto",
-    params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+    params(ItemId, OfSession),
     responses((status = 200, description = "The schedule", body = ScheduleView, example = json!(schedule_example())),
         (status = 404, description = "There is no such schedule in this session", body = ProblemBody),
         (status = 409, description = "It is not paused", body = ProblemBody)))]
 async fn resume(
     State(app): State<App>,
     name: RequestContext,
-    Path(id): Path<String>,
+    Path(ItemId { id }): Path<ItemId>,
     Query(of): Query<OfSession>,
 ) -> ApiResult<Json<ScheduleView>> {
     change(&app, &name, of.session(), &id, ScheduleChange::Resume).await
@@ -125,13 +122,13 @@ async fn resume(
 
 /// Delete a schedule
 #[utoipa::path(delete, path = "/api/schedules/{id}", tag = "auto",
-    params(("id" = String, Path, description = "Its id or number", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+    params(ItemId, OfSession),
     responses((status = 204, description = "It is deleted"),
         (status = 404, description = "There is no such schedule in this session", body = ProblemBody)))]
 async fn delete(
     State(app): State<App>,
     name: RequestContext,
-    Path(id): Path<String>,
+    Path(ItemId { id }): Path<ItemId>,
     Query(of): Query<OfSession>,
 ) -> ApiResult<StatusCode> {
     let session = of.session();

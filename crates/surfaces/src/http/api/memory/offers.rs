@@ -9,7 +9,8 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{MemorySessionQuery, item_example};
+use super::item_example;
+use crate::http::api::lookup::OfSession;
 use crate::http::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::idempotency::RequestContext;
@@ -32,10 +33,10 @@ struct MemoryOfferList {
 ///
 /// Decisions of finished plans, resolved errors of the workbook and entries of the diary. None of it is remembered until it
 /// is accepted.
-#[utoipa::path(get, path = "/api/memory/offers", tag = "memory", params(MemorySessionQuery),
+#[utoipa::path(get, path = "/api/memory/offers", tag = "memory", params(OfSession),
     responses((status = 200, description = "The offers", body = MemoryOfferList, example = json!(example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn list(State(app): State<App>, Query(of): Query<MemorySessionQuery>) -> ApiResult<Json<MemoryOfferList>> {
+async fn list(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<MemoryOfferList>> {
     let offers = app.engine().memories().offers(&of.session()).await?;
     Ok(Json(MemoryOfferList { items: offers.iter().map(MemoryOfferView::from).collect() }))
 }
@@ -44,7 +45,7 @@ async fn list(State(app): State<App>, Query(of): Query<MemorySessionQuery>) -> A
 ///
 /// The memory has the id of the offer. `/memory undo` takes it back.
 #[utoipa::path(post, path = "/api/memory/offers/{id}/accept", tag = "memory",
-    params(("id" = String, Path, description = "The id of the offer", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), MemorySessionQuery),
+    params(("id" = String, Path, description = "The id of the offer", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
     responses((status = 201, description = "The memory", body = MemoryView, example = json!(item_example())),
         (status = 404, description = "There is no such offer in this session", body = ProblemBody),
         (status = 409, description = "It was accepted or declined before", body = ProblemBody)))]
@@ -52,7 +53,7 @@ async fn accept(
     State(app): State<App>,
     name: RequestContext,
     Path(id): Path<MemoryId>,
-    Query(of): Query<MemorySessionQuery>,
+    Query(of): Query<OfSession>,
 ) -> ApiResult<(StatusCode, Json<MemoryView>)> {
     let session = of.session();
     let memories = name.engine(&app).memories();
@@ -65,14 +66,14 @@ async fn accept(
 ///
 /// It is not offered again.
 #[utoipa::path(delete, path = "/api/memory/offers/{id}", tag = "memory",
-    params(("id" = String, Path, description = "The id of the offer", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), MemorySessionQuery),
+    params(("id" = String, Path, description = "The id of the offer", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
     responses((status = 204, description = "It is declined"),
         (status = 404, description = "There is no such offer in this session", body = ProblemBody)))]
 async fn decline(
     State(app): State<App>,
     name: RequestContext,
     Path(id): Path<MemoryId>,
-    Query(of): Query<MemorySessionQuery>,
+    Query(of): Query<OfSession>,
 ) -> ApiResult<StatusCode> {
     let session = of.session();
     let memories = name.engine(&app).memories();

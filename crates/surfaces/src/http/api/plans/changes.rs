@@ -2,9 +2,9 @@
 
 use axum::Json;
 use axum::extract::State;
+use planwright_agent::session::input::Input;
 use planwright_core::ids::PlanId;
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::session::input::Input;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -18,7 +18,6 @@ use crate::http::idempotency::RequestContext;
 use crate::http::input::accepted;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
-use crate::wire::schemas::ChannelSchema;
 use crate::wire::{PlanChangesView, UndoView};
 
 pub(super) fn router() -> OpenApiRouter<App> {
@@ -30,10 +29,10 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct ChangesQuery {
     /// The session the plan belongs to.
-    #[param(value_type = String, nullable = false, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    #[param(nullable = false)]
     session_id: Option<ConversationKey>,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// Only what this step changed, from 1.
     #[param(nullable = false, minimum = 1, maximum = 4294967295_i64)]
@@ -65,9 +64,7 @@ struct UndoBody {
     /// Only what this step changed, from 1.
     #[schema(minimum = 1, maximum = 4294967295_i64)]
     step: Option<u32>,
-    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -86,11 +83,11 @@ async fn undo(
     name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
-    Body(said): Body<UndoBody>,
+    Body(body): Body<UndoBody>,
 ) -> ApiResult<Json<UndoView>> {
-    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
+    let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
     let plan = of.plan(&app, &id).await?;
-    let step = said.step.map(|step| step as usize);
+    let step = body.step.map(|step| step as usize);
     let answer = accepted(app.submit(&plan.session, Input::Undo { plan: plan.id.clone(), step }, &name)).await?;
     let undone = answer.undone.as_deref().map(UndoView::from);
     Ok(Json(undone.unwrap_or_else(|| UndoView {

@@ -7,6 +7,8 @@ use axum::extract::State;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
+use planwright_agent::session::input::{Approving, BeginWork, Changes, Input, Worker};
+use planwright_agent::session::progress::Decided;
 use planwright_core::approval::PasskeyAssertion;
 use planwright_core::command::StuckChoice;
 use planwright_core::ids::PlanId;
@@ -16,8 +18,6 @@ use planwright_core::plan::{Digest, Plan};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Channel, ConversationKey};
 use planwright_engine::approvals::SignedByPasskey;
-use planwright_engine::session::input::{Approving, BeginWork, Changes, Input, Worker};
-use planwright_engine::session::progress::Decided;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -34,7 +34,6 @@ use crate::http::input::decided;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::{ApiProblem, ApiResult};
 use crate::wire::PlanView;
-use crate::wire::schemas::{ChannelSchema, StuckChoiceSchema};
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
@@ -51,7 +50,6 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[schema(example = json!({ "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }))]
 struct Approval {
     /// The digest of the version that the person was shown.
-    #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
     digest: Digest,
     /// The positions of the steps to be done, from 1; the others are not.
     #[schema(value_type = Option<Vec<u32>>, min_items = 1, max_items = 500)]
@@ -75,9 +73,7 @@ struct Approval {
     passkey: Option<PasskeyAnswer>,
     /// Pause after each step until a person has looked at it.
     step_by_step: Option<bool>,
-    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -288,9 +284,7 @@ async fn stale(app: &App, plan: &Plan, problem: ApiProblem) -> ApiProblem {
 struct Reason {
     #[schema(max_length = 16384)]
     reason: Option<String>,
-    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -305,10 +299,10 @@ async fn reject(
     name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
-    Body(said): Body<Reason>,
+    Body(body): Body<Reason>,
 ) -> ApiResult<Json<PlanView>> {
-    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
-    decide(&app, &name, &of, &id, |plan| Input::Reject { plan, reason: said.reason }).await
+    let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
+    decide(&app, &name, &of, &id, |plan| Input::Reject { plan, reason: body.reason }).await
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -321,9 +315,7 @@ struct Feedback {
     feedback: String,
     /// Whether the comments of the draft go with it.
     review: Option<bool>,
-    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -339,12 +331,12 @@ async fn revise(
     name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
-    Body(said): Body<Feedback>,
+    Body(body): Body<Feedback>,
 ) -> ApiResult<Json<PlanView>> {
-    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
+    let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
     let plan = of.plan(&app, &id).await?;
-    let review = drafted(&app, &plan, said.review).await?;
-    let changes = Changes { feedback: said.feedback, review };
+    let review = drafted(&app, &plan, body.review).await?;
+    let changes = Changes { feedback: body.feedback, review };
     decide(&app, &name, &of, &id, |plan| Input::Revise { plan, changes, begin: BeginWork::Now }).await
 }
 
@@ -361,10 +353,10 @@ async fn cancel(
     name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
-    Body(said): Body<Reason>,
+    Body(body): Body<Reason>,
 ) -> ApiResult<Json<PlanView>> {
-    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
-    decide(&app, &name, &of, &id, |plan| Input::Cancel { plan, reason: said.reason }).await
+    let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
+    decide(&app, &name, &of, &id, |plan| Input::Cancel { plan, reason: body.reason }).await
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -372,7 +364,6 @@ async fn cancel(
 #[schema(as = Resuming, example = json!({ "choice": "retry" }))]
 struct ResumeBody {
     /// What to do with the step at which the plan stopped.
-    #[schema(value_type = Option<StuckChoiceSchema>)]
     choice: Option<StuckChoice>,
     /// The step that the person looked at, from 1, of a plan that is approved step by step. It is refused if another step
     /// has ended since.
@@ -384,9 +375,7 @@ struct ResumeBody {
     /// The approver; the only one if it is not said.
     #[schema(max_length = 64)]
     approver: Option<String>,
-    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
-    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -406,11 +395,11 @@ async fn resume(
     passphrases: PassphraseChannel,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
-    Body(said): Body<ResumeBody>,
+    Body(body): Body<ResumeBody>,
 ) -> ApiResult<Json<PlanView>> {
-    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
-    let name = passphrases.verified(&app, name, said.approver.as_deref(), said.passphrase.as_ref()).await?;
-    let ResumeBody { choice, after_step, .. } = said;
+    let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
+    let name = passphrases.verified(&app, name, body.approver.as_deref(), body.passphrase.as_ref()).await?;
+    let ResumeBody { choice, after_step, .. } = body;
     let (worker, after_step) = (Worker::ThisProcess, after_step.map(|step| step as usize));
     decide(&app, &name, &of, &id, |plan| Input::ResumePlan { plan, choice, worker, after_step }).await
 }
@@ -437,5 +426,8 @@ pub(super) fn example() -> Value {
         "endedBecause": null,
         "createdAt": "2026-03-01T12:01:00Z",
         "updatedAt": "2026-03-01T12:06:00Z",
+        "situation": "It is being carried out.",
+        "choices": ["cancel"],
+        "actions": [{ "name": "cancel", "label": "Cancel the plan", "command": "/plan cancel 1" }],
     })
 }

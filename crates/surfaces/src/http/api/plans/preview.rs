@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
+use planwright_agent::toolbox::files::{PreviewedText, StepPreview};
 use planwright_core::ids::PlanId;
-use planwright_engine::toolbox::files::{PreviewedText, StepPreview};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;

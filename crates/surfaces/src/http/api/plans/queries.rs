@@ -22,7 +22,6 @@ use crate::http::extract::{Path, Query};
 use crate::http::openapi::ProblemBody;
 use crate::http::plan_answers::{PlanAnswer, PlanContext};
 use crate::http::problem::ApiResult;
-use crate::wire::schemas::{ChannelSchema, PlanDiffSchema};
 use crate::wire::{DecisionView, ExecutionView, PlanView, VersionView};
 
 pub(super) fn router() -> OpenApiRouter<App> {
@@ -38,10 +37,10 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct VersionQuery {
     /// The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id.
-    #[param(value_type = String, nullable = false, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    #[param(nullable = false)]
     session_id: Option<ConversationKey>,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// An earlier version; the current one if it is not said.
     #[param(nullable = false, minimum = 1, maximum = 4294967295_i64)]
@@ -106,7 +105,6 @@ fn is_known(headers: &HeaderMap, tag: &str) -> bool {
 struct PlanHistory {
     plan_id: String,
     session_id: String,
-    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     number: u32,
     versions: Vec<VersionView>,
@@ -151,10 +149,10 @@ async fn history(
 #[into_params(parameter_in = Query)]
 struct DiffQuery {
     /// The session the plan belongs to.
-    #[param(value_type = String, nullable = false, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    #[param(nullable = false)]
     session_id: Option<ConversationKey>,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    #[param(inline, nullable = false)]
     channel: Option<Channel>,
     /// The older version; the one before `to` if it is not said. 0 is a plan with nothing in it.
     #[param(nullable = false, minimum = 0, maximum = 4294967295_i64)]
@@ -168,7 +166,7 @@ struct DiffQuery {
 ///
 /// The last two by default. A plan with one version is compared with the one it replaced.
 #[utoipa::path(get, path = "/api/plans/{id}/diff", tag = "plans", params(DiffQuery),
-    responses((status = 200, description = "What changed", body = PlanDiffSchema, example = json!(diff_example())),
+    responses((status = 200, description = "What changed", body = PlanDiff, example = json!(diff_example())),
         (status = 404, description = "There is no such plan or version", body = ProblemBody),
         (status = 409, description = "The name fits several plans", body = ProblemBody)))]
 async fn diff(

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use planwright_core::ids::{CommentId, PlanId, StepId};
-use planwright_core::plan::review::{CommentAnchor, CommentKind, MOST_COMMENTS, Review, ReviewComment};
+use planwright_core::plan::review::{CommentAnchor, CommentKind, MAX_COMMENTS, Review, ReviewComment};
 use planwright_core::refusal::Refusal;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +17,6 @@ use crate::http::extract::{Body, Object, Path, Query};
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::ReviewView;
-use crate::wire::schemas::CommentKindSchema;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default().routes(routes!(show, keep))
@@ -56,11 +55,9 @@ struct ReviewBody {
 #[schema(as = CommentDraft)]
 struct CommentBody {
     /// The client makes it up; it is unique within the review.
-    #[schema(value_type = String, pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128)]
     id: CommentId,
     #[schema(value_type = AnchorBody)]
     anchor: Object<AnchorBody>,
-    #[schema(value_type = CommentKindSchema)]
     kind: CommentKind,
     /// The new words for `replace`; may be left out for `strike`.
     #[serde(default)]
@@ -73,7 +70,6 @@ struct CommentBody {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = AnchorDraft)]
 struct AnchorBody {
-    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128)]
     step: Option<StepId>,
     #[schema(min_length = 1, max_length = 16384, pattern = r"\S")]
     quote: Option<String>,
@@ -100,8 +96,8 @@ impl AnchorBody {
 
 impl ReviewBody {
     fn review(self) -> Result<Review, Refusal> {
-        if self.comments.len() > MOST_COMMENTS {
-            return Err(Refusal::limit(format!("A review has at most {MOST_COMMENTS} comments.")));
+        if self.comments.len() > MAX_COMMENTS {
+            return Err(Refusal::limit(format!("A review has at most {MAX_COMMENTS} comments.")));
         }
         let comment = |Object(comment): Object<CommentBody>| {
             let CommentBody { id, anchor: Object(anchor), kind, text } = comment;

@@ -1,0 +1,268 @@
+//! Answers of a person to what a turn asks. The turn continues with the answer, here or in the process that takes it over.
+
+use std::sync::Arc;
+
+use planwright_core::ask::{AskAnswer, AskSubject, Grant, WaitingAsk};
+use planwright_core::command::{AnswerCommand, Command};
+use planwright_core::event::{Event, TurnEvent};
+use planwright_core::ids::{AskId, TurnId};
+use planwright_core::permission::PermissionRule;
+use planwright_core::plan::Digest;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
+use planwright_core::visible::quoted;
+use planwright_engine::ledger::{Committed, LedgerResult};
+use serde_json::Value;
+
+use super::agent_context::AgentContext;
+use super::execution::Executions;
+use super::permission::permission_call;
+use super::turn::Turns;
+use crate::session::ask_prompt::{ask_prompt, typed_answers};
+use crate::session::outcome::Answer;
+use crate::session::progress::Progress;
+use crate::session::task::InputContext;
+use crate::toolbox::ToolContext;
+
+#[derive(Debug, Clone)]
+pub(super) struct Asks {
+    agent: Arc<AgentContext>,
+    turns: Turns,
+    executions: Executions,
+}
+
+impl Asks {
+    pub(super) fn new(agent: &Arc<AgentContext>, turns: Turns, executions: Executions) -> Self {
+        Self { agent: Arc::clone(agent), turns, executions }
+    }
+
+    /// Writes the answer down, and continues the turn.
+    pub(super) async fn answer(
+        &self,
+        ask: &AskId,
+        digest: Digest,
+        answer: AskAnswer,
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
+        let rule = match &answer {
+            AskAnswer::Permission { grant: Grant::Always, .. } => self.rule_for(ask, context.session()).await?,
+            AskAnswer::Permission { .. } | AskAnswer::Questions { .. } => None,
+        };
+        let command = Command::Answer(AnswerCommand { ask: ask.clone(), digest, answer });
+        let engine = context.engine(self.agent.engine());
+        let committed = engine.submit(context.session(), context.by(), command).await?;
+        let Some(turn) = answered_turn(&committed) else {
+            return Err(Refusal::conflict("This request was sent before with another content.").into());
+        };
+        let message = rule.map_or_else(|| "Answered.".to_owned(), |rule| self.add_rule(rule));
+        self.continue_turn(&turn, committed.seq, message, context).await
+    }
+
+    /// The rule that `always` writes. It is made before the answer is written down, so that a call that no rule can
+    /// name is refused. `None` if the agent does not wait for this answer.
+    async fn rule_for(&self, ask: &AskId, session: &SessionIdentity) -> LedgerResult<Option<PermissionRule>> {
+        let Some(AskSubject::Permission(call)) = self
+            .waiting(session)
+            .await?
+            .map(|waiting| waiting.ask)
+            .filter(|asked| asked.id == *ask)
+            .map(|asked| asked.subject)
+        else {
+            return Ok(None);
+        };
+        let Some(tool) = self.agent.toolbox.get(&call.tool) else {
+            return Err(Refusal::not_found(format!("There is no tool {}.", quoted(&call.tool))).into());
+        };
+        let Value::Object(arguments) = &call.arguments else { return Ok(None) };
+        let workspace = self.agent.engine().sessions().get(session).await?.workspace;
+        let context = ToolContext::without_lease(session).in_workspace(&workspace);
+        let target = tool.target(context, arguments).await?;
+        Ok(Some(PermissionRule::allowing(&permission_call(tool.as_ref(), &call.arguments, &target))?))
+    }
+
+    /// What the person reads about the rule.
+    fn add_rule(&self, rule: PermissionRule) -> String {
+        let shown = rule.to_string();
+        match self.agent.options.permissions.add(rule) {
+            Ok(place) => format!("Answered. A new rule in {place}: `{shown}`."),
+            Err(refusal) => format!("Answered for this call. The rule could not be written: {}", refusal.message),
+        }
+    }
+
+    /// `/allow`: without a code it shows what is asked.
+    pub(super) async fn allow(
+        &self,
+        code: Option<&str>,
+        grant: Grant,
+        note: Option<String>,
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
+        if let Some(before) = self.answered_before(context).await? {
+            return Ok(before);
+        }
+        let ask = self.waiting_permission(context.session()).await?;
+        let Some(code) = code else { return Ok(Answer::text(context.session(), "").with_ask(ask)) };
+        if !ask.ask.is_named(code) {
+            let message = format!("The agent asks about another call now.\n\n{}", ask_prompt(&ask));
+            return Err(Refusal::new(RefusalCode::StaleApproval, message).into());
+        }
+        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Permission { grant, note }, context).await
+    }
+
+    /// `/deny`: without a code it is about the call that the person was shown.
+    pub(super) async fn deny(
+        &self,
+        code: Option<&str>,
+        note: Option<String>,
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
+        if let Some(before) = self.answered_before(context).await? {
+            return Ok(before);
+        }
+        let ask = self.waiting_permission(context.session()).await?;
+        let is_meant =
+            code.map_or_else(|| context.request.location.seen_ask.has(&ask.ask.id), |code| ask.ask.is_named(code));
+        if !is_meant {
+            return Ok(unseen(context.session(), ask));
+        }
+        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Permission { grant: Grant::No, note }, context).await
+    }
+
+    /// `/answer`: the code names the question.
+    pub(super) async fn answer_named(&self, code: &str, message: &str, context: &InputContext) -> LedgerResult<Answer> {
+        if let Some(before) = self.answered_before(context).await? {
+            return Ok(before);
+        }
+        let Some(ask) = self.waiting(context.session()).await? else {
+            return Err(Refusal::not_found("The agent asks no question in this session.").into());
+        };
+        if !ask.ask.is_named(code) {
+            return Ok(unseen(context.session(), ask));
+        }
+        self.answer_with_text(&ask, message, context).await
+    }
+
+    async fn waiting_permission(&self, session: &SessionIdentity) -> LedgerResult<WaitingAsk> {
+        match self.waiting(session).await? {
+            Some(ask) if matches!(ask.ask.subject, AskSubject::Permission(_)) => Ok(ask),
+            Some(ask) => {
+                let message = format!("The agent asks a question and not for permission.\n\n{}", ask_prompt(&ask));
+                Err(Refusal::wrong_status(message).into())
+            }
+            None => Err(Refusal::not_found("The agent asks for no permission in this session.").into()),
+        }
+    }
+
+    /// The outcome of the same request when it was sent before.
+    async fn answered_before(&self, context: &InputContext) -> LedgerResult<Option<Answer>> {
+        match self.find_request(context).await? {
+            Some(committed) => match answered_turn(&committed) {
+                Some(turn) => self.continue_turn(&turn, committed.seq, "Answered.".to_owned(), context).await.map(Some),
+                None => Ok(None),
+            },
+            None => Ok(None),
+        }
+    }
+
+    /// What the turn asks now, if the same message began it before.
+    async fn asked_before(&self, snapshot: &Snapshot, context: &InputContext) -> LedgerResult<Option<Answer>> {
+        let Some(committed) = self.find_request(context).await? else { return Ok(None) };
+        let began = |event: &Event| match event {
+            Event::Turn { id, event: TurnEvent::Begun { .. } } => Some(id.clone()),
+            _ => None,
+        };
+        let Some(turn) = committed.events.iter().find_map(began) else { return Ok(None) };
+        if snapshot.open_turn().is_none_or(|open| open.id != turn) {
+            return Ok(None);
+        }
+        self.turns.outcome_of(&turn, committed.seq, context).await.map(|outcome| Some(outcome.into()))
+    }
+
+    /// What a person typed while the agent waits for answers is the answer. `None` if the agent asks no question.
+    pub(super) async fn answer_typed(
+        &self,
+        text: &str,
+        snapshot: &Snapshot,
+        context: &InputContext,
+    ) -> LedgerResult<Option<Answer>> {
+        if let Some(before) = self.answered_before(context).await? {
+            return Ok(Some(before));
+        }
+        let Some(ask) = snapshot.open_turn().and_then(|open| WaitingAsk::of(context.session(), open)) else {
+            return Ok(None);
+        };
+        if let Some(asks) = self.asked_before(snapshot, context).await? {
+            return Ok(Some(asks));
+        }
+        if !context.request.location.seen_ask.has(&ask.ask.id) {
+            return Ok(Some(unseen(context.session(), ask)));
+        }
+        match ask.ask.subject {
+            AskSubject::Questions { .. } => self.answer_with_text(&ask, text, context).await.map(Some),
+            AskSubject::Permission(_) => Ok(None),
+        }
+    }
+
+    async fn answer_with_text(&self, ask: &WaitingAsk, text: &str, context: &InputContext) -> LedgerResult<Answer> {
+        let AskSubject::Questions { questions } = &ask.ask.subject else {
+            let message = format!("The agent asks for permission.\n\n{}", ask_prompt(ask));
+            return Err(Refusal::wrong_status(message).into());
+        };
+        let Some(answers) = typed_answers(questions, text) else {
+            let message = format!("{} questions are asked.\n\n{}", questions.len(), ask_prompt(ask));
+            return Err(Refusal::invalid(message).into());
+        };
+        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Questions { answers }, context).await
+    }
+
+    async fn find_request(&self, context: &InputContext) -> LedgerResult<Option<Committed>> {
+        let Some(id) = &context.request.id else { return Ok(None) };
+        self.agent.engine().submitter().find_request(context.session(), context.by(), id).await
+    }
+
+    async fn waiting(&self, session: &SessionIdentity) -> LedgerResult<Option<WaitingAsk>> {
+        Ok(self.turns.open_turn(session).await?.and_then(|open| WaitingAsk::of(session, &open)))
+    }
+
+    async fn continue_turn(
+        &self,
+        turn: &TurnId,
+        seq: u64,
+        message: String,
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
+        let session = context.session();
+        context.progress.send(Progress::Said(message.clone()));
+        if let Some(outcome) = Box::pin(self.turns.resume_turn(context)).await? {
+            return Ok(Answer { decided: Some(message), ..outcome.into() });
+        }
+        // The turn of a step is resumed with its execution.
+        if let Some(answer) = Box::pin(self.executions.resume(context)).await? {
+            return Ok(Answer { decided: Some(message), ..answer });
+        }
+        match self.turns.open_turn(session).await?.filter(|open| open.named(turn).is_some()) {
+            // It asks again, or another process continues it.
+            Some(open) => Ok(match WaitingAsk::of(session, &open) {
+                Some(ask) => Answer::text(session, message).with_ask(ask),
+                None => Answer::text(session, message),
+            }),
+            None => Ok(self.turns.outcome_of(turn, seq, context).await?.into()),
+        }
+    }
+}
+
+/// Nothing is answered: the person sees first what is asked.
+fn unseen(session: &SessionIdentity, ask: WaitingAsk) -> Answer {
+    let message = "The agent asks this now, and you had not seen it here. Nothing was answered.";
+    Answer::refusal(session, RefusalCode::StaleApproval, message).with_ask(ask)
+}
+
+fn answered_turn(committed: &Committed) -> Option<TurnId> {
+    committed.events.iter().find_map(|event| match event {
+        Event::Turn { id, event: TurnEvent::PermissionAnswered { .. } | TurnEvent::QuestionsAnswered { .. } } => {
+            Some(id.clone())
+        }
+        _ => None,
+    })
+}

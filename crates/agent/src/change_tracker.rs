@@ -1,0 +1,79 @@
+//! What a tool call does to files, also if the call has no answer.
+
+use std::time::Duration;
+
+use planwright_core::gate::ToolEffect;
+use planwright_core::workspace::{CallChanges, ChangedPaths};
+use tokio::time::timeout;
+
+use crate::toolbox::files::{Baseline, FileTools};
+use crate::toolbox::{Tool, ToolAnswer, ToolContext};
+
+/// The paths of each kind that the journal names at most.
+const NAMED_PATHS: usize = 1_000;
+/// A call that was given up has this long to stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Begun before a call and finished after it.
+#[derive(Debug)]
+pub(super) struct ChangeTracker<'a> {
+    files: &'a FileTools,
+    tool: &'a dyn Tool,
+    context: ToolContext<'a>,
+    /// What the workspace is compared with, for tools that do not say themselves what they change.
+    before: Option<Baseline>,
+}
+
+impl<'a> ChangeTracker<'a> {
+    pub(super) async fn begin(files: &'a FileTools, tool: &'a dyn Tool, context: ToolContext<'a>) -> Self {
+        // What a background command changed since the last look is found with this call.
+        let known = if tool.has_background(context.session) { files.take_baseline(context.session) } else { None };
+        let before = match known {
+            Some(known) => Some(known),
+            None if tool.changes_untracked() => files.snapshot(context).await.ok().map(Baseline::new),
+            None => None,
+        };
+        Self { files, tool, context, before }
+    }
+
+    /// `answer` is `None` for a call that failed, was given up or was stopped. It may have changed files nevertheless.
+    pub(super) async fn finish(self, answer: Option<&ToolAnswer>) -> CallChanges {
+        let changes = match answer {
+            Some(answer) => answer.changes.clone(),
+            None => done_before(self.tool, self.context).await.map_or_else(Vec::new, |answer| answer.changes),
+        };
+        let uncovered = match &self.before {
+            Some(before) => self.compare(before).await,
+            None => {
+                self.files.cover_changes(self.context.session, &changes);
+                None
+            }
+        };
+        let uncovered = uncovered.map(|paths| paths.without(&changes).at_most(NAMED_PATHS));
+        CallChanges { changes, uncovered: uncovered.filter(|paths| !paths.is_empty()) }
+    }
+
+    async fn compare(&self, before: &Baseline) -> Option<ChangedPaths> {
+        match self.files.snapshot(self.context).await {
+            Ok(after) => {
+                let changed = before.compare(&after);
+                if self.tool.has_background(self.context.session) {
+                    self.files.keep_baseline(self.context.session, Baseline::new(after));
+                }
+                Some(changed)
+            }
+            Err(refusal) => {
+                tracing::warn!(event = "workspace_not_compared", %refusal, "what a command changed is not known");
+                None
+            }
+        }
+    }
+}
+
+/// The answer of a call that was carried out although its answer was lost.
+pub(super) async fn done_before(tool: &dyn Tool, context: ToolContext<'_>) -> Option<ToolAnswer> {
+    if tool.effect() == ToolEffect::ReadsOnly {
+        return None;
+    }
+    timeout(STOP_TIMEOUT, tool.done_before(context)).await.ok()?.ok().flatten()
+}

@@ -1,0 +1,387 @@
+//! Calls that the agent of another program makes to tools of upstream servers. Each passes the gate, the person's rules and
+//! the setting of the gateway. In style collect they are recorded, and this makes those of an approved plan.
+
+mod start;
+mod subscriptions;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use planwright_core::actor::Actor;
+use planwright_core::ask::GatewayAsk;
+use planwright_core::command::{Command, ExecutionCommand, ExternalCommand};
+use planwright_core::gate::ToolEffect;
+use planwright_core::gateway::{GatewayCall, GatewayDecision, GatewayWrites, decide_gateway};
+use planwright_core::ids::StepId;
+use planwright_core::model::ToolSpec;
+use planwright_core::plan::content::{CallRunner, PlanContent};
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::{Channel, SessionIdentity, TransportChat};
+use planwright_core::snapshot::Snapshot;
+use planwright_core::upstream::ServerName;
+use planwright_core::visible::quoted;
+use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::{CallEventSender, UpstreamRequest};
+use planwright_engine::workbook::EndedCall;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use self::start::GatewayStart;
+use self::subscriptions::SubscriptionCounts;
+use super::Agent;
+use super::permission::permission_call;
+use super::turn::{CallNote, WorkbookHooks};
+use crate::catch_panic::catch_panic;
+use crate::session::input::{ChatLocation, Input, Request};
+use crate::toolbox::{Tool, ToolAnswer, ToolContext};
+
+pub use start::NamedServers;
+
+/// How often it is looked at what people accepted of upstream servers.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
+
+/// A cheap handle; clones share the counts.
+#[derive(Debug, Clone)]
+pub struct Gateway {
+    agent: Agent,
+    hooks: WorkbookHooks,
+    writes: GatewayWrites,
+    counts: Arc<CallCounts>,
+    start: Arc<GatewayStart>,
+    subscriptions: Arc<SubscriptionCounts>,
+    tool_changes: Arc<Mutex<watch::Sender<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct CallCounts {
+    run: AtomicU32,
+    recorded: AtomicU32,
+    refused: AtomicU32,
+    asked: AtomicU32,
+    /// Calls that only read, for the findings.
+    research: AtomicU32,
+}
+
+/// How many calls passed, and how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GatewayCounts {
+    pub run: u32,
+    pub recorded: u32,
+    pub refused: u32,
+    pub asked: u32,
+}
+
+/// A tool of an upstream server as the agent is offered it.
+#[derive(Debug, Clone)]
+pub struct GatewayTool {
+    pub spec: ToolSpec,
+    pub effect: ToolEffect,
+}
+
+/// What becomes of a call.
+#[derive(Debug)]
+pub enum GatewayOutcome {
+    /// It was made.
+    Answered(ToolAnswer),
+    /// It was recorded as a step; this is the answer.
+    Planned(Value),
+    /// The approved plan made exactly this call before; this is its recorded result.
+    Recorded(Value),
+    /// It is made after a person permitted it.
+    Ask,
+}
+
+/// Whether a person permitted the call after [`GatewayOutcome::Ask`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permitted {
+    NotAsked,
+    ByPerson,
+}
+
+impl Gateway {
+    pub(super) fn new(agent: &Agent, writes: GatewayWrites) -> Self {
+        let hooks = WorkbookHooks::new(&agent.context);
+        let (counts, start, subscriptions, tool_changes) = Default::default();
+        Self { agent: agent.clone(), hooks, writes, counts, start, subscriptions, tool_changes }
+    }
+
+    /// The accepted tools of all upstream servers.
+    pub fn tools(&self) -> Vec<GatewayTool> {
+        let tools = self.agent.upstream().map(|upstream| upstream.tools()).unwrap_or_default();
+        tools.iter().map(|tool| GatewayTool { spec: tool.spec().clone(), effect: tool.effect() }).collect()
+    }
+
+    /// Whether an upstream server has a tool of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.agent.upstream().is_some_and(|upstream| upstream.get(name).is_some())
+    }
+
+    /// The servers whose resources and prompts are passed on.
+    pub async fn servers(&self) -> LedgerResult<Vec<ServerName>> {
+        match self.agent.upstream() {
+            Some(upstream) => upstream.accepted_servers().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Asks a server for its resources or prompts.
+    pub async fn request(&self, server: &ServerName, request: UpstreamRequest) -> LedgerResult<Value> {
+        match self.agent.upstream() {
+            Some(upstream) => upstream.request(server, request).await,
+            None => Err(Refusal::not_found(format!("No MCP server {server} is configured.")).into()),
+        }
+    }
+
+    /// Takes in what people accepted since.
+    pub async fn refresh(&self) {
+        self.agent.context.toolbox.refresh().await;
+    }
+
+    /// Becomes ready when the accepted tools change. As long as there is a receiver, one task of the gateway looks.
+    pub fn tool_changes(&self) -> watch::Receiver<()> {
+        let mut changes = self.tool_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        if !changes.is_closed() {
+            return changes.subscribe();
+        }
+        *changes = watch::Sender::default();
+        let (gateway, changed, receiver) = (self.clone(), changes.clone(), changes.subscribe());
+        tokio::spawn(async move {
+            let names = || gateway.tools().into_iter().map(|tool| tool.spec.name).collect::<Vec<_>>();
+            let mut known = names();
+            while timeout(REFRESH_INTERVAL, changed.closed()).await.is_err() {
+                gateway.refresh().await;
+                let now = names();
+                if now != known {
+                    known = now;
+                    changed.send_replace(());
+                }
+            }
+        });
+        receiver
+    }
+
+    pub fn counts(&self) -> GatewayCounts {
+        let of = |count: &AtomicU32| count.load(Ordering::Relaxed);
+        let CallCounts { run, recorded, refused, asked, research: _ } = self.counts.as_ref();
+        GatewayCounts { run: of(run), recorded: of(recorded), refused: of(refused), asked: of(asked) }
+    }
+
+    /// Ends every upstream server that was started.
+    pub async fn stop(&self) {
+        self.start.stop();
+        if let Some(upstream) = self.agent.upstream() {
+            upstream.stop().await;
+        }
+    }
+
+    /// Carries out one call. `events` gets what the server says and asks while it works.
+    pub async fn call(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        name: &str,
+        arguments: Arguments,
+        permitted: Permitted,
+        events: &CallEventSender,
+    ) -> Result<GatewayOutcome, Refusal> {
+        let tool = self.agent.upstream().and_then(|upstream| upstream.get(name));
+        let Some(tool) = tool else {
+            return Err(Refusal::not_found(format!("There is no tool {}.", quoted(name))));
+        };
+        let snapshot = self.agent.engine().sessions().snapshot(session).await.map_err(LedgerError::into_refusal)?;
+        let decided = match (self.decide(session, &snapshot, tool.as_ref(), &arguments).await, permitted) {
+            (Ok(GatewayDecision::Ask), Permitted::ByPerson) => Ok(GatewayDecision::Run),
+            (decided, _) => decided,
+        };
+        match decided? {
+            GatewayDecision::Deny(refusal) => {
+                self.count_refused(session, by, name, &refusal).await;
+                Err(refusal)
+            }
+            GatewayDecision::Ask => {
+                self.counts.asked.fetch_add(1, Ordering::Relaxed);
+                Ok(GatewayOutcome::Ask)
+            }
+            GatewayDecision::Recorded(step) => Ok(GatewayOutcome::Recorded(recorded_result(&snapshot, &step))),
+            GatewayDecision::Record => {
+                tool.check(&arguments)?;
+                let planned = self.agent.engine().external_tools().record(session, by, name, arguments).await?;
+                self.counts.recorded.fetch_add(1, Ordering::Relaxed);
+                Ok(GatewayOutcome::Planned(planned))
+            }
+            GatewayDecision::Run => {
+                self.counts.run.fetch_add(1, Ordering::Relaxed);
+                let answer = self.run(session, &snapshot, tool.as_ref(), arguments.clone(), events).await;
+                self.note(&snapshot, by, tool.as_ref(), &arguments, &answer).await;
+                answer.map(GatewayOutcome::Answered)
+            }
+        }
+    }
+
+    async fn decide(
+        &self,
+        session: &SessionIdentity,
+        snapshot: &Snapshot,
+        tool: &dyn Tool,
+        arguments: &Arguments,
+    ) -> Result<GatewayDecision, Refusal> {
+        let context = ToolContext::without_lease(session);
+        let object = Value::Object(arguments.clone());
+        let permission = self.agent.context.decide_permission(tool, context, arguments, &object, None).await?;
+        let mode = snapshot.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
+        let target = crate::toolbox::ToolTarget::None;
+        let call = permission_call(tool, &object, &target);
+        let call =
+            GatewayCall { tool: call.tool, arguments: call.arguments, effect: call.effect, permission: &permission };
+        let plan = mode.and_then(|_| snapshot.active());
+        Ok(decide_gateway(self.writes, mode.map(|mode| mode.style), plan, &call))
+    }
+
+    async fn run(
+        &self,
+        session: &SessionIdentity,
+        snapshot: &Snapshot,
+        tool: &dyn Tool,
+        arguments: Arguments,
+        events: &CallEventSender,
+    ) -> Result<ToolAnswer, Refusal> {
+        tool.check(&arguments)?;
+        let name = tool.spec().name.as_str();
+        let workspace = snapshot.session.as_ref().map(|session| session.workspace.clone()).unwrap_or_default();
+        let call = self.agent.engine().submitter().next_request();
+        let context =
+            ToolContext::without_lease(session).in_workspace(&workspace).named(call.as_str()).observed_by(events);
+        let limit = tool.time_limit(&arguments, self.agent.engine().policy().turn.tool_time);
+        let ended = timeout(limit, catch_panic(name, tool.call(context, arguments))).await;
+        let unknown = |message: String| match tool.effect() {
+            ToolEffect::Changes => Ok(ToolAnswer::uncertain(format!("{message} It is not known whether it was done."))),
+            ToolEffect::ReadsOnly | ToolEffect::Repeatable => Err(Refusal::new(RefusalCode::Unavailable, message)),
+        };
+        match ended {
+            Ok(Some(answer)) => answer,
+            Ok(None) => unknown(format!("{} broke down; the log says more.", quoted(name))),
+            Err(_) => unknown(format!("{} did not end within {} seconds.", quoted(name), limit.as_secs())),
+        }
+    }
+
+    /// Writes the result into the workbook, as for a call of this program's agent.
+    async fn note(
+        &self,
+        snapshot: &Snapshot,
+        by: &Actor,
+        tool: &dyn Tool,
+        arguments: &Arguments,
+        answer: &Result<ToolAnswer, Refusal>,
+    ) {
+        let session = snapshot.session.as_deref();
+        if self.hooks.workbook_of(session).is_none() {
+            return;
+        }
+        let (call_note, text) = match answer {
+            Err(refusal) => (CallNote::Error, serde_json::to_string(refusal).unwrap_or_default()),
+            Ok(answer) if answer.failure.is_some() || answer.is_uncertain => {
+                (CallNote::Error, answer.failure.clone().unwrap_or_else(|| answer.value.to_string()))
+            }
+            Ok(answer) if tool.effect() == ToolEffect::ReadsOnly => {
+                let count = self.counts.research.fetch_add(1, Ordering::Relaxed) + 1;
+                (CallNote::Research(count), answer.value.to_string())
+            }
+            Ok(_) => return,
+        };
+        let arguments = Value::Object(arguments.clone()).to_string();
+        let ended = EndedCall { tool: &tool.spec().name, arguments: &arguments, answer: &text };
+        let request = self.agent.engine().submitter().request(&snapshot.identity, by);
+        self.hooks.note(session, request, call_note, ended).await;
+    }
+
+    /// Writes down that a call was asked about, or what was answered.
+    pub async fn record_ask(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        name: &str,
+        arguments: &Arguments,
+        state: GatewayAsk,
+    ) -> Result<(), Refusal> {
+        let arguments = Value::Object(arguments.clone());
+        let command = Command::External(ExternalCommand::RecordAsk { tool: name.to_owned(), arguments, state });
+        self.agent.engine().submit(session, by, command).await.map(drop).map_err(LedgerError::into_refusal)
+    }
+
+    /// Counts a call that was refused.
+    pub async fn count_refused(&self, session: &SessionIdentity, by: &Actor, name: &str, refusal: &Refusal) {
+        self.counts.refused.fetch_add(1, Ordering::Relaxed);
+        tracing::info!(event = "gateway_refused", session_identity = %session, tool = name, code = %refusal.code);
+        let count = Command::External(ExternalCommand::CountRefused);
+        if let Err(error) = self.agent.engine().submit(session, by, count).await {
+            tracing::debug!(%error, "a refused call could not be counted");
+        }
+    }
+
+    /// Makes the recorded calls of the active plan once it is approved, as far as this program makes them. Another process
+    /// that does so at the same time has the session's lease, and each call is made once. Returns whether there was a call
+    /// to make: then the caller tries again later, because that other process may have ended in the middle.
+    pub async fn carry_out(&self, session: &SessionIdentity) -> LedgerResult<bool> {
+        let engine = self.agent.engine();
+        let snapshot = engine.sessions().snapshot(session).await?;
+        let Some(plan) = snapshot.active().filter(|plan| plan.style() == PlanStyle::Collect) else { return Ok(false) };
+        let Some(next) = self.next_call(plan) else { return Ok(false) };
+        if engine.history().external_author(plan).await?.is_none() {
+            return Ok(false);
+        }
+        let by = Actor::system(Channel::Mcp.as_str());
+        if plan.status == PlanStatus::Approved {
+            tracing::debug!(session_identity = %session, step = %next, "the calls of an approved plan begin");
+            let start = Command::Execution(ExecutionCommand::Start { plan: plan.id.clone() });
+            match engine.submit(session, &by, start).await {
+                Ok(_) => {}
+                // Another process was faster, or the approval does not permit it any more.
+                Err(LedgerError::Refused(refusal)) => {
+                    tracing::debug!(%refusal, "the calls of an approved plan do not begin here");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let place = ChatLocation::new(TransportChat(format!("mcp:{session}")), session.clone());
+        let outcome = self.agent.submit(Input::ResumeExecution, Request::new(place, by)).outcome().await;
+        outcome.map(|_| true)
+    }
+
+    /// The next call of a plan, if it is one that this program makes and has the tool for.
+    fn next_call(&self, plan: &Plan) -> Option<StepId> {
+        let PlanContent::Collect(collected) = &plan.content else { return None };
+        let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
+        let run = |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.step(step));
+        let is_open = |step: &StepId| match plan.status {
+            PlanStatus::Approved => skipped.iter().all(|skip| skip.step != *step),
+            PlanStatus::Executing => run(step).is_some_and(|run| !run.status.is_settled()),
+            PlanStatus::Collecting
+            | PlanStatus::Ready
+            | PlanStatus::PartiallyCompleted
+            | PlanStatus::Completed
+            | PlanStatus::Rejected
+            | PlanStatus::Cancelled
+            | PlanStatus::Superseded => false,
+        };
+        let waits = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing).is_some_and(|execution| {
+            execution.paused_since().is_some()
+                || execution.step_pause().is_some()
+                || execution.steps.iter().any(|run| run.status == StepStatus::Uncertain)
+        });
+        let next = collected.steps.iter().find(|call| is_open(&call.id)).filter(|_| !waits)?;
+        (next.runner == CallRunner::Planwright && self.agent.context.toolbox.get(&next.tool).is_some())
+            .then(|| next.id.clone())
+    }
+}
+
+fn recorded_result(snapshot: &Snapshot, step: &StepId) -> Value {
+    let run = snapshot.active().and_then(|plan| plan.execution.as_ref()).and_then(|execution| execution.step(step));
+    let note = run.and_then(|run| run.note.clone()).unwrap_or_default();
+    let result = serde_json::from_str(&note).unwrap_or(Value::String(note));
+    serde_json::json!({ "recorded": true, "step_id": step, "result": result })
+}

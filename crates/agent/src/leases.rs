@@ -1,0 +1,183 @@
+//! The lease of a session: taken with the first entry that the work writes, or without an entry.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use planwright_core::actor::Actor;
+use planwright_core::command::Command;
+use planwright_core::ids::RequestId;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
+use planwright_engine::backoff::Backoff;
+use planwright_engine::ledger::{Committed, Leasing, LedgerError, LedgerResult};
+use planwright_engine::submitter::SubmitRequest;
+use tokio::time::Instant;
+
+use super::agent_context::AgentContext;
+use crate::session::lease::{LeaseGuard, LeasePurpose};
+use crate::session::progress::Progress;
+use crate::session::shutdown::shutting_down;
+use crate::session::task::InputContext;
+use crate::toolbox::ToolContext;
+
+/// The wait before the next attempt while another process holds the session.
+const LEASE_WAIT: Backoff = Backoff::new(Duration::from_millis(20), Duration::from_millis(500));
+
+/// The result of a command that takes the lease.
+#[derive(Debug)]
+pub(super) enum Taken {
+    Now(Committed, LeaseGuard),
+    /// The request was carried out before, and another process holds the session.
+    Before(Committed),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Leases {
+    agent: Arc<AgentContext>,
+}
+
+impl Leases {
+    pub(super) fn new(agent: &Arc<AgentContext>) -> Self {
+        Self { agent: Arc::clone(agent) }
+    }
+
+    /// Submits the command as soon as no other process holds the session, and takes the lease with it. A stop ends the
+    /// wait.
+    pub(super) async fn take(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        command: &Command,
+        context: &InputContext,
+    ) -> LedgerResult<(Committed, LeaseGuard)> {
+        match self.take_as(self.agent.engine().submitter().next_request(), session, by, command, context).await? {
+            Taken::Now(committed, lease) => Ok((committed, lease)),
+            Taken::Before(_) => Err(LedgerError::Internal(format!("a new request was known in session {session}"))),
+        }
+    }
+
+    /// The same for a request that has a name already.
+    pub(super) async fn take_as(
+        &self,
+        request: RequestId,
+        session: &SessionIdentity,
+        by: &Actor,
+        command: &Command,
+        context: &InputContext,
+    ) -> LedgerResult<Taken> {
+        let mut wait = LEASE_WAIT;
+        loop {
+            if self.agent.shutdown.is_requested() {
+                return Err(shutting_down());
+            }
+            let asked = Instant::now();
+            match self.try_take(request.clone(), session, by, command).await {
+                // A process that ended without releasing the session is not waited for.
+                Err(LedgerError::Leased(theirs)) if (self.agent.options.is_gone)(&theirs.owner) => {
+                    self.agent.engine().ledger().release_lease(&theirs).await?;
+                    tracing::info!(
+                        event = "lease_taken_over",
+                        left_by = theirs.owner,
+                        "a session was taken over from a process that ended",
+                    );
+                }
+                Err(LedgerError::Leased(_)) => wait_for_others(&mut wait, context).await?,
+                Err(error) => return Err(error),
+                Ok(committed) => return Ok(self.taken(committed, command, asked, context)),
+            }
+        }
+    }
+
+    /// Submits the command once and takes the lease with it. `None` if another process holds the session or this one shuts
+    /// down; nothing is written then.
+    pub(super) async fn take_at_once(
+        &self,
+        request: RequestId,
+        by: &Actor,
+        command: &Command,
+        context: &InputContext,
+    ) -> LedgerResult<Option<Taken>> {
+        if self.agent.shutdown.is_requested() {
+            return Ok(None);
+        }
+        let asked = Instant::now();
+        match self.try_take(request, context.session(), by, command).await {
+            Ok(committed) => Ok(Some(self.taken(committed, command, asked, context))),
+            Err(LedgerError::Leased(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn taken(&self, mut committed: Committed, command: &Command, asked: Instant, context: &InputContext) -> Taken {
+        let Some(lease) = committed.lease.take() else { return Taken::Before(committed) };
+        let purpose = LeasePurpose::begun_by(&committed, command);
+        Taken::Now(committed, context.work.leases.keep(lease, purpose, asked, self.agent.options.lease))
+    }
+
+    async fn try_take(
+        &self,
+        request: RequestId,
+        session: &SessionIdentity,
+        by: &Actor,
+        command: &Command,
+    ) -> LedgerResult<Committed> {
+        let options = &self.agent.options;
+        let leasing = Leasing::Take { owner: options.owner.clone(), ttl: options.lease };
+        self.agent
+            .engine()
+            .submitter()
+            .submit_as(SubmitRequest { session, by, id: request, leasing, turn: None }, command.clone())
+            .await
+    }
+
+    /// Takes the lease without an entry. A stop ends the wait.
+    pub(super) async fn hold(&self, context: &InputContext) -> LedgerResult<LeaseGuard> {
+        let (session, options) = (context.session(), &self.agent.options);
+        let mut wait = LEASE_WAIT;
+        loop {
+            let asked = Instant::now();
+            match self.agent.engine().ledger().acquire_lease(session, &options.owner, options.lease).await? {
+                Some(lease) => return Ok(context.work.leases.keep(lease, LeasePurpose::Short, asked, options.lease)),
+                None => wait_for_others(&mut wait, context).await?,
+            }
+        }
+    }
+
+    /// Fences off the file writes of a process that froze in the middle of the work that is resumed now.
+    pub(super) async fn fence_files(&self, session: &SessionIdentity, lease: &LeaseGuard) -> LedgerResult<()> {
+        let context = ToolContext::leased(session, lease, self.agent.engine().ledger().as_ref());
+        Ok(self.agent.files.take_over(context).await?)
+    }
+
+    pub(super) async fn release(&self, lease: &LeaseGuard) {
+        lease.release(self.agent.engine().ledger().as_ref()).await;
+    }
+}
+
+async fn wait_for_others(wait: &mut Backoff, context: &InputContext) -> Result<(), Refusal> {
+    if wait.failures() == 0 {
+        context.progress.send(Progress::WaitingForOthers);
+    }
+    tokio::select! {
+        biased;
+        () = context.work.stop.cancelled() => Err(stopped_waiting()),
+        () = tokio::time::sleep(wait.next_pause()) => Ok(()),
+    }
+}
+
+/// Whether the work of the command is over or gone, or the session is leased to another process.
+pub(super) fn is_over_or_taken(error: &LedgerError) -> bool {
+    match error {
+        LedgerError::Fenced(_) => true,
+        LedgerError::Refused(refusal) => matches!(refusal.code, RefusalCode::WrongStatus | RefusalCode::NotFound),
+        LedgerError::Leased(_)
+        | LedgerError::Unavailable(_)
+        | LedgerError::TooNew { .. }
+        | LedgerError::Damaged { .. }
+        | LedgerError::Internal(_) => false,
+    }
+}
+
+fn stopped_waiting() -> Refusal {
+    Refusal::conflict("Stopped while another process worked on the session: nothing was sent from here.")
+}

@@ -1,0 +1,16 @@
+//! What this process keeps in memory for all sessions. Nothing of it is missed after a restart.
+//!
+//! - `conversation_cache`: conversations, so that a turn need not read them again
+//! - `advertised_tools`: the sets of tools that models were offered
+//! - `call_rate`: how often the model is called without a person
+//! - `run_drivers`: the drivers of runs
+
+mod advertised_tools;
+mod call_rate;
+mod conversation_cache;
+mod run_drivers;
+
+pub(crate) use advertised_tools::{AdvertisedTools, AdvertisedToolsCache, ToolsKey};
+pub(crate) use call_rate::CallRate;
+pub(crate) use conversation_cache::{CachedConversation, ConversationCache};
+pub(crate) use run_drivers::{Added, RunDriver, RunDrivers};

@@ -1,0 +1,17 @@
+//! Tools of upstream MCP servers, as tools of the agent. The ports to the servers and to what people accepted are in the engine.
+//!
+//! - [`UpstreamTools`]: the accepted tools, what changed in them since, and a person's acceptance
+//! - `catalog`: the tools that are offered and accepted now
+//! - `server_tool`: one tool, called through the port
+//! - `answer`: a result as the model reads it, with files for what is large or no text
+//!
+//! A model is shown the description that a person accepted, never the one that a server sends. A call is made only while
+//! the server describes the tool exactly as it was accepted.
+
+mod answer;
+mod catalog;
+mod server_tool;
+mod upstream_tools;
+
+pub use answer::PassedOnResult;
+pub use upstream_tools::{AcceptanceState, ServerStatus, UpstreamTools};

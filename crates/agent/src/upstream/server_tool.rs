@@ -1,0 +1,196 @@
+//! One tool of an upstream server.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use planwright_core::gate::ToolEffect;
+use planwright_core::model::ToolSpec;
+use planwright_core::plan::Digest;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::upstream::{ServerName, UpstreamTool};
+use planwright_core::visible::{quoted, visible};
+use planwright_engine::tool_schema::Arguments;
+use planwright_engine::upstream::{CallEvent, CallEventSender, CallObserver, ClientKey};
+use planwright_engine::upstream::{UpstreamError, UpstreamServer};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::answer;
+use super::upstream_tools::Shared;
+use crate::toolbox::{Tool, ToolAnswer, ToolContext};
+
+/// The time between two lines of progress that a person is shown.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What is known about a tool since a person accepted it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ToolState {
+    AsAccepted,
+    Changed,
+    /// The server does not offer it any more.
+    Removed,
+}
+
+#[derive(Debug)]
+pub(super) struct ServerTool {
+    spec: ToolSpec,
+    server: ServerName,
+    /// The server's own name of the tool.
+    own_name: String,
+    accepted: Digest,
+    effect: ToolEffect,
+    state: ToolState,
+    longest_call: Duration,
+    shared: Arc<Shared>,
+}
+
+impl ServerTool {
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        server: &UpstreamServer,
+        tool: &UpstreamTool,
+        name: String,
+        state: ToolState,
+    ) -> Self {
+        Self {
+            spec: tool.spec(name),
+            server: server.name.clone(),
+            own_name: tool.name.clone(),
+            accepted: tool.digest(),
+            effect: tool.effect(server.trust),
+            state,
+            longest_call: server.longest_call,
+            shared: Arc::clone(shared),
+        }
+    }
+
+    fn changed(&self) -> Refusal {
+        Refusal::policy_denied(format!(
+            "The MCP server {} describes its tool {} differently since a person accepted it, so the call is refused. A \
+             person looks at the difference with `/tools accept {}` or `planwright mcp-server accept {}`.",
+            self.server,
+            quoted(&self.own_name),
+            self.server,
+            self.server
+        ))
+    }
+
+    fn removed(&self) -> Refusal {
+        Refusal::not_found(format!(
+            "The MCP server {} does not offer {} any more.",
+            self.server,
+            quoted(&self.own_name)
+        ))
+    }
+
+    fn check_state(&self) -> Result<(), Refusal> {
+        match self.state {
+            ToolState::AsAccepted => Ok(()),
+            ToolState::Changed => Err(self.changed()),
+            ToolState::Removed => Err(self.removed()),
+        }
+    }
+
+    /// Asks the server, which is started if it has to be, whether the tool is the accepted one.
+    async fn check_offer(&self) -> Result<(), Refusal> {
+        let offer = self.shared.servers.offer(&self.server).await.map_err(|error| unavailable(&error))?;
+        match offer.digest_of(&self.own_name) {
+            Some(digest) if digest == self.accepted => Ok(()),
+            found => {
+                self.shared.record_or_warn(&self.server, &offer).await;
+                Err(if found.is_some() { self.changed() } else { self.removed() })
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for ServerTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn effect(&self) -> ToolEffect {
+        self.effect
+    }
+
+    fn check(&self, arguments: &Arguments) -> Result<(), Refusal> {
+        self.check_state()?;
+        let required = self.spec.input_schema.get("required").and_then(Value::as_array);
+        let names = required.into_iter().flatten().filter_map(Value::as_str);
+        let missing: Vec<_> = names.filter(|name| !arguments.contains_key(*name)).map(quoted).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(Refusal::invalid(format!("The arguments of {} lack {}.", quoted(&self.spec.name), missing.join(", "))))
+    }
+
+    fn time_limit(&self, _arguments: &Arguments, _usual: Duration) -> Duration {
+        self.longest_call
+    }
+
+    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
+        self.check_state()?;
+        self.check_offer().await?;
+        let observer = ContextObserver { context, tool: &self.spec.name, next: Mutex::new(Instant::now()) };
+        match self.shared.servers.call(&self.server, &self.own_name, arguments, &observer).await {
+            Ok(result) => Ok(answer::of(&self.shared, context, result).await),
+            Err(error @ UpstreamError::Refused { .. }) => {
+                let message = sentence(&error);
+                Ok(ToolAnswer { failure: Some(message.clone()), ..ToolAnswer::from(json!({ "message": message })) })
+            }
+            Err(error) if error.may_have_run() && self.effect == ToolEffect::Changes => {
+                let message =
+                    "It is not known whether it was done. Find out before it is made again, or ask the person.";
+                Ok(ToolAnswer::uncertain(format!("{} {message}", sentence(&error))))
+            }
+            Err(error) => Err(unavailable(&error)),
+        }
+    }
+}
+
+fn unavailable(error: &UpstreamError) -> Refusal {
+    Refusal::new(RefusalCode::Unavailable, sentence(error))
+}
+
+fn sentence(error: &UpstreamError) -> String {
+    let message = visible(&error.to_string()).into_owned();
+    let mut letters = message.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    let rest = letters.as_str();
+    let end = if rest.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{rest}{end}")
+}
+
+/// Brings what a server says to the client of the gateway that made the call. For a call of this program's agent it shows a person
+/// how far it is, a few lines a second, and refuses what the server asks.
+struct ContextObserver<'a> {
+    context: ToolContext<'a>,
+    tool: &'a str,
+    next: Mutex<Instant>,
+}
+
+impl CallObserver for ContextObserver<'_> {
+    fn on_event(&self, event: CallEvent) {
+        if let Some(events) = self.context.call_events() {
+            return events.send(event);
+        }
+        match event {
+            CallEvent::Progress(progress) => {
+                let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+                let now = Instant::now();
+                if now >= *next {
+                    *next = now + PAUSE;
+                    self.context.send_output(self.tool, format!("{}\n", progress.describe()));
+                }
+            }
+            CallEvent::Log(_) => {}
+            CallEvent::Question(question) => drop(question),
+        }
+    }
+
+    fn client(&self) -> Option<ClientKey> {
+        self.context.call_events().map(CallEventSender::client)
+    }
+}

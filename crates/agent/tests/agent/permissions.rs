@@ -1,0 +1,375 @@
+//! Permission for calls in a project: rules, the approved plan, and a person's answer, which the turn waits for.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use planwright_agent::session::input::{Input, Request};
+use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
+use planwright_core::event::TurnEvent;
+use planwright_core::model::ModelMessage;
+use planwright_core::permission::{Permission, PermissionRule, PermissionRules};
+use planwright_core::plan::PlanStatus;
+use planwright_core::plan::execution::PermissionCounts;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::turn::TurnEnd;
+use planwright_engine::permission_rules::RuleSource;
+use planwright_llm::scripted::{Reply, ScriptedModel};
+use serde_json::json;
+
+use crate::planning::{report, set};
+use crate::takeover::Keeper;
+use crate::test_tools::Prop;
+use crate::world::{World, person};
+
+/// A tool of an upstream server: nothing but a rule or a person permits it.
+const SEND: &str = "post__send";
+
+/// Rules that can be added to.
+#[derive(Debug, Default)]
+struct Rules(Mutex<Vec<PermissionRule>>);
+
+impl RuleSource for Rules {
+    fn rules(&self) -> Result<Arc<PermissionRules>, Refusal> {
+        PermissionRules::new(self.0.lock().unwrap().clone()).map(Arc::new)
+    }
+
+    fn add(&self, rule: PermissionRule) -> Result<String, Refusal> {
+        self.0.lock().unwrap().push(rule);
+        Ok("the rules of the test".to_owned())
+    }
+}
+
+fn rule(tool: &str, decide: Permission) -> PermissionRule {
+    let (target, server, effect) = (None, None, None);
+    PermissionRule { tool: tool.to_owned(), target, server, effect, exact: false, decide }
+}
+
+fn send(to: &str) -> Reply {
+    Reply::call(SEND, json!({ "to": to }))
+}
+
+struct Post {
+    world: World,
+    tool: Prop,
+    rules: Arc<Rules>,
+}
+
+/// A conversation with a tool that sends letters.
+async fn post(replies: impl IntoIterator<Item = Reply>) -> Post {
+    let (tool, rules) = (Prop::changing(SEND), Arc::new(Rules::default()));
+    let world = World::with(ScriptedModel::new(replies), |setup| {
+        setup.tool(&tool);
+        setup.options.permissions = Arc::clone(&rules) as Arc<dyn RuleSource>;
+    })
+    .await;
+    Post { world, tool, rules }
+}
+
+impl Post {
+    async fn waiting(&self) -> Option<Ask> {
+        self.world.engine().sessions().get(&self.world.session).await.unwrap().waiting_ask().cloned()
+    }
+
+    async fn code(&self) -> String {
+        self.waiting().await.expect("an ask").code()
+    }
+}
+
+fn sent(text: &str) -> bool {
+    text.contains("did not permit")
+}
+
+#[tokio::test]
+async fn a_call_that_nothing_covers_waits_and_is_made_once_it_is_permitted() {
+    let post = post([send("ada"), Reply::text("Sent.")]).await;
+    let waits = post.world.send("Write to Ada").await;
+    let Some(AskSubject::Permission(call)) = waits.ask.map(|waiting| waiting.ask.subject) else {
+        panic!("no permission asked")
+    };
+    assert_eq!((call.tool.as_str(), &call.arguments), (SEND, &json!({ "to": "ada" })));
+    assert!(waits.reply.contains("\"to\": \"ada\"") && waits.reply.contains("/allow"), "{}", waits.reply);
+    assert!(post.tool.calls().is_empty());
+    // Without its code nothing is permitted, and the person sees the call again.
+    let shown = post.world.send("/allow").await;
+    assert!(shown.reply.contains("\"to\": \"ada\"") && post.tool.calls().is_empty(), "{}", shown.reply);
+    let answered = post.world.send(&format!("/allow {}", post.code().await)).await;
+    assert_eq!((answered.end, answered.reply.as_str()), (Some(TurnEnd::Answered), "Sent."));
+    assert_eq!(post.tool.calls().len(), 1);
+    post.world.is_sound().await;
+}
+
+#[tokio::test]
+async fn a_no_reaches_the_model_with_the_persons_words() {
+    let post = post([send("ada"), Reply::text("Then not.")]).await;
+    post.world.send("Write to Ada").await;
+    assert_eq!(post.world.send("/deny she is on holiday").await.reply, "Then not.");
+    assert!(post.tool.calls().is_empty());
+    let request = format!("{:?}", post.world.sent(2).messages);
+    assert!(sent(&request) && request.contains("she is on holiday"), "{request}");
+}
+
+#[tokio::test]
+async fn the_code_of_another_call_permits_nothing() {
+    let post = post([send("ada"), send("bob"), Reply::text("Sent.")]).await;
+    post.world.send("Write to both").await;
+    let first = post.code().await;
+    assert!(post.world.send(&format!("/allow {first}")).await.ask.is_some(), "the second call is asked about");
+    let stale = post.world.send(&format!("/allow {first}")).await;
+    assert_eq!(stale.refusal, Some(RefusalCode::StaleApproval));
+    assert!(stale.reply.contains("bob"), "{}", stale.reply);
+    assert_eq!(post.tool.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn it_waits_over_a_restart_and_no_message_and_no_takeover_is_an_answer() {
+    let post = post([send("ada")]).await;
+    post.world.send("Write to Ada").await;
+    let code = post.code().await;
+    // What the person types is no permission, whatever it says.
+    for text in ["yes", "allow it", &code, &format!("I say /allow {code}")] {
+        let refused = post.world.agent.submit(Input::typed(text), Request::new(post.world.place(), person()));
+        assert_eq!(refused.outcome().await.unwrap_err().code(), RefusalCode::WrongStatus, "{text}");
+    }
+    let idle = ScriptedModel::new([]).otherwise(Reply::text("I was not to be asked."));
+    let keeper = Keeper::start(&post.world, &idle).await;
+    crate::execution::pauses::passes(&post.world, &keeper, &idle).await;
+    keeper.end().await;
+    let Post { world, tool, .. } = post;
+    let world = world.restart().await;
+    assert!(tool.calls().is_empty());
+    world.model.then(Reply::text("Sent."));
+    assert_eq!(world.send(&format!("/allow {code}")).await.reply, "Sent.");
+    assert_eq!(tool.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn always_writes_a_rule_for_this_call_only() {
+    let post = post([send("ada"), Reply::text("Sent."), send("ada"), Reply::text("Again.")]).await;
+    post.world.send("Write to Ada").await;
+    let answered = post.world.send(&format!("/allow {} always", post.code().await)).await;
+    assert!(answered.decided.unwrap().contains(SEND));
+    assert_eq!(post.rules.0.lock().unwrap().len(), 1);
+    assert_eq!(post.world.send("Once more").await.reply, "Again.");
+    assert_eq!(post.tool.calls().len(), 2);
+}
+
+#[tokio::test]
+async fn for_the_plan_means_this_call_until_the_execution_ends() {
+    let script = [
+        set("- [ ] write to Ada and Bob"),
+        Reply::text("Ready."),
+        send("ada"),
+        send("ada"),
+        send("bob"),
+        report(1),
+        Reply::text("Done."),
+        send("ada"),
+        Reply::text("And again."),
+    ];
+    let post = post(script).await;
+    post.world.send("/plan on").await;
+    post.world.say("Plan the letters").await;
+    let waits = post.world.send("/plan approve").await;
+    assert!(waits.ask.is_some());
+    // The second letter to Ada is covered, the one to Bob is not.
+    let waits = post.world.send(&format!("/allow {} plan", post.code().await)).await;
+    let Some(AskSubject::Permission(call)) = waits.ask.map(|waiting| waiting.ask.subject) else {
+        panic!("Bob is not covered")
+    };
+    assert_eq!((call.arguments, post.tool.calls().len()), (json!({ "to": "bob" }), 2));
+    post.world.send(&format!("/allow {}", post.code().await)).await;
+    assert_eq!(post.world.plan(1).await.status, PlanStatus::Completed);
+    assert!(post.world.send("Once more").await.ask.is_some(), "the execution is over");
+    assert_eq!(post.tool.calls().len(), 3);
+}
+
+#[tokio::test]
+async fn a_rule_that_denies_beats_a_rule_that_allows_and_an_answer() {
+    let post = post([send("ada"), send("ada"), Reply::text("No luck.")]).await;
+    post.rules.0.lock().unwrap().push(rule(SEND, Permission::Ask));
+    post.world.send("Write to Ada").await;
+    let code = post.code().await;
+    post.rules.0.lock().unwrap().extend([rule("*", Permission::Deny), rule(SEND, Permission::Allow)]);
+    assert_eq!(post.world.send(&format!("/allow {code}")).await.reply, "No luck.");
+    assert!(post.tool.calls().is_empty());
+}
+
+#[tokio::test]
+async fn the_first_answer_counts_and_only_a_persons() {
+    let post = post([send("ada"), Reply::text("Sent.")]).await;
+    post.world.send("Write to Ada").await;
+    let ask = post.waiting().await.unwrap();
+    let answer = |grant| planwright_core::command::AnswerCommand {
+        ask: ask.id.clone(),
+        digest: ask.digest,
+        answer: AskAnswer::Permission { grant, note: None },
+    };
+    let submit = async |by: planwright_core::actor::Actor, grant| {
+        let command = planwright_core::command::Command::Answer(answer(grant));
+        post.world.engine().submit(&post.world.session, &by, command).await
+    };
+    let agent = planwright_core::actor::Actor::agent("a model", "test");
+    assert_eq!(submit(agent, Grant::Once).await.unwrap_err().code(), RefusalCode::PolicyDenied);
+    submit(person(), Grant::No).await.unwrap();
+    assert_eq!(submit(person(), Grant::Once).await.unwrap_err().code(), RefusalCode::Conflict);
+}
+
+/// A file tool is compared with rules by the path after links were resolved.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_rule_about_a_path_is_not_passed_by_a_link() {
+    let rules = Arc::new(Rules::default());
+    let deny = PermissionRule { target: Some("secret/**".to_owned()), ..rule("*", Permission::Deny) };
+    rules.0.lock().unwrap().push(deny);
+    let read = |path: &str| Reply::call("read_file", json!({ "path": path }));
+    let write = |path: &str| Reply::call("write_file", json!({ "path": path, "content": "mine" }));
+    let script =
+        [write("open.txt"), Reply::text("1"), read("link/key"), Reply::text("2"), write("link/new"), Reply::text("3")];
+    let world = World::with(ScriptedModel::new(script), |setup| {
+        setup.options.permissions = Arc::clone(&rules) as Arc<dyn RuleSource>;
+    })
+    .await;
+    world.say("Begin").await;
+    let files = find(world.folder.path(), "open.txt");
+    std::fs::create_dir(files.join("secret")).unwrap();
+    std::fs::write(files.join("secret/key"), "the key").unwrap();
+    std::os::unix::fs::symlink("secret", files.join("link")).unwrap();
+    world.say("Read it").await;
+    world.say("Write it").await;
+    for number in [4, 6] {
+        let request = format!("{:?}", world.sent(number).messages);
+        assert!(!request.contains("the key"), "{request}");
+    }
+    assert!(!files.join("secret/new").exists());
+    let refused = world.events().await.into_iter().filter_map(|event| match event.turn_event() {
+        Some(TurnEvent::ToolEnded { outcome, .. }) => Some(outcome.text.contains("is denied")),
+        _ => None,
+    });
+    assert_eq!(refused.collect::<Vec<_>>(), [false, true, true]);
+}
+
+/// What may not be read is not found by a search over the folder around it either.
+#[tokio::test]
+async fn a_search_passes_by_what_a_rule_denies() {
+    let rules = Arc::new(Rules::default());
+    let about =
+        |tool: &str, path: &str| PermissionRule { target: Some(path.to_owned()), ..rule(tool, Permission::Deny) };
+    rules.0.lock().unwrap().extend([about("read_file", "secret/**"), about("glob_files", "*.pem")]);
+    let write = |path: &str| Reply::call("write_file", json!({ "path": path, "content": "the key\n" }));
+    let search = Reply::call("grep_files", json!({ "pattern": "key", "no_ignore": true, "hidden": true }));
+    let names = Reply::call("glob_files", json!({ "pattern": "**" }));
+    let script = [write("open.txt"), write("Secret/key"), write("a.pem"), search, names, Reply::text("Done.")];
+    let world = World::with(ScriptedModel::new(script), |setup| {
+        setup.options.permissions = Arc::clone(&rules) as Arc<dyn RuleSource>;
+    })
+    .await;
+    world.say("Search").await;
+    let results: Vec<_> = world
+        .model
+        .last_request()
+        .messages
+        .iter()
+        .filter_map(|message| match message {
+            ModelMessage::ToolResult { text, .. } => Some(text.clone()),
+            ModelMessage::User { .. } | ModelMessage::Assistant { .. } => None,
+        })
+        .collect();
+    let named = |result: &str| ["open.txt", "Secret/key", "a.pem"].map(|path| result.contains(path));
+    assert_eq!(named(&results[3]), [true, false, true], "{}", results[3]);
+    assert_eq!(named(&results[4]), [true, true, false], "{}", results[4]);
+}
+
+/// The folder that holds a file with this name.
+fn find(folder: &Path, name: &str) -> std::path::PathBuf {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+            match entry.file_type().unwrap().is_dir() {
+                true => folders.push(entry.path()),
+                false if entry.file_name() == name => return folder,
+                false => {}
+            }
+        }
+    }
+    panic!("no {name}")
+}
+
+fn write(path: &str) -> Reply {
+    Reply::call("write_file", json!({ "path": path, "content": "mine" }))
+}
+
+async fn counts(world: &World) -> Vec<PermissionCounts> {
+    let plan = world.plan(1).await;
+    let execution = plan.execution.expect("it was carried out");
+    let all: Vec<_> = execution.steps.iter().map(|run| run.permissions).collect();
+    let sum = all.iter().fold(PermissionCounts::default(), |sum, counts| sum + *counts);
+    assert_eq!(execution.permissions(), sum);
+    all
+}
+
+const fn counted(covered: u32, asked: u32, refused: u32) -> PermissionCounts {
+    PermissionCounts { covered, asked, refused }
+}
+
+#[tokio::test]
+async fn what_the_plan_covered_what_was_asked_and_what_was_refused_is_counted_by_step() {
+    let script = [
+        set("- [ ] write\n- [ ] send"),
+        Reply::text("Ready."),
+        // Covered: changes below the project while the plan is carried out. Reading is not counted.
+        write("a.txt").and_call("read_file", json!({ "path": "a.txt" })),
+        report(1),
+        Reply::call("plan_progress", json!({ "step": 2, "status": "in_progress" })),
+        send("ada"),
+        send("bob"),
+        // A rule denies this one.
+        write("secret/key"),
+        report(2),
+        Reply::text("Done."),
+        // The execution is over.
+        send("ada"),
+    ];
+    let post = post(script).await;
+    let deny = PermissionRule { target: Some("secret/**".to_owned()), ..rule("*", Permission::Deny) };
+    post.rules.0.lock().unwrap().push(deny);
+    let project = tempfile::tempdir().unwrap();
+    post.world.send(&format!("/project {}", project.path().display())).await;
+    post.world.send("/plan on").await;
+    post.world.say("Plan the letters").await;
+    post.world.send("/plan approve").await;
+    post.world.send(&format!("/allow {}", post.code().await)).await;
+    let ended = post.world.send("/deny not Bob").await;
+    assert_eq!(post.world.plan(1).await.status, PlanStatus::Completed, "{}", ended.reply);
+    assert_eq!(counts(&post.world).await, [counted(1, 0, 0), counted(0, 2, 2)]);
+    post.world.send("And to Ada again").await;
+    assert_eq!(counts(&post.world).await[1], counted(0, 2, 2), "what is outside of the plan is not counted");
+    let events = post.world.event_names().await;
+    let at = |name: &str| events.iter().position(|event| *event == name).unwrap();
+    assert_eq!(events[at("permission_asked") + 1], "permissions_counted", "in the entry of the ask");
+    post.world.is_sound().await;
+}
+
+#[tokio::test]
+async fn the_calls_of_a_recorded_plan_are_counted_with_their_steps() {
+    let script = [send("ada").and_call(SEND, json!({ "to": "bob" })), Reply::call("plan_finalize", json!({}))];
+    let post = post(script).await;
+    post.world.send("/plan on collect").await;
+    post.world.say("Plan the letters").await;
+    post.world.send("/plan approve").await;
+    assert_eq!(counts(&post.world).await, [counted(1, 0, 0); 2]);
+    assert!(!post.world.event_names().await.contains(&"permissions_counted"), "the outcome of the step says it");
+    post.world.is_sound().await;
+}
+
+#[tokio::test]
+async fn an_execution_that_begins_again_counts_anew() {
+    let script = [send("ada").and_call("read_file", json!({ "path": "no" })), Reply::call("plan_finalize", json!({}))];
+    let post = post(script).await;
+    post.world.send("/plan on collect").await;
+    post.world.say("Plan the letters").await;
+    post.world.send("/plan approve").await;
+    assert_eq!(counts(&post.world).await[0], counted(1, 0, 0));
+    post.world.send("/plan resume").await;
+    assert_eq!(counts(&post.world).await[0], counted(0, 0, 0), "it was done in the execution before");
+    post.world.is_sound().await;
+}

@@ -1,0 +1,146 @@
+//! What a process that ended left undone is taken up by one that stays.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::talk::{Talk as _, Watcher};
+use planwright_agent::Agent;
+use planwright_agent::session::input::Approving;
+use planwright_core::event::{Event, PlanEvent, TurnEvent};
+use planwright_core::gate::ToolEffect;
+use planwright_core::plan::PlanStatus;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::feed::{Feed, Followed};
+use planwright_llm::scripted::{Reply, ScriptedModel};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::process::Process;
+use crate::test_tools::{Act, Prop};
+use crate::world::{World, session, turns};
+
+/// A process that stays, and takes up what it finds until it is stopped.
+pub(crate) struct Keeper {
+    feed: Feed,
+    pub(crate) agent: Agent,
+    stop: CancellationToken,
+    keeping: tokio::task::JoinHandle<()>,
+}
+
+impl Keeper {
+    pub(crate) async fn start(world: &World, model: &ScriptedModel) -> Self {
+        let ledger = world.setup.ledger().await;
+        let agent = world.another(model, "the keeper").await;
+        let stop = CancellationToken::new();
+        let (keeper, stopping, shared) = (agent.clone(), stop.clone(), Arc::clone(&ledger));
+        let keeping = tokio::spawn(async move { keeper.take_over(shared, stopping).await });
+        Self { feed: Feed::start(ledger), agent, stop, keeping }
+    }
+
+    /// Waits until something like this is in the journal.
+    pub(crate) async fn sees(&self, session: &SessionIdentity, wanted: impl Fn(&Event) -> bool) {
+        let mut follower = self.feed.follow(session, 0).await.unwrap();
+        loop {
+            match follower.next().await.unwrap() {
+                Followed::Entry(entry) if wanted(&entry.event) => return,
+                Followed::Entry(_) => {}
+                Followed::Gone => panic!("the session is gone"),
+            }
+        }
+    }
+
+    pub(crate) async fn end(self) {
+        self.stop.cancel();
+        self.keeping.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_was_left_is_finished_without_a_request() {
+    let world = World::new([]).await;
+    let model = ScriptedModel::new([Reply::hang()]);
+    let process = Process::start(&world, &model).await;
+    process.send(&world.session, "Hello");
+    model.asked(1).await;
+    process.die().await;
+    let model = ScriptedModel::new([Reply::text("Here I am.")]);
+    let keeper = Keeper::start(&world, &model).await;
+    keeper.sees(&world.session, |event| matches!(event, Event::Turn { event: TurnEvent::Ended { .. }, .. })).await;
+    keeper.end().await;
+    assert_eq!(turns(&world.events().await).len(), 1);
+    assert_eq!(model.requests().len(), 1);
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn an_execution_that_was_left_goes_on_and_nothing_is_done_twice() {
+    let (first, second) = (Prop::new("first", ToolEffect::ReadsOnly, Act::HangOnce), Prop::changing("second"));
+    let reply = Reply::call("second", json!({})).and_call("first", json!({})).and_call("second", json!({"n": 2}));
+    let world = World::with(ScriptedModel::new([reply, Reply::call("plan_finalize", json!({}))]), |setup| {
+        setup.tool(&first);
+        setup.tool(&second);
+    })
+    .await;
+    world.send("/plan on collect").await;
+    world.say("Plan it").await;
+    let process = Process::start(&world, &ScriptedModel::new([])).await;
+    process.approve(&world.session, &world.plan(1).await, Approving::default());
+    first.called(1).await;
+    process.die().await;
+    let keeper = Keeper::start(&world, &ScriptedModel::new([])).await;
+    keeper
+        .sees(&world.session, |event| matches!(event, Event::Plan { event: PlanEvent::ExecutionFinished { .. }, .. }))
+        .await;
+    keeper.end().await;
+    assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
+    assert_eq!((first.calls().len(), second.calls().len()), (2, 2));
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn running_work_is_left_alone_and_so_is_work_that_waits_for_a_person() {
+    let prop = Prop::new("prop", ToolEffect::Changes, Act::HangOnce);
+    let reply = Reply::call("prop", json!({}));
+    let world = World::with(ScriptedModel::new([reply, Reply::call("plan_finalize", json!({}))]), |setup| {
+        setup.tool(&prop);
+    })
+    .await;
+    world.send("/plan on collect").await;
+    world.say("Plan it").await;
+    let process = Process::start(&world, &ScriptedModel::new([])).await;
+    process.approve(&world.session, &world.plan(1).await, Approving::default());
+    prop.called(1).await;
+    process.die().await;
+    // It is unknown whether this call was made: a person has to decide.
+    let keeper = Keeper::start(&world, &ScriptedModel::new([])).await;
+    let uncertain = |event: &Event| matches!(event, Event::Plan { event: PlanEvent::StepEnded { .. }, .. });
+    keeper.sees(&world.session, uncertain).await;
+
+    let busy = session("session-busy");
+    keeper.agent.engine().sessions().open(&busy, &crate::world::person()).await.unwrap();
+    let model = ScriptedModel::new([Reply::text("Slow.").after(Duration::from_millis(2_500))]);
+    let slow = world.another(&model, "the slow one").await;
+    let outcome = slow.send(&busy, &crate::world::person(), "Hello", &Watcher::none()).await.unwrap();
+    assert_eq!(outcome.reply, "Slow.");
+    keeper.end().await;
+    let events = crate::world::events(world.engine(), &busy).await;
+    assert!(!events.iter().any(|event| matches!(event, Event::Turn { event: TurnEvent::Resumed, .. })), "{events:?}");
+    assert_eq!((world.plan(1).await.status, prop.calls().len()), (PlanStatus::Executing, 1));
+}
+
+#[tokio::test]
+async fn a_rehearsal_does_not_pretend_to_do_what_a_model_was_asked_elsewhere() {
+    let world = World::new([]).await;
+    let model = ScriptedModel::new([Reply::hang()]);
+    let process = Process::start(&world, &model).await;
+    process.send(&world.session, "Hello");
+    model.asked(1).await;
+    process.die().await;
+    let rehearsal = Keeper::start(&world, &ScriptedModel::new([]).named("rehearsal")).await;
+    let model = ScriptedModel::new([Reply::text("Here I am.")]);
+    let keeper = Keeper::start(&world, &model).await;
+    keeper.sees(&world.session, |event| matches!(event, Event::Turn { event: TurnEvent::Ended { .. }, .. })).await;
+    keeper.end().await;
+    rehearsal.end().await;
+    world.is_sound().await;
+}

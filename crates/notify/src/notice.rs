@@ -1,0 +1,210 @@
+//! What can be told, and how it is found in a session.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use planwright_core::ask::AskSubject;
+use planwright_core::auto::{RunPause, RunState};
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::session::SessionIdentity;
+use planwright_core::visible::visible;
+use planwright_engine::inbox::{WaitingAsk, WaitingFor, WaitingRun, waiting_ask, waiting_runs};
+use planwright_engine::ledger::{Ledger, LedgerResult};
+use serde::{Deserialize, Serialize};
+
+/// The newest plans of a session that are looked at.
+const PLANS: u32 = 16;
+const TITLE: usize = 120;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeKind {
+    /// Something waits for a decision.
+    Waits,
+    Finished,
+    Failed,
+    /// A run is at one of its limits.
+    Budget,
+    Damage,
+}
+
+impl NoticeKind {
+    pub const ALL: [Self; 5] = [Self::Waits, Self::Finished, Self::Failed, Self::Budget, Self::Damage];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Waits => "waits",
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::Budget => "budget",
+            Self::Damage => "damage",
+        }
+    }
+}
+
+/// Something that a person is told. It says what, since when, and where to decide, and not enough to decide by it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Notice {
+    /// The same for the same thing, in every process.
+    pub id: String,
+    pub kind: NoticeKind,
+    pub session: String,
+    /// What it is, in a few words.
+    pub what: String,
+    pub title: String,
+    pub since: Timestamp,
+    /// The page of the dashboard.
+    pub path: String,
+}
+
+/// A notice, and what a card is made of.
+#[derive(Debug, Clone)]
+pub struct Found {
+    pub notice: Notice,
+    pub subject: Subject,
+}
+
+#[derive(Debug, Clone)]
+pub enum Subject {
+    Plan(Arc<Plan>),
+    Ask(Box<WaitingAsk>),
+    None,
+}
+
+/// What is to be told about a session now. Work that ended before `since` is not told.
+pub async fn find(ledger: &dyn Ledger, session: &SessionIdentity, since: Timestamp) -> LedgerResult<Vec<Found>> {
+    let Some(stored) = ledger.session(session).await? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    if let Some(waiting) = waiting_ask(&stored.session) {
+        found.push(of_ask(waiting));
+    }
+    found.extend(waiting_runs(&stored.session).iter().map(of_run));
+    let page = ledger.plans(session, None, PLANS).await?;
+    found.extend(page.damaged.iter().map(|row| of_damage(session, &row.what, stored.last_active)));
+    for summary in &page.items {
+        let is_told = match summary.status {
+            PlanStatus::Ready | PlanStatus::Executing => true,
+            PlanStatus::Completed | PlanStatus::PartiallyCompleted => summary.updated_at >= since,
+            PlanStatus::Collecting
+            | PlanStatus::Approved
+            | PlanStatus::Rejected
+            | PlanStatus::Cancelled
+            | PlanStatus::Superseded => false,
+        };
+        if !is_told {
+            continue;
+        }
+        let snapshot = ledger.snapshot(session, Some(&summary.id)).await?;
+        if let Some(plan) = snapshot.plans.get(&summary.id) {
+            found.extend(of_plan(plan));
+        }
+    }
+    Ok(found)
+}
+
+fn of_ask(waiting: WaitingAsk) -> Found {
+    let ask = &waiting.ask;
+    let what = match &ask.subject {
+        AskSubject::Permission(_) => "The agent asks for permission",
+        AskSubject::Questions { .. } => "The agent asks a question",
+    };
+    let notice = Notice {
+        id: format!("ask-{}", ask.id),
+        kind: NoticeKind::Waits,
+        session: waiting.session.to_string(),
+        what: what.to_owned(),
+        // The arguments of a call may have secrets in them, so only the tool is named.
+        title: match &ask.subject {
+            AskSubject::Permission(call) => short(&call.tool),
+            AskSubject::Questions { .. } => short(&ask.subject.title()),
+        },
+        since: ask.asked_at,
+        path: format!("/?item={}", ask.id),
+    };
+    Found { notice, subject: Subject::Ask(Box::new(waiting)) }
+}
+
+fn of_run(waiting: &WaitingRun) -> Found {
+    let WaitingRun { session, run, task, since } = waiting;
+    let (kind, what) = match &run.state {
+        RunState::Paused { reason: RunPause::Budget { .. }, .. } => (NoticeKind::Budget, "is at a limit"),
+        RunState::Paused { .. } | RunState::Interrupted { .. } | RunState::Running | RunState::Ended { .. } => {
+            (NoticeKind::Waits, "waits for you")
+        }
+    };
+    let notice = Notice {
+        id: format!("run-{}-{}", run.id(), since.as_microsecond()),
+        kind,
+        session: session.to_string(),
+        what: format!("Run {} {what}", run.number),
+        title: short(task),
+        since: *since,
+        path: format!("/?item={}", run.id()),
+    };
+    Found { notice, subject: Subject::None }
+}
+
+fn of_plan(plan: &Arc<Plan>) -> Option<Found> {
+    let micros = plan.updated_at.as_microsecond();
+    let (id, kind, what) = match (plan.status, plan.waiting_for()) {
+        (_, Some(WaitingFor::Approval)) => {
+            let id = format!("plan-{}-{}", plan.id, plan.digest());
+            (id, NoticeKind::Waits, format!("Plan #{} waits for your decision", plan.number))
+        }
+        (_, Some(WaitingFor::UncertainStep { position, .. })) => {
+            let id = format!("uncertain-{}-{position}-{micros}", plan.id);
+            (id, NoticeKind::Waits, format!("The result of step {position} of plan #{} is unknown", plan.number))
+        }
+        (_, Some(WaitingFor::StepEnded { position, .. })) => {
+            let id = format!("step-{}-{position}-{micros}", plan.id);
+            (id, NoticeKind::Waits, format!("Step {position} of plan #{} ended", plan.number))
+        }
+        (_, Some(WaitingFor::Paused)) => {
+            let id = format!("paused-{}-{micros}", plan.id);
+            (id, NoticeKind::Waits, format!("Plan #{} is paused", plan.number))
+        }
+        (PlanStatus::Completed, None) => {
+            let execution = plan.execution.as_ref()?;
+            (format!("done-{}", execution.id), NoticeKind::Finished, format!("Plan #{} is done", plan.number))
+        }
+        (PlanStatus::PartiallyCompleted, None) => {
+            let execution = plan.execution.as_ref()?;
+            let failed = execution.steps.iter().any(|run| run.status == StepStatus::Failed);
+            let (kind, what) = match failed {
+                true => (NoticeKind::Failed, "failed"),
+                false => (NoticeKind::Finished, "is done in part"),
+            };
+            (format!("ended-{}-{micros}", execution.id), kind, format!("Plan #{} {what}", plan.number))
+        }
+        (_, None) => return None,
+    };
+    let notice = Notice {
+        id,
+        kind,
+        session: plan.session.to_string(),
+        what,
+        title: short(&plan.display_title()),
+        since: plan.updated_at,
+        path: format!("/p/{}", plan.id),
+    };
+    Some(Found { notice, subject: Subject::Plan(Arc::clone(plan)) })
+}
+
+fn of_damage(session: &SessionIdentity, what: &str, since: Timestamp) -> Found {
+    let notice = Notice {
+        id: format!("damage-{session}-{what}"),
+        kind: NoticeKind::Damage,
+        session: session.to_string(),
+        what: "Something in the store is damaged; `planwright verify` names it".to_owned(),
+        title: short(what),
+        since,
+        path: "/".to_owned(),
+    };
+    Found { notice, subject: Subject::None }
+}
+
+fn short(text: &str) -> String {
+    visible(text).lines().next().unwrap_or_default().chars().take(TITLE).collect()
+}
