@@ -17,6 +17,7 @@
 //! - `transport`: valid names of transports
 //! - `sqlite`: one file, one writer thread that commits many callers' work at once
 //! - `postgres`: any number of machines on one database
+//! - `location`: where the data is, as people write it
 
 mod apply_command;
 mod approvals;
