@@ -234,12 +234,12 @@ impl Turns {
             }
             Err(error) => Err(error),
             // The process that has the session works on it, or left it and is not known to have ended.
-            Ok(Taken::Before(committed)) => {
+            Ok(Taken::Replayed(committed)) => {
                 let turn = begun_turn(&committed, text)?;
                 context.progress.send(Progress::Accepted(turn.clone()));
                 Ok(BeginAttempt::Begun(Begun::Replayed { turn, seq: committed.seq }))
             }
-            Ok(Taken::Now(committed, lease)) => {
+            Ok(Taken::New(committed, lease)) => {
                 let turn = match begun_turn(&committed, text) {
                     Ok(turn) => turn,
                     Err(error) => {

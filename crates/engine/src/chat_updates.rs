@@ -72,7 +72,7 @@ pub trait ChatUpdates: fmt::Debug + Send + Sync {
         now: Timestamp,
     ) -> LedgerResult<bool>;
 
-    /// The same for updates that the service sends by itself, in any order. Returns those that are new.
+    /// Stores updates that the service pushes, in any order. Returns those that are new.
     async fn receive_pushed(&self, bot: &str, updates: &[ReceivedUpdate]) -> LedgerResult<Vec<i64>>;
 
     /// Updates that are not finished, after this one, in their order.

@@ -49,7 +49,7 @@ pub enum Leasing {
     Take { owner: String, ttl: Duration },
     /// Fails with [`LedgerError::Fenced`] if the lease is lost.
     Held(Lease),
-    /// The same, and the lease is released with it.
+    /// The writer holds the lease and releases it with the entry.
     Release(Lease),
 }
 
@@ -184,7 +184,7 @@ impl LedgerError {
         }
     }
 
-    /// The same, as every surface sends it.
+    /// Turns the error into the refusal that every surface sends.
     pub fn into_refusal(self) -> Refusal {
         match self {
             Self::Refused(refusal) => refusal,

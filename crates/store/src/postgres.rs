@@ -11,7 +11,7 @@
 //! - `errors`, `inspect`: errors in words, and the state of a database
 //!
 //! Nothing here needs more than row locks, `UNNEST` and `ON CONFLICT`, so that databases that speak PostgreSQL's language
-//! without being it can take its session.
+//! without being it can take its place.
 
 mod batch;
 mod changes;

@@ -150,7 +150,7 @@ macro_rules! forwarding_server_ledger {
             /// Called before each method of the outbox and of the updates of chat services, with its name.
             async fn before(&self, _method: &'static str) {}
 
-            /// The same after it.
+            /// Is called after each method.
             async fn after(&self, _method: &'static str) {}
 
             fn changes(&self) -> broadcast::Receiver<StoreChange> {

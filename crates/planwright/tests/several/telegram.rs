@@ -171,8 +171,8 @@ async fn a_server_killed_between_acceptance_and_note_sends_a_new_message_once_mo
     }
 }
 
-/// The same with an answer that replaces what was shown while the agent wrote: its message is known, so the next server edits
-/// it in place, and the person reads the answer once.
+/// The server is killed with an answer that replaces what was shown while the agent wrote: its message is known, so
+/// the next server edits it in place, and the person reads the answer once.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_killed_between_acceptance_and_note_of_an_edit_shows_the_answer_once() {
     let (store, api) = (Store::sqlite(), FakeBotApi::start().await);

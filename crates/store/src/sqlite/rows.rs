@@ -118,7 +118,8 @@ pub(super) fn find_session(
     Ok(Some(row))
 }
 
-/// A session for a caller who loads the active plan and compares the entry that changed it with the end of the journal.
+/// A session without its active plan, for a caller that loads the plan and compares the entry that changed it with the end
+/// of the journal.
 fn find_session_without_plan(
     connection: &Connection,
     session: &SessionIdentity,

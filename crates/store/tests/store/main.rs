@@ -35,7 +35,7 @@ macro_rules! promises {
     };
 }
 
-/// The same for both stores.
+/// Runs every contract test on both stores.
 macro_rules! contract {
     ($($promises:tt)+) => {
         promises!(sqlite, crate::stores::Store::sqlite(), $($promises)+);

@@ -12,7 +12,7 @@ use super::carry_out;
 use crate::approver;
 use crate::cli::{ReasonArgs, ResumeArgs, ReviseArgs};
 use crate::context::{Context, read_stdin};
-use crate::failure::{Exit, ExitResult, Failure};
+use crate::failure::{ExitResult, Failure};
 use crate::terminal::card;
 
 pub(super) async fn reject(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> ExitResult {
@@ -77,6 +77,5 @@ fn one_text(option: Option<String>, words: &[String]) -> Option<String> {
 pub(super) async fn report(context: &Context, plan: &Plan) -> ExitResult {
     let next = context.next(plan).await?;
     let describe = || format!("{}{}{next}", card::line(plan), card::progress(plan, context.screen.width));
-    context.screen.answer(|| json!(PlanView::from(plan)), describe)?;
-    Ok(Exit::Done)
+    context.screen.answer(|| json!(PlanView::from(plan)), describe)
 }
