@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use planwright_core::actor::{Actor, ActorKind};
-use planwright_core::ask::WaitingAsk;
+use planwright_core::choices::WaitingAsk;
 use planwright_core::command::{Command, Decision, ExecutionCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, RequestId, StepId};
