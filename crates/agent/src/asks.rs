@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use planwright_core::ask::{AskAnswer, AskSubject, Grant, WaitingAsk};
+use planwright_core::ask::{AskAnswer, AskSubject, Grant};
+use planwright_core::choices::WaitingAsk;
 use planwright_core::command::{AnswerCommand, Command};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::{AskId, TurnId};

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use planwright_core::actor::{Actor, ActorKind};
-use planwright_core::ask::WaitingAsk;
+use planwright_core::choices::WaitingAsk;
 use planwright_core::command::{Command, Decision, ExecutionCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{ExecutionId, PlanId, RequestId, StepId};

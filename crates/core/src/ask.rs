@@ -9,11 +9,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::ids::{AskId, ExecutionId, PlanId, TurnId};
+use crate::ids::{AskId, ExecutionId, TurnId};
 use crate::plan::Digest;
 use crate::refusal::Refusal;
-use crate::session::SessionIdentity;
-use crate::turn::OpenTurn;
 use crate::visible::visible;
 use crate::wire::text_enum;
 
@@ -31,23 +29,6 @@ pub struct Ask {
     /// An answer names it, so that a person only answers what they were shown.
     pub digest: Digest,
     pub state: AskState,
-}
-
-/// An ask that waits for a person's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WaitingAsk {
-    pub session: SessionIdentity,
-    pub ask: Ask,
-    /// The plan that the turn works for.
-    pub plan: Option<PlanId>,
-}
-
-impl WaitingAsk {
-    /// What the turn asks, if it waits for an answer.
-    pub fn of(session: &SessionIdentity, turn: &OpenTurn) -> Option<Self> {
-        let (ask, plan) = (turn.waiting_ask()?.clone(), turn.purpose.plan().cloned());
-        Some(Self { session: session.clone(), ask, plan })
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

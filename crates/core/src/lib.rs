@@ -3,6 +3,7 @@
 //!
 //! - [`session`], [`mode`], [`actor`]: who talks, and whether plan work is on
 //! - [`plan`]: the plan, its life cycle, content, approval and execution
+//! - [`choices`]: what a plan, an ask or a run waits for, and what a person can do about it now
 //! - [`command`] → [`decide()`] → [`event`] → [`snapshot::Snapshot::apply`]: the way every change goes
 //! - [`auto`]: the context of a run
 //! - [`memory`]: what a session remembers, in which scope, and how it is found again
@@ -42,6 +43,7 @@ mod apply;
 pub mod approval;
 pub mod ask;
 pub mod auto;
+pub mod choices;
 pub mod command;
 pub mod conversation;
 pub mod copy_on_write;

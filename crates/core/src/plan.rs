@@ -1,7 +1,6 @@
 //! A plan: what is to be done, in one of three styles, and how far its life has come.
 
 pub mod approval;
-pub mod choices;
 pub mod commands;
 pub mod completeness;
 pub mod content;
@@ -32,7 +31,6 @@ use crate::refusal::Refusal;
 use crate::wire::text_enum;
 
 pub use approval::{Approval, ApprovalSignature, IncompleteApproval, SignedApproval};
-pub use choices::{Activity, choices};
 pub use content::{PlanContent, PlanStep};
 pub use digest::Digest;
 pub use event::{PlanChange, PlanEvent, Touches};

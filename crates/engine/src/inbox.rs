@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-pub use planwright_core::ask::WaitingAsk;
 use planwright_core::auto::AutoRun;
+pub use planwright_core::choices::WaitingAsk;
 pub use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::refusal::RefusalCode;

@@ -2,9 +2,9 @@
 //! the same text.
 
 use jiff::Timestamp;
-use planwright_core::plan::choices::{Choice, Choices};
+use planwright_core::choices::{Choice, Choices, choices};
 use planwright_core::plan::execution::{StepState, StepStatus};
-use planwright_core::plan::{Execution, Plan, PlanStatus, choices};
+use planwright_core::plan::{Execution, Plan, PlanStatus};
 use planwright_core::visible::visible;
 
 use crate::clock::{ago, between, lasted};

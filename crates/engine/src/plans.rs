@@ -22,7 +22,7 @@ use crate::plan_watch::PlanWatch;
 use crate::submitter::Submitter;
 
 pub use decision::{Approving, Changes};
-pub use planwright_core::plan::Activity;
+pub use planwright_core::choices::Activity;
 
 /// The number of plans that are read at once.
 const PAGE: u32 = 200;

@@ -18,12 +18,10 @@ mod upstream;
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::approval::ApprovalPolicy;
+use planwright_core::choices::{Activity, Choices, choices};
 use planwright_core::mode::PlanModeState;
-use planwright_core::plan::choices::Choices;
 use planwright_core::plan::execution::ExecutionProgress;
-use planwright_core::plan::{
-    Activity, Approval, ApprovalSignature, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle, choices,
-};
+use planwright_core::plan::{Approval, ApprovalSignature, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle};
 use planwright_core::presence::Presence;
 use planwright_core::session::Session;
 use planwright_engine::history::{HistoryItem, PlanVersion};

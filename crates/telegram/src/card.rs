@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use planwright_core::ask::{AskSubject, WaitingAsk};
+use planwright_core::ask::AskSubject;
+use planwright_core::choices::{Choice, ChoiceKind, PlanChoice, WaitingAsk, ask_choices, choices};
 use planwright_core::ids::PlanId;
-use planwright_core::plan::choices::{Choice, ChoiceKind, PlanChoice, ask_choices};
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle, choices};
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::visible;
 use planwright_engine::inbox::WaitingFor;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planwright_agent::session::ask_prompt::ask_text;
-use planwright_core::ask::WaitingAsk;
+use planwright_core::choices::WaitingAsk;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerResult;

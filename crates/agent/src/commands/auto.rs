@@ -8,8 +8,8 @@ use planwright_core::auto::{
     AutoCommand, AutoRun, AutoState, Goal, NewSchedule, RunKind, RunState, Schedule, ScheduleChange, StartTarget, Task,
     TaskStatus,
 };
+use planwright_core::choices::run_choices;
 use planwright_core::ids::RunId;
-use planwright_core::plan::choices::run_choices;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{AutoSubcommand, GoalSubcommand, ScheduleSubcommand, TaskSubcommand};

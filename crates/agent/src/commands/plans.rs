@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use planwright_core::choices::choices;
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::reference::PlanReference;
-use planwright_core::plan::{Plan, PlanStyle, choices};
+use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{Comparison, PlanCommand};
 use planwright_core::snapshot::Snapshot;

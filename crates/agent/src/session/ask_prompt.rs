@@ -1,8 +1,8 @@
 //! What a turn asks, in words for the person.
 
-use planwright_core::ask::{AskSubject, CallToPermit, Question, WaitingAsk};
+use planwright_core::ask::{AskSubject, CallToPermit, Question};
+use planwright_core::choices::{WaitingAsk, ask_choices};
 use planwright_core::permission::RUN_COMMAND;
-use planwright_core::plan::choices::ask_choices;
 use planwright_core::visible::visible;
 use planwright_engine::plan_status::choice_list;
 

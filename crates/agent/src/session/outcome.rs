@@ -1,14 +1,11 @@
 //! The outcome of an input. The plan in it is made from the stored plan, never from the model's text.
 
-use planwright_core::ask::WaitingAsk;
+use planwright_core::choices::{Activity, Choices, WaitingAsk, choices};
 use planwright_core::ids::{PlanId, RunId, TurnId};
 use planwright_core::mode::PlanModeState;
 use planwright_core::model::Usage;
-use planwright_core::plan::choices::Choices;
 use planwright_core::plan::execution::ExecutionProgress;
-use planwright_core::plan::{
-    Activity, Approval, Digest, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle, choices,
-};
+use planwright_core::plan::{Approval, Digest, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle};
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;

@@ -1,6 +1,7 @@
 //! The end of a turn, in words for the person.
 
-use planwright_core::ask::{Ask, WaitingAsk};
+use planwright_core::ask::Ask;
+use planwright_core::choices::WaitingAsk;
 use planwright_core::conversation::{CountTokens as _, ItemContent};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;

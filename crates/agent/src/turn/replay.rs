@@ -1,6 +1,6 @@
 //! The outcome of a turn that is over or that another process resumed, from the journal.
 
-use planwright_core::ask::WaitingAsk;
+use planwright_core::choices::WaitingAsk;
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
 use planwright_core::replay::TurnReplay;

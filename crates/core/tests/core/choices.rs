@@ -1,15 +1,17 @@
 //! What can be done now, in every state: one table over status, what waits and style.
 
 use planwright_core::actor::Actor;
-use planwright_core::ask::{Ask, AskState, AskSubject, CallToPermit, Question, WaitingAsk};
+use planwright_core::ask::{Ask, AskState, AskSubject, CallToPermit, Question};
 use planwright_core::auto::{AutoCommand, AutoRun, RunEnd, RunPause, RunState, StartTarget};
+use planwright_core::choices::{
+    Activity, Choice, ChoiceKind, PlanChoice, WaitingAsk, ask_choices, choices, run_choices,
+};
 use planwright_core::command::{Command, StuckChoice};
 use planwright_core::ids::{AskId, TurnId};
 use planwright_core::plan::approval::Selection;
-use planwright_core::plan::choices::{Choice, ChoiceKind, PlanChoice, ask_choices, run_choices};
 use planwright_core::plan::execution::{Pause, StepPause, StepStatus};
 use planwright_core::plan::lifecycle::{Action, Rule};
-use planwright_core::plan::{Activity, Feedback, Plan, PlanStatus, PlanStyle, choices};
+use planwright_core::plan::{Feedback, Plan, PlanStatus, PlanStyle};
 use planwright_core::slash::{AutoSubcommand, ParsedInput, PlanCommand, SlashCommand, parse};
 use serde_json::json;
 

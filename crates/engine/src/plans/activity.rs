@@ -1,7 +1,7 @@
 //! Whether a plan that is `EXECUTING` is being worked on right now.
 
-use planwright_core::ask::WaitingAsk;
-use planwright_core::plan::{Activity, Plan, PlanStatus, PlanStyle};
+use planwright_core::choices::{Activity, WaitingAsk};
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
 
 use crate::history::History;

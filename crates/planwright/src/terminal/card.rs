@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::ask::Grant;
-use planwright_core::plan::choices::{Choice, ChoiceKind, PlanChoice};
+use planwright_core::choices::{Activity, Choice, ChoiceKind, PlanChoice, choices};
 use planwright_core::plan::execution::{PermissionCounts, StepStatus};
-use planwright_core::plan::{Activity, Plan, PlanStatus, choices};
+use planwright_core::plan::{Plan, PlanStatus};
 use planwright_engine::plan_steps::plan_steps;
 use planwright_engine::recognition;
 

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
+use planwright_core::choices::{Activity, choices};
 use planwright_core::plan::execution::{StepState, StepStatus};
 use planwright_core::plan::waiting::WaitingFor;
-use planwright_core::plan::{Activity, Plan, PlanStatus, choices};
+use planwright_core::plan::{Plan, PlanStatus};
 use planwright_engine::clock::{between, lasted};
 use planwright_engine::plan_watch::{ExecutionSummary, PlanUpdate, PlanUpdateKind, StepPosition};
 use planwright_engine::step_counts::StepCounts;

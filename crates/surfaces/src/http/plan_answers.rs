@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
 use axum::http::HeaderValue;
+use planwright_core::choices::Activity;
 use planwright_core::ids::PlanId;
-use planwright_core::plan::{Activity, Plan, PlanStatus};
+use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::policy::Policy;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;

@@ -1,8 +1,9 @@
 //! Plans as resources: the active one, each plan, its history, and what its last version changed.
 
+use planwright_core::choices::choices;
+use planwright_core::plan::Plan;
 use planwright_core::plan::diff::DiffLine;
 use planwright_core::plan::reference::PlanReference;
-use planwright_core::plan::{Plan, choices};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::visible;

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use planwright_core::auto::{
     AutoRun, AutoState, Goal, GoalStatus, RunKind, RunState, RunTrigger, Schedule, Spend, Task, TaskStatus,
 };
+use planwright_core::choices::run_choices;
 use planwright_core::ids::{GoalId, RunId, ScheduleId, TaskId};
-use planwright_core::plan::choices::run_choices;
 use serde::Serialize;
 use utoipa::ToSchema;
 

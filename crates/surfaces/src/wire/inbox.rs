@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use planwright_core::ask::{Ask, AskSubject, CallToPermit, Question};
 use planwright_core::auto::{RunPause, RunState};
-use planwright_core::plan::choices::{Choice, Choices, ask_choices, run_choices};
+use planwright_core::choices::{Choice, Choices, ask_choices, choices, run_choices};
+use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
-use planwright_core::plan::{PlanStatus, choices};
 use planwright_core::session::{Channel, SessionIdentity};
 use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor, WaitingRun};
 use serde::Serialize;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use planwright_core::choices::choices;
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::execution::{Execution, Pause, StepState, StepStatus};
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle, choices};
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::plan_status::{choice_list, one_line, short_status};

@@ -1,6 +1,7 @@
 //! `plan on`, `off`, `done` and `status`: whether plan work is on, and on which plan.
 
-use planwright_core::plan::{Plan, PlanStyle, choices};
+use planwright_core::choices::choices;
+use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::plan_status::plan_status;

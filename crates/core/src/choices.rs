@@ -6,12 +6,15 @@
 use std::borrow::Cow;
 
 use crate::actor::Actor;
-use crate::ask::{AskSubject, Grant, WaitingAsk};
+use crate::ask::{Ask, AskSubject, Grant};
 use crate::auto::{AutoRun, RunState};
 use crate::command::StuckChoice;
+use crate::ids::PlanId;
 use crate::plan::execution::{Execution, StepStatus};
 use crate::plan::waiting::WaitingFor;
 use crate::plan::{Plan, PlanStatus, PlanStyle};
+use crate::session::SessionIdentity;
+use crate::turn::OpenTurn;
 use crate::visible::visible;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +94,23 @@ impl PlanChoice {
             Self::Watch => "watch",
             Self::Begin => "begin",
         }
+    }
+}
+
+/// An ask that waits for a person's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingAsk {
+    pub session: SessionIdentity,
+    pub ask: Ask,
+    /// The plan that the turn works for.
+    pub plan: Option<PlanId>,
+}
+
+impl WaitingAsk {
+    /// What the turn asks, if it waits for an answer.
+    pub fn of(session: &SessionIdentity, turn: &OpenTurn) -> Option<Self> {
+        let (ask, plan) = (turn.waiting_ask()?.clone(), turn.purpose.plan().cloned());
+        Some(Self { session: session.clone(), ask, plan })
     }
 }
 
