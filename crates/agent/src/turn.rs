@@ -34,8 +34,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use planwright_core::actor::Actor;
-use planwright_core::ask::WaitingAsk;
 use planwright_core::auto::AutoExecutionContext;
+use planwright_core::choices::WaitingAsk;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;
 use planwright_core::event::{Event, TurnEvent};
