@@ -106,7 +106,7 @@ impl Executions {
             Err(LedgerError::Refused(_)) => None,
             Err(error) => return Err(error),
         };
-        let Some(Taken::Now(committed, held)) = taken else { return Ok(None) };
+        let Some(Taken::New(committed, held)) = taken else { return Ok(None) };
         let plan = named(&committed.snapshot, &plan.id)?;
         context.progress.decide(&plan, None);
         // The request was sent before, and the execution has ended since.
@@ -164,7 +164,7 @@ impl Executions {
         interrupted::stop_session(self.agent.engine(), session, by, running).await
     }
 
-    /// The same for a request that may arrive twice: it stops what runs when it arrives first, and nothing later.
+    /// Stops the work for a request that may arrive twice: only its first arrival stops what runs.
     pub(super) async fn stop_once(&self, context: &InputContext, running: &Running) -> LedgerResult<bool> {
         interrupted::stop_once(self.agent.engine(), context, running).await
     }
@@ -291,7 +291,7 @@ impl Executions {
         self.check_able_without(plan, left_out)
     }
 
-    /// The same without the steps that are left out.
+    /// Checks that this process can carry the plan out, without the steps that are left out.
     pub(super) fn check_able_without(&self, plan: &Plan, left_out: &[SkippedStep]) -> Result<(), Refusal> {
         let is_over = |run: &&StepState| matches!(run.status, StepStatus::Completed | StepStatus::Skipped);
         let runs = plan.execution.iter().flat_map(|execution| &execution.steps);

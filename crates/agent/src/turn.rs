@@ -9,6 +9,8 @@
 //! - `conversation_reader`: the conversation, from the journal and from memory
 //! - `approved`: whether a plan may be worked on
 //! - `replay`: the outcome of a turn that is over, from the journal
+//! - `memory`: what a turn is shown of the memory: found once, when the turn first calls the model, and the same in all
+//!   of its requests
 
 mod abort;
 pub(crate) mod approved;
@@ -31,8 +33,8 @@ mod workbook_hooks;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use planwright_core::ask::WaitingAsk;
 use planwright_core::actor::Actor;
+use planwright_core::ask::WaitingAsk;
 use planwright_core::auto::AutoExecutionContext;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;
@@ -234,12 +236,12 @@ impl Turns {
             }
             Err(error) => Err(error),
             // The process that has the session works on it, or left it and is not known to have ended.
-            Ok(Taken::Before(committed)) => {
+            Ok(Taken::Replayed(committed)) => {
                 let turn = begun_turn(&committed, text)?;
                 context.progress.send(Progress::Accepted(turn.clone()));
                 Ok(BeginAttempt::Begun(Begun::Replayed { turn, seq: committed.seq }))
             }
-            Ok(Taken::Now(committed, lease)) => {
+            Ok(Taken::New(committed, lease)) => {
                 let turn = match begun_turn(&committed, text) {
                     Ok(turn) => turn,
                     Err(error) => {

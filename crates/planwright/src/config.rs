@@ -18,6 +18,8 @@
 //! - `setting`: how a setting is declared, and its types
 //! - `telegram`: the bot, and who may use it
 //! - `variables`: the environment, and the words of errors in it
+//! - `auto`: `[auto]`: what runs of the agent by itself may spend, and when they pause; `[[prices]]`: what models cost
+//! - `gateway`: the section `gateway`: calls of agents of other programs to upstream servers
 
 mod agent_files;
 mod agents;
@@ -121,7 +123,7 @@ impl Settings {
         Self::read_with(global, None)
     }
 
-    /// The same settings with the guarded ones as the store says. Servers that were added by a flag stay.
+    /// Replaces the guarded settings by those of the store. Servers that were added by a flag stay.
     pub(crate) fn under(self, global: &Global, stored: &GuardedSettings) -> Result<Self, Failure> {
         let settings = Self::read_with(global, Some(stored)).map_err(|failure| {
             let differences = guarded::differences(stored, &self.guarded);

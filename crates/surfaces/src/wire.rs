@@ -268,7 +268,7 @@ pub struct IncompleteApprovalView {
     pub missing: usize,
     /// The approvers who can still sign.
     pub others: Vec<String>,
-    /// The same in words.
+    /// What is missing, as a sentence.
     #[serde(rename = "words")]
     pub message: String,
 }

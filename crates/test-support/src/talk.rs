@@ -64,7 +64,7 @@ pub trait Talk {
         self.send_as(None, session, by, text, watcher)
     }
 
-    /// The same for a request that has a name.
+    /// Sends a message as a request with an id.
     fn send_as(
         &self,
         id: Option<RequestId>,

@@ -1626,7 +1626,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for what a passkey signs to approve a plan
-         * @description The same call with the answer of the passkey as `passkey` approves it. Nothing is decided by this.
+         * @description Repeat the call to `approve` with the passkey's answer as `passkey`. Nothing is decided by this.
          */
         post: {
             parameters: {
@@ -5179,7 +5179,7 @@ export interface components {
             /** @description What is different now, one diff for each file, by path. Files that were put back are not among them. */
             files: components["schemas"]["FileDiffView"][];
             sessionId: string;
-            /** @description The same by turn, in order. */
+            /** @description The changes by turn, in order. */
             turns: components["schemas"]["TurnChangesView"][];
             /** @description What commands changed. It is not kept, so it cannot be undone. */
             uncovered: components["schemas"]["ChangedPathsView"];
@@ -5478,7 +5478,7 @@ export interface components {
              * @description How many different approvers have to sign.
              */
             people: number;
-            /** @description The same in words. */
+            /** @description What is missing, as a sentence. */
             words: string;
         };
         JournalPage: {
@@ -6001,7 +6001,7 @@ export interface components {
             sessionId: string;
             /** @description Only this step, from 1. */
             step: number | null;
-            /** @description The same by step. */
+            /** @description The changes by step. */
             steps: components["schemas"]["StepChangesView"][];
             /** @description What commands changed. It is not kept, so it cannot be undone. */
             uncovered: components["schemas"]["ChangedPathsView"];

@@ -45,7 +45,7 @@ impl MemoryCommands {
                 let search = memories.search(&chain, &query, FOUND).await?;
                 let note = search.note.map(|note| format!("\n\n{note}")).unwrap_or_default();
                 let found = match search.found.as_slice() {
-                    [] => format!("Nothing that is remembered here has to do with {}.", quoted(&query)),
+                    [] => format!("No memory here matches {}.", quoted(&query)),
                     found => lines(found.iter().map(|found| &found.item)),
                 };
                 found + &note

@@ -104,7 +104,7 @@ pub struct ProgressStream {
 impl ProgressStream {
     /// The next item. After the outcome, and if the process broke off, it is an error.
     pub async fn next(&mut self) -> ProgressUpdate {
-        let broke_off = || LedgerError::Internal("the input was abandoned; the log says more".to_owned());
+        let broke_off = || LedgerError::Internal("the input was abandoned; see the log".to_owned());
         self.updates.recv().await.map_or_else(|| ProgressUpdate::Outcome(Err(broke_off())), |update| *update)
     }
 

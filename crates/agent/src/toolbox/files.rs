@@ -17,6 +17,12 @@
 //! - [`received`]: files that a person sends to a session
 //! - [`browse`], [`preview`]: files as a person looks at them, and as recorded calls would leave them
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`], [`edit`], [`delete`], [`move_file`]: the tools
+//! - `baseline`: the workspaces of sessions with commands in the background, as they were when they were last looked at
+//! - `deadline`: when a call has to stop
+//! - `io_error`: errors of the file system as refusals
+//! - `limits`: how much a file tool does and answers at most
+//! - `quota`: the quota of a session's own folder
+//! - `tool`: what the file tools have in common: arguments are taken apart, and the work is done where it may block
 
 mod baseline;
 mod browse;
@@ -127,12 +133,12 @@ impl FileTools {
         Self::on(root, limits, None, Threads::Blocking)
     }
 
-    /// The same for a server, which takes only project folders below these.
+    /// File tools of a server, which takes only project folders below these.
     pub fn with_allowed_projects(root: PathBuf, limits: FileLimits, allow: Vec<PathBuf>) -> Self {
         Self::on(root, limits, Some(allow), Threads::Blocking)
     }
 
-    /// The same for simulations: everything is done on the thread that asks.
+    /// File tools for simulations: everything is done on the thread that asks.
     pub fn on_one_thread(root: PathBuf, limits: FileLimits) -> Self {
         Self::on(root, limits, None, Threads::Current)
     }
@@ -316,5 +322,5 @@ async fn lock(locks: &WriteLocks, key: &impl Hash) -> OwnedMutexGuard<()> {
 }
 
 fn broke_off(what: &str) -> Refusal {
-    Refusal::new(RefusalCode::Internal, format!("{what} broke off."))
+    Refusal::new(RefusalCode::Internal, format!("{what} was interrupted."))
 }

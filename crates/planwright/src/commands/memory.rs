@@ -75,7 +75,7 @@ async fn search(context: &Context, session: &SessionIdentity, query: &str, limit
     let text = || {
         let mut text = String::new();
         if search.found.is_empty() {
-            text.push_str(&format!("Nothing that is remembered here has to do with {}.\n", shown_line(query)));
+            text.push_str(&format!("No memory here matches {}.\n", shown_line(query)));
         }
         for found in &search.found {
             text.push_str(&lines(&found.item));

@@ -25,7 +25,7 @@ impl App {
         self.agent().submit(input, self.request(session, name))
     }
 
-    /// The same in a session that has to exist.
+    /// Submits an input to a session that has to exist.
     pub(crate) fn submit_to_existing(
         &self,
         session: &SessionIdentity,

@@ -58,7 +58,7 @@ pub(in crate::commands) fn request_in(context: &Context, session: &SessionIdenti
     request_as(context, &context.person, session)
 }
 
-/// The same for a person who was recognised in another way.
+/// The request of a person who was recognised in another way.
 pub(in crate::commands) fn request_as(context: &Context, person: &Actor, session: &SessionIdentity) -> Request {
     let place = ChatLocation::new(context.terminal_chat(), session.clone());
     Request::new(place, person.clone())
