@@ -88,7 +88,8 @@ struct ApiAnswer {
 
 #[derive(Debug, Deserialize)]
 struct ErrorParameters {
-    retry_after: Option<u64>,
+    /// In seconds. An answer with a longer wait counts as unreadable, and the usual pauses apply.
+    retry_after: Option<u16>,
 }
 
 /// A cheap handle; clones share the connections.
@@ -277,7 +278,7 @@ fn refused(code: u16, description: &str, parameters: Option<ErrorParameters>) ->
     let why = description.chars().take(200).collect();
     let wait = parameters.and_then(|parameters| parameters.retry_after);
     match code {
-        429 => ApiError::TooMany(Duration::from_secs(wait.unwrap_or(1).max(1))),
+        429 => ApiError::TooMany(Duration::from_secs(wait.unwrap_or(1).max(1).into())),
         401 | 404 => ApiError::Unauthorized,
         409 => ApiError::Conflict(why),
         403 => ApiError::Forbidden(why),
