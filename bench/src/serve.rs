@@ -118,7 +118,7 @@ fn post(path: &str, body: &str) -> String {
     format!("POST {path} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\n{body}", body.len())
 }
 
-/// The same without a server.
+/// Measures the same requests without a server: the engine is called directly.
 async fn switched(engine: &Engine, callers: usize) -> anyhow::Result<f64> {
     let sessions = ledger::sessions(engine, callers).await?;
     let engine = engine.clone();

@@ -70,7 +70,7 @@ async fn sessions(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The same with 10, 1,000 and 10,000 messages of history: kept whole, read anew, and compacted.
+/// Measures turns with 10, 1,000 and 10,000 messages of history: kept whole, read anew, and compacted.
 async fn history(folder: &Path) -> anyhow::Result<()> {
     println!("\n{:>9} {:>14} {:>26} {:>16}", "messages", "whole, µs", "whole, after a start, µs", "compacted, µs");
     for messages in [10, 1_000, 10_000] {

@@ -90,7 +90,7 @@ async fn accepted_tool(folder: &TempDir, script: &Path) -> anyhow::Result<(Upstr
     Ok((upstream, tool))
 }
 
-/// The same server without Planwright.
+/// The upstream server, called without Planwright in between.
 struct BareServer {
     child: Child,
     input: ChildStdin,

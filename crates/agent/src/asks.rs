@@ -19,7 +19,6 @@ use serde_json::Value;
 use super::agent_context::AgentContext;
 use super::execution::Executions;
 use super::permission::permission_call;
-use super::replies::Replies;
 use super::turn::Turns;
 use crate::session::ask_prompt::{ask_prompt, typed_answers};
 use crate::session::outcome::Answer;
@@ -32,12 +31,11 @@ pub(super) struct Asks {
     agent: Arc<AgentContext>,
     turns: Turns,
     executions: Executions,
-    replies: Replies,
 }
 
 impl Asks {
-    pub(super) fn new(agent: &Arc<AgentContext>, turns: Turns, executions: Executions, replies: Replies) -> Self {
-        Self { agent: Arc::clone(agent), turns, executions, replies }
+    pub(super) fn new(agent: &Arc<AgentContext>, turns: Turns, executions: Executions) -> Self {
+        Self { agent: Arc::clone(agent), turns, executions }
     }
 
     /// Writes the answer down, and continues the turn.
@@ -237,7 +235,7 @@ impl Asks {
     ) -> LedgerResult<Answer> {
         let session = context.session();
         context.progress.send(Progress::Said(message.clone()));
-        if let Some(outcome) = Box::pin(self.replies.resume_turn(context)).await? {
+        if let Some(outcome) = Box::pin(self.turns.resume_turn(context)).await? {
             return Ok(Answer { decided: Some(message), ..outcome.into() });
         }
         // The turn of a step is resumed with its execution.

@@ -29,7 +29,7 @@ pub struct ChatChanges {
     pub session: SessionIdentity,
     /// One diff for each file, by path.
     pub files: Vec<FileDiff>,
-    /// The same by turn, in order.
+    /// The changes by turn, in order.
     pub turns: Vec<TurnChanges>,
     /// What commands changed. It is not kept and cannot be undone.
     pub uncovered: ChangedPaths,

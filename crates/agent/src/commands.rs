@@ -39,7 +39,6 @@ use super::asks::Asks;
 use super::chats::Chats;
 use super::execution::Executions;
 use super::leases::Leases;
-use super::replies::Replies;
 use super::runs::Runs;
 use super::turn::Turns;
 use crate::session::outcome::{Answer, PlanCard};
@@ -76,12 +75,11 @@ impl Commands {
         leases: Leases,
         turns: Turns,
         executions: Executions,
-        replies: Replies,
         runs: Runs,
     ) -> Self {
-        let asks = Asks::new(agent, turns.clone(), executions.clone(), replies.clone());
-        let decisions = Decisions::new(agent, turns.requests.clone(), executions.clone(), replies.clone());
-        let plans = PlanCommands::new(agent, turns.requests.clone(), replies, decisions.clone());
+        let asks = Asks::new(agent, turns.clone(), executions.clone());
+        let decisions = Decisions::new(agent, turns.requests.clone(), executions.clone());
+        let plans = PlanCommands::new(agent, turns.requests.clone(), executions.clone(), decisions.clone());
         let (chats, overview) = (Chats::new(agent), Overview::new(agent, turns.clone()));
         let workspace = WorkspaceCommands::new(agent, leases.clone());
         let (memory, auto) = (MemoryCommands::new(agent), AutoCommands::new(agent, runs));

@@ -5,13 +5,11 @@
 //! - `build`: each step by the specialist it names, in a turn of its own
 //! - `document`: a turn of the conversation that works from the text
 //! - `progress`: the progress of steps
-//! - `approved`: whether the approval of a plan still permits work on it
 //! - `author`: which plans the built-in rehearsal carries out
 //! - `interrupted`: executions that another process left or still runs
 //! - `standing_approval`: plans that a rule approves
 //! - `summary`: the result, counted
 
-mod approved;
 mod author;
 mod build;
 mod collect;
@@ -25,11 +23,12 @@ mod summary;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::choices::WaitingAsk;
 use planwright_core::command::{Command, Decision, ExecutionCommand};
 use planwright_core::gate::ToolEffect;
-use planwright_core::ids::{PlanId, RequestId, StepId};
+use planwright_core::ids::{ExecutionId, PlanId, RequestId, StepId};
 use planwright_core::plan::approval::SkippedStep;
 use planwright_core::plan::content::{CallRunner, PlanContent, RecordedCall};
 use planwright_core::plan::execution::{StepState, StepStatus};
@@ -37,7 +36,7 @@ use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_core::turn::{OpenTurn, Purpose};
+use planwright_core::turn::OpenTurn;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::{Committed, LedgerError, LedgerResult};
 use planwright_engine::lookup::named;
@@ -45,11 +44,9 @@ use tracing::Instrument as _;
 
 use super::agent_context::AgentContext;
 use super::leases::{Leases, Taken, is_over_or_taken};
-use super::turn::{AnswerDelivery, BeginAttempt, Begun, PreparedTurn, Turns};
-use crate::session::ask_prompt::ask_prompt;
+use super::turn::{InterruptedSteps, Turns, approved};
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::{Answer, TurnOutcome};
-use crate::session::progress::Progress;
 use crate::session::task::{InputContext, Running};
 
 use document::DocumentWork;
@@ -87,7 +84,7 @@ impl Executions {
         }
         // An interrupted turn may belong to this execution, which is resumed below.
         if snapshot.open_turn().is_some_and(|open| open.purpose.plan() != Some(plan)) {
-            Box::pin(self.finish_first(context)).await?;
+            Box::pin(self.turns.finish_first(context, self)).await?;
             found = self.agent.engine().plans().get(session, plan).await?;
         }
         let plan = Box::pin(self.execute(context.by(), found, context)).await?;
@@ -109,9 +106,9 @@ impl Executions {
             Err(LedgerError::Refused(_)) => None,
             Err(error) => return Err(error),
         };
-        let Some(Taken::Now(committed, held)) = taken else { return Ok(None) };
+        let Some(Taken::New(committed, held)) = taken else { return Ok(None) };
         let plan = named(&committed.snapshot, &plan.id)?;
-        context.progress.send(Progress::decided(&plan));
+        context.progress.decide(&plan, None);
         // The request was sent before, and the execution has ended since.
         if plan.status != PlanStatus::Executing {
             self.leases.release(&held).await;
@@ -152,46 +149,6 @@ impl Executions {
         })
     }
 
-    /// Begins a turn, after the turn that another process left open.
-    pub(super) async fn begin_turn<'a>(
-        &'a self,
-        by: &Actor,
-        prepared: &PreparedTurn<'_>,
-        context: &'a InputContext,
-    ) -> LedgerResult<Begun<'a>> {
-        loop {
-            match self.turns.begin(by, prepared, context).await? {
-                BeginAttempt::Blocked(refusal) => {
-                    if !Box::pin(self.finish_first(context)).await? {
-                        return Err(refusal.into());
-                    }
-                }
-                BeginAttempt::Begun(begun) => return Ok(begun),
-            }
-        }
-    }
-
-    /// Finishes an interrupted turn before another one begins, and sends its outcome as progress. Returns whether there
-    /// was one.
-    pub(super) async fn finish_first(&self, context: &InputContext) -> LedgerResult<bool> {
-        let Some(open) = self.turns.open_turn(context.session()).await? else { return Ok(false) };
-        if let Some(ask) = WaitingAsk::of(context.session(), &open) {
-            let message = format!("The agent waits for your answer first.\n\n{}", ask_prompt(&ask));
-            return Err(Refusal::wrong_status(message).into());
-        }
-        self.check_open_turn(context.session(), &open).await?;
-        if let Purpose::Step { plan, execution, .. } = &open.purpose {
-            Box::pin(interrupted::finish(self, &open, (plan, execution), context)).await?;
-            return Ok(true);
-        }
-        let finished = Box::pin(self.turns.finish_open(&open, AnswerDelivery::OnTheWay, context)).await?;
-        let found = finished.is_some();
-        if let Some(outcome) = finished {
-            context.progress.send(Progress::Finished(Box::new(outcome)));
-        }
-        Ok(found)
-    }
-
     /// Resumes the execution of a process that ended, if the session has one.
     pub(super) async fn resume(&self, context: &InputContext) -> LedgerResult<Option<Answer>> {
         interrupted::resume(self, context).await
@@ -207,9 +164,21 @@ impl Executions {
         interrupted::stop_session(self.agent.engine(), session, by, running).await
     }
 
-    /// The same for a request that may arrive twice: it stops what runs when it arrives first, and nothing later.
+    /// Stops the work for a request that may arrive twice: only its first arrival stops what runs.
     pub(super) async fn stop_once(&self, context: &InputContext, running: &Running) -> LedgerResult<bool> {
         interrupted::stop_once(self.agent.engine(), context, running).await
+    }
+
+    /// Has the agent answer a message, and carries out the plan that a rule approves then.
+    pub(super) async fn answer_message(
+        &self,
+        request: RequestId,
+        text: &str,
+        context: &InputContext,
+    ) -> LedgerResult<TurnOutcome> {
+        let snapshot = self.turns.snapshot(context.session()).await?;
+        let outcome = Box::pin(self.turns.answer(&snapshot, request, text, context, self)).await?;
+        Box::pin(self.approve_by_rule(outcome, context)).await
     }
 
     /// Approves a plan that is ready after a turn if a rule says so, and carries it out.
@@ -237,18 +206,7 @@ impl Executions {
 
     /// Refuses a plan whose approval does not permit work on it any more.
     pub(super) async fn check_approved(&self, snapshot: &Snapshot, plan: &Plan) -> LedgerResult<()> {
-        approved::check(self, snapshot, plan).await
-    }
-
-    /// The same for the plan that a turn works on, which a process left open.
-    pub(super) async fn check_open_turn(&self, session: &SessionIdentity, open: &OpenTurn) -> LedgerResult<()> {
-        match open.purpose.plan() {
-            Some(plan) => {
-                let snapshot = self.agent.engine().ledger().snapshot(session, Some(plan)).await?;
-                self.check_approved(&snapshot, snapshot.named(plan)?).await
-            }
-            None => Ok(()),
-        }
+        approved::check(self.agent.engine(), snapshot, plan).await
     }
 
     /// Refuses a plan that the rehearsal must not carry out.
@@ -333,7 +291,7 @@ impl Executions {
         self.check_able_without(plan, left_out)
     }
 
-    /// The same without the steps that are left out.
+    /// Checks that this process can carry the plan out, without the steps that are left out.
     pub(super) fn check_able_without(&self, plan: &Plan, left_out: &[SkippedStep]) -> Result<(), Refusal> {
         let is_over = |run: &&StepState| matches!(run.status, StepStatus::Completed | StepStatus::Skipped);
         let runs = plan.execution.iter().flat_map(|execution| &execution.steps);
@@ -358,6 +316,18 @@ impl Executions {
                 steps.try_for_each(|step| policy.agents.assignable(&step.agent).map(drop))
             }
         }
+    }
+}
+
+#[async_trait]
+impl InterruptedSteps for Executions {
+    async fn finish_step(
+        &self,
+        open: &OpenTurn,
+        step: (&PlanId, &ExecutionId),
+        context: &InputContext,
+    ) -> LedgerResult<()> {
+        interrupted::finish(self, open, step, context).await
     }
 }
 

@@ -264,7 +264,7 @@ impl Gateway {
         };
         match ended {
             Ok(Some(answer)) => answer,
-            Ok(None) => unknown(format!("{} broke down; the log says more.", quoted(name))),
+            Ok(None) => unknown(format!("{} crashed; see the log.", quoted(name))),
             Err(_) => unknown(format!("{} did not end within {} seconds.", quoted(name), limit.as_secs())),
         }
     }

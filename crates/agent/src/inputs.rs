@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use planwright_core::ids::PlanId;
-use planwright_core::plan::PlanStatus;
 use planwright_core::plan::reference::PlanReference;
+use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::slash::{AutoSubcommand, PlanCommand, SlashCommand};
 use planwright_core::snapshot::Snapshot;
@@ -15,7 +15,6 @@ use super::agent_context::AgentContext;
 use super::commands::{self, Commands, Leave, REVISION, Resuming, refusal_as_answer};
 use super::execution::Executions;
 use super::leases::Leases;
-use super::replies::Replies;
 use super::runs::Runs;
 use super::turn::Turns;
 use crate::session::input::{BeginWork, Input};
@@ -26,8 +25,8 @@ use crate::session::task::{InputContext, InputHandler, Interruption, Running};
 #[derive(Debug)]
 pub(super) struct InputDispatcher {
     agent: Arc<AgentContext>,
+    turns: Turns,
     executions: Executions,
-    replies: Replies,
     auto_runs: Runs,
     commands: Commands,
 }
@@ -114,10 +113,9 @@ impl InputDispatcher {
         let leases = Leases::new(agent);
         let turns = Turns::new(agent, leases.clone());
         let executions = Executions::new(agent, leases.clone(), turns.clone());
-        let replies = Replies::new(turns.clone(), executions.clone());
         let auto_runs = Runs::new(agent, turns.clone(), executions.clone());
-        let commands = Commands::new(agent, leases, turns, executions.clone(), replies.clone(), auto_runs.clone());
-        Self { agent: Arc::clone(agent), executions, replies, auto_runs, commands }
+        let commands = Commands::new(agent, leases, turns.clone(), executions.clone(), auto_runs.clone());
+        Self { agent: Arc::clone(agent), turns, executions, auto_runs, commands }
     }
 
     async fn carry_out(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
@@ -138,15 +136,16 @@ impl InputDispatcher {
                     return Ok(answer.into());
                 }
                 let request = context.engine(self.agent.engine()).submitter().next_request();
-                let answering = self.replies.answer_in(snapshot, request, &text, context);
-                Answer::from(Box::pin(answering).await?).into()
+                let outcome = Box::pin(self.turns.answer(snapshot, request, &text, context, &self.executions)).await?;
+                Answer::from(Box::pin(self.executions.approve_by_rule(outcome, context)).await?).into()
             }
             Input::Command(command) => Box::pin(self.commands.run(command, context)).await?.into(),
             Input::Mistake(mistake) => {
                 Answer::refusal(session, RefusalCode::InvalidArgument, mistake.to_string()).into()
             }
             Input::Approve { plan, digest, approving, begin } => {
-                Box::pin(self.commands.decisions.approve(&plan, digest, approving, begin, context)).await?.into()
+                let found = self.plan_of(snapshot, &plan).await?;
+                Box::pin(self.commands.decisions.approve(found, digest, approving, begin, context)).await?.into()
             }
             Input::Reject { plan, reason } => self.commands.decisions.reject(&plan, reason, context).await?.into(),
             Input::Revise { plan, changes, begin } => {
@@ -160,10 +159,7 @@ impl InputDispatcher {
             }
             Input::ResumePlan { plan, choice, worker, after_step } => {
                 let resuming = Resuming { choice, worker, after_step };
-                let found = match snapshot.plans.get(&plan) {
-                    Some(found) => Arc::clone(found),
-                    None => self.agent.engine().plans().get(session, &plan).await?,
-                };
+                let found = self.plan_of(snapshot, &plan).await?;
                 Box::pin(self.commands.decisions.resume_or_settle(found, resuming, context)).await?.into()
             }
             Input::Undo { plan, step } => {
@@ -175,7 +171,7 @@ impl InputDispatcher {
                 let writing = commands::write_document(self.agent.engine(), which, base_version, content, context);
                 Box::pin(writing).await?.into()
             }
-            Input::ResumeTurn => Box::pin(self.replies.resume_turn(context)).await?.map(Answer::from).into(),
+            Input::ResumeTurn => Box::pin(self.turns.resume_turn(context)).await?.map(Answer::from).into(),
             Input::ResumeExecution => Box::pin(self.executions.resume(context)).await?.into(),
             Input::Tick { run } => return Box::pin(self.auto_runs.tick(&run, context)).await,
             Input::FireSchedules => return self.auto_runs.fire_schedules(context).await,
@@ -185,6 +181,14 @@ impl InputDispatcher {
             Input::Stop | Input::StopHere => self.stop_running(context, &Running::NOTHING).await?,
             Input::Delete => Box::pin(self.commands.delete_session(context)).await?.into(),
         })
+    }
+
+    /// A plan of the session, from the snapshot if it is there.
+    async fn plan_of(&self, snapshot: &Snapshot, id: &PlanId) -> LedgerResult<Arc<Plan>> {
+        match snapshot.plans.get(id) {
+            Some(found) => Ok(Arc::clone(found)),
+            None => self.agent.engine().plans().get(&snapshot.identity, id).await,
+        }
     }
 
     /// `None` if the command does not concern the running work.

@@ -26,9 +26,9 @@ const LEASE_WAIT: Backoff = Backoff::new(Duration::from_millis(20), Duration::fr
 /// The result of a command that takes the lease.
 #[derive(Debug)]
 pub(super) enum Taken {
-    Now(Committed, LeaseGuard),
+    New(Committed, LeaseGuard),
     /// The request was carried out before, and another process holds the session.
-    Before(Committed),
+    Replayed(Committed),
 }
 
 #[derive(Debug, Clone)]
@@ -51,12 +51,12 @@ impl Leases {
         context: &InputContext,
     ) -> LedgerResult<(Committed, LeaseGuard)> {
         match self.take_as(self.agent.engine().submitter().next_request(), session, by, command, context).await? {
-            Taken::Now(committed, lease) => Ok((committed, lease)),
-            Taken::Before(_) => Err(LedgerError::Internal(format!("a new request was known in session {session}"))),
+            Taken::New(committed, lease) => Ok((committed, lease)),
+            Taken::Replayed(_) => Err(LedgerError::Internal(format!("a new request was known in session {session}"))),
         }
     }
 
-    /// The same for a request that has a name already.
+    /// Takes the lease of a session with a command whose request has an id already.
     pub(super) async fn take_as(
         &self,
         request: RequestId,
@@ -109,9 +109,9 @@ impl Leases {
     }
 
     fn taken(&self, mut committed: Committed, command: &Command, asked: Instant, context: &InputContext) -> Taken {
-        let Some(lease) = committed.lease.take() else { return Taken::Before(committed) };
+        let Some(lease) = committed.lease.take() else { return Taken::Replayed(committed) };
         let purpose = LeasePurpose::begun_by(&committed, command);
-        Taken::Now(committed, context.work.leases.keep(lease, purpose, asked, self.agent.options.lease))
+        Taken::New(committed, context.work.leases.keep(lease, purpose, asked, self.agent.options.lease))
     }
 
     async fn try_take(

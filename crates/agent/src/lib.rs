@@ -4,9 +4,8 @@
 //! - [`session`]: one task per active session
 //! - [`inputs`]: the dispatch of an input to the service that carries it out
 //! - [`commands`]: slash commands, and decisions about plans
-//! - [`replies`]: the answer to a message
 //! - [`execution`]: an approved plan, carried out
-//! - [`turn`]: a turn from its beginning to its end, as the state machine in `core` says
+//! - [`turn`]: the answer to a message: a turn from its beginning to its end, as the state machine in `core` says
 //! - [`permission`], [`asks`]: whether a call is permitted, and a person's answer to what a turn asks
 //! - [`leases`]: the lease of a session, taken and released
 //! - [`change_tracker`], [`plan_changes`], [`chat_changes`]: what calls change in files, and what plans and conversations changed
@@ -21,7 +20,7 @@
 //! - [`agent_context`], [`state`]: what every service of the agent works with, and what this process keeps in memory
 //! - [`catch_panic`]: a future that may panic
 //!
-//! Dependencies go one way: inputs -> commands -> replies -> execution -> turn -> leases. All of them share an `AgentContext`.
+//! Dependencies go one way: inputs -> commands -> execution -> turn -> leases. All of them share an `AgentContext`.
 //!
 //! Never in it: SQL, HTTP, a provider's wire format, a rule of the domain. Rules are in `core`; what needs no turn, no tool and
 //! no task of a session is a service of the engine.
@@ -41,7 +40,6 @@ mod leases;
 mod permission;
 mod plan_changes;
 pub mod plan_export;
-mod replies;
 mod runs;
 pub mod session;
 mod state;

@@ -32,7 +32,7 @@ pub struct PlanChanges {
     pub step: Option<usize>,
     /// One diff for each file, by path.
     pub files: Vec<FileDiff>,
-    /// The same by step, in the order of the plan.
+    /// The changes by step, in the order of the plan.
     pub steps: Vec<StepChanges>,
     /// What commands changed. It is not kept and cannot be undone.
     pub uncovered: ChangedPaths,

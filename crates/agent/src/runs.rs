@@ -93,7 +93,7 @@ impl Runs {
         self.agent.runs.forget_wake(run);
         let state = self.agent.engine().auto().state(session).await?;
         let Some(run) = state.run(run).filter(|run| run.is_running()) else { return Ok(Outcome::NothingToDo) };
-        match Box::pin(self.executions.finish_first(context)).await {
+        match Box::pin(self.turns.finish_first(context, &self.executions)).await {
             Ok(_) => {}
             Err(error) if error.code() == RefusalCode::WrongStatus => return Ok(Outcome::NothingToDo),
             Err(error) => return Err(error),
@@ -103,7 +103,7 @@ impl Runs {
         let message = TurnMessage { request, text: &text, begins: Begins::Run(run.context.clone()) };
         let prepared = self.turns.prepare(&self.turns.snapshot(session).await?, message).await?;
         let by = Actor::system(session.channel.as_str());
-        let begun = match Box::pin(self.executions.begin_turn(&by, &prepared, context)).await {
+        let begun = match Box::pin(self.turns.begin_turn(&by, &prepared, context, &self.executions)).await {
             Ok(begun) => begun,
             // It was stopped or paused since, or a plan or a permission waits for a person.
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::WrongStatus => {

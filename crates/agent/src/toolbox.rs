@@ -243,13 +243,13 @@ impl Toolbox {
         Self { tools: tools.into_iter().collect(), upstream: None }
     }
 
-    /// The same with the tools of upstream servers.
+    /// Adds the tools of upstream servers.
     #[must_use]
     pub fn with_upstream(self, upstream: UpstreamTools) -> Self {
         Self { upstream: Some(upstream), ..self }
     }
 
-    /// The same with these tools before its own.
+    /// Puts these tools before its own.
     #[must_use]
     pub fn with_first(self, first: Vec<Arc<dyn Tool>>) -> Self {
         Self { tools: first.into_iter().chain(self.tools).collect(), ..self }

@@ -7,9 +7,11 @@
 //! - `ask_agent`, `ask_person`: questions to a specialist and to a person
 //! - `workbook_hooks`: writes into the workbook around the calls
 //! - `conversation_reader`: the conversation, from the journal and from memory
+//! - `approved`: whether a plan may be worked on
 //! - `replay`: the outcome of a turn that is over, from the journal
 
 mod abort;
+pub(crate) mod approved;
 mod ask_agent;
 mod ask_person;
 mod conversation_reader;
@@ -28,12 +30,14 @@ mod workbook_hooks;
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use planwright_core::actor::Actor;
 use planwright_core::auto::AutoExecutionContext;
+use planwright_core::choices::WaitingAsk;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;
 use planwright_core::event::{Event, TurnEvent};
-use planwright_core::ids::{PlanId, RequestId, TurnId};
+use planwright_core::ids::{ExecutionId, PlanId, RequestId, TurnId};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::Pause;
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -44,6 +48,7 @@ use planwright_engine::ledger::{Committed, LedgerError, LedgerResult};
 
 use super::agent_context::AgentContext;
 use super::leases::{Leases, Taken};
+use crate::session::ask_prompt::ask_prompt;
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::TurnOutcome;
 use crate::session::progress::Progress;
@@ -93,6 +98,17 @@ pub(super) struct PreparedTurn<'a> {
     command: Command,
 }
 
+/// Steps of plans whose turn a process left open. Executions resume them.
+#[async_trait]
+pub(super) trait InterruptedSteps: Send + Sync {
+    async fn finish_step(
+        &self,
+        open: &OpenTurn,
+        step: (&PlanId, &ExecutionId),
+        context: &InputContext,
+    ) -> LedgerResult<()>;
+}
+
 /// The result of beginning a turn.
 #[derive(Debug)]
 pub(super) enum Begun<'a> {
@@ -106,7 +122,7 @@ pub(super) enum Begun<'a> {
 
 /// The result of one attempt to begin a turn.
 #[derive(Debug)]
-pub(super) enum BeginAttempt<'a> {
+enum BeginAttempt<'a> {
     Begun(Begun<'a>),
     /// Another process left a turn open, which has to end first.
     Blocked(Refusal),
@@ -116,6 +132,28 @@ impl Turns {
     pub(super) fn new(agent: &Arc<AgentContext>, leases: Leases) -> Self {
         let (conversations, requests) = (ConversationReader::new(agent), RequestBuilder::new(agent));
         Self { agent: Arc::clone(agent), leases, conversations, requests, hooks: WorkbookHooks::new(agent) }
+    }
+
+    /// Has the agent answer a message, after the work that a process left open in the session. `snapshot` is the session now.
+    pub(super) async fn answer(
+        &self,
+        snapshot: &Snapshot,
+        request: RequestId,
+        text: &str,
+        context: &InputContext,
+        steps: &dyn InterruptedSteps,
+    ) -> LedgerResult<TurnOutcome> {
+        let message = TurnMessage { request, text, begins: Begins::Answer };
+        let prepared = if snapshot.open_turn().is_some() {
+            Box::pin(self.finish_first(context, steps)).await?;
+            self.prepare(&self.snapshot(context.session()).await?, message).await?
+        } else {
+            self.prepare(snapshot, message).await?
+        };
+        match Box::pin(self.begin_turn(context.by(), &prepared, context, steps)).await? {
+            Begun::New(mut turn) => Box::pin(turn.finish_turn()).await,
+            Begun::Replayed { turn, seq } => self.outcome_of(&turn, seq, context).await,
+        }
     }
 
     /// Checks that the message fits into a request.
@@ -137,7 +175,52 @@ impl Turns {
         Ok(PreparedTurn { request, text, command })
     }
 
-    pub(super) async fn begin<'a>(
+    /// Begins a turn, after the turn that another process left open.
+    pub(super) async fn begin_turn<'a>(
+        &'a self,
+        by: &Actor,
+        prepared: &PreparedTurn<'_>,
+        context: &'a InputContext,
+        steps: &dyn InterruptedSteps,
+    ) -> LedgerResult<Begun<'a>> {
+        loop {
+            match self.begin(by, prepared, context).await? {
+                BeginAttempt::Blocked(refusal) => {
+                    if !Box::pin(self.finish_first(context, steps)).await? {
+                        return Err(refusal.into());
+                    }
+                }
+                BeginAttempt::Begun(begun) => return Ok(begun),
+            }
+        }
+    }
+
+    /// Finishes an interrupted turn before another one begins, and sends its outcome as progress. Returns whether there
+    /// was one.
+    pub(super) async fn finish_first(
+        &self,
+        context: &InputContext,
+        steps: &dyn InterruptedSteps,
+    ) -> LedgerResult<bool> {
+        let Some(open) = self.open_turn(context.session()).await? else { return Ok(false) };
+        if let Some(ask) = WaitingAsk::of(context.session(), &open) {
+            let message = format!("The agent waits for your answer first.\n\n{}", ask_prompt(&ask));
+            return Err(Refusal::wrong_status(message).into());
+        }
+        approved::check_open_turn(self.agent.engine(), context.session(), &open).await?;
+        if let Purpose::Step { plan, execution, .. } = &open.purpose {
+            steps.finish_step(&open, (plan, execution), context).await?;
+            return Ok(true);
+        }
+        let finished = Box::pin(self.finish_open(&open, AnswerDelivery::OnTheWay, context)).await?;
+        let found = finished.is_some();
+        if let Some(outcome) = finished {
+            context.progress.send(Progress::Finished(Box::new(outcome)));
+        }
+        Ok(found)
+    }
+
+    async fn begin<'a>(
         &'a self,
         by: &Actor,
         prepared: &PreparedTurn<'_>,
@@ -151,12 +234,12 @@ impl Turns {
             }
             Err(error) => Err(error),
             // The process that has the session works on it, or left it and is not known to have ended.
-            Ok(Taken::Before(committed)) => {
+            Ok(Taken::Replayed(committed)) => {
                 let turn = begun_turn(&committed, text)?;
                 context.progress.send(Progress::Accepted(turn.clone()));
                 Ok(BeginAttempt::Begun(Begun::Replayed { turn, seq: committed.seq }))
             }
-            Ok(Taken::Now(committed, lease)) => {
+            Ok(Taken::New(committed, lease)) => {
                 let turn = match begun_turn(&committed, text) {
                     Ok(turn) => turn,
                     Err(error) => {
@@ -206,6 +289,18 @@ impl Turns {
                 }
                 Box::pin(run.finish_turn()).await.map(Some)
             }
+        }
+    }
+
+    /// Resumes a turn of the conversation that its process left open, if there is one.
+    pub(super) async fn resume_turn(&self, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
+        match self.open_turn(context.session()).await? {
+            Some(open) if open.purpose.is_conversation() => {
+                approved::check_open_turn(self.agent.engine(), context.session(), &open).await?;
+                Box::pin(self.finish_open(&open, AnswerDelivery::Answer, context)).await
+            }
+            // A turn for a step is resumed with its execution.
+            Some(_) | None => Ok(None),
         }
     }
 

@@ -41,7 +41,7 @@ impl Actor {
         Self::new(ActorKind::Person, name, through)
     }
 
-    /// The same actor, recognised this way.
+    /// Sets how the actor was recognised.
     pub fn recognised(self, presence: Presence) -> Self {
         Self { presence: Some(presence), ..self }
     }

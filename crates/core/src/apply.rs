@@ -107,7 +107,7 @@ fn apply_memory(memories: &mut BTreeMap<MemoryId, MemoryRecord>, event: &MemoryE
         match event {
             MemoryEvent::Forgotten { .. } => record.forgotten = true,
             MemoryEvent::Restored { .. } => record.forgotten = false,
-            MemoryEvent::Saved { .. } | MemoryEvent::Promoted { .. } | MemoryEvent::OfferDeclined { .. } => {}
+            _ => {}
         }
     }
 }

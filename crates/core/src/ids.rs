@@ -164,7 +164,7 @@ impl RequestId {
         Self::within(turn.as_str(), &format!("ask {call}"))
     }
 
-    /// The same for a step of an execution.
+    /// The request that records the outcome of an attempt at a step. It is always the same one for that attempt.
     pub fn of_step_note(execution: &ExecutionId, step: &StepId, attempt: usize) -> Self {
         Self::within(execution.as_str(), &format!("note {step} {attempt}"))
     }

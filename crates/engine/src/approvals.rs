@@ -188,12 +188,12 @@ impl Approvals {
         let unlocked = unlocked.map_err(|error| internal(error.to_string()))?.map_err(internal)?;
         let Some(key) = unlocked else {
             let failed = ApprovalEvent::PassphraseFailed { name: name.to_owned() };
-            self.append(by, |_| Ok((failed.clone(), None))).await?;
+            self.append_if(by, |_| Some(failed.clone())).await?;
             return Err(Refusal::new(RefusalCode::Unauthenticated, "This is not the passphrase.").into());
         };
         if state.failures > 0 {
             let accepted = ApprovalEvent::PassphraseAccepted { name: name.to_owned() };
-            self.append(by, |_| Ok((accepted.clone(), None))).await?;
+            self.append_if(by, |_| Some(accepted.clone())).await?;
         }
         Ok(key)
     }
@@ -285,7 +285,7 @@ impl Approvals {
                 }
                 None => None,
             };
-            Ok((event, signed))
+            Ok(Some((event, signed)))
         })
         .await
     }
@@ -296,26 +296,18 @@ impl Approvals {
         by: &Actor,
         event: impl Fn(&ApprovalState) -> Option<ApprovalEvent>,
     ) -> LedgerResult<ApprovalState> {
-        for _ in 0..ATTEMPTS {
-            let state = self.state().await?;
-            let Some(event) = event(&state) else { return Ok(state) };
-            let sealed = state.seal(self.submitter.now(), by.clone(), event, None).map_err(refused)?;
-            if self.ledger().add_approval_record(&sealed).await? {
-                return self.state().await;
-            }
-        }
-        Err(LedgerError::Unavailable("other processes change the approvers all the time".to_owned()))
+        self.append(by, |state| Ok(event(state).map(|event| (event, None)))).await
     }
 
-    /// Appends one record after those of all other processes.
+    /// Appends the record that `next` returns, after those of all other processes.
     async fn append(
         &self,
         by: &Actor,
-        next: impl Fn(&ApprovalState) -> Result<(ApprovalEvent, Option<RecordSignature>), Refusal>,
+        next: impl Fn(&ApprovalState) -> Result<Option<(ApprovalEvent, Option<RecordSignature>)>, Refusal>,
     ) -> LedgerResult<ApprovalState> {
         for _ in 0..ATTEMPTS {
             let state = self.state().await?;
-            let (event, signed) = next(&state)?;
+            let Some((event, signed)) = next(&state)? else { return Ok(state) };
             let sealed = state.seal(self.submitter.now(), by.clone(), event, signed).map_err(refused)?;
             if self.ledger().add_approval_record(&sealed).await? {
                 return self.state().await;

@@ -1,5 +1,5 @@
-//! The port to what a chat service delivers: its updates, the place up to which they were received, and small records
-//! about chats, such as buttons and cards.
+//! The port to what a chat service delivers: its updates, the place up to which they were received, and small records that
+//! are found by their keys, such as buttons and cards.
 
 use std::fmt;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub struct PendingUpdate {
 
 /// A small record, with a number that grows with every change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChatRecord {
+pub struct KeyedRecord {
     pub revision: u64,
     /// JSON.
     pub body: String,
@@ -72,7 +72,7 @@ pub trait ChatUpdates: fmt::Debug + Send + Sync {
         now: Timestamp,
     ) -> LedgerResult<bool>;
 
-    /// The same for updates that the service sends by itself, in any order. Returns those that are new.
+    /// Stores updates that the service pushes, in any order. Returns those that are new.
     async fn receive_pushed(&self, bot: &str, updates: &[ReceivedUpdate]) -> LedgerResult<Vec<i64>>;
 
     /// Updates that are not finished, after this one, in their order.
@@ -87,14 +87,14 @@ pub trait ChatUpdates: fmt::Debug + Send + Sync {
     /// Forgets finished updates from before this time.
     async fn forget_updates(&self, before: Timestamp) -> LedgerResult<()>;
 
-    async fn chat_record(&self, key: &str) -> LedgerResult<Option<ChatRecord>>;
+    async fn keyed_record(&self, key: &str) -> LedgerResult<Option<KeyedRecord>>;
 
     /// Writes a record if its revision is still `expected`; 0 is a record that does not exist. Returns whether it is
     /// written.
-    async fn put_chat_record(&self, key: &str, expected: u64, body: &str) -> LedgerResult<bool>;
+    async fn put_keyed_record(&self, key: &str, expected: u64, body: &str) -> LedgerResult<bool>;
 
     /// The records whose keys begin with `prefix`, in the order of their keys.
-    async fn chat_records(&self, prefix: &str, limit: u32) -> LedgerResult<Vec<(String, ChatRecord)>>;
+    async fn keyed_records(&self, prefix: &str, limit: u32) -> LedgerResult<Vec<(String, KeyedRecord)>>;
 
-    async fn remove_chat_record(&self, key: &str) -> LedgerResult<()>;
+    async fn remove_keyed_record(&self, key: &str) -> LedgerResult<()>;
 }

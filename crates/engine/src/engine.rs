@@ -43,37 +43,37 @@ impl Engine {
         Self { submitter: Submitter::new(ledger, policy), definitions, workbook_location, embeddings }
     }
 
-    /// The same engine with another source of time and ids.
+    /// Sets another source of time and ids.
     pub fn with_clock(self, clock: impl Clock, ids: impl Ids) -> Self {
         Self { submitter: self.submitter.with_clock(clock, ids), ..self }
     }
 
-    /// The same engine with copies of workbooks on disk.
+    /// Keeps copies of workbooks on disk.
     pub fn with_workbook_folders(self, folders: WorkbookFolders) -> Self {
         Self { workbook_location: WorkbookLocation::In(folders), ..self }
     }
 
-    /// The same engine with the specialists and templates of the projects that sessions work in.
+    /// Adds the specialists and templates of the projects that sessions work in.
     pub fn with_project_files(self, files: Arc<dyn SessionFiles>) -> Self {
         Self { submitter: self.submitter.with_project_files(files), ..self }
     }
 
-    /// The same engine, which writes plans as files of the project they are made in.
+    /// Writes plans as files of the project they are made in.
     pub fn with_plan_files(self, files: Arc<dyn PlanFiles>) -> Self {
         Self { submitter: self.submitter.with_plan_files(files), ..self }
     }
 
-    /// The same engine, which finds memories by their meaning as well.
+    /// Finds memories by their meaning as well.
     pub fn with_embeddings(self, model: Arc<dyn EmbeddingModel>) -> Self {
         Self { embeddings: Some(Arc::new(Embeddings::new(model))), ..self }
     }
 
-    /// The same engine with workbooks in the ledger only.
+    /// Keeps workbooks in the ledger only.
     pub fn without_workbook_folders(self) -> Self {
         Self { workbook_location: WorkbookLocation::Nowhere, ..self }
     }
 
-    /// The same engine with copies of workbooks beside these files, unless their place is set already.
+    /// Keeps copies of workbooks beside these files, unless their place is set already.
     pub fn with_workbook_beside(self, files: Arc<dyn SessionFiles>) -> Self {
         match self.workbook_location {
             WorkbookLocation::BesideFiles => self.with_workbook_folders(WorkbookFolders { files, templates: None }),
@@ -81,7 +81,7 @@ impl Engine {
         }
     }
 
-    /// The same engine for one request that may arrive twice: its first command has this name, and when it is sent again
+    /// Returns an engine for one request that may arrive twice: its first command has this id, and when it is sent again
     /// it returns the outcome of the first time.
     pub fn as_request(&self, request: RequestId) -> Self {
         Self { submitter: self.submitter.as_request(request), ..self.clone() }

@@ -49,7 +49,7 @@ pub enum Leasing {
     Take { owner: String, ttl: Duration },
     /// Fails with [`LedgerError::Fenced`] if the lease is lost.
     Held(Lease),
-    /// The same, and the lease is released with it.
+    /// The writer holds the lease and releases it with the entry.
     Release(Lease),
 }
 
@@ -184,7 +184,7 @@ impl LedgerError {
         }
     }
 
-    /// The same, as every surface sends it.
+    /// Turns the error into the refusal that every surface sends.
     pub fn into_refusal(self) -> Refusal {
         match self {
             Self::Refused(refusal) => refusal,
@@ -200,7 +200,7 @@ impl LedgerError {
 
 pub type LedgerResult<T> = Result<T, LedgerError>;
 
-/// Stores commands' events in the order of each session, durably, and gives back what is stored.
+/// Sessions and their journals: stores commands' events in the order of each session, durably, and gives back what is stored.
 ///
 /// The promises, which one contract suite checks for every store:
 /// - `submit` answers after its entries are on disk, never before;
@@ -208,7 +208,7 @@ pub type LedgerResult<T> = Result<T, LedgerError>;
 /// - the same request is never carried out twice: sent again, it gets the outcome of the first time;
 /// - a refused or failing submission changes nothing and disturbs no other.
 #[async_trait]
-pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
+pub trait SessionStore: Send + Sync + std::fmt::Debug + 'static {
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed>;
 
     async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>>;
@@ -224,9 +224,6 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// The number of sessions, readable or not.
     async fn count_sessions(&self) -> LedgerResult<u64>;
 
-    /// The number of messages to people that were tried and did not reach them.
-    async fn count_undelivered(&self) -> LedgerResult<u64>;
-
     /// The sessions that have this key, one per channel at most.
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>>;
 
@@ -234,6 +231,29 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// named.
     async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot>;
 
+    /// Whether a request of this name was carried out. It is only read, which is cheaper than to submit it again.
+    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool>;
+
+    /// Entries after `after`, as they are stored, unchecked.
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>>;
+
+    /// The entries from `from` on that are about no plan: what was said and done in the conversation, in order.
+    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>>;
+
+    /// Entries and plans whose session has no row, named; a few are enough.
+    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>>;
+
+    /// The rows of a session that follow from its journal, and its promoted copies, for the check against the journal.
+    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows>;
+
+    /// Removes the session with everything of it: journal, plans, memories, lease and the pointers to it. What a person
+    /// promoted to global stays. Refused if the lease is lost.
+    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()>;
+}
+
+/// Plans, their versions, and what the journal says about them.
+#[async_trait]
+pub trait PlanStore: Send + Sync + std::fmt::Debug + 'static {
     /// The plans of a session whose number or id the reference could mean; few are enough.
     async fn candidates(
         &self,
@@ -244,9 +264,6 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// The session a plan belongs to.
     async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>>;
 
-    /// Whether a request of this name was carried out. It is only read, which is cheaper than to submit it again.
-    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool>;
-
     /// The plans of a session, the newest first. `before` is the `next` of the page before.
     async fn plans(
         &self,
@@ -254,12 +271,6 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
         before: Option<u64>,
         limit: u32,
     ) -> LedgerResult<Page<PlanSummary>>;
-
-    /// Entries after `after`, as they are stored, unchecked.
-    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>>;
-
-    /// The entries from `from` on that are about no plan: what was said and done in the conversation, in order.
-    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>>;
 
     /// Every entry about one plan, in order. An entry that cannot be read is named in its place.
     async fn plan_journal(
@@ -281,19 +292,11 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
 
     /// The stored form of all plans of a session, for comparison with the journal.
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)>;
+}
 
-    /// Entries and plans whose session has no row, named; a few are enough.
-    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>>;
-
-    /// The newest items of the chain's scopes, at most `limit` in each, with the vectors that this model made of them.
-    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>>;
-
-    /// Keeps what a model made of memories. Vectors are not in the journal: they are made again where they are missing.
-    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()>;
-
-    /// The rows of a session that follow from its journal, and its promoted copies, for the check against the journal.
-    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows>;
-
+/// Memories, found through a chain of scopes, and their vectors.
+#[async_trait]
+pub trait MemoryStore: Send + Sync + std::fmt::Debug + 'static {
     /// What the index knows about these terms in the scopes of a chain. It costs what those scopes have, however many
     /// memories there are in others.
     async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches>;
@@ -307,6 +310,16 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// The memories of the chain whose id has this piece; two are enough to know that it is not unique.
     async fn memories_named(&self, chain: &ScopeChain, piece: &str) -> LedgerResult<FoundMemories>;
 
+    /// The newest items of the chain's scopes, at most `limit` in each, with the vectors that this model made of them.
+    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>>;
+
+    /// Keeps what a model made of memories. Vectors are not in the journal: they are made again where they are missing.
+    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()>;
+}
+
+/// Leases of sessions, and the signs of life of the processes that hold them.
+#[async_trait]
+pub trait LeaseStore: Send + Sync + std::fmt::Debug + 'static {
     /// Takes the session for `owner`, or extends what it has, unless another owner holds it and it has not expired.
     async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration)
     -> LedgerResult<Option<Lease>>;
@@ -321,10 +334,29 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// Gives the lease back; harmless if it is lost already.
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()>;
 
-    /// Removes the session with everything of it: journal, plans, memories, lease and the pointers to it. What a person
-    /// promoted to global stays. Refused if the lease is lost.
-    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()>;
+    /// Records that the process of this name is alive. Processes that were not alive for a day are forgotten.
+    async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()>;
 
+    /// When a process was last alive, if it recorded that.
+    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>>;
+}
+
+/// Which session is meant in a chat, and whether people are reached there.
+#[async_trait]
+pub trait ChatStore: Send + Sync + std::fmt::Debug + 'static {
+    /// The session that was last chosen on a transport and still exists.
+    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>>;
+
+    /// Chooses an existing session on a transport.
+    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()>;
+
+    /// The number of messages to people that were tried and did not reach them.
+    async fn count_undelivered(&self) -> LedgerResult<u64>;
+}
+
+/// The records about approvers and the approval policy.
+#[async_trait]
+pub trait ApprovalStore: Send + Sync + std::fmt::Debug + 'static {
     /// Every record about approvers and the approval policy, in order, unchecked.
     async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>>;
 
@@ -334,16 +366,9 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
 
     /// Appends a record. Returns false if another record has its number: the caller reads again.
     async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool>;
-
-    /// The session that was last chosen on a transport and still exists.
-    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>>;
-
-    /// Chooses an existing session on a transport.
-    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()>;
-
-    /// Records that the process of this name is alive. Processes that were not alive for a day are forgotten.
-    async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()>;
-
-    /// When a process was last alive, if it recorded that.
-    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>>;
 }
+
+/// The whole port.
+pub trait Ledger: SessionStore + PlanStore + MemoryStore + LeaseStore + ChatStore + ApprovalStore {}
+
+impl<T: SessionStore + PlanStore + MemoryStore + LeaseStore + ChatStore + ApprovalStore> Ledger for T {}

@@ -7,8 +7,9 @@ use planwright_core::plan::execution::{StepState, StepStatus};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Serialised as tools answer with it.
+/// One step of a plan, with what its approval and its latest execution say about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StepView))]
 #[serde(rename_all = "camelCase")]
 pub struct StepDetail {
     pub id: String,
@@ -17,25 +18,33 @@ pub struct StepDetail {
     pub description: String,
     pub status: StepStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub tool: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Value))]
     pub arguments: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub agent: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub verification: Option<String>,
     /// Shell lines that the approval of the step covers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub evidence: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub finished_at: Option<Timestamp>,
 }
 

@@ -52,7 +52,7 @@ impl Plans {
         self.approve_with(session, by, plan, digest, approving, AfterApproval::Wait).await
     }
 
-    /// The same with an approver's signature.
+    /// Approves a plan with an approver's signature.
     pub async fn approve_signed(
         &self,
         session: &SessionIdentity,
@@ -139,8 +139,8 @@ impl Plans {
         self.resume_after(session, by, plan, None).await
     }
 
-    /// The same after a look at a step of a plan that is approved step by step. It is refused if another step ended
-    /// since.
+    /// Resumes a plan that is approved step by step, after a look at one of its steps. It is refused if another step
+    /// ended since.
     pub async fn resume_after(
         &self,
         session: &SessionIdentity,

@@ -92,7 +92,7 @@ pub enum Claim {
         at: Timestamp,
     },
     Answered(StoredAnswer),
-    /// The same name was used for something else.
+    /// The key was used for another request.
     Other,
 }
 

@@ -73,7 +73,7 @@ impl Submitter {
         Self { clock: Arc::new(clock), ids: Arc::new(ids), ..self }
     }
 
-    /// The same submitter for a request that may arrive twice: the first command gets this name.
+    /// Returns a submitter for a request that may arrive twice: the first command gets this id.
     pub fn as_request(&self, request: RequestId) -> Self {
         Self { ids: Arc::new(NamedFirst::new(request, Arc::clone(&self.ids))), ..self.clone() }
     }
@@ -82,12 +82,12 @@ impl Submitter {
         &self.ledger
     }
 
-    /// The same submitter with the specialists and templates of projects.
+    /// Adds the specialists and templates of projects.
     pub fn with_project_files(self, files: Arc<dyn SessionFiles>) -> Self {
         Self { policies: self.policies.with_files(files), ..self }
     }
 
-    /// The same submitter, which writes plans as files of the project.
+    /// Writes plans as files of the project.
     pub fn with_plan_files(self, files: Arc<dyn PlanFiles>) -> Self {
         Self { plan_files: Some(files), ..self }
     }
@@ -169,7 +169,7 @@ impl Submitter {
         self.submit_as(self.request(session, by), command).await
     }
 
-    /// The same for a request that has a name already, or that holds the lease of the session.
+    /// Submits a command whose request has an id already, or that holds the lease of the session.
     pub async fn submit_as(&self, request: SubmitRequest<'_>, command: Command) -> LedgerResult<Committed> {
         let SubmitRequest { session, by, id, leasing, turn } = request;
         let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };

@@ -26,7 +26,7 @@ impl<'a> TempFile<'a> {
         Self::create_named(folder, Uuid::now_v7().to_string(), write)
     }
 
-    /// The same under a name that the caller chooses; it must be new.
+    /// Creates a temporary file under a new name that the caller chooses.
     pub fn create_named(
         folder: &'a Dir,
         name: String,

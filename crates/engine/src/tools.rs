@@ -41,7 +41,7 @@ pub use results::is_paused;
 #[derive(Debug, Clone, Default)]
 pub struct DefinitionCache {
     own: Arc<Definitions>,
-    /// The same for agents of other programs.
+    /// The definitions for agents of other programs.
     external: Arc<Definitions>,
 }
 

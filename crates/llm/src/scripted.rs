@@ -121,7 +121,7 @@ impl ScriptedModel {
         self.state().requests.iter().map(|recorded| recorded.request.clone()).collect()
     }
 
-    /// The same with their labels.
+    /// The requests so far, with their labels.
     pub fn recorded(&self) -> Vec<Recorded> {
         self.state().requests.clone()
     }

@@ -18,7 +18,7 @@ use crate::notice::NoticeKind;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Notification {
-    /// The same when it is sent again.
+    /// Does not change when the message is sent again.
     pub id: String,
     pub events: Vec<NotifiedEvent>,
 }
@@ -26,7 +26,7 @@ pub struct Notification {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotifiedEvent {
-    /// The same in every notification about it.
+    /// Identical in every notification about the event.
     pub id: String,
     pub kind: NoticeKind,
     pub what: String,

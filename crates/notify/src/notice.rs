@@ -47,7 +47,7 @@ impl NoticeKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Notice {
-    /// The same for the same thing, in every process.
+    /// Every process gives one thing this one id.
     pub id: String,
     pub kind: NoticeKind,
     pub session: String,

@@ -186,7 +186,7 @@ fn warn_of(looked: LedgerResult<()>) {
 /// People are notified of work that ended after this time: the first start, or shortly before the last stop.
 async fn mark(shared: &Shared) -> LedgerResult<Timestamp> {
     let now = shared.engine.now();
-    let stored = shared.ledger.chat_record(MARK_KEY).await?;
+    let stored = shared.ledger.keyed_record(MARK_KEY).await?;
     let found = stored.and_then(|record| record.body.parse::<Timestamp>().ok());
     match found {
         Some(found) => Ok(found.checked_sub(OVERLAP).unwrap_or(found)),
@@ -199,8 +199,8 @@ async fn mark(shared: &Shared) -> LedgerResult<Timestamp> {
 
 /// Another server may do it at the same time; either is good.
 async fn set_mark(shared: &Shared, now: Timestamp) -> LedgerResult<()> {
-    let revision = shared.ledger.chat_record(MARK_KEY).await?.map_or(0, |record| record.revision);
-    shared.ledger.put_chat_record(MARK_KEY, revision, &now.to_string()).await.map(drop)
+    let revision = shared.ledger.keyed_record(MARK_KEY).await?.map_or(0, |record| record.revision);
+    shared.ledger.put_keyed_record(MARK_KEY, revision, &now.to_string()).await.map(drop)
 }
 
 /// Every session in which something waits, or ended since.

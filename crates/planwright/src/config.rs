@@ -121,7 +121,7 @@ impl Settings {
         Self::read_with(global, None)
     }
 
-    /// The same settings with the guarded ones as the store says. Servers that were added by a flag stay.
+    /// Replaces the guarded settings by those of the store. Servers that were added by a flag stay.
     pub(crate) fn under(self, global: &Global, stored: &GuardedSettings) -> Result<Self, Failure> {
         let settings = Self::read_with(global, Some(stored)).map_err(|failure| {
             let differences = guarded::differences(stored, &self.guarded);

@@ -50,7 +50,7 @@ use crate::terminal::text::paint;
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) engine: Engine,
-    /// The same store, with the operations of a server.
+    /// The store, with the operations of a server.
     pub(crate) ledger: Arc<dyn ServerLedger>,
     pub(crate) person: Actor,
     pub(crate) screen: Screen,

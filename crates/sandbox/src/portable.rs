@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::SandboxError;
 use crate::command::CommandEnd;
 use crate::program::find_program;
-use crate::sandbox::{Executable, Request};
+use crate::sandbox::{CommandRequest, Executable};
 use crate::support::{Support, SupportItem};
 
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Started {
     group: i32,
 }
 
-pub(crate) fn start(request: &Request<'_>) -> Result<Started, SandboxError> {
+pub(crate) fn start(request: &CommandRequest<'_>) -> Result<Started, SandboxError> {
     let failed = |error: std::io::Error| SandboxError::Start(error.to_string());
     let (stdout, to_stdout) = std::io::pipe().map_err(failed)?;
     let (stderr, to_stderr) = std::io::pipe().map_err(failed)?;
@@ -65,7 +65,7 @@ pub(crate) fn start(request: &Request<'_>) -> Result<Started, SandboxError> {
 }
 
 /// The private folders stand for the home folder and for `/tmp`, which cannot be replaced here.
-fn private_value(request: &Request<'_>, name: &OsString, value: &OsString) -> OsString {
+fn private_value(request: &CommandRequest<'_>, name: &OsString, value: &OsString) -> OsString {
     match (name.to_str(), request.scratch) {
         (Some("HOME"), Some(scratch)) => scratch.home().into(),
         (Some("TMPDIR"), Some(scratch)) => scratch.temporary().into(),
@@ -73,7 +73,7 @@ fn private_value(request: &Request<'_>, name: &OsString, value: &OsString) -> Os
     }
 }
 
-fn executed(request: &Request<'_>) -> Result<Command, SandboxError> {
+fn executed(request: &CommandRequest<'_>) -> Result<Command, SandboxError> {
     let (program, arguments): (PathBuf, Vec<&str>) = match request.executable {
         Executable::Shell(line) => ("/bin/sh".into(), vec!["-c", line]),
         Executable::Program { name, arguments } => {

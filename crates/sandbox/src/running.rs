@@ -1,6 +1,7 @@
 //! A command that was started.
 
 use std::io::{PipeWriter, Write as _};
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{mpsc, watch};
@@ -12,9 +13,8 @@ use crate::driver::{KILL, STOP};
 /// Dropping it ends the command with everything that the command started.
 #[derive(Debug)]
 pub struct RunningCommand {
-    capture: Arc<Mutex<Capture>>,
     chunks: mpsc::Receiver<OutputChunk>,
-    result: watch::Receiver<Option<CommandResult>>,
+    monitor: CommandMonitor,
     stopper: CommandStopper,
 }
 
@@ -38,7 +38,7 @@ impl RunningCommand {
         wake: PipeWriter,
         result: watch::Receiver<Option<CommandResult>>,
     ) -> Self {
-        Self { capture, chunks, result, stopper: CommandStopper { wake: Arc::new(wake) } }
+        Self { chunks, monitor: CommandMonitor { capture, result }, stopper: CommandStopper { wake: Arc::new(wake) } }
     }
 
     /// The next piece of output, or `None` after the last. It may be dropped and called again.
@@ -46,34 +46,27 @@ impl RunningCommand {
         self.chunks.recv().await
     }
 
-    /// What the command has written up to now.
-    pub fn output(&self) -> CapturedOutput {
-        captured(&self.capture)
-    }
-
-    /// The result once the command has ended, without waiting.
-    pub fn result(&self) -> Option<CommandResult> {
-        self.result.borrow().clone()
-    }
-
-    /// Waits for the end. Dropping the future does not end the command.
-    pub async fn wait(&mut self) -> CommandResult {
-        self.monitor().wait().await
-    }
-
     pub fn stopper(&self) -> CommandStopper {
         self.stopper.clone()
     }
 
     pub fn monitor(&self) -> CommandMonitor {
-        CommandMonitor { capture: Arc::clone(&self.capture), result: self.result.clone() }
+        self.monitor.clone()
+    }
+}
+
+impl Deref for RunningCommand {
+    type Target = CommandMonitor;
+
+    fn deref(&self) -> &CommandMonitor {
+        &self.monitor
     }
 }
 
 impl CommandMonitor {
     /// What the command has written up to now.
     pub fn output(&self) -> CapturedOutput {
-        captured(&self.capture)
+        self.capture.lock().unwrap_or_else(PoisonError::into_inner).captured()
     }
 
     /// The result once the command has ended, without waiting.
@@ -91,10 +84,6 @@ impl CommandMonitor {
             output: self.output(),
         })
     }
-}
-
-fn captured(capture: &Mutex<Capture>) -> CapturedOutput {
-    capture.lock().unwrap_or_else(PoisonError::into_inner).captured()
 }
 
 impl CommandStopper {

@@ -11,7 +11,7 @@ pub(crate) fn readable<const N: usize>(descriptors: [BorrowedFd<'_>; N], time: O
     readable_of(descriptors.map(Some), time)
 }
 
-/// The same, with places that are not waited for.
+/// Waits until one of the descriptors is readable; `None` is not waited for.
 pub(crate) fn readable_of<const N: usize>(
     descriptors: [Option<BorrowedFd<'_>>; N],
     time: Option<Duration>,

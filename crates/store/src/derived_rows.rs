@@ -1,40 +1,89 @@
-//! The rows of a session that follow from its journal, put together in the same way from both stores.
+//! The rows of a session that follow from its journal.
 
 use std::collections::BTreeMap;
 
+use planwright_core::ids::MemoryId;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{DamagedRow, DerivedRows, LedgerResult, RunsRow, StoredMemory};
 
 use crate::encode;
 use crate::memory_rows::record;
+use crate::sessions::SESSION_ID;
+use crate::sql::{Row, Sql, sql};
+
+pub(crate) async fn read<B: Sql>(
+    sql: &B,
+    session: &SessionIdentity,
+    promoted: &[MemoryId],
+) -> LedgerResult<DerivedRows> {
+    let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
+    let own = |text: String| sql!(text, conversation, channel);
+    let promoted: Vec<String> = promoted.iter().map(ToString::to_string).collect();
+    let statements = vec![
+        own(format!("SELECT due_at, running, waits FROM auto_session WHERE session_id = {SESSION_ID}")),
+        own(format!("SELECT scope, items, words FROM memory_scope WHERE session_id = {SESSION_ID}")),
+        own(format!(
+            "SELECT memory_item.id, body, forgotten, scope_id, position
+             FROM memory_item JOIN memory_scope ON memory_scope.id = scope_id WHERE session_id = {SESSION_ID}"
+        )),
+        own(format!(
+            "SELECT scope_id, position, term, frequency
+             FROM memory_posting JOIN memory_scope ON memory_scope.id = scope_id WHERE session_id = {SESSION_ID}"
+        )),
+        sql!(
+            format!("SELECT id, body, forgotten, scope_id, position FROM memory_item WHERE id {}", B::any("?1")),
+            promoted
+        ),
+    ];
+    let [runs, scopes, items, postings, copies] = sql.query_all(statements).await?.try_into().unwrap_or_default();
+    let scope = |row: &Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let posting = |row: &Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    let read = RowsRead {
+        scopes: scopes.iter().map(scope).collect::<LedgerResult<_>>()?,
+        items: items.iter().map(item).collect::<LedgerResult<_>>()?,
+        postings: postings.iter().map(posting).collect::<LedgerResult<_>>()?,
+        copies: copies.iter().map(item).collect::<LedgerResult<_>>()?,
+        runs: runs.first().map(runs_row).transpose()?.unwrap_or_default(),
+    };
+    read.put_together(session)
+}
+
+fn runs_row(row: &Row) -> LedgerResult<RunsRow> {
+    Ok(RunsRow { due_at: row.get(0)?, running: row.get(1)?, waits: row.get(2)? })
+}
+
+fn item(row: &Row) -> LedgerResult<ItemRead> {
+    let place = (row.get(3)?, row.get(4)?);
+    Ok(ItemRead { id: row.get(0)?, body: row.get(1)?, forgotten: row.get(2)?, place })
+}
 
 /// What was read of a session.
 #[derive(Debug, Default)]
-pub(crate) struct RowsRead {
-    /// Row id, scope, items and words.
-    pub(crate) scopes: Vec<(i64, String, i64, i64)>,
-    pub(crate) items: Vec<ItemRead>,
+struct RowsRead {
+    /// Scope, items and words.
+    scopes: Vec<(String, u64, u64)>,
+    items: Vec<ItemRead>,
     /// Row id of the scope, position, term and frequency.
-    pub(crate) postings: Vec<(i64, i64, String, i64)>,
+    postings: Vec<(i64, i64, String, i64)>,
     /// Promoted copies.
-    pub(crate) copies: Vec<ItemRead>,
-    pub(crate) runs: RunsRow,
+    copies: Vec<ItemRead>,
+    runs: RunsRow,
 }
 
 #[derive(Debug)]
-pub(crate) struct ItemRead {
-    pub(crate) id: String,
-    pub(crate) body: String,
-    pub(crate) forgotten: bool,
-    pub(crate) place: (i64, i64),
+struct ItemRead {
+    id: String,
+    body: String,
+    forgotten: bool,
+    place: (i64, i64),
 }
 
 impl RowsRead {
-    pub(crate) fn put_together(self, session: &SessionIdentity) -> LedgerResult<DerivedRows> {
+    fn put_together(self, session: &SessionIdentity) -> LedgerResult<DerivedRows> {
         let mut rows = DerivedRows { runs: self.runs, ..DerivedRows::default() };
-        for (_, scope, items, words) in self.scopes {
+        for (scope, items, words) in self.scopes {
             match scope.parse() {
-                Ok(scope) => drop(rows.scopes.insert(scope, (items.unsigned_abs(), words.unsigned_abs()))),
+                Ok(scope) => drop(rows.scopes.insert(scope, (items, words))),
                 Err(refusal) => rows.damaged.push(damaged(format!("a memory scope of {session}"), refusal)),
             }
         }
@@ -100,7 +149,7 @@ pub(crate) const ORPHANED: [(&str, &str); 6] = [
 ];
 
 /// What is reported of such rows.
-pub(crate) fn orphaned(count: i64, what: &str) -> Option<DamagedRow> {
+pub(crate) fn orphaned(count: u64, what: &str) -> Option<DamagedRow> {
     let reason = "what they belong to has no such row";
     (count > 0).then(|| damaged(format!("{count} {what} that belong to nothing"), reason))
 }

@@ -126,7 +126,7 @@ pub(crate) fn orphaned_runs(plan: &str) -> DamagedRow {
     DamagedRow { what, reason: "the plan's row is missing".to_owned() }
 }
 
-/// The same error for another caller that waits for the same work.
+/// Copies an error for another caller that waits for the same work.
 pub(crate) fn copy_error(error: &LedgerError) -> LedgerError {
     match error {
         LedgerError::Refused(refusal) => LedgerError::Refused(refusal.clone()),

@@ -3,39 +3,47 @@
 //! - [`Location`]: where the data is
 //! - [`open`]: the ledger there, its schema brought up to date
 //! - [`inspect`]: the state of a store, without opening it for work
-//! - `apply_command`: what both do with a command, once the session is loaded
-//! - `changes`: announces which sessions were written to
-//! - `plan_rows`: a plan as it is stored, with the outcomes of its steps in rows of their own
-//! - `memory_rows`: memories as they are stored, and which rows a chain of scopes may see
+//! - `backend`: [`backend::Store`], for which the ports are implemented once, and what each database does in its own way
+//! - `sql`: the small interface to a database that the ports are implemented over
+//! - `sessions`, `plans`, `memories`, `leases`, `pointers`, `approvals`: the six ports of the ledger
+//! - `server`, `outbox`, `chat_updates`, `pins`, `claims`: what processes that stay need besides
+//! - `apply_command`: what is done with a command, once the session is loaded
+//! - `plan_rows`, `memory_rows`, `derived_rows`, `vectors`, `encode`: plans, memories and the rest as they are stored
 //! - `leasing`: which process may write to a session
-//! - `paging`: pages of lists in the order of time
-//! - `pins`: upstream MCP servers, and what people accepted of them
-//! - `outbox_rows`: messages to people, and the updates of chat services
-//! - `overview`, `claims`, `restore`: queries over all sessions, requests that clients send twice, sessions from a backup
+//! - `paging`, `overview`: pages of lists in the order of time, and plans over all sessions
+//! - `restore`: a session from its journal
 //! - `version_lookup`, `version_backfill`: the entry that made a version, and the versions of older journals
-//! - `write_health`: whether writes succeed
+//! - `changes`, `write_health`: announces which sessions were written to, and whether writes succeed
 //! - `transport`: valid names of transports
 //! - `sqlite`: one file, one writer thread that commits many callers' work at once
 //! - `postgres`: any number of machines on one database
 
 mod apply_command;
-mod auto_rows;
+mod approvals;
+mod backend;
 mod changes;
+mod chat_updates;
 mod claims;
 mod derived_rows;
 mod encode;
-mod heartbeats;
 mod inspect;
+mod leases;
 mod leasing;
 mod location;
+mod memories;
 mod memory_rows;
-mod outbox_rows;
+mod outbox;
 mod overview;
 mod paging;
 mod pins;
 mod plan_rows;
+mod plans;
+mod pointers;
 mod postgres;
 mod restore;
+mod server;
+mod sessions;
+mod sql;
 mod sqlite;
 mod transport;
 mod vectors;

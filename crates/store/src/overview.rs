@@ -12,7 +12,7 @@ pub(crate) fn key_of(changed: &str) -> u64 {
     at.and_then(|at| u64::try_from(at.as_microsecond()).ok()).unwrap_or(0)
 }
 
-/// The same moment as lists sort it: every earlier one is before it, and none in the same microsecond is.
+/// The moment as lists sort it: every earlier one is before it, and none in the same microsecond is.
 pub(crate) fn below(after: Option<u64>) -> LedgerResult<String> {
     let at = Timestamp::from_microsecond(paging::below(after)?).ok();
     // Behind every moment.

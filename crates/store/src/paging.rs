@@ -5,16 +5,56 @@
 //! the same page.
 
 use planwright_core::refusal::Refusal;
-use planwright_engine::ledger::LedgerResult;
+use planwright_engine::ledger::{LedgerResult, Page};
+
+use crate::encode;
+use crate::sql::{Row, Sql, Statement};
+
+/// Reads a page. `statement` asks for so many rows, `read` gives the key of a row and its item. A damaged item does not hide
+/// the others.
+pub(crate) async fn read_page<T: Send>(
+    sql: &impl Sql,
+    statement: impl Fn(u32) -> Statement + Send + Sync,
+    limit: u32,
+    read: impl Fn(&Row) -> LedgerResult<(u64, LedgerResult<T>)> + Send + Sync,
+) -> LedgerResult<Page<T>> {
+    let mut count = first_read(limit);
+    loop {
+        let rows = sql.query(statement(count)).await?;
+        let read = rows.iter().map(&read).collect::<LedgerResult<Vec<_>>>()?;
+        let (keys, items): (Vec<_>, Vec<_>) = read.into_iter().unzip();
+        match page_end(&keys, limit, count) {
+            PageEnd::After { rows, next } => {
+                let mut page = Page { items: Vec::new(), damaged: Vec::new(), next };
+                items.into_iter().take(rows).try_for_each(|item| encode::note(&mut page, item))?;
+                return Ok(page);
+            }
+            PageEnd::ReadMore(more) => count = more,
+        }
+    }
+}
+
+/// A page of rows in the order of their first column, a number that the next page continues from.
+pub(crate) fn walked_page<T>(
+    rows: &[Row],
+    limit: u32,
+    read: impl Fn(&Row) -> LedgerResult<T>,
+) -> LedgerResult<Page<T>> {
+    let last = rows.last().filter(|_| rows.len() == limit as usize);
+    let next = last.map(|row| row.get::<i64>(0)).transpose()?.map(i64::cast_unsigned);
+    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next };
+    rows.iter().try_for_each(|row| encode::note(&mut page, read(row)))?;
+    Ok(page)
+}
 
 /// How many rows are read for a page: one more tells whether another page follows.
-pub(crate) fn first_read(limit: u32) -> u32 {
+fn first_read(limit: u32) -> u32 {
     limit.saturating_add(1)
 }
 
 /// Where a page ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PageEnd {
+enum PageEnd {
     /// After so many rows. `next` is the key that the next page begins below.
     After { rows: usize, next: Option<u64> },
     /// More rows have to be read first: so many.
@@ -23,7 +63,7 @@ pub(crate) enum PageEnd {
 
 /// The end of a page whose rows have these keys, if `read` rows were asked for. A key that is out of order, which only a
 /// damaged row has, counts as the one before or after it.
-pub(crate) fn page_end(keys: &[u64], limit: u32, read: u32) -> PageEnd {
+fn page_end(keys: &[u64], limit: u32, read: u32) -> PageEnd {
     let limit = limit as usize;
     let falling = |least: &mut u64, key: &u64| {
         *least = (*least).min(*key);

@@ -1,61 +1,106 @@
-//! Upstream servers as they are stored: the tools as JSON text.
+//! Upstream servers, and what people accepted of them. The tools are JSON text.
 
+use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
+use planwright_core::plan::Digest;
 use planwright_core::upstream::{ServerName, UpstreamTool};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::upstream::{AcceptedTools, OfferedTools, PinnedServer};
+use planwright_engine::upstream::{AcceptedTools, OfferedTools, PinnedServer, ToolPins};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The columns of a row, in their order in the queries.
-pub(crate) const COLUMNS: &str = "revision, offered_tools, offered_at, accepted_tools, accepted_by, accepted_at";
+use crate::backend::{Backend, Store};
+use crate::encode;
+use crate::sql::{Row, sql};
 
-#[derive(Debug)]
-pub(crate) struct PinRow {
-    pub(crate) revision: i64,
-    pub(crate) offered_tools: Option<String>,
-    pub(crate) offered_at: Option<i64>,
-    pub(crate) accepted_tools: Option<String>,
-    pub(crate) accepted_by: Option<String>,
-    pub(crate) accepted_at: Option<i64>,
-}
+#[async_trait]
+impl<B: Backend> ToolPins for Store<B> {
+    async fn pin_revisions(&self) -> LedgerResult<Vec<(ServerName, u64)>> {
+        let rows = self.0.lookup(sql!("SELECT name, revision FROM upstream_server")).await?;
+        // A row whose name is none is damaged and is reported by its own query.
+        let revision = |row: &Row| Some((row.get::<&str>(0).ok()?.parse().ok()?, row.get(1).ok()?));
+        Ok(rows.iter().filter_map(revision).collect())
+    }
 
-impl PinRow {
-    pub(crate) fn server(self, server: &ServerName) -> LedgerResult<PinnedServer> {
-        let what = || format!("the MCP server {server}");
-        let offered = match (self.offered_tools, self.offered_at) {
-            (Some(tools), Some(at)) => {
-                Some(OfferedTools { tools: parse::<Vec<UpstreamTool>>(what, &tools)?, at: time(what, at)? })
-            }
-            (_, _) => None,
-        };
-        let accepted = match (self.accepted_tools, self.accepted_by, self.accepted_at) {
-            (Some(tools), Some(by), Some(at)) => Some(AcceptedTools {
-                tools: parse::<Vec<UpstreamTool>>(what, &tools)?,
-                by: parse::<Actor>(what, &by)?,
-                at: time(what, at)?,
-            }),
-            (_, _, _) => None,
-        };
-        let revision = u64::try_from(self.revision).map_err(|error| LedgerError::damaged(what(), error))?;
-        Ok(PinnedServer { server: server.clone(), revision, accepted, offered })
+    async fn pinned_server(&self, server: &ServerName) -> LedgerResult<Option<PinnedServer>> {
+        let statement = "SELECT revision, offered_tools, offered_at, accepted_tools, accepted_by, accepted_at
+                         FROM upstream_server WHERE name = ?1";
+        let rows = self.0.query(sql!(statement, server.as_str())).await?;
+        rows.first().map(|row| pinned(row, server)).transpose()
+    }
+
+    async fn record_offer(&self, server: &ServerName, command: Digest, offered: &OfferedTools) -> LedgerResult<()> {
+        let (digest, tools) = (offered.digest().to_string(), text(&offered.tools)?);
+        let known = B::contains("known.commands", "excluded.commands");
+        let statement = format!(
+            "INSERT INTO upstream_server AS known
+                 (name, revision, offered_tools, offered_digest, offered_at, commands)
+             VALUES (?1, 1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (name) DO UPDATE SET revision = known.revision + 1,
+                 offered_tools = excluded.offered_tools, offered_digest = excluded.offered_digest,
+                 offered_at = CASE WHEN known.offered_digest IS NOT DISTINCT FROM excluded.offered_digest
+                                   THEN known.offered_at ELSE excluded.offered_at END,
+                 commands = CASE WHEN {known} THEN known.commands
+                                 ELSE trim(known.commands || ' ' || excluded.commands) END
+             WHERE known.offered_digest IS DISTINCT FROM excluded.offered_digest OR NOT {known}"
+        );
+        let (at, command) = (offered.at.as_microsecond(), command.to_string());
+        self.0.write(sql!(statement, server.as_str(), tools, digest, at, command)).await.map(drop)
+    }
+
+    async fn accept_first_offer(
+        &self,
+        server: &ServerName,
+        command: Digest,
+        offered: &OfferedTools,
+        by: &Actor,
+    ) -> LedgerResult<bool> {
+        let (digest, tools, by) = (offered.digest().to_string(), text(&offered.tools)?, text(by)?);
+        let statement = format!(
+            "INSERT INTO upstream_server (name, revision, offered_tools, offered_digest, offered_at, commands,
+                 accepted_tools, accepted_by, accepted_at)
+             SELECT CAST(?1 AS text), 1, CAST(?2 AS text), CAST(?3 AS text), CAST(?4 AS bigint), CAST(?5 AS text), ?2,
+                 CAST(?6 AS text), ?4
+             WHERE NOT EXISTS (SELECT 1 FROM upstream_server WHERE name = ?1 OR {})
+             ON CONFLICT (name) DO NOTHING RETURNING revision",
+            B::contains("commands", "?5")
+        );
+        let (at, command) = (offered.at.as_microsecond(), command.to_string());
+        Ok(!self.0.write(sql!(statement, server.as_str(), tools, digest, at, command, by)).await?.is_empty())
+    }
+
+    async fn accept_offer(&self, server: &ServerName, digest: Digest, by: &Actor, at: Timestamp) -> LedgerResult<bool> {
+        let statement = "UPDATE upstream_server SET revision = revision + 1, accepted_tools = offered_tools,
+                             accepted_by = ?3, accepted_at = ?4
+                         WHERE name = ?1 AND offered_digest = ?2 RETURNING revision";
+        let (digest, by, at) = (digest.to_string(), text(by)?, at.as_microsecond());
+        Ok(!self.0.write(sql!(statement, server.as_str(), digest, by, at)).await?.is_empty())
     }
 }
 
-/// The revision of a server. A row whose name is none is damaged and is reported by its own query.
-pub(crate) fn revision(name: &str, revision: i64) -> Option<(ServerName, u64)> {
-    Some((name.parse().ok()?, u64::try_from(revision).ok()?))
+fn pinned(row: &Row, server: &ServerName) -> LedgerResult<PinnedServer> {
+    let what = || format!("the MCP server {server}");
+    let tools = |column| -> LedgerResult<Option<Vec<UpstreamTool>>> {
+        row.get::<Option<&str>>(column)?.map(|text| parse(what, text)).transpose()
+    };
+    let offered = match (tools(1)?, row.get(2)?) {
+        (Some(tools), Some(at)) => Some(OfferedTools { tools, at: encode::timestamp(what, at)? }),
+        (_, _) => None,
+    };
+    let accepted = match (tools(3)?, row.get(4)?, row.get(5)?) {
+        (Some(tools), Some(by), Some(at)) => {
+            Some(AcceptedTools { tools, by: parse(what, by)?, at: encode::timestamp(what, at)? })
+        }
+        (_, _, _) => None,
+    };
+    Ok(PinnedServer { server: server.clone(), revision: row.read(0, what)?, accepted, offered })
 }
 
-pub(crate) fn text<T: Serialize>(value: &T) -> LedgerResult<String> {
+fn text<T: Serialize>(value: &T) -> LedgerResult<String> {
     serde_json::to_string(value).map_err(|error| LedgerError::Internal(format!("tools cannot be written: {error}")))
 }
 
 fn parse<T: DeserializeOwned>(what: impl FnOnce() -> String, text: &str) -> LedgerResult<T> {
     serde_json::from_str(text).map_err(|error| LedgerError::damaged(what(), error))
-}
-
-fn time(what: impl FnOnce() -> String, microseconds: i64) -> LedgerResult<Timestamp> {
-    Timestamp::from_microsecond(microseconds).map_err(|error| LedgerError::damaged(what(), error))
 }

@@ -4,84 +4,58 @@
 //! - `schema`, `data_migrations`: migrations
 //! - `writer_pool`, `writer_connection`: the writers, and what they do when the database goes away
 //! - `batch`: many callers' commands in one transaction
-//! - `readers`, `overview`: what is read of one session and over all of them
-//! - `approvals`: the records about approvers
-//! - `outbox`, `chat_updates`: messages to people, and the updates of chat services
-//! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the database
+//! - `client_pool`, `sql`: the connections for everything else, and statements on them
+//! - `rows`, `leases`: single rows
+//! - `delete`, `restore`: a session that goes, and one that comes back from a backup
 //! - `changes`: announces which sessions were written to
-//! - `leases`, `pointers`, `delete`: leases of sessions, the session chosen on a transport, and deletion
+//! - `errors`, `inspect`: errors in words, and the state of a database
 //!
 //! Nothing here needs more than row locks, `UNNEST` and `ON CONFLICT`, so that databases that speak PostgreSQL's language
-//! without being it can take its session.
+//! without being it can take its place.
 
-mod approvals;
-mod auto;
 mod batch;
 mod changes;
-mod chat_updates;
-mod claims;
+mod client_pool;
 mod data_migrations;
 mod delete;
-mod derived_rows;
 mod errors;
-mod health;
-mod heartbeats;
 pub(crate) mod inspect;
 mod leases;
-mod memory;
-mod outbox;
-mod overview;
-mod pins;
-mod pointers;
-mod readers;
 mod restore;
 mod rows;
 mod schema;
+mod sql;
 mod statement;
 mod target;
-mod vectors;
 mod writer_connection;
 mod writer_pool;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_trait::async_trait;
-use jiff::Timestamp;
-use planwright_core::approval::record::SealedRecord;
-use planwright_core::ids::{MemoryId, PlanId, RequestId};
-use planwright_core::journal::{Entry, SealedEntry};
-use planwright_core::memory::ScopeChain;
-use planwright_core::memory::ranking::{MemoryMatches, Place};
-use planwright_core::plan::Plan;
-use planwright_core::plan::PlanStatus;
-use planwright_core::plan::reference::{PlanCandidate, PlanReference};
-use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
+use planwright_core::ids::PlanId;
+use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{
-    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerResult, MemoryVector, Page, PlanSummary,
-    StoredSession, Submission,
-};
-use planwright_engine::server_ledger::{
-    Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreChange, StoreCounts, StoreFacts,
-    StoredAnswer, Unfinished,
-};
-use planwright_engine::version_index::VersionIndexEntry;
+use planwright_engine::ledger::{Committed, Lease, LedgerError, LedgerResult, StoredSession, Submission};
+use planwright_engine::server_ledger::{JournalSource, StoreChange, StoreFacts};
 use tokio::sync::broadcast;
 
-use crate::restore::replay_journal;
+use crate::backend::{Backend, Store};
+use crate::restore::RestoredSession;
+use crate::sql::{Row, Sql as _, sql};
 use crate::write_health::WriteHealth;
 use changes::Changes;
-use readers::Readers;
+use client_pool::ClientPool;
 use restore::RestoreConnection;
+use rows::{SESSION_COLUMNS, SESSION_TABLES};
 use target::Target;
 use writer_pool::WriterPool;
 
+pub type PostgresLedger = Store<Postgres>;
+
 #[derive(Debug)]
-pub struct PostgresLedger {
+pub struct Postgres {
     writers: WriterPool,
-    readers: Readers,
+    clients: ClientPool,
     changes: Changes,
     restoring: RestoreConnection,
 }
@@ -96,253 +70,67 @@ impl PostgresLedger {
         let health = Arc::<WriteHealth>::default();
         let writers = WriterPool::start(&target, &changes, &health);
         let restoring = RestoreConnection::new(&target, &changes);
-        Ok(Self { writers, readers: Readers::new(&target, &health)?, changes, restoring })
+        Ok(Self(Postgres { writers, clients: ClientPool::new(&target, &health)?, changes, restoring }))
     }
 }
 
-#[async_trait]
-impl Ledger for PostgresLedger {
+impl Backend for Postgres {
+    const SESSION_COLUMNS: &'static str = SESSION_COLUMNS;
+    const SESSION_TABLES: &'static str = SESSION_TABLES;
+    const ACTIVITY: &'static str = "CAST(extract(epoch FROM session.written_at) * 1000000 AS bigint)";
+    // The last moment that a number of microseconds names exactly is in the year 2255.
+    const BY_ACTIVITY: &'static str = "WHERE session.written_at < to_timestamp(0)
+             + interval '1 microsecond' * CAST(least(CAST(?1 AS bigint), 9007199254740991) AS float8)
+         ORDER BY session.written_at DESC, session.id DESC LIMIT ?2";
+    // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time. A
+    // damaged time is last, or brought into the range of what the database can print, so that it does not fail the list.
+    const PLAN_CHANGED: &'static str = r#"coalesce(CASE WHEN execution.updated_at IS NULL
+         THEN to_char(to_timestamp(least(greatest(plan.updated_at, 0), 253402300799000000) / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS')
+             || '.' || lpad((least(greatest(plan.updated_at, 0), 253402300799000000) % 1000000)::text, 6, '0')
+         WHEN execution.updated_at ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}.*Z$'
+         THEN rtrim(execution.updated_at, 'Z') END, '') COLLATE "C""#;
+
+    fn read_session(row: &Row) -> LedgerResult<StoredSession> {
+        rows::stored_session(row)
+    }
+
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
         self.writers.submit(submission).await
     }
 
     async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
-        self.readers.session(session).await
-    }
-
-    async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        self.readers.sessions(after, limit).await
-    }
-
-    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        self.readers.walk_sessions(after, limit).await
-    }
-
-    async fn count_sessions(&self) -> LedgerResult<u64> {
-        self.readers.count_sessions().await
-    }
-
-    async fn count_undelivered(&self) -> LedgerResult<u64> {
-        self.readers.count_undelivered().await
-    }
-
-    async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
-        self.readers.sessions_with_key(key).await
+        let find = sql!(rows::FIND_SESSION, session.conversation.as_str(), session.channel.as_str());
+        self.query(find).await?.first().map(rows::stored_session).transpose()
     }
 
     async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
-        self.readers.snapshot(session, plan).await
+        self.clients.snapshot(session, plan).await
     }
 
-    async fn candidates(
-        &self,
-        session: &SessionIdentity,
-        reference: &PlanReference,
-    ) -> LedgerResult<Vec<PlanCandidate>> {
-        self.readers.candidates(session, reference).await
-    }
-
-    async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
-        self.readers.session_of(plan).await
-    }
-
-    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
-        self.readers.is_request_known(request).await
-    }
-
-    async fn plans(
-        &self,
-        session: &SessionIdentity,
-        before: Option<u64>,
-        limit: u32,
-    ) -> LedgerResult<Page<PlanSummary>> {
-        self.readers.plans(session, before, limit).await
-    }
-
-    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
-        self.readers.journal(session, after, limit).await
-    }
-
-    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
-        self.readers.conversation(session, from, limit).await
-    }
-
-    async fn plan_journal(
-        &self,
-        session: &SessionIdentity,
-        plan: &PlanId,
-    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>> {
-        self.readers.plan_journal(session, plan).await
-    }
-
-    async fn version_entry(
-        &self,
-        session: &SessionIdentity,
-        plan: &PlanId,
-        version: u32,
-    ) -> LedgerResult<Option<Entry>> {
-        self.readers.version_entry(session, plan, version).await
-    }
-
-    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>> {
-        self.readers.version_index(session).await
-    }
-
-    async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
-        self.readers.stored_plans(session).await
-    }
-
-    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
-        self.readers.orphans().await
-    }
-
-    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>> {
-        vectors::read(&self.readers, chain, model, limit).await
-    }
-
-    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
-        vectors::write(&self.readers, model, vectors).await
-    }
-
-    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
-        derived_rows::read(&self.readers, session, promoted).await
-    }
-
-    async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
-        memory::matches(&self.readers, chain, lookups).await
-    }
-
-    async fn memory_items(&self, chain: &ScopeChain, places: &[Place]) -> LedgerResult<FoundMemories> {
-        memory::items(&self.readers, chain, places).await
-    }
-
-    async fn memories(&self, chain: &ScopeChain, before: Option<u64>, limit: u32) -> LedgerResult<FoundMemories> {
-        memory::list(&self.readers, chain, before, limit).await
-    }
-
-    async fn memories_named(&self, chain: &ScopeChain, piece: &str) -> LedgerResult<FoundMemories> {
-        memory::named(&self.readers, chain, piece).await
-    }
-
-    async fn acquire_lease(
-        &self,
-        session: &SessionIdentity,
-        owner: &str,
-        ttl: Duration,
-    ) -> LedgerResult<Option<Lease>> {
-        leases::acquire(&self.readers, session, owner, ttl).await
-    }
-
-    async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool> {
-        leases::renew(&self.readers, lease, ttl).await
-    }
-
-    async fn lease(&self, session: &SessionIdentity) -> LedgerResult<Option<Lease>> {
-        leases::current(&self.readers, session).await
-    }
-
-    async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
-        leases::release(&self.readers, lease).await
-    }
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
-        delete::delete(&self.readers, &self.changes, lease).await
+        delete::delete(&self.clients, &self.changes, lease).await
     }
 
-    async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
-        approvals::records(&self.readers).await
+    async fn restore(&self, restored: RestoredSession, journal: Arc<dyn JournalSource>) -> LedgerResult<()> {
+        self.restoring.restore(self, &restored, journal.as_ref()).await
     }
 
-    async fn approval_head(&self) -> LedgerResult<Option<[u8; 32]>> {
-        approvals::head(&self.readers).await
-    }
-
-    async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool> {
-        approvals::add(&self.readers, record).await
-    }
-
-    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
-        pointers::active_session(&self.readers, transport).await
-    }
-
-    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
-        pointers::point(&self.readers, transport, session).await
-    }
-
-    async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
-        heartbeats::note(&self.readers, owner, now).await
-    }
-
-    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>> {
-        heartbeats::last(&self.readers, owner).await
-    }
-}
-
-#[async_trait]
-impl ServerLedger for PostgresLedger {
     fn changes(&self) -> broadcast::Receiver<StoreChange> {
         self.changes.subscribe()
     }
 
-    async fn plans_anywhere(
-        &self,
-        statuses: &[PlanStatus],
-        after: Option<u64>,
-        limit: u32,
-    ) -> LedgerResult<Page<PlanAnywhere>> {
-        overview::plans_anywhere(&self.readers, statuses, after, limit).await
+    fn health(&self) -> &WriteHealth {
+        self.clients.health()
     }
 
-    async fn asking(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        overview::asking(&self.readers, after, limit).await
-    }
-
-    async fn take_due(&self, now: Timestamp, keep: Duration, limit: u32) -> LedgerResult<Vec<SessionIdentity>> {
-        auto::take_due(&self.readers, now, keep, limit).await
-    }
-
-    async fn sessions_with_runs(
-        &self,
-        which: RunsFilter,
-        after: Option<u64>,
-        limit: u32,
-    ) -> LedgerResult<Page<StoredSession>> {
-        auto::sessions_with_runs(&self.readers, which, after, limit).await
-    }
-
-    async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {
-        overview::unfinished(&self.readers, after, limit).await
-    }
-
-    async fn counts(&self) -> LedgerResult<StoreCounts> {
-        overview::counts(&self.readers).await
-    }
-
-    async fn check(&self) -> LedgerResult<StoreFacts> {
-        health::check(&self.writers, &self.readers, &self.changes).await
-    }
-
-    async fn check_writable(&self) -> LedgerResult<()> {
-        health::check_writable(&self.writers, &self.readers).await
-    }
-
-    async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
-        claims::claim(&self.readers, self.changes.own_name(), request, now, keep).await
-    }
-
-    async fn keep_answer(&self, key: &str, answer: &StoredAnswer) -> LedgerResult<()> {
-        claims::keep_answer(&self.readers, key, answer).await
-    }
-
-    async fn forget_claim(&self, key: &str) -> LedgerResult<()> {
-        claims::forget(&self.readers, key).await
-    }
-
-    async fn restore(&self, session: &SessionIdentity, journal: Arc<dyn JournalSource>) -> LedgerResult<()> {
-        let restored = replay_journal(session, journal.as_ref())?;
-        self.restoring.restore(&self.readers, &restored, journal.as_ref()).await
-    }
-
-    async fn pointers(&self) -> LedgerResult<Vec<(TransportChat, SessionIdentity)>> {
-        pointers::all(&self.readers).await
+    async fn facts(&self) -> LedgerResult<StoreFacts> {
+        if !self.writers.are_open() {
+            return Err(LedgerError::Unavailable("the writer has stopped".to_owned()));
+        }
+        let facts = self.query(sql!("SELECT version(), version FROM planwright_schema WHERE one = 1")).await?;
+        let row = facts.first().ok_or_else(|| LedgerError::Internal("the schema has no version".to_owned()))?;
+        // The rest of it is about how it was built.
+        let kind = row.get::<&str>(0)?.split_ascii_whitespace().take(2).collect::<Vec<_>>().join(" ");
+        Ok(StoreFacts { kind, schema: row.get(1)?, told_by_others: self.changes.reach_others() })
     }
 }

@@ -20,7 +20,7 @@ use planwright_core::actor::Actor;
 use planwright_core::approval::ApprovalPolicy;
 use planwright_core::choices::{Activity, Choices, choices};
 use planwright_core::mode::PlanModeState;
-use planwright_core::plan::execution::{ExecutionProgress, StepStatus};
+use planwright_core::plan::execution::ExecutionProgress;
 use planwright_core::plan::{Approval, ApprovalSignature, Execution, IncompleteApproval, Plan, PlanStatus, PlanStyle};
 use planwright_core::presence::Presence;
 use planwright_core::session::Session;
@@ -130,7 +130,7 @@ pub struct PlanView {
     pub version: u32,
     /// The plan as one text: what a person approves.
     pub markdown: String,
-    pub steps: Vec<StepView>,
+    pub steps: Vec<StepDetail>,
     #[schema(required = true)]
     pub progress: Option<ExecutionProgress>,
     /// The latest execution, counted; its steps are among `steps`.
@@ -196,68 +196,6 @@ impl From<&Activity> for ActivityView {
             Activity::Paused => Self::Paused,
             Activity::LeftTo(_) => Self::LeftToAgent,
             Activity::Asking(_) => Self::Asking,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct StepView {
-    pub id: String,
-    /// From 1.
-    pub position: usize,
-    pub description: String,
-    pub status: StepStatus,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub tool: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Value)]
-    pub arguments: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub agent: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub needs: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub verification: Option<String>,
-    /// Shell lines that the approval of the step covers.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub commands: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub note: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub evidence: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub started_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub finished_at: Option<Timestamp>,
-}
-
-impl From<StepDetail> for StepView {
-    fn from(step: StepDetail) -> Self {
-        let StepDetail { id, position, description, status, tool, arguments, agent, needs, verification, .. } = step;
-        let StepDetail { commands, note, evidence, started_at, finished_at, .. } = step;
-        Self {
-            id,
-            position,
-            description,
-            status,
-            tool,
-            arguments,
-            agent,
-            needs,
-            verification,
-            commands,
-            note,
-            evidence,
-            started_at,
-            finished_at,
         }
     }
 }
@@ -328,7 +266,7 @@ pub struct IncompleteApprovalView {
     pub missing: usize,
     /// The approvers who can still sign.
     pub others: Vec<String>,
-    /// The same in words.
+    /// What is missing, as a sentence.
     #[serde(rename = "words")]
     pub message: String,
 }
@@ -410,7 +348,7 @@ impl PlanView {
             digest: plan.digest().to_string(),
             version: plan.version,
             markdown: plan.markdown(),
-            steps: plan_steps(plan).into_iter().map(StepView::from).collect(),
+            steps: plan_steps(plan),
             progress: plan.execution.as_ref().map(Execution::progress),
             execution: plan.execution.as_ref().map(ExecutionView::counted),
             details: plan_details(plan),

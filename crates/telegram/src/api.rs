@@ -1,29 +1,16 @@
 //! Calls to the Bot API. Errors never have the token in them, and never what people wrote.
 
-use std::fmt::Debug;
-use std::path::Path;
 use std::time::Duration;
 
-use frankenstein::client_reqwest::Bot;
-use frankenstein::methods::{
-    AnswerCallbackQueryParams, AnswerInlineQueryParams, DeleteWebhookParams, EditMessageTextParams, GetFileParams,
-    GetUpdatesParams, SendChatActionParams, SendMessageDraftParams, SendMessageParams, SetMyCommandsParams,
-    SetWebhookParams,
-};
-use frankenstein::response::{ErrorResponse, MethodResponse};
-use frankenstein::types::{
-    AllowedUpdate, BotCommand, ChatAction, ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions,
-    MessageEntity, MessageEntityType, ReplyMarkup,
-};
-use frankenstein::{AsyncTelegramApi as _, Error};
+use reqwest::multipart::{Form, Part};
+use reqwest::{Client, RequestBuilder, header};
 use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
-use crate::markdown::{FormattedText, Look};
-use crate::message::{Keyboard, Markup};
+use crate::markdown::{Entity, FormattedText, Look};
+use crate::message::{Button, Keyboard, Markup};
 
 const CONNECT: Duration = Duration::from_secs(10);
 /// Longer than Telegram waits for an update.
@@ -89,20 +76,35 @@ struct RemoteFile {
     file_size: Option<u64>,
 }
 
+/// What Telegram answers to every call.
+#[derive(Debug, Deserialize)]
+struct ApiAnswer {
+    result: Option<Value>,
+    error_code: Option<u16>,
+    #[serde(default)]
+    description: String,
+    parameters: Option<ErrorParameters>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ErrorParameters {
+    retry_after: Option<u64>,
+}
+
 /// A cheap handle; clones share the connections.
 #[derive(Debug, Clone)]
 pub struct BotApi {
-    bot: Bot,
+    client: Client,
+    methods: SecretString,
     files: SecretString,
 }
 
 impl BotApi {
     pub fn new(api_url: &str, token: &SecretString) -> Result<Self, ApiError> {
-        let client = reqwest::Client::builder().connect_timeout(CONNECT).timeout(ANSWER).build();
+        let client = Client::builder().connect_timeout(CONNECT).timeout(ANSWER).build();
         let client = client.map_err(|error| ApiError::Unavailable(error.without_url().to_string()))?;
-        let token = token.expose_secret();
-        let bot = Bot::builder().api_url(format!("{api_url}/bot{token}")).client(client).build();
-        Ok(Self { bot, files: SecretString::from(format!("{api_url}/file/bot{token}")) })
+        let address = |part: &str| SecretString::from(format!("{api_url}{part}/bot{}", token.expose_secret()));
+        Ok(Self { client, methods: address(""), files: address("/file") })
     }
 
     pub async fn get_me(&self) -> Result<BotUser, ApiError> {
@@ -111,26 +113,22 @@ impl BotApi {
 
     /// The updates from `offset` on, each as it came.
     pub async fn get_updates(&self, offset: Option<i64>, wait_seconds: u32) -> Result<Vec<Value>, ApiError> {
-        let params = GetUpdatesParams::builder()
-            .maybe_offset(offset)
-            .limit(100_u32)
-            .timeout(wait_seconds)
-            .allowed_updates(allowed_updates())
-            .build();
+        let mut params = json!({ "limit": 100, "timeout": wait_seconds, "allowed_updates": ALLOWED_UPDATES });
+        set(&mut params, "offset", offset);
         self.call("getUpdates", params).await
     }
 
     /// Telegram sends updates to `url` from now on, one after another, with `secret` in a header.
     pub async fn set_webhook(&self, url: &str, secret: &SecretString) -> Result<(), ApiError> {
-        let params = SetWebhookParams::builder()
-            .url(url)
-            .secret_token(secret.expose_secret())
+        let params = json!({
+            "url": url,
+            "secret_token": secret.expose_secret(),
             // With several connections the updates of a chat could overtake each other.
-            .max_connections(1_u32)
-            .drop_pending_updates(false)
-            .allowed_updates(allowed_updates())
-            .build();
-        self.call::<_, Value>("setWebhook", params).await.map(drop)
+            "max_connections": 1,
+            "drop_pending_updates": false,
+            "allowed_updates": ALLOWED_UPDATES,
+        });
+        self.done("setWebhook", params).await
     }
 
     /// The webhook as Telegram knows it.
@@ -139,17 +137,13 @@ impl BotApi {
     }
 
     pub async fn delete_webhook(&self) -> Result<(), ApiError> {
-        let params = DeleteWebhookParams::builder().drop_pending_updates(false).build();
-        self.call::<_, Value>("deleteWebhook", params).await.map(drop)
+        self.done("deleteWebhook", json!({ "drop_pending_updates": false })).await
     }
 
     pub async fn set_commands(&self, commands: Vec<(String, String)>) -> Result<(), ApiError> {
-        let commands = commands
-            .into_iter()
-            .map(|(command, description)| BotCommand::builder().command(command).description(description).build())
-            .collect();
-        let params = SetMyCommandsParams::builder().commands(commands).build();
-        self.call::<_, Value>("setMyCommands", params).await.map(drop)
+        let command = |(command, description)| json!({ "command": command, "description": description });
+        let commands: Vec<_> = commands.into_iter().map(command).collect();
+        self.done("setMyCommands", json!({ "commands": commands })).await
     }
 
     pub async fn send_message(
@@ -158,81 +152,59 @@ impl BotApi {
         text: &FormattedText,
         markup: Option<&Markup>,
     ) -> Result<i64, ApiError> {
-        let params = SendMessageParams::builder()
-            .chat_id(chat)
-            .text(text.text.clone())
-            .entities(entities(text))
-            .link_preview_options(LinkPreviewOptions::builder().is_disabled(true).build())
-            .maybe_reply_markup(markup.map(reply_markup))
-            .build();
+        let mut params = message(chat, text);
+        set(&mut params, "reply_markup", markup.map(reply_markup));
         let sent: SentMessage = self.call("sendMessage", params).await?;
         Ok(sent.message_id)
     }
 
     /// Shows a person what is being written. Telegram shows it for 30 seconds, and until the message is sent.
     pub async fn send_draft(&self, chat: i64, draft: i32, text: &FormattedText) -> Result<(), ApiError> {
-        let params = SendMessageDraftParams::builder()
-            .chat_id(chat)
-            .draft_id(draft)
-            .text(text.text.clone())
-            .entities(entities(text))
-            .build();
-        self.call::<_, Value>("sendMessageDraft", params).await.map(drop)
+        let params = json!({ "chat_id": chat, "draft_id": draft, "text": text.text, "entities": entities(text) });
+        self.done("sendMessageDraft", params).await
     }
 
     /// Replaces the text and the buttons of a message. A message that looks like this already is not an error.
     pub async fn edit_message(
         &self,
         chat: i64,
-        message: i64,
+        id: i64,
         text: &FormattedText,
         keyboard: Option<&Keyboard>,
     ) -> Result<(), ApiError> {
-        let id = i32::try_from(message).map_err(|_| ApiError::Rejected("the message id is too large".to_owned()))?;
-        let params = EditMessageTextParams::builder()
-            .chat_id(chat)
-            .message_id(id)
-            .text(text.text.clone())
-            .entities(entities(text))
-            .link_preview_options(LinkPreviewOptions::builder().is_disabled(true).build())
-            .maybe_reply_markup(keyboard.map(inline_keyboard))
-            .build();
-        match self.call::<_, Value>("editMessageText", params).await {
+        let mut params = message(chat, text);
+        params["message_id"] = json!(id);
+        set(&mut params, "reply_markup", keyboard.map(inline_keyboard));
+        match self.done("editMessageText", params).await {
             Err(ApiError::Rejected(why)) if why.contains("message is not modified") => Ok(()),
-            outcome => outcome.map(drop),
+            outcome => outcome,
         }
     }
 
-    /// Sends a file. Its name is the last part of the path.
-    pub async fn send_document(&self, chat: i64, path: &Path, caption: &str) -> Result<i64, ApiError> {
-        let params = json!({ "chat_id": chat, "caption": caption });
-        let files = vec![("document", path.to_owned())];
-        let sent: Result<MethodResponse<SentMessage>, Error> =
-            self.bot.request_with_form_data("sendDocument", params, files).await;
-        sent.map(|sent| sent.result.message_id).map_err(|error| translate(&error))
+    pub async fn send_document(&self, chat: i64, name: &str, content: &str, caption: &str) -> Result<i64, ApiError> {
+        let file = Part::bytes(content.as_bytes().to_vec()).file_name(name.to_owned());
+        let form = Form::new().text("chat_id", chat.to_string()).text("caption", caption.to_owned());
+        let sent: SentMessage = read(self.post("sendDocument").multipart(form.part("document", file))).await?;
+        Ok(sent.message_id)
     }
 
     pub async fn show_typing(&self, chat: i64) -> Result<(), ApiError> {
-        let params = SendChatActionParams::builder().chat_id(chat).action(ChatAction::Typing).build();
-        self.call::<_, Value>("sendChatAction", params).await.map(drop)
+        self.done("sendChatAction", json!({ "chat_id": chat, "action": "typing" })).await
     }
 
     /// Ends the wait that the person sees on a button.
     pub async fn answer_press(&self, press: &str, text: &str) -> Result<(), ApiError> {
-        let params = AnswerCallbackQueryParams::builder().callback_query_id(press).text(text).build();
-        self.call::<_, Value>("answerCallbackQuery", params).await.map(drop)
+        self.done("answerCallbackQuery", json!({ "callback_query_id": press, "text": text })).await
     }
 
     /// Inline queries have no results.
     pub async fn answer_inline(&self, query: &str) -> Result<(), ApiError> {
-        let params = AnswerInlineQueryParams::builder().inline_query_id(query).results(Vec::new()).build();
-        self.call::<_, Value>("answerInlineQuery", params).await.map(drop)
+        self.done("answerInlineQuery", json!({ "inline_query_id": query, "results": [] })).await
     }
 
     /// The content of a file, if it is not larger than `most` bytes.
     pub async fn download(&self, file: &str, most: u64) -> Result<Option<Vec<u8>>, ApiError> {
-        let params = GetFileParams::builder().file_id(file).build();
-        let remote: RemoteFile = self.call("getFile", params).await?;
+        let remote: RemoteFile = self.call("getFile", json!({ "file_id": file })).await?;
         if remote.file_size.is_some_and(|size| size > most) {
             return Ok(None);
         }
@@ -240,7 +212,7 @@ impl BotApi {
         let path = path.ok_or_else(|| ApiError::Rejected("the file has no path".to_owned()))?;
         let unavailable = |error: reqwest::Error| ApiError::Unavailable(error.without_url().to_string());
         let url = format!("{}/{path}", self.files.expose_secret());
-        let mut response = self.bot.client.get(url).send().await.map_err(unavailable)?;
+        let mut response = self.client.get(url).send().await.map_err(unavailable)?;
         if !response.status().is_success() {
             return Err(ApiError::Unavailable(format!("the file was answered with {}", response.status().as_u16())));
         }
@@ -254,30 +226,46 @@ impl BotApi {
         Ok(Some(content))
     }
 
-    async fn call<P, T>(&self, method: &str, params: P) -> Result<T, ApiError>
-    where
-        P: Serialize + Debug + Send,
-        T: DeserializeOwned,
-    {
-        let patience = if method == "getUpdates" { ANSWER } else { SHORT_ANSWER };
-        let request = self.bot.request::<P, MethodResponse<T>>(method, Some(params));
-        match timeout(patience, request).await {
-            Ok(answer) => answer.map(|answer| answer.result).map_err(|error| translate(&error)),
-            Err(_) => Err(ApiError::Unavailable("it does not answer".to_owned())),
-        }
+    fn post(&self, method: &str) -> RequestBuilder {
+        self.client.post(format!("{}/{method}", self.methods.expose_secret()))
+    }
+
+    async fn call<T: DeserializeOwned>(&self, method: &str, params: Value) -> Result<T, ApiError> {
+        let time = if method == "getUpdates" { ANSWER } else { SHORT_ANSWER };
+        let request = self.post(method).header(header::CONTENT_TYPE, "application/json").timeout(time);
+        read(request.body(params.to_string())).await
+    }
+
+    /// Makes a call whose result says nothing.
+    async fn done(&self, method: &str, params: Value) -> Result<(), ApiError> {
+        self.call::<Value>(method, params).await.map(drop)
+    }
+}
+
+/// Sends a request and reads its result. The body of an error is not shown: it may be a page of a proxy, or what people wrote.
+async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ApiError> {
+    let broken = |error: reqwest::Error| {
+        let kind = match () {
+            () if error.is_timeout() => "it does not answer",
+            () if error.is_connect() => "no connection",
+            () => "the connection broke",
+        };
+        ApiError::Unavailable(kind.to_owned())
+    };
+    let response = request.send().await.map_err(broken)?;
+    let is_success = response.status().is_success();
+    let body = response.bytes().await.map_err(broken)?;
+    let unreadable = || ApiError::Unavailable("the answer cannot be read".to_owned());
+    let answer: ApiAnswer = serde_json::from_slice(&body).map_err(|_| unreadable())?;
+    match (answer.result, answer.error_code) {
+        (Some(result), _) if is_success => T::deserialize(result).map_err(|_| unreadable()),
+        (_, Some(code)) if !is_success => Err(refused(code, &answer.description, answer.parameters)),
+        (_, _) => Err(unreadable()),
     }
 }
 
 /// The kinds of updates that are read.
-fn allowed_updates() -> Vec<AllowedUpdate> {
-    vec![
-        AllowedUpdate::Message,
-        AllowedUpdate::EditedMessage,
-        AllowedUpdate::CallbackQuery,
-        AllowedUpdate::InlineQuery,
-        AllowedUpdate::MyChatMember,
-    ]
-}
+const ALLOWED_UPDATES: [&str; 5] = ["message", "edited_message", "callback_query", "inline_query", "my_chat_member"];
 
 /// The path comes from the service and becomes a part of an address.
 fn is_plain_path(path: &str) -> bool {
@@ -285,81 +273,66 @@ fn is_plain_path(path: &str) -> bool {
     !path.is_empty() && !path.contains("..") && path.bytes().all(plain)
 }
 
-fn translate(error: &Error) -> ApiError {
-    match error {
-        Error::Api(response) => of_response(response),
-        // The body is not shown: a page of a proxy, or what people wrote.
-        Error::JsonDecode { .. } => ApiError::Unavailable("the answer cannot be read".to_owned()),
-        Error::HttpReqwest(error) => {
-            let kind = if error.is_timeout() {
-                "it does not answer"
-            } else if error.is_connect() {
-                "no connection"
-            } else {
-                "the connection broke"
-            };
-            ApiError::Unavailable(kind.to_owned())
-        }
-        Error::ReadFile(error) => ApiError::Rejected(format!("the file cannot be read: {error}")),
-        _ => ApiError::Unavailable("the call failed".to_owned()),
+fn refused(code: u16, description: &str, parameters: Option<ErrorParameters>) -> ApiError {
+    let why = description.chars().take(200).collect();
+    let wait = parameters.and_then(|parameters| parameters.retry_after);
+    match code {
+        429 => ApiError::TooMany(Duration::from_secs(wait.unwrap_or(1).max(1))),
+        401 | 404 => ApiError::Unauthorized,
+        409 => ApiError::Conflict(why),
+        403 => ApiError::Forbidden(why),
+        500.. => ApiError::Unavailable(why),
+        _ => ApiError::Rejected(why),
     }
 }
 
-fn of_response(response: &ErrorResponse) -> ApiError {
-    let text = || response.description.chars().take(200).collect::<String>();
-    let wait = response.parameters.as_ref().and_then(|parameters| parameters.retry_after);
-    match (response.error_code, wait) {
-        (429, wait) => ApiError::TooMany(Duration::from_secs(wait.unwrap_or(1).max(1).into())),
-        (401 | 404, _) => ApiError::Unauthorized,
-        (409, _) => ApiError::Conflict(text()),
-        (403, _) => ApiError::Forbidden(text()),
-        (500.., _) => ApiError::Unavailable(text()),
-        (_, _) => ApiError::Rejected(text()),
+/// Sets a parameter that a call may do without.
+fn set<T: Into<Value>>(params: &mut Value, name: &str, value: Option<T>) {
+    if let Some(value) = value {
+        params[name] = value.into();
     }
 }
 
-fn entities(text: &FormattedText) -> Vec<MessageEntity> {
-    let entity = |entity: &crate::markdown::Entity| {
-        let (offset, length) = (u16::try_from(entity.offset).ok()?, u16::try_from(entity.length).ok()?);
-        let (kind, url, language) = match &entity.look {
-            Look::Bold => (MessageEntityType::Bold, None, None),
-            Look::Italic => (MessageEntityType::Italic, None, None),
-            Look::Strikethrough => (MessageEntityType::Strikethrough, None, None),
-            Look::Quote => (MessageEntityType::Blockquote, None, None),
-            Look::Code => (MessageEntityType::Code, None, None),
-            Look::Pre { language } => (MessageEntityType::Pre, None, language.clone()),
-            Look::Link { url } => (MessageEntityType::TextLink, Some(url.clone()), None),
+fn message(chat: i64, text: &FormattedText) -> Value {
+    let preview = json!({ "is_disabled": true });
+    json!({ "chat_id": chat, "text": text.text, "entities": entities(text), "link_preview_options": preview })
+}
+
+fn entities(text: &FormattedText) -> Vec<Value> {
+    let entity = |Entity { offset, length, look }: &Entity| {
+        let (kind, url, language) = match look {
+            Look::Bold => ("bold", None, None),
+            Look::Italic => ("italic", None, None),
+            Look::Strikethrough => ("strikethrough", None, None),
+            Look::Quote => ("blockquote", None, None),
+            Look::Code => ("code", None, None),
+            Look::Pre { language } => ("pre", None, language.as_deref()),
+            Look::Link { url } => ("text_link", Some(url.as_str()), None),
         };
-        let entity = MessageEntity::builder().type_field(kind).offset(offset).length(length);
-        Some(entity.maybe_url(url).maybe_language(language).build())
+        let mut entity = json!({ "type": kind, "offset": offset, "length": length });
+        set(&mut entity, "url", url);
+        set(&mut entity, "language", language);
+        entity
     };
-    text.entities.iter().filter_map(entity).collect()
+    text.entities.iter().map(entity).collect()
 }
 
-fn reply_markup(markup: &Markup) -> ReplyMarkup {
+fn reply_markup(markup: &Markup) -> Value {
     match markup {
-        Markup::Buttons(keyboard) => ReplyMarkup::InlineKeyboardMarkup(inline_keyboard(keyboard)),
-        Markup::ForceReply { placeholder } => ReplyMarkup::ForceReply(
-            ForceReply::builder()
-                .force_reply(true)
-                .input_field_placeholder(placeholder.clone())
-                .selective(true)
-                .build(),
-        ),
+        Markup::Buttons(keyboard) => inline_keyboard(keyboard),
+        Markup::ForceReply { placeholder } => {
+            json!({ "force_reply": true, "input_field_placeholder": placeholder, "selective": true })
+        }
     }
 }
 
-fn inline_keyboard(keyboard: &Keyboard) -> InlineKeyboardMarkup {
-    let rows = keyboard.rows.iter().map(|row| {
-        row.iter()
-            .map(|button| {
-                InlineKeyboardButton::builder()
-                    .text(button.text.clone())
-                    .maybe_callback_data(button.code.clone())
-                    .maybe_url(button.url.clone())
-                    .build()
-            })
-            .collect()
-    });
-    InlineKeyboardMarkup::builder().inline_keyboard(rows.collect()).build()
+fn inline_keyboard(keyboard: &Keyboard) -> Value {
+    let button = |Button { text, code, url }: &Button| {
+        let mut button = json!({ "text": text });
+        set(&mut button, "callback_data", code.as_deref());
+        set(&mut button, "url", url.as_deref());
+        button
+    };
+    let rows: Vec<Vec<_>> = keyboard.rows.iter().map(|row| row.iter().map(button).collect()).collect();
+    json!({ "inline_keyboard": rows })
 }

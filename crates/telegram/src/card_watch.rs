@@ -67,10 +67,10 @@ pub(crate) async fn update_all(context: &BotContext, session: Option<&SessionIde
         Some(session) => format!("card/{}/{session}/", context.bot),
         None => format!("card/{}/", context.bot),
     };
-    for (key, record) in context.ledger.chat_records(&prefix, CARDS).await? {
+    for (key, record) in context.ledger.keyed_records(&prefix, CARDS).await? {
         match serde_json::from_str::<SentCard>(&record.body) {
             Ok(card) => update(context, &key, &card).await?,
-            Err(_) => context.ledger.remove_chat_record(&key).await?,
+            Err(_) => context.ledger.remove_keyed_record(&key).await?,
         }
     }
     Ok(())
@@ -98,7 +98,7 @@ async fn update(context: &BotContext, key: &str, card: &SentCard) -> LedgerResul
         }
     }
     context.put(&messages).await?;
-    context.ledger.remove_chat_record(key).await
+    context.ledger.remove_keyed_record(key).await
 }
 
 async fn state(context: &BotContext, subject: &CardSubject) -> LedgerResult<CardState> {

@@ -301,7 +301,7 @@ impl UpdateHandler {
                 match self.messages(&work, outcome, live.message()).await {
                     Ok(messages) => {
                         self.finish(work.to.update, &messages).await;
-                        let _ = context.ledger.remove_chat_record(&live_key(context, work.to.update)).await;
+                        let _ = context.ledger.remove_keyed_record(&live_key(context, work.to.update)).await;
                         return;
                     }
                     Err(error) if backoff.failures() >= TRIES => {

@@ -68,7 +68,7 @@ impl InboxCards {
     /// Whether the person has a card about it already.
     async fn has_card(&self, session: &SessionIdentity, user: i64, subject: &str) -> LedgerResult<bool> {
         let prefix = format!("card/{}/{session}/{user}/", self.context.bot);
-        let cards = self.context.ledger.chat_records(&prefix, 100).await?;
+        let cards = self.context.ledger.keyed_records(&prefix, 100).await?;
         let about =
             |body: &str| serde_json::from_str::<SentCard>(body).is_ok_and(|card| card.subject.subject == subject);
         Ok(cards.iter().any(|(_, record)| about(&record.body)))

@@ -87,7 +87,6 @@ impl<'a> LiveMessage<'a> {
             | Progress::Replied { .. }
             | Progress::ToolOutput { .. }
             | Progress::ToolEnded { .. }
-            | Progress::Decided(_)
             | Progress::Said(_)
             | Progress::Compacted { .. } => {}
         }

@@ -17,7 +17,7 @@ pub(crate) async fn read<T: DeserializeOwned>(
     ledger: &(impl ChatUpdates + ?Sized),
     key: &str,
 ) -> LedgerResult<Option<Stored<T>>> {
-    let Some(record) = ledger.chat_record(key).await? else { return Ok(None) };
+    let Some(record) = ledger.keyed_record(key).await? else { return Ok(None) };
     let value = serde_json::from_str(&record.body).ok();
     Ok(value.map(|value| Stored { revision: record.revision, value }))
 }
@@ -29,7 +29,7 @@ pub(crate) async fn write<T: Serialize>(
     expected: u64,
     value: &T,
 ) -> LedgerResult<bool> {
-    ledger.put_chat_record(key, expected, &text(value)?).await
+    ledger.put_keyed_record(key, expected, &text(value)?).await
 }
 
 /// Writes a record, whatever was in it.
@@ -40,8 +40,8 @@ pub(crate) async fn replace<T: Serialize>(
 ) -> LedgerResult<()> {
     let body = text(value)?;
     for _ in 0..16 {
-        let revision = ledger.chat_record(key).await?.map_or(0, |record| record.revision);
-        if ledger.put_chat_record(key, revision, &body).await? {
+        let revision = ledger.keyed_record(key).await?.map_or(0, |record| record.revision);
+        if ledger.put_keyed_record(key, revision, &body).await? {
             return Ok(());
         }
     }

@@ -116,10 +116,7 @@ fn failed(context: &BotContext, stored: &OutboxMessage, error: &ApiError) -> Del
 async fn send(context: &BotContext, message: &OutgoingMessage) -> Result<i64, ApiError> {
     let chat = message.chat;
     match &message.content {
-        Content::Document { name, content, caption } => {
-            let file = document(name, content).map_err(|error| ApiError::Unavailable(error.to_string()))?;
-            context.api.send_document(chat, &file.path().join(name), caption).await
-        }
+        Content::Document { name, content, caption } => context.api.send_document(chat, name, content, caption).await,
         Content::Text { text, entities, markup } => {
             let text = FormattedText { text: text.clone(), entities: entities.clone() };
             match send_text(context, message, &text, markup.as_ref()).await {
@@ -152,12 +149,6 @@ async fn send_text(
         }
     }
     context.api.send_message(message.chat, text, markup).await
-}
-
-fn document(name: &str, content: &str) -> std::io::Result<tempfile::TempDir> {
-    let folder = tempfile::tempdir()?;
-    std::fs::write(folder.path().join(name), content)?;
-    Ok(folder)
 }
 
 /// Notes what a message is a card of, so that it is found when that is decided elsewhere.

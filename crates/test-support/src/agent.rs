@@ -39,7 +39,7 @@ impl AgentSetup {
         }
     }
 
-    /// The same for another process.
+    /// Sets the process that owns the agent's work.
     pub fn owned_by(mut self, owner: &str) -> Self {
         self.options.owner = owner.to_owned();
         self
@@ -76,7 +76,7 @@ impl AgentSetup {
         self.agent_of(self.engine(ledger), model)
     }
 
-    /// The same with an engine that exists.
+    /// An agent on an engine that exists.
     pub fn agent_of(&self, engine: Engine, model: impl Model) -> Agent {
         Agent::new(engine, Arc::new(model), self.files(), self.tools.clone(), self.options.clone())
     }

@@ -195,7 +195,7 @@ impl FakeBotApi {
         self.state().holds.push(Hold { method: method.to_owned(), point, text: None });
     }
 
-    /// The same for calls with exactly this text.
+    /// Holds calls with exactly this text.
     pub fn hold_text(&self, method: &str, point: HoldPoint, text: &str) {
         self.state().holds.push(Hold { method: method.to_owned(), point, text: Some(text.to_owned()) });
     }
@@ -243,7 +243,7 @@ impl FakeBotApi {
         self.deliver(json!({ "message": message(user, user, "private", rest) }))
     }
 
-    /// The same in a group.
+    /// A person replies to a message in a group.
     pub fn reply_in_group(&self, group: i64, user: i64, to: i64, text: &str) -> i64 {
         let rest = json!({ "text": text, "reply_to_message": { "message_id": to } });
         self.deliver(json!({ "message": message(group, user, "supergroup", rest) }))

@@ -45,10 +45,10 @@ use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
-use planwright_engine::chat_updates::{ChatRecord, ChatUpdates, PendingUpdate, Poller, ReceivedUpdate};
+use planwright_engine::chat_updates::{ChatUpdates, KeyedRecord, PendingUpdate, Poller, ReceivedUpdate};
 use planwright_engine::ledger::{
-    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerResult, MemoryVector, Page, PlanSummary,
-    StoredSession, Submission,
+    ApprovalStore, ChatStore, Committed, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseStore, Ledger,
+    LedgerResult, MemoryStore, MemoryVector, Page, PlanStore, PlanSummary, SessionStore, StoredSession, Submission,
 };
 use planwright_engine::outbox::{Delivery, NewMessage, Outbox, OutboxMessage, TakeMessages, Undelivered};
 use planwright_engine::server_ledger::{
@@ -65,66 +65,78 @@ pub struct Forwarding<L>(pub L);
 
 /// Each method is named once here; the macro writes the default that forwards it and the implementation that calls it.
 macro_rules! forwarding_ledger {
-    ($(async fn $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
+    ($($store:ident { $(async fn $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)* })*) => {
         /// The methods of [`Ledger`], each of which calls the same method of [`Self::inner`] unless it is overridden.
         #[async_trait]
         pub trait ForwardingLedger: Send + Sync + Debug + 'static {
             /// The ledger that is called. An error is the answer of every method that is not overridden.
             fn inner(&self) -> LedgerResult<&dyn Ledger>;
 
-            $(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
+            $($(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
                 self.inner()?.$method($($argument),*).await
-            })*
+            })*)*
         }
 
-        #[async_trait]
-        impl<L: ForwardingLedger> Ledger for Forwarding<L> {
+        $(#[async_trait]
+        impl<L: ForwardingLedger> $store for Forwarding<L> {
             $(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
                 self.0.$method($($argument),*).await
             })*
-        }
+        })*
     };
 }
 
 forwarding_ledger! {
-    async fn submit(submission: Submission) -> Committed;
-    async fn session(session: &SessionIdentity) -> Option<StoredSession>;
-    async fn sessions(after: Option<u64>, limit: u32) -> Page<StoredSession>;
-    async fn walk_sessions(after: Option<u64>, limit: u32) -> Page<StoredSession>;
-    async fn count_sessions() -> u64;
-    async fn count_undelivered() -> u64;
-    async fn sessions_with_key(key: &ConversationKey) -> Vec<SessionIdentity>;
-    async fn snapshot(session: &SessionIdentity, plan: Option<&PlanId>) -> Snapshot;
-    async fn candidates(session: &SessionIdentity, reference: &PlanReference) -> Vec<PlanCandidate>;
-    async fn session_of(plan: &PlanId) -> Option<SessionIdentity>;
-    async fn is_request_known(request: &RequestId) -> bool;
-    async fn plans(session: &SessionIdentity, before: Option<u64>, limit: u32) -> Page<PlanSummary>;
-    async fn journal(session: &SessionIdentity, after: u64, limit: u32) -> Vec<SealedEntry>;
-    async fn conversation(session: &SessionIdentity, from: u64, limit: u32) -> Vec<Entry>;
-    async fn plan_journal(session: &SessionIdentity, plan: &PlanId) -> Vec<Result<Entry, DamagedRow>>;
-    async fn version_entry(session: &SessionIdentity, plan: &PlanId, version: u32) -> Option<Entry>;
-    async fn version_index(session: &SessionIdentity) -> BTreeSet<VersionIndexEntry>;
-    async fn stored_plans(session: &SessionIdentity) -> (BTreeMap<PlanId, Plan>, Vec<DamagedRow>);
-    async fn memory_matches(chain: &ScopeChain, lookups: &[String]) -> MemoryMatches;
-    async fn memory_items(chain: &ScopeChain, places: &[Place]) -> FoundMemories;
-    async fn memories(chain: &ScopeChain, before: Option<u64>, limit: u32) -> FoundMemories;
-    async fn memories_named(chain: &ScopeChain, piece: &str) -> FoundMemories;
-    async fn orphans() -> Vec<DamagedRow>;
-    async fn memory_vectors(chain: &ScopeChain, model: &str, limit: u32) -> Vec<MemoryVector>;
-    async fn keep_vectors(model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> ();
-    async fn derived_rows(session: &SessionIdentity, promoted: &[MemoryId]) -> DerivedRows;
-    async fn acquire_lease(session: &SessionIdentity, owner: &str, ttl: Duration) -> Option<Lease>;
-    async fn renew_lease(lease: &Lease, ttl: Duration) -> bool;
-    async fn lease(session: &SessionIdentity) -> Option<Lease>;
-    async fn release_lease(lease: &Lease) -> ();
-    async fn delete_session(lease: &Lease) -> ();
-    async fn approval_records() -> Vec<SealedRecord>;
-    async fn approval_head() -> Option<[u8; 32]>;
-    async fn add_approval_record(record: &SealedRecord) -> bool;
-    async fn active_session(transport: &TransportChat) -> Option<SessionIdentity>;
-    async fn point(transport: &TransportChat, session: &SessionIdentity) -> ();
-    async fn heartbeat(owner: &str, now: Timestamp) -> ();
-    async fn alive_at(owner: &str) -> Option<Timestamp>;
+    SessionStore {
+        async fn submit(submission: Submission) -> Committed;
+        async fn session(session: &SessionIdentity) -> Option<StoredSession>;
+        async fn sessions(after: Option<u64>, limit: u32) -> Page<StoredSession>;
+        async fn walk_sessions(after: Option<u64>, limit: u32) -> Page<StoredSession>;
+        async fn count_sessions() -> u64;
+        async fn sessions_with_key(key: &ConversationKey) -> Vec<SessionIdentity>;
+        async fn snapshot(session: &SessionIdentity, plan: Option<&PlanId>) -> Snapshot;
+        async fn is_request_known(request: &RequestId) -> bool;
+        async fn journal(session: &SessionIdentity, after: u64, limit: u32) -> Vec<SealedEntry>;
+        async fn conversation(session: &SessionIdentity, from: u64, limit: u32) -> Vec<Entry>;
+        async fn orphans() -> Vec<DamagedRow>;
+        async fn derived_rows(session: &SessionIdentity, promoted: &[MemoryId]) -> DerivedRows;
+        async fn delete_session(lease: &Lease) -> ();
+    }
+    PlanStore {
+        async fn candidates(session: &SessionIdentity, reference: &PlanReference) -> Vec<PlanCandidate>;
+        async fn session_of(plan: &PlanId) -> Option<SessionIdentity>;
+        async fn plans(session: &SessionIdentity, before: Option<u64>, limit: u32) -> Page<PlanSummary>;
+        async fn plan_journal(session: &SessionIdentity, plan: &PlanId) -> Vec<Result<Entry, DamagedRow>>;
+        async fn version_entry(session: &SessionIdentity, plan: &PlanId, version: u32) -> Option<Entry>;
+        async fn version_index(session: &SessionIdentity) -> BTreeSet<VersionIndexEntry>;
+        async fn stored_plans(session: &SessionIdentity) -> (BTreeMap<PlanId, Plan>, Vec<DamagedRow>);
+    }
+    MemoryStore {
+        async fn memory_matches(chain: &ScopeChain, lookups: &[String]) -> MemoryMatches;
+        async fn memory_items(chain: &ScopeChain, places: &[Place]) -> FoundMemories;
+        async fn memories(chain: &ScopeChain, before: Option<u64>, limit: u32) -> FoundMemories;
+        async fn memories_named(chain: &ScopeChain, piece: &str) -> FoundMemories;
+        async fn memory_vectors(chain: &ScopeChain, model: &str, limit: u32) -> Vec<MemoryVector>;
+        async fn keep_vectors(model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> ();
+    }
+    LeaseStore {
+        async fn acquire_lease(session: &SessionIdentity, owner: &str, ttl: Duration) -> Option<Lease>;
+        async fn renew_lease(lease: &Lease, ttl: Duration) -> bool;
+        async fn lease(session: &SessionIdentity) -> Option<Lease>;
+        async fn release_lease(lease: &Lease) -> ();
+        async fn heartbeat(owner: &str, now: Timestamp) -> ();
+        async fn alive_at(owner: &str) -> Option<Timestamp>;
+    }
+    ChatStore {
+        async fn active_session(transport: &TransportChat) -> Option<SessionIdentity>;
+        async fn point(transport: &TransportChat, session: &SessionIdentity) -> ();
+        async fn count_undelivered() -> u64;
+    }
+    ApprovalStore {
+        async fn approval_records() -> Vec<SealedRecord>;
+        async fn approval_head() -> Option<[u8; 32]>;
+        async fn add_approval_record(record: &SealedRecord) -> bool;
+    }
 }
 
 macro_rules! forwarding_server_ledger {
@@ -138,7 +150,7 @@ macro_rules! forwarding_server_ledger {
             /// Called before each method of the outbox and of the updates of chat services, with its name.
             async fn before(&self, _method: &'static str) {}
 
-            /// The same after it.
+            /// Is called after each method.
             async fn after(&self, _method: &'static str) {}
 
             fn changes(&self) -> broadcast::Receiver<StoreChange> {
@@ -246,9 +258,9 @@ forwarding_port! {
         async fn assign_update(bot: &str, id: i64, session: &SessionIdentity) -> ();
         async fn finish_update(bot: &str, id: i64, messages: &[NewMessage], now: Timestamp) -> ();
         async fn forget_updates(before: Timestamp) -> ();
-        async fn chat_record(key: &str) -> Option<ChatRecord>;
-        async fn put_chat_record(key: &str, expected: u64, body: &str) -> bool;
-        async fn chat_records(prefix: &str, limit: u32) -> Vec<(String, ChatRecord)>;
-        async fn remove_chat_record(key: &str) -> ();
+        async fn keyed_record(key: &str) -> Option<KeyedRecord>;
+        async fn put_keyed_record(key: &str, expected: u64, body: &str) -> bool;
+        async fn keyed_records(prefix: &str, limit: u32) -> Vec<(String, KeyedRecord)>;
+        async fn remove_keyed_record(key: &str) -> ();
     }
 }

@@ -38,7 +38,7 @@ impl KilledLedger {
         Self::make(inner, at, None)
     }
 
-    /// The same, for a place that the process passes all the time: it counts after the first call of `once_called`.
+    /// Kills at a place that the process passes all the time: it counts after the first call of `once_called`.
     pub fn around_once_called(
         inner: Arc<dyn ServerLedger>,
         once_called: &'static str,

@@ -175,7 +175,7 @@ impl Store {
 }
 
 /// The last schema before today's. A new migration needs the content of the version before it here.
-const LATEST_EARLIER: usize = 14;
+const LATEST_EARLIER: usize = 15;
 
 /// Up to this version each content is that of a whole store; later ones add to it.
 const STANDALONE: usize = 3;
@@ -196,6 +196,7 @@ const SQLITE_CONTENT: [&str; LATEST_EARLIER] = [
     include_str!("stores/version_12_sqlite.sql"),
     include_str!("stores/version_13_sqlite.sql"),
     include_str!("stores/version_14_sqlite.sql"),
+    include_str!("stores/version_15_sqlite.sql"),
 ];
 
 const POSTGRES_CONTENT: [&str; LATEST_EARLIER] = [
@@ -214,6 +215,7 @@ const POSTGRES_CONTENT: [&str; LATEST_EARLIER] = [
     include_str!("stores/version_12_postgres.sql"),
     include_str!("stores/version_13_postgres.sql"),
     include_str!("stores/version_14_postgres.sql"),
+    include_str!("stores/version_15_postgres.sql"),
 ];
 
 const SQLITE_MIGRATIONS: [&str; LATEST_EARLIER] = [
@@ -231,6 +233,7 @@ const SQLITE_MIGRATIONS: [&str; LATEST_EARLIER] = [
     include_str!("../../store/src/sqlite/migrations/012.sql"),
     include_str!("../../store/src/sqlite/migrations/013.sql"),
     include_str!("../../store/src/sqlite/migrations/014.sql"),
+    include_str!("../../store/src/sqlite/migrations/015.sql"),
 ];
 
 const POSTGRES_MIGRATIONS: [&str; LATEST_EARLIER] = [
@@ -248,6 +251,7 @@ const POSTGRES_MIGRATIONS: [&str; LATEST_EARLIER] = [
     include_str!("../../store/src/postgres/migrations/012.sql"),
     include_str!("../../store/src/postgres/migrations/013.sql"),
     include_str!("../../store/src/postgres/migrations/014.sql"),
+    include_str!("../../store/src/postgres/migrations/015.sql"),
 ];
 
 /// The server that the tests may use.

@@ -37,7 +37,7 @@ impl Watcher {
     }
 
     fn tell(&self, progress: Progress) {
-        if let Some(to) = self.to.as_ref().filter(|_| !matches!(progress, Progress::Decided(_))) {
+        if let Some(to) = &self.to {
             let _ = to.send(progress);
         }
     }
@@ -64,7 +64,7 @@ pub trait Talk {
         self.send_as(None, session, by, text, watcher)
     }
 
-    /// The same for a request that has a name.
+    /// Sends a message as a request with an id.
     fn send_as(
         &self,
         id: Option<RequestId>,

@@ -248,7 +248,7 @@ impl Connection {
         }
     }
 
-    /// Why the connection ended, with the last words of a program.
+    /// Why the connection ended, with the last output of a program.
     pub(crate) async fn end_reason(&self) -> String {
         explain(self.reason.get(), self.program.as_ref()).await
     }

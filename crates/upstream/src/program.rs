@@ -1,4 +1,4 @@
-//! A server that is a program: its start, its last words and its end.
+//! A server that is a program: its start, its last output and its end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl ServerProgram {
         }
     }
 
-    /// Why it ended, with its last words. It may still be ending.
+    /// Why it ended, with its last output. It may still be ending.
     pub(crate) async fn exit_message(&self) -> String {
         let end = timeout(EXIT_TIMEOUT, self.handle.wait()).await;
         if end.is_ok() {
@@ -68,7 +68,7 @@ impl ServerProgram {
             Ok(CommandEnd::Lost { reason }) => reason,
         };
         match self.last_line() {
-            Some(line) => format!("{message}; its last words: {line}"),
+            Some(line) => format!("{message}; its last output: {line}"),
             None => message,
         }
     }

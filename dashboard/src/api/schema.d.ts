@@ -359,7 +359,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -454,7 +454,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -498,7 +498,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -818,7 +818,7 @@ export interface paths {
                     limit?: number;
                     /** @description A question or a few words. Without it all memories are listed, the newest first. */
                     q?: string;
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -939,7 +939,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -982,7 +982,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -1052,7 +1052,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -1114,7 +1114,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -1157,7 +1157,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -1346,7 +1346,7 @@ export interface paths {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     limit?: number;
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -1410,11 +1410,11 @@ export interface paths {
          */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                     /** @description An earlier version; the current one if it is not said. */
                     version?: number;
                 };
@@ -1525,11 +1525,11 @@ export interface paths {
          */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -1626,15 +1626,15 @@ export interface paths {
         put?: never;
         /**
          * Ask for what a passkey signs to approve a plan
-         * @description The same call with the answer of the passkey as `passkey` approves it. Nothing is decided by this.
+         * @description Repeat the call to `approve` with the passkey's answer as `passkey`. Nothing is decided by this.
          */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -1696,11 +1696,11 @@ export interface paths {
          */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -1799,11 +1799,11 @@ export interface paths {
          */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                     /** @description Only what this step changed, from 1. */
                     step?: number;
                 };
@@ -1891,13 +1891,13 @@ export interface paths {
          */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The older version; the one before `to` if it is not said. 0 is a plan with nothing in it. */
                     from?: number;
                     /** @description The session the plan belongs to. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                     /** @description The newer version; the last one if it is not said. */
                     to?: number;
                 };
@@ -1964,11 +1964,11 @@ export interface paths {
          */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -2031,11 +2031,11 @@ export interface paths {
         /** Read a plan as one text */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -2084,11 +2084,11 @@ export interface paths {
          */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -2146,11 +2146,11 @@ export interface paths {
         /** Reject a plan */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -2253,11 +2253,11 @@ export interface paths {
          */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -2357,11 +2357,11 @@ export interface paths {
          */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -2409,11 +2409,11 @@ export interface paths {
          */
         put: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -2480,11 +2480,11 @@ export interface paths {
          */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -2586,11 +2586,11 @@ export interface paths {
          */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
-                    sessionId: string;
+                    sessionId?: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -2948,7 +2948,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -3073,7 +3073,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -3147,7 +3147,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -3224,7 +3224,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -3296,7 +3296,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -3402,7 +3402,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -3442,7 +3442,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -3505,7 +3505,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: {
                     /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
@@ -4592,7 +4592,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -4689,7 +4689,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -4734,7 +4734,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path: {
@@ -4787,7 +4787,7 @@ export interface paths {
                 query: {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
-                    sessionId: string;
+                    sessionId: components["schemas"]["ConversationKey"];
                 };
                 header?: never;
                 path?: never;
@@ -4910,6 +4910,7 @@ export interface components {
         Actor: {
             kind: components["schemas"]["ActorKind"];
             name: string;
+            presence?: components["schemas"]["Presence"] | null;
             /** @description The surface it came through, such as `cli` or `mcp`. */
             through: string;
         };
@@ -4919,7 +4920,7 @@ export interface components {
         AnchorDraft: {
             prefix?: string | null;
             quote?: string | null;
-            step?: string | null;
+            step?: components["schemas"]["StepId"] | null;
             suffix?: string | null;
         };
         /** @description A step, or words with some of the text around them, or nothing for the whole plan. */
@@ -4964,7 +4965,7 @@ export interface components {
             approver?: string | null;
             channel?: components["schemas"]["Channel"] | null;
             /** @description The digest of the version that the person was shown. */
-            digest: string;
+            digest: components["schemas"]["Digest"];
             /** @description Only approve; `resume` starts the work. */
             later?: boolean | null;
             note?: string | null;
@@ -4975,7 +4976,7 @@ export interface components {
             passphrase?: string | null;
             /** @description Whether the comments of the draft go with it, as notes. */
             review?: boolean | null;
-            sessionId?: string | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
             /** @description The positions of the steps not to be done, from 1. */
             skip?: number[] | null;
             /** @description Pause after each step until a person has looked at it. */
@@ -5178,7 +5179,7 @@ export interface components {
             /** @description What is different now, one diff for each file, by path. Files that were put back are not among them. */
             files: components["schemas"]["FileDiffView"][];
             sessionId: string;
-            /** @description The same by turn, in order. */
+            /** @description The changes by turn, in order. */
             turns: components["schemas"]["TurnChangesView"][];
             /** @description What commands changed. It is not kept, so it cannot be undone. */
             uncovered: components["schemas"]["ChangedPathsView"];
@@ -5227,14 +5228,19 @@ export interface components {
         CommentDraft: {
             anchor: components["schemas"]["AnchorDraft"];
             /** @description The client makes it up; it is unique within the review. */
-            id: string;
+            id: components["schemas"]["CommentId"];
             kind: components["schemas"]["CommentKind"];
             /** @description The new words for `replace`; may be left out for `strike`. */
             text?: string;
         };
+        /** @description One comment of a review, unique in the review. */
+        CommentId: string;
         /** @enum {string} */
         CommentKind: "comment" | "replace" | "strike";
-        /** @enum {string} */
+        /**
+         * @description What became of a comment in a later version.
+         * @enum {string}
+         */
         CommentState: "open" | "addressed" | "orphaned";
         CommentView: {
             anchor: components["schemas"]["AnchorView"];
@@ -5244,6 +5250,7 @@ export interface components {
             state?: components["schemas"]["CommentState"];
             text: string;
         };
+        ConversationKey: string;
         /** @description How many steps are in each status. */
         Counts: {
             done: number;
@@ -5316,6 +5323,7 @@ export interface components {
             /** @enum {string} */
             mark: "gap";
         };
+        Digest: string;
         DocumentView: {
             /** @description Who wrote this version. */
             by: string;
@@ -5335,7 +5343,7 @@ export interface components {
          */
         Enabling: {
             channel?: components["schemas"]["Channel"] | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             style?: components["schemas"]["PlanStyle"] | null;
         };
         /** @description A plan that ended, in a list over all sessions. */
@@ -5401,7 +5409,7 @@ export interface components {
             feedback?: string;
             /** @description Whether the comments of the draft go with it. */
             review?: boolean | null;
-            sessionId?: string | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
         };
         FileDiffView: {
             addedLines: number;
@@ -5419,7 +5427,7 @@ export interface components {
             addedAt: string;
             /** Format: date-time */
             changedAt: string;
-            id: string;
+            id: components["schemas"]["GoalId"];
             note: string | null;
             /**
              * Format: int32
@@ -5438,12 +5446,17 @@ export interface components {
             note?: string | null;
             status: components["schemas"]["GoalStatus"];
         };
+        /** @description One goal of a session. */
+        GoalId: string;
         Goals: {
             items: components["schemas"]["Goal"][];
         };
         /** @enum {string} */
         GoalStatus: "active" | "paused" | "done" | "cancelled";
-        /** @enum {string} */
+        /**
+         * @description How far a permission reaches.
+         * @enum {string}
+         */
         Grant: "once" | "plan" | "always" | "no";
         Inbox: {
             damaged?: components["schemas"]["DamagedView"][];
@@ -5465,7 +5478,7 @@ export interface components {
              * @description How many different approvers have to sign.
              */
             people: number;
-            /** @description The same in words. */
+            /** @description What is missing, as a sentence. */
             words: string;
         };
         JournalPage: {
@@ -5487,7 +5500,7 @@ export interface components {
          */
         Leaving: {
             channel?: components["schemas"]["Channel"] | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
         };
         /** @enum {string} */
         ListName: "assumptions" | "risks" | "verification" | "files";
@@ -5545,7 +5558,7 @@ export interface components {
              * @description From then on it is not found any more.
              */
             expiresAt?: string;
-            id: string;
+            id: components["schemas"]["MemoryId"];
             kind: components["schemas"]["MemoryKind"];
             /** @description `global`, `session:CHANNEL:KEY`, `goal:CHANNEL:KEY:GOAL` or `task:TASK` */
             scope: string;
@@ -5560,7 +5573,12 @@ export interface components {
             tags: string[];
             trust: components["schemas"]["MemoryTrust"];
         };
-        /** @enum {string} */
+        /** @description One memory item, unique in the whole store. */
+        MemoryId: string;
+        /**
+         * @description What is remembered. The kind decides the scope that an item is written to.
+         * @enum {string}
+         */
         MemoryKind: "fact" | "preference" | "decision" | "constraint" | "result";
         /** @description What a rule offers to be remembered. */
         MemoryOffer: {
@@ -5568,7 +5586,7 @@ export interface components {
             at: string;
             content: string;
             /** @description The id that the memory has once it is accepted. */
-            id: string;
+            id: components["schemas"]["MemoryId"];
             kind: components["schemas"]["MemoryKind"];
             /** @description Where it is written. */
             scope: string;
@@ -5594,7 +5612,7 @@ export interface components {
             session?: string;
         };
         /**
-         * @description Who wrote it.
+         * @description How far an item can be trusted, by who wrote it.
          * @enum {string}
          */
         MemoryTrust: "person" | "agent" | "system";
@@ -5663,7 +5681,7 @@ export interface components {
          */
         NewGoal: {
             channel?: components["schemas"]["Channel"] | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             title: string;
         };
         /**
@@ -5678,7 +5696,7 @@ export interface components {
             kind?: components["schemas"]["MemoryKind"] | null;
             /** @description The session if it is not said. Nothing is saved as `global` directly. */
             scope?: string | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             tags?: string[];
         };
         /**
@@ -5725,7 +5743,7 @@ export interface components {
             channel?: components["schemas"]["Channel"] | null;
             /** @description The id or number of a goal: a `GOAL_RUN` on its first open task. */
             goalId?: string | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             /**
              * @description The id or number of a task. Without goal and task the session's first active goal is worked towards, else its first
              *     open task.
@@ -5748,7 +5766,7 @@ export interface components {
             goalId?: string | null;
             /** Format: int32 */
             maxExecutions?: number | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             /** @description A name such as `Europe/Berlin`; UTC if it is not said. */
             timeZone?: string | null;
             /** @description What is done each time. */
@@ -5779,7 +5797,7 @@ export interface components {
             channel?: components["schemas"]["Channel"] | null;
             /** @description The id or number of the goal that it belongs to. */
             goalId?: string | null;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             title: string;
         };
         NextStep: {
@@ -5928,15 +5946,14 @@ export interface components {
             approver?: string | null;
             channel?: components["schemas"]["Channel"] | null;
             /** @description The digest of the call that the person was shown. */
-            digest: string;
+            digest: components["schemas"]["Digest"];
             grant: components["schemas"]["Grant"];
             /**
              * @description The approver's passphrase, where the policy asks for a verified person. It is taken from this machine or over HTTPS
              *     only, and without an `Idempotency-Key`.
              */
             passphrase?: string | null;
-            /** @description The session that asks. Without it the answer finds the session as long as it asks. */
-            sessionId?: string | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
             /** @description What the person says to the agent about it. */
             words?: string | null;
         };
@@ -5984,7 +6001,7 @@ export interface components {
             sessionId: string;
             /** @description Only this step, from 1. */
             step: number | null;
-            /** @description The same by step. */
+            /** @description The changes by step. */
             steps: components["schemas"]["StepChangesView"][];
             /** @description What commands changed. It is not kept, so it cannot be undone. */
             uncovered: components["schemas"]["ChangedPathsView"];
@@ -6009,6 +6026,8 @@ export interface components {
             sessionId: string;
             versions: components["schemas"]["VersionView"][];
         };
+        /** @description One plan, unique in the whole store. */
+        PlanId: string;
         PlanList: {
             channel: components["schemas"]["Channel"];
             damaged?: components["schemas"]["DamagedView"][];
@@ -6039,7 +6058,7 @@ export interface components {
             /** @enum {string} */
             type: "answer";
         } | {
-            plan_id: string;
+            plan_id: components["schemas"]["PlanId"];
             status: components["schemas"]["PlannedAs"];
             /** @enum {string} */
             type: "plan";
@@ -6117,6 +6136,30 @@ export interface components {
             planMode: components["schemas"]["PlanModeView"];
             sessionId: string;
         };
+        /** @description How a person was recognised. It is recorded with every decision. */
+        Presence: {
+            approver: string;
+            /** @enum {string} */
+            kind: "verified";
+        } | {
+            /** @enum {string} */
+            kind: "terminal";
+        } | {
+            /** @enum {string} */
+            kind: "none";
+        } | {
+            /** @enum {string} */
+            kind: "token";
+        } | {
+            /** @enum {string} */
+            kind: "browser";
+        } | {
+            /** @enum {string} */
+            kind: "channel";
+        } | {
+            /** @enum {string} */
+            kind: "rule";
+        };
         /**
          * @description Why a request was refused.
          * @example {
@@ -6171,9 +6214,8 @@ export interface components {
             answers: string[];
             channel?: components["schemas"]["Channel"] | null;
             /** @description The digest of the questions that the person was shown. */
-            digest: string;
-            /** @description The session that asks. Without it the answer finds the session as long as it asks. */
-            sessionId?: string | null;
+            digest: components["schemas"]["Digest"];
+            sessionId?: components["schemas"]["ConversationKey"] | null;
         };
         /**
          * @example {
@@ -6183,7 +6225,7 @@ export interface components {
         Reason: {
             channel?: components["schemas"]["Channel"] | null;
             reason?: string | null;
-            sessionId?: string | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
         };
         ReceivedFile: {
             bytes: number;
@@ -6232,7 +6274,7 @@ export interface components {
             choice?: components["schemas"]["StuckChoice"] | null;
             /** @description The passphrase of an approver, where the approval of the plan takes one. From this machine or over HTTPS only. */
             passphrase?: string | null;
-            sessionId?: string | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
         };
         /**
          * @example {
@@ -6293,9 +6335,8 @@ export interface components {
              * @description When it did something last.
              */
             activeAt: string;
-            /** @description The goal of a `GOAL_RUN`; a `TASK_RUN` has none. */
-            goalId: string | null;
-            id: string;
+            goalId: components["schemas"]["GoalId"] | null;
+            id: components["schemas"]["RunId"];
             /**
              * Format: int32
              * @description Its number in the session.
@@ -6305,15 +6346,17 @@ export interface components {
             reason: string | null;
             runKind: components["schemas"]["RunKind"];
             /** @description The schedule that started it. */
-            scheduleId?: string;
+            scheduleId?: components["schemas"]["ScheduleId"];
             spent: components["schemas"]["Spend"];
             /** Format: date-time */
             startedAt: string;
             /** @description `running`, `paused`, `interrupted`, `completed`, `failed` or `stopped` */
             state: string;
             /** @description The task that it works on now. */
-            taskId: string;
+            taskId: components["schemas"]["TaskId"];
         };
+        /** @description One run of the agent by itself. */
+        RunId: string;
         /** @enum {string} */
         RunKind: "GOAL_RUN" | "TASK_RUN";
         Runs: {
@@ -6325,8 +6368,8 @@ export interface components {
             cron: string;
             /** Format: int32 */
             executions: number;
-            goalId: string | null;
-            id: string;
+            goalId: components["schemas"]["GoalId"] | null;
+            id: components["schemas"]["ScheduleId"];
             /** Format: int32 */
             maxExecutions: number | null;
             /**
@@ -6341,15 +6384,20 @@ export interface components {
             number: number;
             /** @description `active`, `paused` or `ended` */
             status: string;
-            taskId: string;
+            taskId: components["schemas"]["TaskId"];
             timeZone: string;
             /** @description What is done each time. */
             title: string;
         };
+        /** @description One schedule of a session. */
+        ScheduleId: string;
         Schedules: {
             items: components["schemas"]["Schedule"][];
         };
-        /** @enum {string} */
+        /**
+         * @description The decision that a review was sent with.
+         * @enum {string}
+         */
         SentWith: "revise" | "approve";
         Server: {
             /** @description Whether the program contains the dashboard. */
@@ -6429,6 +6477,8 @@ export interface components {
         };
         /** @enum {string} */
         StepField: "agent" | "needs" | "verification" | "commands" | "tool" | "arguments";
+        /** @description One step of a plan, unique in the plan and never used again after the step is removed. */
+        StepId: string;
         StepPreview: {
             /** @description The text after the step. `null` if there is no file then, or if `problem` says why its text is not shown. */
             after: string | null;
@@ -6476,6 +6526,7 @@ export interface components {
         };
         /** @enum {string} */
         StepStatus: "PENDING" | "IN_PROGRESS" | "COMPLETED" | "FAILED" | "SKIPPED" | "UNCERTAIN";
+        /** @description One step of a plan, with what its approval and its latest execution say about it. */
         StepView: {
             agent?: string;
             arguments?: unknown;
@@ -6542,9 +6593,8 @@ export interface components {
             addedAt: string;
             /** Format: date-time */
             changedAt: string;
-            /** @description The goal that it belongs to. */
-            goalId: string | null;
-            id: string;
+            goalId: components["schemas"]["GoalId"] | null;
+            id: components["schemas"]["TaskId"];
             note: string | null;
             /**
              * Format: int32
@@ -6563,6 +6613,8 @@ export interface components {
             note?: string | null;
             status: components["schemas"]["TaskStatus"];
         };
+        /** @description One task, unique in the whole store. */
+        TaskId: string;
         Tasks: {
             items: components["schemas"]["Task"][];
         };
@@ -6577,7 +6629,7 @@ export interface components {
             /** @description The approver who accepts them; it may be left out if there is one. */
             approver?: string | null;
             /** @description The digest of the tools that the person was shown. */
-            digest: string;
+            digest: components["schemas"]["Digest"];
             /**
              * @description The approver's passphrase, where the policy asks for a verified person. It is taken from this machine or over HTTPS
              *     only, and without an `Idempotency-Key`.
@@ -6629,7 +6681,7 @@ export interface components {
          */
         Undoing: {
             channel?: components["schemas"]["Channel"] | null;
-            sessionId?: string | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
             /**
              * Format: int32
              * @description Only what this step changed, from 1.
@@ -6773,7 +6825,7 @@ export interface components {
             channel?: components["schemas"]["Channel"] | null;
             /** @description The whole text. */
             markdown: string;
-            sessionId: string;
+            sessionId: components["schemas"]["ConversationKey"];
             /**
              * Format: int32
              * @description The version that the text was made from.

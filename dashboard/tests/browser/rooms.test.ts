@@ -41,7 +41,7 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
       await goal.getByText("Paint the door").waitFor();
       await goal.getByRole("button", { name: "Change task 1" }).click();
       await page.getByRole("menuitem", { name: "Mark as done" }).click();
-      await goal.getByText("1 of 1 tasks over").waitFor();
+      await goal.getByText("1 of 1 tasks finished").waitFor();
       await goal.getByRole("button", { name: "Change goal 1" }).click();
       await page.getByRole("menuitem", { name: "Pause it" }).click();
       await goal.getByText("Paused", { exact: true }).waitFor();

@@ -332,7 +332,7 @@ fn goal_line(state: &AutoState, goal: &Goal) -> String {
     let over = tasks.iter().filter(|task| task.status != TaskStatus::Open).count();
     let note = goal.note.as_ref().map(|note| format!(" ({})", visible(note))).unwrap_or_default();
     format!(
-        "goal {} is {}: {}{note}, {over} of {} tasks over",
+        "goal {} is {}: {}{note}, {over} of {} tasks finished",
         goal.number,
         goal.status,
         visible(&goal.title),

@@ -21,10 +21,9 @@ use planwright_engine::plan_status::{one_line, plan_line};
 use super::show;
 use crate::agent_context::AgentContext;
 use crate::execution::{Executions, summary};
-use crate::replies::Replies;
 use crate::session::input::{Approving, BeginWork, Changes, SeenPlan};
 use crate::session::outcome::{Answer, PlanCard};
-use crate::session::progress::{Decided, Progress};
+use crate::session::progress::Progress;
 use crate::session::task::{InputContext, Running};
 use crate::turn::RequestBuilder;
 
@@ -36,17 +35,11 @@ pub(crate) struct Decisions {
     agent: Arc<AgentContext>,
     requests: RequestBuilder,
     executions: Executions,
-    replies: Replies,
 }
 
 impl Decisions {
-    pub(super) fn new(
-        agent: &Arc<AgentContext>,
-        requests: RequestBuilder,
-        executions: Executions,
-        replies: Replies,
-    ) -> Self {
-        Self { agent: Arc::clone(agent), requests, executions, replies }
+    pub(super) fn new(agent: &Arc<AgentContext>, requests: RequestBuilder, executions: Executions) -> Self {
+        Self { agent: Arc::clone(agent), requests, executions }
     }
 
     pub(super) async fn approve_shown(
@@ -70,7 +63,7 @@ impl Decisions {
         let Some(digest) = shown.map(|shown| shown.digest) else {
             return self.show_first(session, by, &plan, "You have not seen this version here yet.").await;
         };
-        match Box::pin(self.approve(&plan.id, digest, approving, BeginWork::Now, context)).await {
+        match Box::pin(self.approve(Arc::clone(&plan), digest, approving, BeginWork::Now, context)).await {
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::StaleApproval => {
                 let plan = self.agent.engine().plans().get(session, &plan.id).await?;
                 self.show_first(session, by, &plan, "It has changed since you saw it.").await
@@ -95,20 +88,20 @@ impl Decisions {
     /// it is approved is sent as progress.
     pub(crate) async fn approve(
         &self,
-        plan: &PlanId,
+        plan: Arc<Plan>,
         digest: Digest,
         approving: Approving,
         begin: BeginWork,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
-        let approved = self.decide_approval(plan, digest, approving, begin, context).await?;
+        let approved = self.decide_approval(&plan, digest, approving, begin, context).await?;
         Box::pin(self.carry_out_approved(approved, context)).await
     }
 
     async fn carry_out_approved(&self, approved: Approved, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
         let Approved { plan, message, left } = approved;
-        context.progress.send(Progress::Decided(Decided { plan: Arc::clone(&plan), left: left.clone() }));
+        context.progress.decide(&plan, left.clone());
         if let Some(left) = left {
             return Ok(Answer::text(session, format!("{message}\n\n{left}")));
         }
@@ -129,35 +122,36 @@ impl Decisions {
     /// approval; the external agent that drafted the plan; or no process until the plan is resumed.
     async fn decide_approval(
         &self,
-        plan: &PlanId,
+        found: &Plan,
         digest: Digest,
         approving: Approving,
         begin: BeginWork,
         context: &InputContext,
     ) -> LedgerResult<Approved> {
         let (session, by) = (context.session(), context.by());
-        let found = self.agent.engine().plans().get(session, plan).await?;
         // A selection that does not fit is refused with the approval.
         let left_out =
             approving.selection.over(&found.content.steps()).map(|selected| selected.skipped).unwrap_or_default();
         let resume = format!("`/plan resume {}`", found.number);
-        let left = match (begin, self.agent.engine().history().external_author(&found).await?) {
-            (BeginWork::Later, _) => Some(format!("{resume} begins the work.")),
-            (BeginWork::Now, Some(by)) => Some(format!(
-                "The agent that drafted it, {by}, carries it out. {resume} has it carried out here instead."
-            )),
-            (BeginWork::Now, None) => {
-                let able = match self.executions.check_author(&found).await {
-                    Err(LedgerError::Refused(refusal)) => Err(refusal),
-                    Err(error) => return Err(error),
-                    Ok(()) => self.executions.check_able_without(&found, &left_out),
-                };
-                able.err().map(|unable| format!("It cannot be carried out here: {}", unable.message))
-            }
+        let left = match begin {
+            BeginWork::Later => Some(format!("{resume} begins the work.")),
+            BeginWork::Now => match self.agent.engine().history().external_author(found).await? {
+                Some(by) => Some(format!(
+                    "The agent that drafted it, {by}, carries it out. {resume} has it carried out here instead."
+                )),
+                None => {
+                    let able = match self.executions.check_author(found).await {
+                        Err(LedgerError::Refused(refusal)) => Err(refusal),
+                        Err(error) => return Err(error),
+                        Ok(()) => self.executions.check_able_without(found, &left_out),
+                    };
+                    able.err().map(|unable| format!("It cannot be carried out here: {}", unable.message))
+                }
+            },
         };
         let engine = context.engine(self.agent.engine());
         let then = if left.is_some() { AfterApproval::Wait } else { AfterApproval::CarryOut };
-        let plan = engine.plans().approve_with(session, by, plan, digest, approving, then).await?;
+        let plan = engine.plans().approve_with(session, by, &found.id, digest, approving, then).await?;
         Ok(Approved { message: approval_text(&plan), left: waiting_text(&plan).or(left), plan })
     }
 
@@ -177,7 +171,7 @@ impl Decisions {
     ) -> LedgerResult<Answer> {
         let session = context.session();
         let plan = context.engine(self.agent.engine()).plans().reject(session, context.by(), plan, reason).await?;
-        context.progress.send(Progress::decided(&plan));
+        context.progress.decide(&plan, None);
         Ok(Answer::text(session, format!("{} `/plan on` begins a new one.", plan_line(&plan))))
     }
 
@@ -194,7 +188,7 @@ impl Decisions {
         }
         let message = self.ask_for_changes(plan, changes, context, &Running::NOTHING).await?;
         let request = context.part(self.agent.engine(), REVISION).submitter().next_request();
-        Ok(Box::pin(self.replies.answer_message(request, &message, context)).await?.into())
+        Ok(Box::pin(self.executions.answer_message(request, &message, context)).await?.into())
     }
 
     /// Asks for changes and stops the work on the plan. The agent reads them when it works on the plan next.
@@ -208,7 +202,7 @@ impl Decisions {
         let (session, engine) = (context.session(), context.engine(self.agent.engine()));
         let revised = engine.plans().revise(session, context.by(), plan, changes).await?;
         running.stop_work_on(plan).await;
-        context.progress.send(Progress::decided(&revised));
+        context.progress.decide(&revised, None);
         Ok(Answer::text(session, plan_line(&revised)))
     }
 
@@ -227,7 +221,7 @@ impl Decisions {
         let engine = context.engine(self.agent.engine());
         let revised = engine.plans().revise(session, context.by(), plan, changes).await?;
         running.stop_work_on(plan).await;
-        context.progress.send(Progress::decided(&revised));
+        context.progress.decide(&revised, None);
         Ok(format!("Revise plan {}: {message}", revised.number))
     }
 
@@ -242,7 +236,7 @@ impl Decisions {
         let session = context.session();
         let cancelled = context.engine(self.agent.engine()).plans().cancel(session, context.by(), plan, reason).await?;
         running.stop_work_on(plan).await;
-        context.progress.send(Progress::decided(&cancelled));
+        context.progress.decide(&cancelled, None);
         Ok(Answer::text(session, plan_line(&cancelled)))
     }
 }

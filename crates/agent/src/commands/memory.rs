@@ -45,7 +45,7 @@ impl MemoryCommands {
                 let search = memories.search(&chain, &query, FOUND).await?;
                 let note = search.note.map(|note| format!("\n\n{note}")).unwrap_or_default();
                 let found = match search.found.as_slice() {
-                    [] => format!("Nothing that is remembered here has to do with {}.", quoted(&query)),
+                    [] => format!("No memory here matches {}.", quoted(&query)),
                     found => lines(found.iter().map(|found| &found.item)),
                 };
                 found + &note
@@ -68,9 +68,10 @@ impl MemoryCommands {
             MemorySubcommand::Undo => match memories.undo(session, by).await?.event {
                 MemoryEvent::Forgotten { memory, .. } => format!("Memory `{}` is taken back.", memory.short()),
                 MemoryEvent::Restored { memory } => format!("Memory `{}` is back.", memory.short()),
-                MemoryEvent::Saved { item } => format!("Memory `{}` is saved.", item.id.short()),
-                MemoryEvent::Promoted { copy, .. } => format!("Memory `{}` is promoted.", copy.id.short()),
-                MemoryEvent::OfferDeclined { offer } => format!("Offer `{}` is declined.", offer.short()),
+                // The request was carried out before, as another command.
+                event => {
+                    format!("Memory `{}`: {}.", event.memory().short(), event.touches().audit.unwrap_or("changed"))
+                }
             },
             MemorySubcommand::Offers => match memories.offers(session).await?.as_slice() {
                 [] => "Nothing is offered to be remembered. Finished plans, resolved errors of the workbook and the \

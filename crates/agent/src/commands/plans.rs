@@ -15,7 +15,7 @@ use planwright_engine::plan_status::{choices_text, one_line, plan_line, plan_sta
 
 use super::{Decisions, Resuming, show, workbook};
 use crate::agent_context::AgentContext;
-use crate::replies::Replies;
+use crate::execution::Executions;
 use crate::session::input::{Approving, BeginWork, Worker};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::task::{InputContext, Running};
@@ -28,7 +28,7 @@ const PAGE: u32 = 20;
 pub(crate) struct PlanCommands {
     agent: Arc<AgentContext>,
     requests: RequestBuilder,
-    replies: Replies,
+    executions: Executions,
     decisions: Decisions,
 }
 
@@ -36,10 +36,10 @@ impl PlanCommands {
     pub(super) fn new(
         agent: &Arc<AgentContext>,
         requests: RequestBuilder,
-        replies: Replies,
+        executions: Executions,
         decisions: Decisions,
     ) -> Self {
-        Self { agent: Arc::clone(agent), requests, replies, decisions }
+        Self { agent: Arc::clone(agent), requests, executions, decisions }
     }
 
     pub(super) async fn run(&self, command: PlanCommand, context: &InputContext) -> LedgerResult<Answer> {
@@ -73,7 +73,7 @@ impl PlanCommands {
                 // In a box, because it is larger than all other commands.
                 Box::pin(workbook::begin(self.agent.engine(), &text, context)).await?;
                 let request = context.engine(self.agent.engine()).submitter().next_request();
-                Ok(Box::pin(self.replies.answer_message(request, &text, context)).await?.into())
+                Ok(Box::pin(self.executions.answer_message(request, &text, context)).await?.into())
             }
             PlanCommand::Files(switch) => workbook::switch(self.agent.engine(), switch, context).await,
             PlanCommand::Approve { plan, selection, step_by_step, note } => {

@@ -209,7 +209,7 @@ impl ExecutionRunner<'_> {
             Some(Ok(())) => {}
             Some(Err(refusal)) => return failed(&refusal, uncounted),
             None => {
-                let note = "checking its arguments broke down; the log says more";
+                let note = "checking its arguments crashed; see the log";
                 return (outcome(StepStatus::Failed, note), None, nothing(), uncounted);
             }
         }
@@ -254,7 +254,7 @@ impl ExecutionRunner<'_> {
                     (ended, None)
                 }
                 Ok(Some(Err(refusal))) => (outcome(StepStatus::Failed, &refusal.message), None),
-                Ok(None) => (outcome(broken(due.tool.effect()), "it broke down; the log says more"), None),
+                Ok(None) => (outcome(broken(due.tool.effect()), "the call crashed; see the log"), None),
                 Err(_) => {
                     let note = format!("it did not end within {} seconds and was given up", limit.as_secs_f32());
                     (outcome(broken(due.tool.effect()), &note), None)
@@ -275,7 +275,7 @@ impl ExecutionRunner<'_> {
         context.in_workspace(&self.workspace).named(call_id.as_str()).watched_by(&self.context.progress)
     }
 
-    /// The same gate as everywhere. What a rule approved because it only reads does nothing but read.
+    /// Asks the gate about a call. A plan that a rule approved because it only reads may do nothing but read.
     fn judge(&self, plan: &Plan, due: &ReadyStep) -> GateDecision {
         let by_rule = plan.approval.as_ref().is_some_and(|approval| approval.by.kind == ActorKind::Policy);
         if by_rule && due.tool.effect() != ToolEffect::ReadsOnly {
@@ -373,7 +373,7 @@ fn ended(results: &[StepResult]) -> (Vec<EndedStep>, Option<ExecutionAbort>) {
     (steps.collect(), abort)
 }
 
-/// A call that broke down or was given up may have had its effect, unless it has none.
+/// A call that crashed or was given up may have had its effect, unless it has none.
 const fn broken(effect: ToolEffect) -> StepStatus {
     match effect {
         ToolEffect::ReadsOnly | ToolEffect::Repeatable => StepStatus::Failed,

@@ -53,7 +53,7 @@ impl<'a> DocumentWork<'a> {
             Some(_) | None => {}
         }
         let before = self.engine().plans().get(session, plan).await?.status;
-        Box::pin(self.executions.finish_first(context)).await?;
+        Box::pin(self.executions.turns.finish_first(context, self.executions)).await?;
         let now = self.engine().plans().get(session, plan).await?;
         // The interrupted turn worked on this plan and finished it.
         if before == PlanStatus::Executing && now.status != PlanStatus::Executing {
@@ -103,12 +103,13 @@ impl<'a> DocumentWork<'a> {
             let system = Actor::system(session.channel.as_str());
             let snapshot = self.executions.turns.snapshot(session).await?;
             let prepared = self.executions.turns.prepare(&snapshot, message).await?;
-            let outcome = match Box::pin(self.executions.begin_turn(&system, &prepared, context)).await? {
-                Begun::New(mut turn) => Box::pin(turn.finish_turn()).await?,
-                Begun::Replayed { turn, seq } => {
-                    return Ok(Box::pin(self.executions.turns.outcome_of(&turn, seq, context)).await?.into());
-                }
-            };
+            let outcome =
+                match Box::pin(self.executions.turns.begin_turn(&system, &prepared, context, self.executions)).await? {
+                    Begun::New(mut turn) => Box::pin(turn.finish_turn()).await?,
+                    Begun::Replayed { turn, seq } => {
+                        return Ok(Box::pin(self.executions.turns.outcome_of(&turn, seq, context)).await?.into());
+                    }
+                };
             match self.to_nudge(&outcome).await? {
                 Some(open) => {
                     context.progress.send(Progress::Finished(Box::new(outcome)));

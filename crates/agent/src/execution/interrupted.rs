@@ -60,7 +60,7 @@ pub(super) async fn stop_session(
     Ok(stopped)
 }
 
-/// The same for a request that may arrive twice: it stops what runs when it arrives first, and nothing later.
+/// Stops the work for a request that may arrive twice: only its first arrival stops what runs.
 pub(super) async fn stop_once(engine: &Engine, context: &InputContext, running: &Running) -> LedgerResult<bool> {
     if context.find_committed(engine).await?.is_some() {
         return Ok(true);

@@ -1,4 +1,4 @@
-//! Signs of life of a process that drives runs. Without them, processes on other machines count its runs as interrupted.
+//! Heartbeats of a process that drives runs. Without them, processes on other machines count its runs as interrupted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use tokio::time::timeout;
 
 use crate::agent_context::AgentContext;
 
-/// How often a process gives a sign of life while it drives runs.
+/// How often a process sends a heartbeat while it drives runs.
 const INTERVAL: Duration = Duration::from_secs(20);
 /// A process counts as ended after this time without one.
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Gives signs of life until this process drives no run.
+/// Sends heartbeats until this process drives no run.
 pub(super) fn start(agent: &Arc<AgentContext>) {
     let weak = Arc::downgrade(agent);
     agent.runs.tasks.spawn(async move {
@@ -34,7 +34,7 @@ pub(super) fn start(agent: &Arc<AgentContext>) {
     });
 }
 
-/// Whether neither the run nor its process has given a sign of life for too long.
+/// Whether neither the run nor its process has sent a heartbeat for too long.
 pub(super) async fn is_missing(agent: &AgentContext, run: &AutoRun) -> LedgerResult<bool> {
     let now = agent.engine().now();
     let is_long_ago = |at| between(at, now) > HEARTBEAT_TIMEOUT;

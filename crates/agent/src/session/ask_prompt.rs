@@ -14,7 +14,7 @@ pub fn ask_text(waiting: &WaitingAsk) -> String {
     }
 }
 
-/// The same with what to type. In Markdown.
+/// What the agent asks, with what to type, in Markdown.
 pub(crate) fn ask_prompt(waiting: &WaitingAsk) -> String {
     match &waiting.ask.subject {
         AskSubject::Permission(_) => {

@@ -56,7 +56,7 @@ impl LeaseGuard {
         self.held.confirm(ledger).await
     }
 
-    /// The same, with a question to the store even if the lease is valid by the clock.
+    /// Whether the lease is still held. The store is asked even if the lease is valid by the clock.
     pub(crate) async fn confirm_now(&self, ledger: &dyn Ledger) -> LedgerResult<bool> {
         Ok(!self.held.lost.is_cancelled() && self.held.renew(ledger).await?)
     }

@@ -27,7 +27,7 @@ pub struct TurnOutcome {
     pub reply: String,
     /// A plan whose current version the person has not seen.
     pub plan: Option<PlanCard>,
-    /// The same as data, while a plan is built.
+    /// The answer as data, while a plan is built.
     pub planner: Option<PlannerAnswer>,
     pub usage: Usage,
     pub model_calls: usize,

@@ -11,7 +11,7 @@ use planwright_core::plan::execution::StepStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::ToolStatus;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::outcome::{Outcome, TurnOutcome};
 
@@ -67,21 +67,12 @@ pub enum Progress {
         note: Option<String>,
         took: Duration,
     },
-    /// A decision about a plan is on disk. The work that it leads to, if there is any, follows. For programs: a person
-    /// reads the words that follow, or the outcome.
-    Decided(Decided),
     /// Something the person should read at once, in Markdown.
     Said(String),
     Compacting,
     Compacted {
         messages: u32,
     },
-}
-
-impl Progress {
-    pub(crate) fn decided(plan: &Arc<Plan>) -> Self {
-        Self::Decided(Decided { plan: Arc::clone(plan), left: None })
-    }
 }
 
 /// A decision about a plan that is on disk.
@@ -107,13 +98,28 @@ pub struct ProgressStream {
     /// In boxes, because a channel makes room for many at once and most inputs have one.
     updates: mpsc::UnboundedReceiver<Box<ProgressUpdate>>,
     only_outcome: Arc<AtomicBool>,
+    decision: oneshot::Receiver<Decided>,
 }
 
 impl ProgressStream {
     /// The next item. After the outcome, and if the process broke off, it is an error.
     pub async fn next(&mut self) -> ProgressUpdate {
-        let broke_off = || LedgerError::Internal("the input was abandoned; the log says more".to_owned());
+        let broke_off = || LedgerError::Internal("the input was abandoned; see the log".to_owned());
         self.updates.recv().await.map_or_else(|| ProgressUpdate::Outcome(Err(broke_off())), |update| *update)
+    }
+
+    /// Waits until the decision of the input is on disk. The work that it leads to continues afterwards. An input that ends
+    /// without a decision gives its outcome.
+    pub async fn decision(mut self) -> LedgerResult<Result<Decided, Outcome>> {
+        match (&mut self.decision).await {
+            Ok(decided) => Ok(Ok(decided)),
+            Err(_) => self.outcome().await.map(Err),
+        }
+    }
+
+    /// The decision that is on disk by now.
+    pub fn take_decision(&mut self) -> Option<Decided> {
+        self.decision.try_recv().ok()
     }
 
     /// Waits for the outcome and skips the progress.
@@ -135,15 +141,29 @@ pub(crate) struct ProgressSender {
     updates: mpsc::UnboundedSender<Box<ProgressUpdate>>,
     /// Whether the submitter skips the progress.
     only_outcome: Arc<AtomicBool>,
+    /// Taken by the first decision, and by the end of the input.
+    decision: Arc<Mutex<Option<oneshot::Sender<Decided>>>>,
     observers: Observers,
 }
 
 impl ProgressSender {
     pub(crate) fn new(session: SessionIdentity, observers: Observers) -> (Self, ProgressStream) {
         let (updates, receiver) = mpsc::unbounded_channel();
+        let (decided, decision) = oneshot::channel();
         let only_outcome = Arc::<AtomicBool>::default();
-        let stream = ProgressStream { updates: receiver, only_outcome: Arc::clone(&only_outcome) };
-        (Self { session, updates, only_outcome, observers }, stream)
+        let stream = ProgressStream { updates: receiver, only_outcome: Arc::clone(&only_outcome), decision };
+        (Self { session, updates, only_outcome, decision: Arc::new(Mutex::new(Some(decided))), observers }, stream)
+    }
+
+    /// The decision of the input is on disk.
+    pub(crate) fn decide(&self, plan: &Arc<Plan>, left: Option<String>) {
+        if let Some(decision) = self.take_decision() {
+            let _ = decision.send(Decided { plan: Arc::clone(plan), left });
+        }
+    }
+
+    fn take_decision(&self) -> Option<oneshot::Sender<Decided>> {
+        self.decision.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     pub(crate) fn send(&self, progress: Progress) {
@@ -157,6 +177,7 @@ impl ProgressSender {
 
     pub(crate) fn finish(self, outcome: LedgerResult<Outcome>) {
         let sent = self.updates.send(Box::new(ProgressUpdate::Outcome(outcome)));
+        drop(self.take_decision());
         if let Err(mpsc::error::SendError(lost)) = sent
             && let ProgressUpdate::Outcome(Err(error)) = *lost
         {

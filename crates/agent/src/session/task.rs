@@ -163,7 +163,7 @@ impl Running {
         self.stop_for(None).await;
     }
 
-    /// The same for a request that may have a name.
+    /// Stops the work for a request that may have an id.
     pub(crate) async fn stop_for(&self, request: Option<&RequestId>) {
         if let Some(work) = &self.0 {
             if let Some(request) = request {
@@ -174,7 +174,7 @@ impl Running {
         }
     }
 
-    /// The same, if it carries out this plan.
+    /// Stops the work if it carries out this plan.
     pub(crate) async fn stop_work_on(&self, plan: &PlanId) {
         if self.carries_out(plan) {
             self.stop().await;
@@ -341,5 +341,5 @@ async fn finished(current: &mut Option<(Arc<Work>, BoxFuture<'static, ()>)>) {
 }
 
 fn panicked() -> LedgerError {
-    LedgerError::Internal("the input broke off; the log says more".to_owned())
+    LedgerError::Internal("the input was interrupted; see the log".to_owned())
 }

@@ -25,7 +25,7 @@ const TICKS_AT_ONCE: usize = 256;
 pub(crate) struct RunDrivers {
     queue: OnceLock<AgentQueue>,
     drivers: Mutex<HashMap<RunId, RunDriver>>,
-    /// Whether this process gives signs of life. Changed only while `drivers` is locked.
+    /// Whether this process sends heartbeats. Changed only while `drivers` is locked.
     is_beating: AtomicBool,
     /// Notified when no driver is left.
     pub(crate) all_left: Arc<Notify>,
@@ -45,7 +45,7 @@ pub(crate) struct RunDriver {
 
 /// What became of a driver that was to be added.
 pub(crate) enum Added {
-    /// The process gives no signs of life yet.
+    /// The process sends no heartbeats yet.
     First,
     Another,
     /// The run is driven already.
@@ -134,7 +134,7 @@ impl RunDrivers {
         }
     }
 
-    /// Returns whether the signs of life end here, because this process drives no run.
+    /// Returns whether the heartbeats end here, because this process drives no run.
     pub(crate) fn stop_beating(&self) -> bool {
         let drivers = self.drivers();
         if drivers.is_empty() {

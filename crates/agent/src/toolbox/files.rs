@@ -127,12 +127,12 @@ impl FileTools {
         Self::on(root, limits, None, Threads::Blocking)
     }
 
-    /// The same for a server, which takes only project folders below these.
+    /// File tools of a server, which takes only project folders below these.
     pub fn with_allowed_projects(root: PathBuf, limits: FileLimits, allow: Vec<PathBuf>) -> Self {
         Self::on(root, limits, Some(allow), Threads::Blocking)
     }
 
-    /// The same for simulations: everything is done on the thread that asks.
+    /// File tools for simulations: everything is done on the thread that asks.
     pub fn on_one_thread(root: PathBuf, limits: FileLimits) -> Self {
         Self::on(root, limits, None, Threads::Current)
     }
@@ -316,5 +316,5 @@ async fn lock(locks: &WriteLocks, key: &impl Hash) -> OwnedMutexGuard<()> {
 }
 
 fn broke_off(what: &str) -> Refusal {
-    Refusal::new(RefusalCode::Internal, format!("{what} broke off."))
+    Refusal::new(RefusalCode::Internal, format!("{what} was interrupted."))
 }

@@ -11,7 +11,7 @@ use crate::leases::is_over_or_taken;
 
 #[derive(Debug)]
 pub(super) enum TurnAbort {
-    /// A person stopped the turn. `heard` is the text of the model up to there, `under_way` the call that was stopped.
+    /// A person stopped the turn. `received` is the text of the model up to there, `under_way` the call that was stopped.
     Stopped {
         received: String,
         under_way: Option<Box<TurnInput>>,

@@ -104,7 +104,7 @@ impl TurnRunner<'_> {
         };
         match outcome {
             Ok(Some(reply)) => Ok(reply),
-            Ok(None) => Err(TurnAbort::ModelFailed { message: "It broke down; the log says more.".to_owned() }),
+            Ok(None) => Err(TurnAbort::ModelFailed { message: "The model call crashed; see the log.".to_owned() }),
             Err(TurnAbort::Stopped { .. }) => Err(TurnAbort::Stopped { received: listener.take(), under_way: None }),
             Err(abort) => Err(abort),
         }

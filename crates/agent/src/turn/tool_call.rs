@@ -371,7 +371,7 @@ fn not_known() -> ToolOutcome {
 }
 
 fn broke_down(name: &str) -> Refusal {
-    let message = format!("{} broke down. What it changed before that is unknown. The log says more.", quoted(name));
+    let message = format!("{} crashed. What it changed before that is unknown. See the log.", quoted(name));
     Refusal::new(RefusalCode::Internal, message)
 }
 

@@ -462,11 +462,11 @@ async fn goals_tasks_diary_and_schedules_by_command() {
         ("/task done 1 it was easy", "Task 1 is done."),
         (
             "/goal show 1",
-            "goal 1 is active: No warnings, 1 of 1 tasks over\n\n- task 1 of goal 1 is done: The first (it was easy)",
+            "goal 1 is active: No warnings, 1 of 1 tasks finished\n\n- task 1 of goal 1 is done: The first (it was easy)",
         ),
         ("/goal pause 1", "Goal 1 is paused."),
         ("/goal cancel 1 -- not needed", "Goal 1 is cancelled."),
-        ("/goals", "- goal 1 is cancelled: No warnings (not needed), 1 of 1 tasks over"),
+        ("/goals", "- goal 1 is cancelled: No warnings (not needed), 1 of 1 tasks finished"),
         ("/diary add Bought milk", "Written."),
         ("/schedule", "This session has no schedules. `/schedule add 0 9 * * 1 <what to do>` makes one."),
     ] {

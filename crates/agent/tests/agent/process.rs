@@ -58,7 +58,7 @@ impl Process {
         })
     }
 
-    /// The same for a request that has a name.
+    /// Sends a message as a request with an id.
     pub(crate) fn send_as(&self, request: RequestId, session: &SessionIdentity, text: &str) -> JoinHandle<()> {
         let (agent, session, text) = (self.agent.clone(), session.clone(), text.to_owned());
         self.runtime.as_ref().unwrap().spawn(async move {
@@ -91,7 +91,7 @@ impl Process {
         })
     }
 
-    /// The same by a person who signed it.
+    /// Approves the plan as a person who signed it.
     pub(crate) fn approve_as(&self, by: &Actor, plan: &Plan, approving: Approving) -> JoinHandle<()> {
         let (agent, by, plan) = (self.agent.clone(), by.clone(), plan.clone());
         self.runtime.as_ref().unwrap().spawn(async move {

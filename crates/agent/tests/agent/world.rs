@@ -59,12 +59,12 @@ impl World {
         self.setup.clone().owned_by(owner).agent(self.ledger().await, model.clone())
     }
 
-    /// The same process, started anew.
+    /// Starts the process anew.
     pub(crate) async fn restart(self) -> Self {
         self.restart_with(|_| {}).await
     }
 
-    /// The same with other settings.
+    /// Starts the process anew with other settings.
     pub(crate) async fn restart_with(mut self, change: impl FnOnce(&mut AgentSetup)) -> Self {
         change(&mut self.setup);
         let agent = self.setup.agent(self.ledger().await, self.model.clone());
@@ -104,7 +104,7 @@ impl World {
         assert_eq!(approved.unwrap().status, PlanStatus::Approved);
     }
 
-    /// The same with everything that was told on the way.
+    /// Sends a message and returns its outcome with all progress on the way.
     pub(crate) async fn watch(&self, text: &str) -> (TurnOutcome, Vec<Progress>) {
         let (watcher, mut told) = Watcher::new();
         let outcome = self.agent.send(&self.session, &person(), text, &watcher).await.unwrap();

@@ -133,7 +133,7 @@ fn goes_wrong(script: Script) -> Option<Found> {
     (!wrong.is_empty()).then_some(Found { script, wrong })
 }
 
-/// The same seed with as few acts as still go wrong: whole pieces are left out first, then smaller ones.
+/// Shortens a found script to as few acts as still go wrong: whole pieces are left out first, then smaller ones.
 fn shorten(mut found: Found) -> Found {
     let mut piece = found.script.acts.len() / 2;
     while piece > 0 {

@@ -16,8 +16,8 @@ use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, MemoryVector, Page,
-    PlanSummary, StoredSession, Submission,
+    ApprovalStore, ChatStore, Committed, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseStore, LedgerError,
+    LedgerResult, MemoryStore, MemoryVector, Page, PlanStore, PlanSummary, SessionStore, StoredSession, Submission,
 };
 use planwright_engine::version_index::{VersionIndexEntry, apply_and_index};
 
@@ -92,7 +92,7 @@ impl ProcessLedger {
 }
 
 #[async_trait]
-impl Ledger for ProcessLedger {
+impl SessionStore for ProcessLedger {
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
         let world = &self.process.world;
         self.operate("submit", &submission.session.to_string(), |state, random| {
@@ -136,10 +136,6 @@ impl Ledger for ProcessLedger {
         self.operate("count sessions", "", |state, _| Ok(state.sessions.len() as u64)).await
     }
 
-    async fn count_undelivered(&self) -> LedgerResult<u64> {
-        self.operate("count undelivered", "", |_, _| Ok(0)).await
-    }
-
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         let look = |state: &mut State, _: &mut Random| {
             Ok(state.sessions.keys().filter(|session| session.conversation == *key).cloned().collect())
@@ -151,6 +147,46 @@ impl Ledger for ProcessLedger {
         self.operate("snapshot", &session.to_string(), |state, _| Ok(state.snapshot(session, plan))).await
     }
 
+    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
+        let look = |state: &mut State, _: &mut Random| Ok(state.is_request_known(request));
+        self.operate("request", request.as_str(), look).await
+    }
+
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+        let look = |state: &mut State, _: &mut Random| {
+            let sealed = state.kept(session).map(|kept| kept.sealed.as_slice()).unwrap_or_default();
+            Ok(sealed.iter().filter(|entry| entry.seq > after).take(limit as usize).cloned().collect())
+        };
+        self.operate("journal", &session.to_string(), look).await
+    }
+
+    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
+        let mixed = self.process.world.sabotage == Some(Sabotage::SessionsAreMixed);
+        let look = |state: &mut State, _: &mut Random| {
+            let read = state.sessions.iter().filter(|(identity, _)| *identity == session || mixed);
+            let entries = read.flat_map(|(_, kept)| &kept.entries);
+            let fits = |entry: &&Entry| entry.seq >= from && entry.event.plan().is_none();
+            Ok(entries.filter(fits).take(limit as usize).cloned().collect())
+        };
+        self.operate("conversation", &session.to_string(), look).await
+    }
+
+    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
+        Ok(Vec::new())
+    }
+
+    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
+        let look = |state: &mut State, _: &mut Random| Ok(state.derived_rows(session, promoted));
+        self.operate("derived rows", &session.to_string(), look).await
+    }
+
+    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
+        self.operate("delete", &lease.session.to_string(), |state, _| state.delete(lease)).await
+    }
+}
+
+#[async_trait]
+impl PlanStore for ProcessLedger {
     async fn candidates(
         &self,
         session: &SessionIdentity,
@@ -176,11 +212,6 @@ impl Ledger for ProcessLedger {
         self.operate("session of", plan.as_str(), look).await
     }
 
-    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
-        let look = |state: &mut State, _: &mut Random| Ok(state.is_request_known(request));
-        self.operate("request", request.as_str(), look).await
-    }
-
     async fn plans(
         &self,
         session: &SessionIdentity,
@@ -196,25 +227,6 @@ impl Ledger for ProcessLedger {
             Ok(Page { items, damaged: Vec::new(), next })
         };
         self.operate("plans", &session.to_string(), look).await
-    }
-
-    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
-        let look = |state: &mut State, _: &mut Random| {
-            let sealed = state.kept(session).map(|kept| kept.sealed.as_slice()).unwrap_or_default();
-            Ok(sealed.iter().filter(|entry| entry.seq > after).take(limit as usize).cloned().collect())
-        };
-        self.operate("journal", &session.to_string(), look).await
-    }
-
-    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
-        let mixed = self.process.world.sabotage == Some(Sabotage::SessionsAreMixed);
-        let look = |state: &mut State, _: &mut Random| {
-            let read = state.sessions.iter().filter(|(identity, _)| *identity == session || mixed);
-            let entries = read.flat_map(|(_, kept)| &kept.entries);
-            let fits = |entry: &&Entry| entry.seq >= from && entry.event.plan().is_none();
-            Ok(entries.filter(fits).take(limit as usize).cloned().collect())
-        };
-        self.operate("conversation", &session.to_string(), look).await
     }
 
     async fn plan_journal(
@@ -259,24 +271,10 @@ impl Ledger for ProcessLedger {
         };
         self.operate("stored plans", &session.to_string(), look).await
     }
+}
 
-    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
-        Ok(Vec::new())
-    }
-
-    async fn memory_vectors(&self, _: &ScopeChain, _: &str, _: u32) -> LedgerResult<Vec<MemoryVector>> {
-        Ok(Vec::new())
-    }
-
-    async fn keep_vectors(&self, _: &str, _: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
-        Err(LedgerError::Unavailable("a simulation has no embedding model".to_owned()))
-    }
-
-    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
-        let look = |state: &mut State, _: &mut Random| Ok(state.derived_rows(session, promoted));
-        self.operate("derived rows", &session.to_string(), look).await
-    }
-
+#[async_trait]
+impl MemoryStore for ProcessLedger {
     async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
         let world = &self.process.world;
         let look = |state: &mut State, _: &mut Random| Ok(state.memory_matches(world, chain, lookups));
@@ -301,6 +299,17 @@ impl Ledger for ProcessLedger {
         self.remembered(chain, look).await
     }
 
+    async fn memory_vectors(&self, _: &ScopeChain, _: &str, _: u32) -> LedgerResult<Vec<MemoryVector>> {
+        Ok(Vec::new())
+    }
+
+    async fn keep_vectors(&self, _: &str, _: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
+        Err(LedgerError::Unavailable("a simulation has no embedding model".to_owned()))
+    }
+}
+
+#[async_trait]
+impl LeaseStore for ProcessLedger {
     async fn acquire_lease(
         &self,
         session: &SessionIdentity,
@@ -327,22 +336,21 @@ impl Ledger for ProcessLedger {
         self.operate("release", &lease.session.to_string(), |state, _| state.release(world, lease)).await
     }
 
-    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
-        self.operate("delete", &lease.session.to_string(), |state, _| state.delete(lease)).await
+    async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
+        let note = |state: &mut State, _: &mut Random| {
+            state.alive.insert(owner.to_owned(), now);
+            Ok(())
+        };
+        self.operate("heartbeat", owner, note).await
     }
 
-    async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
-        Ok(Vec::new())
+    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>> {
+        self.operate("alive_at", owner, |state, _| Ok(state.alive.get(owner).copied())).await
     }
+}
 
-    async fn approval_head(&self) -> LedgerResult<Option<[u8; 32]>> {
-        Ok(None)
-    }
-
-    async fn add_approval_record(&self, _: &SealedRecord) -> LedgerResult<bool> {
-        Err(LedgerError::Unavailable("a simulation has no approvers".to_owned()))
-    }
-
+#[async_trait]
+impl ChatStore for ProcessLedger {
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
         let look = |state: &mut State, _: &mut Random| {
             Ok(state.pointers.get(&transport.0).and_then(|chosen| chosen.last()).cloned())
@@ -361,16 +369,23 @@ impl Ledger for ProcessLedger {
         self.operate("point", &transport.0, choose).await
     }
 
-    async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {
-        let note = |state: &mut State, _: &mut Random| {
-            state.alive.insert(owner.to_owned(), now);
-            Ok(())
-        };
-        self.operate("heartbeat", owner, note).await
+    async fn count_undelivered(&self) -> LedgerResult<u64> {
+        self.operate("count undelivered", "", |_, _| Ok(0)).await
+    }
+}
+
+#[async_trait]
+impl ApprovalStore for ProcessLedger {
+    async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
+        Ok(Vec::new())
     }
 
-    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>> {
-        self.operate("alive_at", owner, |state, _| Ok(state.alive.get(owner).copied())).await
+    async fn approval_head(&self) -> LedgerResult<Option<[u8; 32]>> {
+        Ok(None)
+    }
+
+    async fn add_approval_record(&self, _: &SealedRecord) -> LedgerResult<bool> {
+        Err(LedgerError::Unavailable("a simulation has no approvers".to_owned()))
     }
 }
 

@@ -32,7 +32,7 @@ thread_local! {
     static DEAD: RefCell<BTreeSet<String>> = RefCell::default();
 }
 
-/// Whether everybody can see that a process is dead.
+/// Whether every process can see that a process is dead.
 pub(crate) fn is_gone(owner: &str) -> bool {
     DEAD.with_borrow(|dead| dead.contains(owner))
 }

@@ -77,7 +77,7 @@ impl State {
         self.sessions.get(session).ok_or_else(missing)
     }
 
-    /// The same, also for a session that was deleted.
+    /// What is kept of a session, also of one that was deleted.
     pub(crate) fn ever_kept(&self, session: &SessionIdentity) -> Option<&Kept> {
         self.sessions.get(session).or_else(|| self.deleted.get(session))
     }

@@ -123,7 +123,7 @@ impl World {
         self.numbers.fetch_add(1, Relaxed)
     }
 
-    /// The same, for something that stays apart from the conversation.
+    /// The next number, for something that stays apart from the conversation.
     pub(crate) fn number_apart(&self) -> u64 {
         let number = self.number();
         self.apart.lock().unwrap().insert(number);

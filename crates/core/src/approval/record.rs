@@ -55,7 +55,7 @@ pub enum ApprovalEvent {
     ApproverRemoved {
         name: String,
     },
-    /// The same key, sealed with another passphrase.
+    /// The approver's key was sealed with another passphrase.
     PassphraseChanged {
         name: String,
         sealed: SealedKey,
@@ -130,7 +130,7 @@ pub struct ApprovalState {
     /// `None` until the first record.
     pub policy: Option<ApprovalPolicy>,
     pub approvers: Approvers,
-    /// Those, and the ones who were removed.
+    /// Every approver who was ever enrolled, also those who were removed.
     pub enrolled_ever: Approvers,
     /// Wrong passphrases since the last right one.
     pub failures: u32,

@@ -66,7 +66,7 @@ impl AutoExecutionContext {
         }
     }
 
-    /// The same run while it works on another task.
+    /// The context of this run while it works on another task.
     pub fn with_task(&self, task: TaskId) -> Self {
         let target = match &self.target {
             RunTarget::Goal { goal, .. } => RunTarget::Goal { goal: goal.clone(), task },

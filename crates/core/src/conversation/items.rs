@@ -25,7 +25,7 @@ enum Part {
     /// Those in which a person is answered.
     #[default]
     WithPerson,
-    /// The same, while this turn runs apart from it.
+    /// The conversation with the person, while this turn runs apart from it.
     Beside(TurnId),
     /// Only this one.
     Only(TurnId),

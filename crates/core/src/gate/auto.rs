@@ -7,43 +7,27 @@
 use super::{Caller, GateContext};
 use crate::refusal::Refusal;
 use crate::snapshot::Snapshot;
+use crate::wire::text_enum;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AutoTool {
-    GoalAdd,
-    GoalList,
-    GoalUpdate,
-    TaskAdd,
-    TaskList,
-    TaskUpdate,
-    DiaryWrite,
+text_enum! {
+    pub enum AutoTool {
+        GoalAdd = "goal_add",
+        GoalList = "goal_list",
+        GoalUpdate = "goal_update",
+        TaskAdd = "task_add",
+        TaskList = "task_list",
+        TaskUpdate = "task_update",
+        DiaryWrite = "diary_write",
+    }
 }
 
 impl AutoTool {
-    pub const ALL: [Self; 7] = [
-        Self::GoalAdd,
-        Self::GoalList,
-        Self::GoalUpdate,
-        Self::TaskAdd,
-        Self::TaskList,
-        Self::TaskUpdate,
-        Self::DiaryWrite,
-    ];
-
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::GoalAdd => "goal_add",
-            Self::GoalList => "goal_list",
-            Self::GoalUpdate => "goal_update",
-            Self::TaskAdd => "task_add",
-            Self::TaskList => "task_list",
-            Self::TaskUpdate => "task_update",
-            Self::DiaryWrite => "diary_write",
-        }
+        self.as_str()
     }
 
     pub const fn reads_only(self) -> bool {

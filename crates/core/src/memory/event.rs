@@ -53,7 +53,7 @@ impl MemoryEvent {
         match self {
             Self::Saved { item } if item.source.is_offer() => Some(&item.id),
             Self::OfferDeclined { offer } => Some(offer),
-            Self::Saved { .. } | Self::Promoted { .. } | Self::Forgotten { .. } | Self::Restored { .. } => None,
+            _ => None,
         }
     }
 
@@ -62,7 +62,7 @@ impl MemoryEvent {
         match self {
             Self::Saved { item } => Some(item),
             Self::Promoted { copy, .. } => Some(copy),
-            Self::Forgotten { .. } | Self::Restored { .. } | Self::OfferDeclined { .. } => None,
+            _ => None,
         }
     }
 }

@@ -45,7 +45,7 @@ impl MemoryOffer {
         Self { id, kind, scope: ScopeChain::of_session(session).scope_for(kind), content, source, at, run: None }
     }
 
-    /// The same, in the scope that the run writes to.
+    /// Moves the offer into the scope that the run writes to.
     fn of_run(self, run: &AutoExecutionContext) -> Self {
         let scope = ScopeChain::of_run(run).scope_for(self.kind);
         Self { scope, run: Some(run.clone()), ..self }

@@ -132,7 +132,7 @@ pub enum StepField {
     Arguments,
 }
 
-/// The same two versions always give the same diff, and a version compared with itself gives an empty one.
+/// Compares two versions. The result depends on them alone, and a version compared with itself gives an empty one.
 pub fn diff(from: Version<'_>, to: Version<'_>) -> PlanDiff {
     let mut changes = Vec::new();
     let mut lines = Vec::new();

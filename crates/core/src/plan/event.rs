@@ -93,11 +93,11 @@ events! {
 /// Which part of a plan an event changes. The time of the plan's last change always changes with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanChange<'a> {
-    /// Anything but the runs of its execution's steps.
+    /// Anything but the states of its execution's steps.
     Plan,
-    /// The plan and the run of each of its steps.
+    /// The plan and the state of each of its steps.
     Everything,
-    /// The run of this one step.
+    /// The state of this one step.
     Run(&'a StepId),
     /// Whether its execution waits for a person.
     Pause,

@@ -122,7 +122,7 @@ pub struct StepPause {
     pub external: bool,
 }
 
-/// How a step went, as one execution and the next one share it.
+/// The state of a step in one execution. Executions share it until one of them changes it.
 pub type StepState = CopyOnWrite<StepStateRecord>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -43,7 +43,7 @@ pub enum Rule {
     /// Allowed, and the status stays.
     Stays,
     Becomes(PlanStatus),
-    /// A new plan takes its place; this one is `SUPERSEDED` and its run is stopped.
+    /// A new plan takes its place; this one is `SUPERSEDED` and its execution is stopped.
     Supersedes,
     /// A document stays and is overwritten; a plan of another style is superseded.
     Redrafts,

@@ -123,7 +123,7 @@ pub fn approved_document(plan: &Plan) -> String {
     format!("[Plan {} was approved.] {DOCUMENT}{note}", plan.number)
 }
 
-/// The same for one whose turn ended with open steps, which are named.
+/// The text that continues a document whose turn ended with open steps; it names them.
 pub fn open_document(plan: &Plan) -> String {
     let steps = plan.execution.as_ref().map(|execution| execution.steps.as_slice()).unwrap_or_default();
     let mut open = (1..).zip(steps).filter(|(_, state)| !state.status.is_settled());

@@ -70,7 +70,7 @@ fn named(call: &str) -> String {
     code(&format!("{beginning}… #{}", &digest[..8]), 2 * MAX_CELL)
 }
 
-/// The same but for numbers, which are often times, places or ids.
+/// Whether two errors differ only in numbers, which are often times, places or ids.
 fn alike(one: &str, other: &str) -> bool {
     let plain = |text: &str| {
         let mut plain = String::new();

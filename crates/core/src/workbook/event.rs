@@ -38,7 +38,7 @@ impl WorkbookEvent {
         match self {
             Self::Begun { documents, .. } => Some(documents.get(wanted)),
             Self::Written { which, content, .. } => (*which == wanted).then_some(content),
-            Self::Switched { .. } | Self::Archived { .. } | Self::Cleared | Self::Assessed { .. } => None,
+            _ => None,
         }
     }
 }

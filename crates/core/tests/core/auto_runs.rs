@@ -85,7 +85,7 @@ impl World {
         self.end_turn(turn, vec![reply(expected, 100)], TurnEnd::Answered).unwrap()
     }
 
-    /// The same with one call that has this result.
+    /// Ticks the run once with one call that has this result.
     fn tick_with_call(&mut self, run: &RunId, name: &str, result: &str) -> Vec<Event> {
         let context = self.auto().run(run).unwrap().context.clone();
         let turn = self.begin_tick(&context).unwrap();

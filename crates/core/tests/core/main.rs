@@ -31,6 +31,7 @@ mod import;
 mod journal;
 mod layers;
 mod lifecycle;
+mod maps;
 mod memory;
 mod mode;
 mod model_check;

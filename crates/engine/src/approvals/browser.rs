@@ -42,7 +42,7 @@ impl Approvals {
         let secret = key::secret().map_err(internal)?;
         let ends = self.after(LINK_SECONDS)?;
         let made = ApprovalEvent::SignInLinkMade { link: hash(&secret), ends };
-        self.append(by, |_| Ok((made.clone(), None))).await?;
+        self.append_if(by, |_| Some(made.clone())).await?;
         Ok(SignInLink { secret, ends })
     }
 
@@ -60,7 +60,7 @@ impl Approvals {
                 let message = "This link was used already or has ended. `planwright dashboard` makes a new one.";
                 return Err(Refusal::new(RefusalCode::Unauthenticated, message));
             }
-            Ok((signed_in.clone(), None))
+            Ok(Some((signed_in.clone(), None)))
         })
         .await?;
         Ok(BrowserSecret(browser))
@@ -90,7 +90,7 @@ impl Approvals {
             return Ok(());
         }
         let signed_out = ApprovalEvent::BrowserSignedOut { browser: browser.to_owned() };
-        self.append(by, |_| Ok((signed_out.clone(), None))).await.map(drop)
+        self.append_if(by, |_| Some(signed_out.clone())).await.map(drop)
     }
 
     fn after(&self, seconds: i64) -> LedgerResult<Timestamp> {

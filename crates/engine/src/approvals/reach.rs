@@ -55,7 +55,7 @@ impl Approvals {
             return Ok(());
         }
         let seen = ApprovalEvent::AgentSeen { name: name.to_owned() };
-        self.append(by, |_| Ok((seen.clone(), None))).await.map(drop)
+        self.append_if(by, |_| Some(seen.clone())).await.map(drop)
     }
 
     /// Keeps the programs of a session that is to be deleted: its agents still run.
@@ -69,7 +69,7 @@ impl Approvals {
             return Ok(());
         }
         let kept = ApprovalEvent::ClientsKept { session: session.clone(), clients };
-        self.append(by, |_| Ok((kept.clone(), None))).await.map(drop)
+        self.append_if(by, |_| Some(kept.clone())).await.map(drop)
     }
 
     async fn check_everywhere(&self, by: &Actor, require: Require) -> LedgerResult<()> {

@@ -287,7 +287,7 @@ impl Reading {
             TurnEvent::QuestionsAnswered { answers, .. } => {
                 self.messages.push(note(entry, &answers.join("\n")));
             }
-            TurnEvent::Begun { .. } | TurnEvent::Resumed => {}
+            _ => {}
         }
     }
 }
@@ -298,7 +298,7 @@ fn noted(event: &SessionEvent) -> Option<String> {
         SessionEvent::Compacted { compaction } => {
             Some(format!("{} messages are summarised for the model.", compaction.messages))
         }
-        SessionEvent::ConversationReset { .. } => Some("The conversation begins afresh.".to_owned()),
+        SessionEvent::ConversationReset { .. } => Some("The conversation was reset.".to_owned()),
         _ => None,
     }
 }

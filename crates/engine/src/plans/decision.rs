@@ -19,11 +19,11 @@ pub struct Approving {
 impl Approving {
     /// The note as it is recorded: what the person said, and their comments in words.
     pub fn note_of(&self, plan: &Plan) -> Option<String> {
-        let said = self.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
+        let note = self.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
         let comments = self.review.as_ref().filter(|review| !review.comments.is_empty());
-        match (said, comments.map(|review| review.to_text(plan))) {
-            (Some(said), Some(comments)) => Some(format!("{said}\n\n{comments}")),
-            (said, comments) => said.map(str::to_owned).or(comments),
+        match (note, comments.map(|review| review.to_text(plan))) {
+            (Some(note), Some(comments)) => Some(format!("{note}\n\n{comments}")),
+            (note, comments) => note.map(str::to_owned).or(comments),
         }
     }
 }

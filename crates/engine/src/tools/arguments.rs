@@ -337,7 +337,7 @@ pub(super) fn schema(tool: PlanTool, style: PlanStyle) -> Value {
     }
 }
 
-/// The same for the agent of another program.
+/// The schema of a tool's arguments for the agent of another program.
 pub(super) fn external_schema(tool: PlanTool, style: PlanStyle) -> Value {
     match tool {
         PlanTool::SetContent => of::<ExternalSetContent>(),

@@ -162,8 +162,19 @@ impl ExternalTools {
         shown: &mut Option<Arc<Plan>>,
     ) -> LedgerResult<Value> {
         let (tools, session) = (&self.tools, &context.snapshot.identity);
-        if matches!(tool, PlanTool::Get | PlanTool::List | PlanTool::AwaitDecision) {
-            return self.read(context, tool, arguments, shown).await;
+        if tool == PlanTool::List {
+            return tools.list(context, arguments).await;
+        }
+        if tool == PlanTool::Get {
+            let plan = tools.requested_plan(context, arguments).await?;
+            let answer = with_next(tools.whole(&plan), &plan);
+            *shown = Some(plan);
+            return Ok(answer);
+        }
+        if tool == PlanTool::AwaitDecision {
+            tools.pass_gate(context, tool)?;
+            parse::<arguments::AwaitDecision>(tool, arguments)?;
+            return decision(context.snapshot);
         }
         let command = match command(context.snapshot, tool, arguments, is_upstream) {
             Ok(command) => command,
@@ -175,72 +186,16 @@ impl ExternalTools {
         };
         let step = changed_step(&command);
         let committed = tools.submitter.submit(session, by, command).await?;
-        let answer = match tool {
-            PlanTool::AddCall => results::planned(results::changed_plan(&committed)?),
-            PlanTool::SetContent
-            | PlanTool::Progress
-            | PlanTool::Finalize
-            | PlanTool::CreateDraft
-            | PlanTool::SetMetadata
-            | PlanTool::AddStep
-            | PlanTool::UpdateStep
-            | PlanTool::RemoveStep
-            | PlanTool::Submit
-            | PlanTool::Get
-            | PlanTool::List
-            | PlanTool::AwaitDecision => tools.answer(tool, step, &committed)?,
-        };
-        Ok(match tool {
-            PlanTool::SetContent | PlanTool::Submit | PlanTool::Finalize => {
-                let plan = results::changed_plan(&committed)?;
-                *shown = Some(Arc::clone(plan));
-                with_next(answer, plan)
-            }
-            PlanTool::Get
-            | PlanTool::List
-            | PlanTool::AwaitDecision
-            | PlanTool::AddCall
-            | PlanTool::Progress
-            | PlanTool::CreateDraft
-            | PlanTool::SetMetadata
-            | PlanTool::AddStep
-            | PlanTool::UpdateStep
-            | PlanTool::RemoveStep => answer,
-        })
-    }
-
-    async fn read(
-        &self,
-        context: CallContext<'_>,
-        tool: PlanTool,
-        arguments: Arguments,
-        shown: &mut Option<Arc<Plan>>,
-    ) -> LedgerResult<Value> {
-        let tools = &self.tools;
-        match tool {
-            PlanTool::Get => {
-                let plan = tools.requested_plan(context, arguments).await?;
-                let answer = with_next(tools.whole(&plan), &plan);
-                *shown = Some(plan);
-                Ok(answer)
-            }
-            PlanTool::AwaitDecision => {
-                tools.pass_gate(context, tool)?;
-                parse::<arguments::AwaitDecision>(tool, arguments)?;
-                decision(context.snapshot)
-            }
-            PlanTool::List
-            | PlanTool::SetContent
-            | PlanTool::Progress
-            | PlanTool::AddCall
-            | PlanTool::Finalize
-            | PlanTool::CreateDraft
-            | PlanTool::SetMetadata
-            | PlanTool::AddStep
-            | PlanTool::UpdateStep
-            | PlanTool::RemoveStep
-            | PlanTool::Submit => tools.list(context, arguments).await,
+        let plan = results::changed_plan(&committed)?;
+        if tool == PlanTool::AddCall {
+            return Ok(results::planned(plan));
         }
+        let answer = tools.answer(tool, step, &committed)?;
+        if !matches!(tool, PlanTool::Submit | PlanTool::Finalize) {
+            return Ok(answer);
+        }
+        *shown = Some(Arc::clone(plan));
+        Ok(with_next(answer, plan))
     }
 
     /// Records a call to a tool of an upstream server as a step. A plan that is over gives way to a new one.

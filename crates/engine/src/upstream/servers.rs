@@ -187,7 +187,7 @@ impl ToolOffer {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UpstreamResult {
     pub content: Vec<UpstreamContent>,
-    /// The same as the server sent it, one block for each entry of `content`.
+    /// The result as the server sent it, one block for each entry of `content`.
     pub blocks: Vec<Value>,
     pub structured: Option<Value>,
     pub is_error: bool,

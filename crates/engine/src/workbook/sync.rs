@@ -91,7 +91,7 @@ impl FileSync {
         }
     }
 
-    /// The same, with the folder created if it does not exist.
+    /// The workbook's folder, created if it does not exist.
     async fn created_dir(
         &self,
         session: &SessionIdentity,
@@ -317,6 +317,6 @@ impl From<Refusal> for Failed {
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refusal> + Send + 'static) -> Result<T, Refusal> {
-    let broke_off = |_| Err(Refusal::new(RefusalCode::Internal, "Work on the planning files broke off."));
+    let broke_off = |_| Err(Refusal::new(RefusalCode::Internal, "Work on the planning files was interrupted."));
     tokio::task::spawn_blocking(work).await.unwrap_or_else(broke_off)
 }

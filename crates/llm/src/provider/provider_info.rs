@@ -40,7 +40,7 @@ impl ProviderInfo {
         }
     }
 
-    /// The same at the beginning of a sentence.
+    /// The provider's name at the beginning of a sentence.
     pub(super) fn title(&self) -> String {
         let name = self.name();
         match name.strip_prefix("the ") {

@@ -12,7 +12,7 @@ mod openai;
 
 use std::collections::HashMap;
 
-use planwright_core::model::{ModelRequest, ToolCall};
+use planwright_core::model::{ModelRequest, ToolCall, ToolSpec};
 use reqwest::Url;
 use serde_json::{Value, json};
 
@@ -100,6 +100,12 @@ pub(super) fn framing(provider: Provider) -> Framing {
         Provider::OpenAi | Provider::Anthropic | Provider::Gemini => Framing::ServerSentEvents,
         Provider::Ollama => Framing::JsonLines,
     }
+}
+
+/// A tool as OpenAI and Ollama describe it.
+fn function_tool(tool: &ToolSpec) -> Value {
+    let ToolSpec { name, description, input_schema } = tool;
+    json!({ "type": "function", "function": { "name": name, "description": description, "parameters": input_schema } })
 }
 
 /// Arguments as an object, which is all that providers take back in the history. Anything else that a model wrote is

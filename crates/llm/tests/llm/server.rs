@@ -78,7 +78,7 @@ impl Answer {
         Self { pieces: text.into_bytes().chunks(16 * 1024).map(<[u8]>::to_vec).collect(), ..Self::stream("data:") }
     }
 
-    /// The same again and again, until so many bytes were sent.
+    /// Repeats the text until so many bytes were sent.
     pub(crate) fn endless(text: String, bytes: usize) -> Self {
         Self::endless_after(String::new(), text, bytes)
     }

@@ -355,8 +355,6 @@ fn show(view: &mut dyn View, progress: Progress) -> Result<(), Failure> {
     match progress {
         Progress::Finished(outcome) => view.answer(&Answer::from(*outcome)),
         Progress::Said(text) => view.message(&text),
-        // The words that follow say it.
-        Progress::Decided(_) => Ok(()),
         progress => view.show(&progress),
     }
 }

@@ -131,7 +131,7 @@ fn read_what_is_there(modes: &mut Termios) {
     modes.special_codes[SpecialCodeIndex::VTIME] = 0;
 }
 
-/// The same for the program that reads the terminal now, until its modes are set anew.
+/// Makes the program that reads the terminal now stop waiting for keys, until its modes are set anew.
 #[cfg(unix)]
 pub(super) fn stop_waiting_for_keys() {
     if let Ok(mut modes) = tcgetattr(stdin()) {

@@ -42,7 +42,6 @@ pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<S
         | Progress::ToolStarted { .. }
         | Progress::ToolOutput { .. }
         | Progress::Said(_)
-        | Progress::Decided(_)
         | Progress::Compacting => None,
     }
 }

@@ -91,8 +91,7 @@ async fn list(context: &Context) -> ExitResult {
         let list: String = lines.collect();
         if list.is_empty() { "No approver is enrolled.\n".to_owned() } else { list }
     };
-    context.screen.answer(|| view(&state), describe)?;
-    Ok(Exit::Done)
+    context.screen.answer(|| view(&state), describe)
 }
 
 async fn export(context: &Context, output: Option<&Path>) -> ExitResult {
@@ -151,8 +150,7 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> ExitResult {
 }
 
 fn report(context: &Context, state: &ApprovalState, message: &str) -> ExitResult {
-    context.screen.answer(|| view(state), || format!("{message}\n"))?;
-    Ok(Exit::Done)
+    context.screen.answer(|| view(state), || format!("{message}\n"))
 }
 
 /// Also the format of `approver export`.

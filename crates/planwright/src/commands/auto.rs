@@ -65,7 +65,7 @@ fn wrong(global: &Global, command: &str, mistake: &Mistake) -> Failure {
     Failure::usage(text.replace(&format!("/{command}"), &typed))
 }
 
-/// The same for a whole slash command.
+/// Carries out a whole slash command in a session.
 pub(super) async fn in_session(context: &Context, session: &SessionIdentity, text: &str) -> ExitResult {
     exchange(context, session, None, text, context.person.clone()).await
 }

@@ -8,7 +8,7 @@ use crate::cli::ConfigCommand;
 use crate::config::guarded::{BOT, GUARDED, GuardedSettings, WEBHOOK, is_guarded};
 use crate::config::setting_default;
 use crate::context::Context;
-use crate::failure::{Exit, ExitResult, Failure};
+use crate::failure::{ExitResult, Failure};
 use crate::terminal::text::pad;
 
 pub(crate) async fn run(context: &Context, command: ConfigCommand) -> ExitResult {
@@ -31,8 +31,7 @@ async fn show(context: &Context) -> ExitResult {
         text.extend(context.served.differences.iter().map(|difference| format!("\n{difference}\n")));
         text
     };
-    context.screen.answer(|| json!({ "settings": settings, "differences": context.served.differences }), describe)?;
-    Ok(Exit::Done)
+    context.screen.answer(|| json!({ "settings": settings, "differences": context.served.differences }), describe)
 }
 
 fn default_of(key: &str) -> String {
@@ -58,8 +57,7 @@ async fn set(context: &Context, key: &str, value: Option<&str>, approver: Option
     let settings = state.settings.unwrap_or_default();
     let now = value.map_or_else(|| "has its default".to_owned(), |value| format!("is `{value}`"));
     let describe = || format!("`{key}` {now} now. Programs that are running take it over when they start again.\n");
-    context.screen.answer(|| json!({ "settings": settings }), describe)?;
-    Ok(Exit::Done)
+    context.screen.answer(|| json!({ "settings": settings }), describe)
 }
 
 fn check_key(key: &str) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::approver;
 use crate::cli::DashboardArgs;
 use crate::context::Context;
-use crate::failure::{Exit, ExitResult};
+use crate::failure::ExitResult;
 use crate::terminal::time;
 
 pub(crate) async fn run(context: &Context, arguments: &DashboardArgs) -> ExitResult {
@@ -29,8 +29,7 @@ pub(crate) async fn run(context: &Context, arguments: &DashboardArgs) -> ExitRes
         let until = time::both(link.ends);
         format!("{address}\n\nOpen it in your browser. It signs in one browser, once, until {until}.\n")
     };
-    context.screen.answer(|| json!({ "url": address, "validUntil": link.ends }), describe)?;
-    Ok(Exit::Done)
+    context.screen.answer(|| json!({ "url": address, "validUntil": link.ends }), describe)
 }
 
 /// Browsers make passkeys for names, and not for addresses.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::cli::{Global, HealthArgs};
 use crate::config::Settings;
-use crate::failure::{Exit, ExitResult, Failure};
+use crate::failure::{ExitResult, Failure};
 use crate::server_probe::{Probe, probe};
 use crate::terminal::screen::Screen;
 
@@ -16,8 +16,7 @@ pub(crate) async fn run(global: &Global, arguments: &HealthArgs) -> ExitResult {
     match probe(listen, "/readyz").await {
         Probe::Answered { status: 200, .. } => {
             let answer = || json!({ "ready": true, "address": format!("http://{listen}") });
-            Screen::new(global.json).answer(answer, || format!("The server at http://{listen} is ready.\n"))?;
-            Ok(Exit::Done)
+            Screen::new(global.json).answer(answer, || format!("The server at http://{listen} is ready.\n"))
         }
         Probe::Answered { status, .. } => {
             Err(Failure::unavailable(format!("the server at http://{listen} is not ready (status {status})")))

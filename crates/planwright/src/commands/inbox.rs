@@ -46,8 +46,7 @@ pub(crate) async fn run(mut context: Context, arguments: InboxArgs) -> ExitResul
             let item = items::find(&context, session.as_ref(), &id).await?;
             context.invocation.name_session(item.session());
             let text = item.whole(&context).await?;
-            context.screen.answer(|| json!(item.view()), || text)?;
-            Ok(Exit::Done)
+            context.screen.answer(|| json!(item.view()), || text)
         }
         Some(InboxCommand::Open { id, print }) => {
             let item = items::find(&context, session.as_ref(), &id).await?;
@@ -78,8 +77,7 @@ async fn list(context: &Context, session: Option<&SessionIdentity>, wait: bool) 
             }
             text
         },
-    )?;
-    Ok(Exit::Done)
+    )
 }
 
 /// Tools of upstream MCP servers that no person has accepted, as far as a process looked at them. No server is started.

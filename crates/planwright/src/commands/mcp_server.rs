@@ -111,8 +111,7 @@ impl Opened {
     async fn list(&self) -> ExitResult {
         let statuses = self.upstream.statuses().await?;
         let describe = || statuses.iter().map(|status| self.line(status)).collect();
-        self.context.screen.answer(|| json!({ "servers": statuses.iter().map(view).collect::<Vec<_>>() }), describe)?;
-        Ok(Exit::Done)
+        self.context.screen.answer(|| json!({ "servers": statuses.iter().map(view).collect::<Vec<_>>() }), describe)
     }
 
     async fn show(&self, name: &ServerName) -> ExitResult {
@@ -139,8 +138,7 @@ impl Opened {
             value["unreachable"] = json!(unreachable);
             value
         };
-        self.context.screen.answer(value, describe)?;
-        Ok(Exit::Done)
+        self.context.screen.answer(value, describe)
     }
 
     async fn accept(&self, name: &ServerName, digest: Option<Digest>) -> ExitResult {
@@ -173,8 +171,7 @@ impl Opened {
         let require = approvals.acceptance_requirement().await?;
         let person = approver::verified_for(engine, &self.context.person, require, None).await?;
         let status = self.upstream.accept(name, digest, &person, &approvals).await?;
-        screen.answer(|| view(&status), || format!("Accepted.\n{}", self.line(&status)))?;
-        Ok(Exit::Done)
+        screen.answer(|| view(&status), || format!("Accepted.\n{}", self.line(&status)))
     }
 
     /// Shows everything that is accepted, page by page, and asks.

@@ -13,22 +13,13 @@ use crate::approver;
 use crate::cli::{Global, MemoryAction, MemoryArgs};
 use crate::commands::plan::damaged;
 use crate::context::{Context, PAGE, SessionUse};
-use crate::failure::{Exit, ExitResult, Failure};
+use crate::failure::{ExitResult, Failure};
 use crate::terminal::palette::{BOLD, DIM};
 use crate::terminal::text::{paint, shown_line};
 
 pub(crate) async fn run(global: &Global, arguments: MemoryArgs) -> ExitResult {
-    let purpose = match &arguments.command {
-        MemoryAction::Save { .. } => SessionUse::Add,
-        MemoryAction::List { .. }
-        | MemoryAction::Search { .. }
-        | MemoryAction::Forget { .. }
-        | MemoryAction::Promote { .. }
-        | MemoryAction::Undo
-        | MemoryAction::Offers
-        | MemoryAction::Accept { .. }
-        | MemoryAction::Decline { .. } => SessionUse::Use,
-    };
+    let adds = matches!(arguments.command, MemoryAction::Save { .. });
+    let purpose = if adds { SessionUse::Add } else { SessionUse::Use };
     let mut context = Context::open(global, purpose.store()).await?;
     let named = arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty());
     let session = context.enter(named, purpose).await?;
@@ -71,8 +62,7 @@ async fn list(context: &Context, session: &SessionIdentity, before: Option<u64>)
         }
         text
     };
-    context.screen.answer(view, describe)?;
-    Ok(Exit::Done)
+    context.screen.answer(view, describe)
 }
 
 async fn search(context: &Context, session: &SessionIdentity, query: &str, limit: usize, explain: bool) -> ExitResult {
@@ -85,7 +75,7 @@ async fn search(context: &Context, session: &SessionIdentity, query: &str, limit
     let text = || {
         let mut text = String::new();
         if search.found.is_empty() {
-            text.push_str(&format!("Nothing that is remembered here has to do with {}.\n", shown_line(query)));
+            text.push_str(&format!("No memory here matches {}.\n", shown_line(query)));
         }
         for found in &search.found {
             text.push_str(&lines(&found.item));
@@ -104,8 +94,7 @@ async fn search(context: &Context, session: &SessionIdentity, query: &str, limit
         }
         text
     };
-    context.screen.answer(view, text)?;
-    Ok(Exit::Done)
+    context.screen.answer(view, text)
 }
 
 async fn save(context: &Context, session: &SessionIdentity, text: &str) -> ExitResult {
@@ -118,8 +107,7 @@ fn show_saved(context: &Context, item: &MemoryItem) -> ExitResult {
     context.screen.answer(
         || json!(MemoryView::from(item)),
         || format!("Saved as {} in {}.\n", paint(item.id.short(), BOLD), item.scope),
-    )?;
-    Ok(Exit::Done)
+    )
 }
 
 async fn forget(context: &Context, session: &SessionIdentity, reference: &str) -> ExitResult {
@@ -129,8 +117,7 @@ async fn forget(context: &Context, session: &SessionIdentity, reference: &str) -
     context.screen.answer(
         || json!({ "forgotten": item.id }),
         || format!("Forgot {}. To bring it back: {undo}\n", shown_line(&item.content)),
-    )?;
-    Ok(Exit::Done)
+    )
 }
 
 async fn promote(context: &Context, session: &SessionIdentity, reference: &str, yes: bool) -> ExitResult {
@@ -150,8 +137,7 @@ async fn promote(context: &Context, session: &SessionIdentity, reference: &str, 
     context.screen.answer(
         || json!(MemoryView::from(&copy)),
         || format!("Every session reads {} now, as {}.\n", shown_line(&copy.content), paint(copy.id.short(), BOLD)),
-    )?;
-    Ok(Exit::Done)
+    )
 }
 
 async fn undo(context: &Context, session: &SessionIdentity) -> ExitResult {
@@ -164,8 +150,7 @@ async fn undo(context: &Context, session: &SessionIdentity) -> ExitResult {
             true => format!("Memory {} is back.\n", paint(memory.short(), BOLD)),
             false => format!("Memory {} is taken back.\n", paint(memory.short(), BOLD)),
         },
-    )?;
-    Ok(Exit::Done)
+    )
 }
 
 async fn offers(context: &Context, session: &SessionIdentity) -> ExitResult {
@@ -175,8 +160,7 @@ async fn offers(context: &Context, session: &SessionIdentity) -> ExitResult {
         [] => "Nothing is offered to be remembered.\n".to_owned(),
         offers => offers.iter().map(offer_lines).collect(),
     };
-    context.screen.answer(view, describe)?;
-    Ok(Exit::Done)
+    context.screen.answer(view, describe)
 }
 
 async fn accept(context: &Context, session: &SessionIdentity, reference: &str) -> ExitResult {
@@ -191,8 +175,7 @@ async fn decline(context: &Context, session: &SessionIdentity, reference: &str) 
     context.screen.answer(
         || json!({ "declined": offer.id }),
         || format!("{} is not offered any more.\n", shown_line(&offer.content)),
-    )?;
-    Ok(Exit::Done)
+    )
 }
 
 async fn find_offer(context: &Context, session: &SessionIdentity, reference: &str) -> Result<MemoryOffer, Failure> {

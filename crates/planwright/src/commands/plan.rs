@@ -28,26 +28,8 @@ use crate::failure::{ExitResult, Failure};
 
 /// Turning something on may make a store.
 pub(crate) fn needs(command: &PlanSubcommand) -> Store {
-    match command {
-        PlanSubcommand::On { .. } | PlanSubcommand::Files { command: FilesCommand::On } => Store::MayBeMade,
-        PlanSubcommand::Off
-        | PlanSubcommand::Done
-        | PlanSubcommand::Status
-        | PlanSubcommand::Watch(_)
-        | PlanSubcommand::List { .. }
-        | PlanSubcommand::Show { .. }
-        | PlanSubcommand::Approve(_)
-        | PlanSubcommand::Reject(_)
-        | PlanSubcommand::Revise(_)
-        | PlanSubcommand::Cancel(_)
-        | PlanSubcommand::Resume(_)
-        | PlanSubcommand::Diff(_)
-        | PlanSubcommand::Changes { .. }
-        | PlanSubcommand::Undo(_)
-        | PlanSubcommand::Export(_)
-        | PlanSubcommand::Files { command: FilesCommand::Off | FilesCommand::List | FilesCommand::Show { .. } }
-        | PlanSubcommand::History { .. } => Store::MustExist,
-    }
+    let begins = matches!(command, PlanSubcommand::On { .. } | PlanSubcommand::Files { command: FilesCommand::On });
+    if begins { Store::MayBeMade } else { Store::MustExist }
 }
 
 pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> ExitResult {

@@ -10,7 +10,7 @@ use super::ProgressLine;
 use crate::backup::{CheckedArchive, ExistingSessions, Restore, RestoreReport, check};
 use crate::cli::{Global, RestoreArgs};
 use crate::context::{Context, Store};
-use crate::failure::{Exit, ExitResult, Failure};
+use crate::failure::{ExitResult, Failure};
 use crate::terminal::palette::{GOOD, WARNING};
 use crate::terminal::text::{count, paint, shown_line};
 
@@ -29,8 +29,7 @@ pub(crate) async fn run(global: &Global, arguments: &RestoreArgs) -> ExitResult 
     let written = written.await;
     progress_line.clear();
     let report = written?;
-    context.screen.answer(|| view(&archive, &report), || describe(&archive, &report))?;
-    Ok(Exit::Done)
+    context.screen.answer(|| view(&archive, &report), || describe(&archive, &report))
 }
 
 /// An archive from stdin is copied to a temporary file, because it is read twice.

@@ -8,7 +8,7 @@ use self::delete::Confirmation;
 use crate::cli::{Global, SessionsArgs, SessionsCommand};
 use crate::commands::plan::damaged;
 use crate::context::{Context, PAGE, Store};
-use crate::failure::{Exit, ExitResult};
+use crate::failure::ExitResult;
 use crate::invocation::Invocation;
 use crate::terminal::palette::DIM;
 use crate::terminal::screen::Screen;
@@ -32,8 +32,7 @@ pub(crate) async fn run(global: &Global, arguments: &SessionsArgs) -> ExitResult
 /// Before the first session there is no store.
 fn no_store(global: &Global) -> ExitResult {
     let view = || json!({ "sessions": [], "next": null, "damaged": [] });
-    Screen::new(global.json).answer(view, || none_yet(&Invocation::new(global)))?;
-    Ok(Exit::Done)
+    Screen::new(global.json).answer(view, || none_yet(&Invocation::new(global)))
 }
 
 fn none_yet(invocation: &Invocation) -> String {
@@ -64,6 +63,5 @@ async fn list_page(context: &Context, after: Option<u64>) -> ExitResult {
         }
         text
     };
-    context.screen.answer(views, describe)?;
-    Ok(Exit::Done)
+    context.screen.answer(views, describe)
 }

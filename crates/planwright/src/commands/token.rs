@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::cli::{Global, TokenArgs, TokenCommand};
 use crate::config::Settings;
 use crate::context::make_folder;
-use crate::failure::{Exit, ExitResult, Failure};
+use crate::failure::{ExitResult, Failure};
 use crate::terminal::screen::Screen;
 use crate::token;
 
@@ -23,12 +23,12 @@ pub(crate) fn run(global: &Global, arguments: &TokenArgs) -> ExitResult {
     let token = Token::File(path.clone());
     let shown = path.display().to_string();
     match command {
-        TokenCommand::Path => screen.answer(|| json!({ "path": shown }), || format!("{shown}\n"))?,
+        TokenCommand::Path => screen.answer(|| json!({ "path": shown }), || format!("{shown}\n")),
         TokenCommand::Show => {
             make_folder(&settings.data)?;
             let (Kept::Made(secret) | Kept::Found(secret)) = token.make_if_missing().map_err(failed)?;
             let secret = secret.expose_secret();
-            screen.answer(|| json!({ "token": secret, "path": shown }), || format!("{secret}\n"))?;
+            screen.answer(|| json!({ "token": secret, "path": shown }), || format!("{secret}\n"))
         }
         TokenCommand::Rotate => {
             make_folder(&settings.data)?;
@@ -40,10 +40,9 @@ pub(crate) fn run(global: &Global, arguments: &TokenArgs) -> ExitResult {
                      browsers have to sign in again.\n"
                 )
             };
-            screen.answer(|| json!({ "token": secret, "path": shown }), describe)?;
+            screen.answer(|| json!({ "token": secret, "path": shown }), describe)
         }
     }
-    Ok(Exit::Done)
 }
 
 fn given(command: TokenCommand) -> Failure {

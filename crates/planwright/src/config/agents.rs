@@ -31,7 +31,7 @@ pub(super) enum AgentsSection {
 pub(super) struct AgentTable {
     /// A file, relative to the folder of the configuration.
     pub(super) prompt: Option<String>,
-    /// The same, in the configuration itself.
+    /// The instructions, in the configuration itself.
     pub(super) instructions: Option<String>,
     pub(super) about: Option<String>,
     /// Names of tools, or beginnings of names that end in `*`.

@@ -15,7 +15,7 @@ section! {
         seconds: Seconds = AutoPolicy::default().run.time.unwrap_or_default(),
         "After which cost a run pauses and asks. It needs `[[prices]]`."
         money: Checked<Money> => "no limit",
-        "The same for all runs of a session in one day, by UTC: turns."
+        "Turns of all runs of a session in one day, by UTC."
         day_turns: Positive<u32> = AutoPolicy::default().day.turns.unwrap_or(u32::MAX),
         "Tokens of all runs of a session in one day."
         day_tokens: Positive<u64> = AutoPolicy::default().day.tokens.unwrap_or(u64::MAX),

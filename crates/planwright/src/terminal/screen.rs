@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::json;
 use crate::cli::ColorWhen;
-use crate::failure::Failure;
+use crate::failure::{Exit, ExitResult, Failure};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Screen {
@@ -66,15 +66,16 @@ impl Screen {
 
     /// For programs.
     pub(crate) fn print_json(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = json::pretty(value)?;
-        let mut stdout = io::stdout().lock();
-        writeln!(stdout, "{text}")?;
-        Ok(stdout.flush()?)
+        self.print_line(&json::pretty(value)?)
     }
 
     /// One object on a line of its own, for programs that read the output as it comes.
     pub(crate) fn print_json_line(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = json::line(value)?;
+        self.print_line(&json::line(value)?)
+    }
+
+    /// Without colors.
+    fn print_line(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{text}")?;
         Ok(stdout.flush()?)
@@ -85,8 +86,13 @@ impl Screen {
         &self,
         value: impl FnOnce() -> serde_json::Value,
         text: impl FnOnce() -> String,
-    ) -> Result<(), Failure> {
-        if self.json { self.print_json(&value()) } else { self.print(&text()) }
+    ) -> ExitResult {
+        if self.json {
+            self.print_json(&value())?
+        } else {
+            self.print(&text())?
+        }
+        Ok(Exit::Done)
     }
 
     /// Asks a question and reads a line; `None` at the end of the input. What was typed before the question is no answer.

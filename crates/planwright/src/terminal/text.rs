@@ -39,7 +39,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     visible(text)
 }
 
-/// The same on one line.
+/// Text of others with nothing hidden in it, on one line.
 pub(crate) fn shown_line(text: &str) -> String {
     one_line(&visible(text))
 }

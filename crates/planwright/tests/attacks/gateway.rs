@@ -185,7 +185,7 @@ fn forgotten_pin() {
     });
 }
 
-/// The same, and the server is added again to the copy.
+/// A copied store has lost the pin, and the server is added again to the copy.
 #[test]
 fn forgotten_pin_added_again() {
     attack("forgotten_pin_added_again", |stage| {

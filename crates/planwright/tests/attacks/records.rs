@@ -113,7 +113,7 @@ fn other_session() {
     });
 }
 
-/// The same by the inbox, in the agent's own session.
+/// The agent answers by the inbox, in its own session.
 #[test]
 fn inbox_answer() {
     attack("inbox_answer", |stage| {

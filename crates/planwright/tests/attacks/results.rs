@@ -1,6 +1,6 @@
 //! The attacks, and what each of them comes to under each policy.
 
-/// What an attack came to.
+/// The result of an attack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AttackResult {
     /// The plan is not approved, or nothing of it runs; another decision is refused, and nothing is recorded as a person's.

@@ -83,7 +83,7 @@ impl Stage {
         Self::with_settings(require, "")
     }
 
-    /// The same with more settings of the person, which the store is made with.
+    /// A stage whose store is made with more settings of the person.
     pub(crate) fn with_settings(require: Require, settings: &str) -> Self {
         Self::prepared(require, settings, &[], |person| {
             if require == Require::Verified {
@@ -220,7 +220,7 @@ impl Stage {
         format!("{PROGRAM} plan approve 1 --session {SESSION} --digest {} --later", self.digest())
     }
 
-    /// What the attack came to: whether the plan is approved.
+    /// The result of the attack: whether the plan is approved.
     pub(crate) fn result(&mut self) -> AttackResult {
         result_of(&self.plan())
     }
@@ -304,7 +304,7 @@ pub(crate) fn configure(folder: &Path, require: Require) {
     configure_with(folder, require, "");
 }
 
-/// The same with other settings after it.
+/// Writes the configuration with other settings after the requirement.
 pub(crate) fn configure_with(folder: &Path, require: Require, settings: &str) {
     let text = format!("[approval]\nrequire = \"{require}\"\n\n{settings}");
     std::fs::write(folder.join("planwright.toml"), text).unwrap();
@@ -316,7 +316,7 @@ pub(crate) fn attack(name: &str, attempt: impl FnMut(&mut Stage) -> AttackResult
     attack_with("", name, attempt);
 }
 
-/// The same with more settings of the person.
+/// Runs an attack with more settings of the person.
 #[track_caller]
 pub(crate) fn attack_with(settings: &str, name: &str, mut attempt: impl FnMut(&mut Stage) -> AttackResult) {
     let results = Require::ALL.map(|require| {

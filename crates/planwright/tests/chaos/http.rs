@@ -13,7 +13,7 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::history::Attempt;
 
-/// The same for all servers, as it is where several stand behind one name.
+/// All servers share it, as they do where several stand behind one name.
 pub(crate) const TOKEN: &str = "a-token-that-all-servers-share";
 /// Clients do not wait longer for an answer, because the server may be frozen.
 const WAIT: Duration = Duration::from_secs(6);

@@ -239,7 +239,7 @@ fn nothing_but_a_persons_word_is_a_decision() {
     assert!(failed.is_empty(), "what each of them met is above: {failed:#?}");
 }
 
-/// The same words without a danger are a decision, or the table would prove nothing.
+/// Without a danger the words are a decision, or the table would prove nothing.
 #[test]
 fn a_persons_word_is_a_decision() {
     for act in [chats::approves::<Pipe> as fn(&World), chats::approves::<Screen>, command_line::approves] {

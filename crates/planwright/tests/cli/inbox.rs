@@ -47,7 +47,7 @@ fn asking(subject: AskSubject, tool: &str, arguments: &Value) -> World {
     asked_by("rehearsal", subject, tool, arguments)
 }
 
-/// The same by this model.
+/// A world in which this model asked.
 fn asked_by(model: &str, subject: AskSubject, tool: &str, arguments: &Value) -> World {
     let world = World::new();
     world.turn_on(HERE, PlanStyle::Document);

@@ -18,10 +18,10 @@ pub(crate) enum Reply {
     },
     /// Says this much and then nothing more, until the caller leaves.
     Hold(&'static str),
-    /// The same, once the test releases it.
+    /// A reply that is sent once the test releases it.
     Held(Box<Reply>),
     Status(u16, &'static str),
-    /// The same word until so many bytes were sent or the caller leaves.
+    /// Repeats a word until so many bytes were sent or the caller leaves.
     Endless(&'static str, usize),
 }
 

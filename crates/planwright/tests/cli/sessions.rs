@@ -37,7 +37,7 @@ fn plan_on_with_an_unused_key_begins_that_session() {
     world.run("plan on --session web:other-key").done().says("New session web:other-key");
 }
 
-/// The same words, wherever a key is refused.
+/// Every command refuses a wrong key with one message.
 #[test]
 fn a_key_that_cannot_be_one_is_refused_in_the_same_words() {
     let world = World::with_plan();

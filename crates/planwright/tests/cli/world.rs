@@ -24,7 +24,7 @@ pub(crate) struct World {
     folder: TempDir,
 }
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -209,7 +209,7 @@ impl Ran {
         self
     }
 
-    /// The same, wherever lines are broken.
+    /// Checks that the output has this text, wherever lines are broken.
     #[track_caller]
     pub(crate) fn tells(self, text: &str) -> Self {
         let flat = self.stdout.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -72,7 +72,7 @@ pub(crate) async fn until_asked(world: &mut World, text: String, number: usize) 
     timeout(LONG, world.talk.model.asked(wanted)).await.expect("it is asked");
 }
 
-/// The same agent in another session of the same person. It takes a whole turn, so whatever does not have to wait has
+/// The agent works in another session of the person. It takes a whole turn, so whatever does not have to wait has
 /// had the time to go on.
 #[when(expr = "in the session {string} a person says {string}")]
 async fn elsewhere_says(world: &mut World, session: String, text: String) {

@@ -42,7 +42,7 @@ pub(crate) struct World {
     /// What the configuration says, from the next start on.
     pub(crate) policy: Policy,
     session: Option<SessionIdentity>,
-    /// What the last tool call or decision came to.
+    /// The result of the last tool call or decision.
     pub(crate) answer: Result<Value, Refusal>,
     /// How many entries each session's journal had before the last call.
     before: BTreeMap<SessionIdentity, u64>,

@@ -31,7 +31,7 @@ const NEVER_POSSIBLE: [&str; 16] = [
     "/api/clients/{id}",
 ];
 
-/// The same requests every time.
+/// Makes every run send identical requests.
 const SEED: &str = "20261115";
 
 #[test]

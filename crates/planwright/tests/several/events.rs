@@ -42,7 +42,7 @@ async fn typed(store: Store) {
             command.arg("plan").args(line).args(["--session", &format!("web:{KEY}")]);
             let ran = tokio::process::Command::from(command).output().await.unwrap();
             assert!(ran.status.success(), "{ran:?}");
-            // Everybody hears of it before anything else is typed.
+            // Every client hears of it before anything else is typed.
             for (client, received) in &mut followers {
                 let name = if line[0] == "on" { "plan_mode_enabled" } else { "plan_mode_disabled" };
                 let heard =

@@ -18,7 +18,7 @@ pub(crate) async fn entries(engine: &Engine, key: &str) -> Vec<Entry> {
     sealed.iter().map(|sealed| serde_json::from_str(&sealed.body).unwrap()).collect()
 }
 
-/// The same as clients are told it.
+/// The journal as clients are told it.
 pub(crate) async fn told(engine: &Engine, key: &str) -> Vec<(u64, Value)> {
     let entries = entries(engine, key).await;
     entries.iter().map(|entry| (entry.seq, serde_json::to_value(&entry.event).unwrap())).collect()

@@ -15,7 +15,7 @@ use crate::provider::Provider;
 use crate::stores::Store;
 use crate::world::TIMEOUT;
 
-/// The same for all servers, as it is where several stand behind one name.
+/// All servers share it, as they do where several stand behind one name.
 const TOKEN: &str = "a-token-that-all-servers-share";
 
 pub(crate) struct Program {

@@ -85,7 +85,7 @@ impl Provider {
         self.stage.open.send_replace(false);
     }
 
-    /// Everybody is answered, also those who wait.
+    /// Every caller is answered, also those who wait.
     pub(crate) fn let_go(&self) {
         self.stage.open.send_replace(true);
     }

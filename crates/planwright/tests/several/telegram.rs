@@ -171,8 +171,8 @@ async fn a_server_killed_between_acceptance_and_note_sends_a_new_message_once_mo
     }
 }
 
-/// The same with an answer that replaces what was shown while the agent wrote: its message is known, so the next server edits
-/// it in place, and the person reads the answer once.
+/// The server is killed with an answer that replaces what was shown while the agent wrote: its message is known, so
+/// the next server edits it in place, and the person reads the answer once.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_killed_between_acceptance_and_note_of_an_edit_shows_the_answer_once() {
     let (store, api) = (Store::sqlite(), FakeBotApi::start().await);
@@ -182,7 +182,7 @@ async fn a_server_killed_between_acceptance_and_note_of_an_edit_shows_the_answer
     let mut first = Program::asking(&store, &provider, &settings(&api, "polling"));
     api.say(ADA, "look at it");
     let live = api.wait_for_text(ADA, FIRST_TEXT.trim()).await;
-    let live_messages = "SELECT CAST(count(*) AS TEXT) FROM chat_record WHERE key LIKE 'live/%'";
+    let live_messages = "SELECT CAST(count(*) AS TEXT) FROM keyed_record WHERE key LIKE 'live/%'";
     counted(&store, "the message is noted", live_messages, 1).await;
     // What is shown while the agent writes has the call of the tool in it, and is not held.
     let answer = format!("{FIRST_TEXT}done: look at it");

@@ -46,7 +46,7 @@ pub(super) struct Namespaces {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Descriptors {
     pub(super) null: RawFd,
-    /// The same as `null` for a command without input.
+    /// Equal to `null` for a command without input.
     pub(super) stdin: RawFd,
     pub(super) stdout: RawFd,
     pub(super) stderr: RawFd,

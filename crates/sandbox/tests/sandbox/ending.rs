@@ -82,7 +82,7 @@ async fn stopping_it_ends_what_it_started() {
         let (line, mark) = marked(&world, "wait; sleep 60");
         let mut command = world.command(level, &line);
         command.limits.grace = Duration::from_millis(50);
-        let mut running = world.sandbox.start(command).await.unwrap();
+        let running = world.sandbox.start(command).await.unwrap();
         all_started(&world.path("workspace/ticks")).await;
         running.stopper().stop();
         assert_eq!(running.wait().await.end, CommandEnd::Stopped, "{level}");

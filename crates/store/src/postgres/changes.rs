@@ -70,11 +70,6 @@ impl Changes {
         self.0.channel.is_some() && self.0.target.can_listen()
     }
 
-    /// Distinguishes this process from all others.
-    pub(super) fn own_name(&self) -> &str {
-        &self.0.own_name
-    }
-
     /// The first change that is sent is [`StoreChange::Anywhere`], once the listening has begun: what others wrote until then is
     /// not known.
     pub(super) fn subscribe(&self) -> broadcast::Receiver<StoreChange> {

@@ -8,31 +8,15 @@ use planwright_engine::ledger::{Lease, LedgerResult};
 use tokio::time::timeout;
 
 use super::changes::Changes;
+use super::client_pool::{ClientPool, Retry, WRITE_SETTINGS, give_back, retry};
 use super::errors::DatabaseError;
-use super::readers::{Readers, WRITE_SETTINGS, WriteRetry, give_back};
 use super::statement::{PooledClient as _, StatementMode};
 use super::{leases, schema};
+use crate::backend::SESSION_ROWS;
 use crate::leasing::check_held;
 
 /// A long conversation has many entries.
 const DELETION: Duration = Duration::from_secs(120);
-
-/// The session's own row goes last, so that nothing is ever left without one.
-const EVERYTHING: [&str; 12] = [
-    "DELETE FROM pointer WHERE session_id = $1",
-    "DELETE FROM lease WHERE session_id = $1",
-    "DELETE FROM step_run WHERE plan_id IN (SELECT id FROM plan WHERE session_id = $1)",
-    "DELETE FROM execution WHERE plan_id IN (SELECT id FROM plan WHERE session_id = $1)",
-    "DELETE FROM plan WHERE session_id = $1",
-    "DELETE FROM memory_posting WHERE scope_id IN (SELECT id FROM memory_scope WHERE session_id = $1)",
-    "DELETE FROM memory_vector WHERE memory IN (SELECT id FROM memory_item WHERE scope_id IN
-         (SELECT id FROM memory_scope WHERE session_id = $1))",
-    "DELETE FROM memory_item WHERE scope_id IN (SELECT id FROM memory_scope WHERE session_id = $1)",
-    "DELETE FROM memory_scope WHERE session_id = $1",
-    "DELETE FROM auto_session WHERE session_id = $1",
-    "DELETE FROM journal WHERE session_id = $1",
-    "DELETE FROM session WHERE id = $1",
-];
 
 /// For processes that look for what was deleted. They do so all the time, so traces are not kept for long.
 const LEAVE_A_TRACE: &str =
@@ -47,26 +31,20 @@ enum Deletion {
     NotFound,
 }
 
-pub(super) async fn delete(readers: &Readers, changes: &Changes, lease: &Lease) -> LedgerResult<()> {
-    let mut retry = WriteRetry::new();
-    loop {
-        match attempt(readers, changes, lease).await {
-            Ok(Deletion::NotFound) if !retry.answer_lost => {
-                return Err(Refusal::not_found(format!("There is no session {}.", lease.session)).into());
-            }
-            // A session that is gone now was deleted by an attempt whose answer was lost.
-            Ok(Deletion::Done | Deletion::NotFound) => {
-                changes.notify_here(vec![lease.session.clone()]);
-                return Ok(());
-            }
-            Err(error) => retry.before_next(error).await.map_err(|error| error.to_error())?,
-        }
+pub(super) async fn delete(clients: &ClientPool, changes: &Changes, lease: &Lease) -> LedgerResult<()> {
+    let mut retry = Retry::new();
+    let deleted = retry!(retry, attempt(clients, changes, lease)).map_err(|error| error.to_error())?;
+    // A session that is gone now was deleted by an attempt whose answer was lost.
+    if deleted == Deletion::NotFound && !retry.answer_lost {
+        return Err(Refusal::not_found(format!("There is no session {}.", lease.session)).into());
     }
+    changes.notify_here(vec![lease.session.clone()]);
+    Ok(())
 }
 
-async fn attempt(readers: &Readers, changes: &Changes, lease: &Lease) -> Result<Deletion, DatabaseError> {
-    let mut client = readers.client().await?;
-    let work = delete_with(&mut client, readers.mode(), changes, lease);
+async fn attempt(clients: &ClientPool, changes: &Changes, lease: &Lease) -> Result<Deletion, DatabaseError> {
+    let mut client = clients.client().await?;
+    let work = delete_with(&mut client, clients.mode(), changes, lease);
     let outcome = timeout(DELETION, work).await.unwrap_or(Err(DatabaseError::TimedOut));
     give_back(client, &outcome);
     outcome
@@ -84,8 +62,8 @@ async fn delete_with(
     let Some(id) = lock(&transaction, mode, lease).await? else { return Ok(Deletion::NotFound) };
     schema::check_version(&transaction.query_as(mode, schema::VERSION, &[]).await?)?;
     check_held(leases::holder(&transaction, mode, id).await?.as_ref(), lease)?;
-    for sql in EVERYTHING {
-        transaction.query_as(mode, sql, &[&id]).await?;
+    for sql in SESSION_ROWS {
+        transaction.query_as(mode, &sql.replace('?', "$"), &[&id]).await?;
     }
     let (channel, conversation) = (lease.session.channel.as_str(), lease.session.conversation.as_str());
     transaction.query_as(mode, LEAVE_A_TRACE, &[&channel, &conversation]).await?;

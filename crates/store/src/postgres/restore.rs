@@ -7,20 +7,19 @@ use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::server_ledger::JournalSource;
 use tokio::sync::Mutex;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use super::batch;
 use super::changes::Changes;
-use super::errors::{DatabaseError, RetryPolicy};
-use super::readers::{ATTEMPTS, Readers};
+use super::client_pool::{Retry, retry};
+use super::errors::DatabaseError;
 use super::target::Target;
 use super::writer_connection::WriterConnection;
+use super::{Postgres, batch};
+use crate::backend::Backend as _;
 use crate::restore::RestoredSession;
 
 /// A long conversation has many entries.
 const RESTORATION: Duration = Duration::from_secs(120);
-const BUSY_ATTEMPTS: u32 = 50;
-const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct RestoreConnection {
     target: Target,
@@ -41,37 +40,24 @@ impl RestoreConnection {
 
     pub(super) async fn restore(
         &self,
-        readers: &Readers,
+        postgres: &Postgres,
         restored: &RestoredSession,
         journal: &dyn JournalSource,
     ) -> LedgerResult<()> {
         let mut connection = self.connection.lock().await;
-        let mut attempts = 0;
-        loop {
-            attempts += 1;
-            match self.attempt(&mut connection, restored, journal).await {
-                Ok(true) => return Ok(()),
-                Ok(false) if attempts > 1 && is_there(readers, restored).await? => {
-                    // The attempt before came through, and only its answer was lost.
-                    self.changes.notify_here(vec![restored.identity.clone()]);
-                    return Ok(());
-                }
-                Ok(false) => {
-                    let message = format!("There is a session {} already.", restored.identity);
-                    return Err(Refusal::conflict(message).into());
-                }
-                Err(error) => match error.retry_policy() {
-                    RetryPolicy::Reconnect if attempts < ATTEMPTS => {}
-                    // Another transaction is opening a session of the same name right now.
-                    RetryPolicy::Busy if attempts < BUSY_ATTEMPTS => sleep(PAUSE).await,
-                    RetryPolicy::Reconnect
-                    | RetryPolicy::Busy
-                    | RetryPolicy::Again
-                    | RetryPolicy::Wait
-                    | RetryPolicy::None => return Err(error.to_error()),
-                },
-            }
+        let mut retry = Retry::new();
+        let written = retry!(retry, self.attempt(&mut connection, restored, journal));
+        if written.map_err(|error| error.to_error())? {
+            return Ok(());
         }
+        let session = &restored.identity;
+        let stored = if retry.answer_lost { postgres.session(session).await? } else { None };
+        if stored.is_none_or(|stored| stored.head != restored.head) {
+            return Err(Refusal::conflict(format!("There is a session {session} already.")).into());
+        }
+        // The attempt before came through, and only its answer was lost.
+        self.changes.notify_here(vec![session.clone()]);
+        Ok(())
     }
 
     /// Whether it was written; if not, there is such a session.
@@ -93,8 +79,4 @@ impl RestoreConnection {
         }
         outcome
     }
-}
-
-async fn is_there(readers: &Readers, restored: &RestoredSession) -> LedgerResult<bool> {
-    Ok(readers.session(&restored.identity).await?.is_some_and(|stored| stored.head == restored.head))
 }

@@ -1,18 +1,69 @@
-//! Single rows, read the same way by writers and readers. The outer result is the database's, the inner one says
+//! Single rows, read the same way by writers and readers. Of two results, the outer one is the database's, the inner one says
 //! whether the row makes sense.
 
-use planwright_core::ids::PlanId;
-use planwright_core::journal::{Entry, EntryHash, Head, SealedEntry};
+use planwright_core::journal::{Entry, Head};
 use planwright_core::plan::Plan;
 use planwright_core::session::{Session, SessionIdentity};
-use planwright_engine::ledger::{LedgerError, LedgerResult, PlanSummary, StoredSession};
-use serde_json::Value;
-use tokio_postgres::{Error, Row};
+use planwright_engine::ledger::{LedgerError, LedgerResult, StoredSession};
+use tokio_postgres::Error;
+use tokio_postgres::types::Type;
 
+use super::errors::DatabaseError;
 use crate::encode::{self, PlanRow};
 use crate::plan_rows::{ExecutionRow, assemble_plan};
+use crate::sessions;
+use crate::sql::{self, Value};
 
 pub(super) type Read<T> = Result<LedgerResult<T>, Error>;
+type Row = tokio_postgres::Row;
+
+macro_rules! session_columns {
+    () => {
+        "session.id, session.channel || ':' || session.conversation, session.state, session.head_seq, session.head_hash,
+         journal.seq, journal.hash, session.last_active"
+    };
+}
+
+macro_rules! session_tables {
+    () => {
+        "session LEFT JOIN journal ON journal.session_id = session.id
+             AND journal.seq = (SELECT max(seq) FROM journal WHERE session_id = session.id)"
+    };
+}
+
+pub(super) const SESSION_COLUMNS: &str = session_columns!();
+pub(super) const SESSION_TABLES: &str = session_tables!();
+
+/// A session by its name.
+pub(super) const FIND_SESSION: &str = concat!(
+    "SELECT ",
+    session_columns!(),
+    " FROM ",
+    session_tables!(),
+    " WHERE session.conversation = $1 AND session.channel = $2"
+);
+
+/// The answers to statements, each with all of its rows.
+pub(super) fn found(answers: Vec<Vec<Row>>) -> LedgerResult<Vec<Vec<sql::Row>>> {
+    let rows = |rows: Vec<Row>| rows.iter().map(row).collect::<Result<Vec<_>, _>>();
+    let found = answers.into_iter().map(rows).collect::<Result<_, _>>();
+    found.map_err(|error| DatabaseError::from(error).to_error())
+}
+
+/// A row with all of its values.
+pub(super) fn row(row: &Row) -> Result<sql::Row, Error> {
+    const NOTHING: Value = Value::Integer(None);
+    let value = |(column, described): (usize, &tokio_postgres::Column)| {
+        Ok(match *described.type_() {
+            Type::BOOL => row.try_get::<_, Option<bool>>(column)?.map_or(NOTHING, Value::Bool),
+            Type::INT4 => Value::Integer(row.try_get::<_, Option<i32>>(column)?.map(i64::from)),
+            Type::INT8 => Value::Integer(row.try_get(column)?),
+            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(column)?.map_or(NOTHING, Value::Bytes),
+            _ => Value::Text(row.try_get(column)?),
+        })
+    };
+    Ok(sql::Row(row.columns().iter().enumerate().map(value).collect::<Result<_, Error>>()?))
+}
 
 /// What a session is called, whether or not it may be called so.
 pub(super) fn name(row: &Row) -> Result<String, Error> {
@@ -24,49 +75,35 @@ pub(super) fn identity(row: &Row) -> Read<SessionIdentity> {
     Ok(name.parse().map_err(|error| LedgerError::damaged(format!("session {name}"), error)))
 }
 
-/// Where a journal really ends; a session without a single entry has none of this.
-pub(super) struct JournalEnd {
-    seq: Option<i64>,
-    hash: Option<Vec<u8>>,
+/// A session as its row has it.
+pub(super) struct SessionRow<'a> {
+    pub(super) state: &'a str,
+    pub(super) head: (i64, &'a [u8]),
+    /// Where its journal really ends; a session without a single entry has no such place.
+    pub(super) end: Option<(i64, &'a [u8])>,
 }
 
-impl JournalEnd {
-    pub(super) const NOWHERE: Self = Self { seq: None, hash: None };
-
-    pub(super) fn of(row: &Row, seq: &str, hash: &str) -> Result<Self, Error> {
-        Ok(Self { seq: row.try_get(seq)?, hash: row.try_get(hash)? })
-    }
-}
-
-pub(super) fn session(row: &Row, end: &JournalEnd, identity: &SessionIdentity) -> Read<(Session, Head)> {
-    let what = || format!("session {identity}");
-    let (seq, hash, state): (i64, &[u8], &str) =
-        (row.try_get("head_seq")?, row.try_get("head_hash")?, row.try_get("state")?);
-    Ok(encode::head(what, seq, hash).and_then(|head| {
-        let found = match (end.seq, &end.hash) {
-            (Some(seq), Some(hash)) => encode::head(what, seq, hash)?,
-            (None, _) | (_, None) => Head::START,
-        };
+impl SessionRow<'_> {
+    pub(super) fn read(&self, identity: &SessionIdentity) -> LedgerResult<(Session, Head)> {
+        let what = || format!("session {identity}");
+        let head = encode::head(what, self.head.0, self.head.1)?;
+        let found = self.end.map_or(Ok(Head::START), |(seq, hash)| encode::head(what, seq, hash))?;
         found.check_end(&head).map_err(|damage| LedgerError::damaged(what(), damage))?;
-        let session = encode::session_from_text(what, state)?;
+        let session = encode::session_from_text(what, self.state)?;
         if session.identity != *identity {
             return Err(LedgerError::damaged(what(), format!("it says that it is session {}", session.identity)));
         }
         Ok((session, head))
-    }))
+    }
 }
 
-pub(super) fn stored_session(row: &Row) -> Read<StoredSession> {
-    let identity = match identity(row)? {
-        Ok(identity) => identity,
-        Err(damaged) => return Ok(Err(damaged)),
-    };
-    let last_active: i64 = row.try_get("last_active")?;
-    let read = session(row, &JournalEnd::of(row, "end_seq", "end_hash")?, &identity)?;
-    Ok(read.and_then(|(session, head)| {
-        let last_active = encode::timestamp(|| format!("session {identity}"), last_active)?;
-        Ok(StoredSession { session, head, last_active })
-    }))
+pub(super) fn stored_session(row: &sql::Row) -> LedgerResult<StoredSession> {
+    let identity = sessions::identity(row, 1)?;
+    let end = row.get::<Option<i64>>(5)?.zip(row.get::<Option<&[u8]>>(6)?);
+    let read = SessionRow { state: row.get(2)?, head: (row.get(3)?, row.get(4)?), end };
+    let (session, head) = read.read(&identity)?;
+    let last_active = encode::timestamp(|| format!("session {identity}"), row.get(7)?)?;
+    Ok(StoredSession { session, head, last_active })
 }
 
 /// A plan whose rows and content say the same.
@@ -89,37 +126,7 @@ fn execution(row: &Row) -> Result<Option<ExecutionRow>, Error> {
     Ok(steps.zip(updated_at).map(|(steps, updated_at)| ExecutionRow { steps, updated_at, pause }))
 }
 
-pub(super) fn plan_summary(row: &Row, session: &SessionIdentity) -> Read<PlanSummary> {
-    let (id, number): (&str, i64) = (row.try_get("id")?, row.try_get("number")?);
-    let (status, style): (String, String) = (row.try_get("status")?, row.try_get("style")?);
-    let (title, updated_at): (String, i64) = (row.try_get("title")?, row.try_get("updated_at")?);
-    let execution = execution(row)?;
-    let what = || format!("plan {number} of {session}");
-    let damaged = |reason: String| LedgerError::damaged(what(), reason);
-    let read = || {
-        Ok(PlanSummary {
-            id: PlanId::new(id).map_err(|refusal| damaged(refusal.message))?,
-            number: u32::try_from(number).map_err(|error| damaged(error.to_string()))?,
-            status: serde_json::from_value(Value::String(status)).map_err(|error| damaged(error.to_string()))?,
-            style: serde_json::from_value(Value::String(style)).map_err(|error| damaged(error.to_string()))?,
-            title,
-            updated_at: match execution {
-                Some(execution) => execution.updated_at(what)?,
-                None => encode::timestamp(what, updated_at)?,
-            },
-        })
-    };
-    Ok(read())
-}
-
 pub(super) fn entry(row: &Row) -> Read<Entry> {
     let (seq, body): (i64, &str) = (row.try_get("seq")?, row.try_get("body")?);
     Ok(encode::entry_from_text(|| format!("journal entry {seq}"), body))
-}
-
-/// As it is stored. A hash of the wrong length cannot match, and the check of the chain says so in its own words.
-pub(super) fn sealed_entry(row: &Row) -> Result<SealedEntry, Error> {
-    let (seq, hash): (i64, &[u8]) = (row.try_get("seq")?, row.try_get("hash")?);
-    let hash = EntryHash(hash.try_into().unwrap_or([0; 32]));
-    Ok(SealedEntry { seq: seq.unsigned_abs(), body: row.try_get("body")?, hash })
 }

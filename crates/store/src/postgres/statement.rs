@@ -5,6 +5,28 @@ use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row, Statement};
 
+use crate::sql::{self, Value};
+
+/// A statement with PostgreSQL's placeholders, `$1` for `?1`.
+#[derive(Debug)]
+pub(super) struct NumberedStatement {
+    text: String,
+    values: Vec<Value>,
+}
+
+impl From<sql::Statement> for NumberedStatement {
+    fn from(statement: sql::Statement) -> Self {
+        Self { text: statement.text.replace('?', "$"), values: statement.values }
+    }
+}
+
+impl NumberedStatement {
+    pub(super) async fn run(&self, client: &impl PooledClient, mode: StatementMode) -> Result<Vec<Row>, Error> {
+        let parameters: Vec<_> = self.values.iter().map(|value| value as &dyn Parameter).collect();
+        client.query_as(mode, &self.text, &parameters).await
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StatementMode {
     Prepared,

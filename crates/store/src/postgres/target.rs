@@ -163,7 +163,7 @@ fn split_listen(url: &str) -> (String, Option<String>) {
     (joined(address, &kept), (!listen.is_empty()).then(|| joined("postgres:///", &listen)))
 }
 
-/// The same database, user and settings at another address.
+/// Takes database, user and settings of `config` to another address.
 fn direct(config: &Config, address: &Config) -> Config {
     let mut direct = address.clone();
     if address.get_hosts().is_empty() {

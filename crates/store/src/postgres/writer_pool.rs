@@ -147,7 +147,7 @@ impl WriterTask {
         }
     }
 
-    /// The same, one at a time.
+    /// Serves the jobs one at a time.
     async fn serve_apart(&mut self, jobs: Vec<Job>) -> Result<(), (DatabaseError, Vec<Job>)> {
         let mut rest = jobs.into_iter();
         while let Some(job) = rest.next() {

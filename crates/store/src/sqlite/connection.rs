@@ -22,7 +22,7 @@ const NAP: Duration = Duration::from_millis(2);
 /// Marks the file as ours: "PLWR".
 const APPLICATION_ID: i32 = 0x504c_5752;
 
-const MIGRATIONS: [Migration; 15] = [
+const MIGRATIONS: [Migration; 16] = [
     |connection| connection.execute_batch(include_str!("migrations/001.sql")),
     |connection| connection.execute_batch(include_str!("migrations/002.sql")),
     |connection| {
@@ -47,11 +47,12 @@ const MIGRATIONS: [Migration; 15] = [
     |connection| connection.execute_batch(include_str!("migrations/013.sql")),
     |connection| connection.execute_batch(include_str!("migrations/014.sql")),
     |connection| connection.execute_batch(include_str!("migrations/015.sql")),
+    |connection| connection.execute_batch(include_str!("migrations/016.sql")),
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;
 
 /// A connection on a file whose schema is up to date.
-pub(super) fn open(path: &Path) -> LedgerResult<Connection> {
+pub(crate) fn open(path: &Path) -> LedgerResult<Connection> {
     let connect = || -> rusqlite::Result<Connection> {
         let mut connection = Connection::open(path)?;
         connection.busy_handler(Some(wait_for_others))?;
@@ -174,15 +175,15 @@ mod tests {
 
     use super::open;
     use crate::SqliteLedger;
-    use crate::sqlite::queries;
-    use crate::sqlite::rows::{select_plans, select_sessions};
+    use crate::plans::VERSION_ENTRY;
+    use crate::sqlite::rows::{FIND_PLAN, FIND_SESSION, snapshot};
 
     /// The entry of one version is found by an index, however many there are.
     #[test]
     fn a_version_is_looked_up_by_an_index() {
         let folder = tempfile::tempdir().unwrap();
         let connection = open(&folder.path().join("planwright.db")).unwrap();
-        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", queries::VERSION_ENTRY)).unwrap();
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", VERSION_ENTRY)).unwrap();
         let values = ["plan", "40", "k3yk3y8x", "cli", "32"];
         let steps = statement.query_map(values, |row| row.get::<_, String>(3)).unwrap();
         let steps: Vec<_> = steps.map(Result::unwrap).collect();
@@ -206,12 +207,9 @@ mod tests {
             engine.sessions().enable_plan_mode(session, &by, PlanStyle::Document).await.unwrap();
         }
         for session in sessions.iter().cycle().take(6) {
-            assert_eq!(queries::snapshot(&connection, session, None).unwrap().plans.len(), 1);
+            assert_eq!(snapshot(&connection, session, None).unwrap().plans.len(), 1);
         }
-        for sql in [
-            select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2", "", "s.seq"),
-            select_plans!("WHERE p.id = ?1 AND p.session_id = ?2"),
-        ] {
+        for sql in [FIND_SESSION, FIND_PLAN] {
             let statement = connection.prepare_cached(sql).unwrap();
             assert!(statement.get_status(StatementStatus::Run) >= 6, "it is not this one that is used: {sql}");
             // It is compiled for the first time, and perhaps for what another process made since.

@@ -6,27 +6,11 @@ use planwright_engine::ledger::Lease;
 use super::rows::session_id;
 use super::writer::WriterState;
 use super::{TransactionError, leases};
+use crate::backend::SESSION_ROWS;
 use crate::leasing::check_held;
 
 /// How many deletions are remembered for processes that look for them many times a second.
 const TRACES: i64 = 500;
-
-/// The session's own row goes last, so that nothing is ever left without one.
-const EVERYTHING: [&str; 12] = [
-    "DELETE FROM pointer WHERE session_id = ?1",
-    "DELETE FROM lease WHERE session_id = ?1",
-    "DELETE FROM step_run WHERE plan_id IN (SELECT id FROM plan WHERE session_id = ?1)",
-    "DELETE FROM execution WHERE plan_id IN (SELECT id FROM plan WHERE session_id = ?1)",
-    "DELETE FROM plan WHERE session_id = ?1",
-    "DELETE FROM memory_posting WHERE scope_id IN (SELECT id FROM memory_scope WHERE session_id = ?1)",
-    "DELETE FROM memory_vector WHERE memory IN (SELECT id FROM memory_item WHERE scope_id IN
-         (SELECT id FROM memory_scope WHERE session_id = ?1))",
-    "DELETE FROM memory_item WHERE scope_id IN (SELECT id FROM memory_scope WHERE session_id = ?1)",
-    "DELETE FROM memory_scope WHERE session_id = ?1",
-    "DELETE FROM auto_session WHERE session_id = ?1",
-    "DELETE FROM journal WHERE session_id = ?1",
-    "DELETE FROM session WHERE id = ?1",
-];
 
 impl WriterState {
     pub(super) fn delete_session(&mut self, lease: &Lease) -> Result<(), TransactionError> {
@@ -34,7 +18,7 @@ impl WriterState {
         let id = session_id(&self.connection, session)?
             .ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;
         check_held(leases::holder(&self.connection, id)?.as_ref(), lease)?;
-        for sql in EVERYTHING {
+        for sql in SESSION_ROWS {
             self.connection.prepare_cached(sql)?.execute([id])?;
         }
         let sql = "INSERT INTO deleted_session (name, journal_end) SELECT ?1, coalesce(max(id), 0) FROM journal";

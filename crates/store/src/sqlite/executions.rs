@@ -1,30 +1,13 @@
 //! The rows of executions and of their steps.
 
 use planwright_engine::ledger::LedgerResult;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 use super::TransactionError;
-use super::rows::{number, text};
+use super::rows::text;
+use super::sql::run;
 use crate::plan_rows::{ExecutionRow, PlanRows, plan_before_version_3};
-
-/// What the row of an execution says, from four columns of a row that has them if there is such a row: steps, seq,
-/// updated_at, pause.
-pub(super) fn read_execution(
-    row: &Row<'_>,
-    first: usize,
-    what: impl Fn() -> String,
-) -> LedgerResult<Option<(ExecutionRow, u64)>> {
-    if matches!(row.get_ref(first), Ok(ValueRef::Null)) {
-        return Ok(None);
-    }
-    let (steps, seq) = (number(row, first, &what)?, number(row, first + 1, &what)?.unsigned_abs());
-    let pause = match row.get_ref(first + 3) {
-        Ok(ValueRef::Null) => None,
-        _ => Some(text(row, first + 3, &what)?),
-    };
-    Ok(Some((ExecutionRow { steps, updated_at: text(row, first + 2, what)?, pause }, seq)))
-}
+use crate::sql::sql;
 
 /// How the steps of a plan went, in order.
 pub(super) fn read_runs(
@@ -33,13 +16,9 @@ pub(super) fn read_runs(
     what: impl Fn() -> String,
 ) -> Result<Vec<(i64, String)>, TransactionError> {
     let sql = "SELECT position, body FROM step_run WHERE plan_id = ?1 ORDER BY position";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([plan])?;
-    let mut runs = Vec::new();
-    while let Some(row) = rows.next()? {
-        runs.push((number(row, 0, &what)?, text(row, 1, &what)?));
-    }
-    Ok(runs)
+    let runs = run(connection, &sql!(sql, plan))?;
+    let runs = runs.iter().map(|run| Ok((run.read(0, &what)?, run.read(1, &what)?)));
+    Ok(runs.collect::<LedgerResult<_>>()?)
 }
 
 /// Writes what changed beside the plan's own row. The stored rows are the ones that were read before, so they may be
@@ -77,9 +56,8 @@ pub(super) fn move_runs_out(connection: &Connection) -> rusqlite::Result<()> {
     let mut find = connection.prepare("SELECT id, body, seq FROM plan WHERE row_id = ?1")?;
     let mut update = connection.prepare("UPDATE plan SET body = ?2 WHERE row_id = ?1")?;
     for row_id in ids {
-        let column = |row: &Row<'_>, index| text(row, index, String::new).unwrap_or_default();
         let (id, body, seq) =
-            find.query_row([row_id], |row| Ok((column(row, 0), column(row, 1), row.get::<_, i64>(2)?)))?;
+            find.query_row([row_id], |row| Ok((text(row, 0), text(row, 1), row.get::<_, i64>(2)?)))?;
         let Some(plan) = plan_before_version_3(&id, &body) else { continue };
         let Ok(rows) = PlanRows::all(&plan) else { continue };
         let Some(execution) = rows.execution() else { continue };

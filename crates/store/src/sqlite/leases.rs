@@ -1,14 +1,11 @@
-//! Leases, by this machine's clock.
+//! Leases that commands take, hold and release, by this machine's clock.
 
 use std::time::Duration;
 
-use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Lease, Leasing, Submission};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::TransactionError;
-use super::rows::find_session;
 use crate::leasing::{Holder, is_free_for};
 
 /// The time in milliseconds, as SQLite says it.
@@ -19,23 +16,6 @@ macro_rules! now {
 }
 
 pub(super) use now;
-
-pub(super) fn acquire(
-    connection: &Connection,
-    session: &SessionIdentity,
-    owner: &str,
-    ttl: Duration,
-) -> Result<Option<Lease>, TransactionError> {
-    let row = find_session(connection, session)?
-        .ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;
-    let holder = holder(connection, row.id)?;
-    Ok(take_if_free(connection, row.id, session, holder.as_ref(), owner, ttl)?)
-}
-
-pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), TransactionError> {
-    let Some(row) = find_session(connection, &lease.session)? else { return Ok(()) };
-    Ok(end_lease(connection, row.id, lease)?)
-}
 
 /// The holder of the lease, if the submission depends on it.
 pub(super) fn holder_for(
@@ -57,36 +37,6 @@ pub(super) fn holder(connection: &Connection, session_id: i64) -> rusqlite::Resu
         Ok(Holder { owner: row.get(0)?, fence: row.get::<_, i64>(1)?.unsigned_abs(), running: row.get(2)? })
     };
     connection.prepare_cached(sql)?.query_row([session_id], read).optional()
-}
-
-/// Who had the session last, let it run out and never gave it back.
-pub(super) fn left(
-    connection: &Connection,
-    session_id: i64,
-    session: &SessionIdentity,
-) -> rusqlite::Result<Option<Lease>> {
-    let sql =
-        concat!("SELECT owner, fence FROM lease WHERE session_id = ?1 AND expires_at > 0 AND expires_at <= ", now!());
-    let read = |row: &rusqlite::Row<'_>| {
-        let (owner, fence) = (row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs());
-        Ok(Lease { session: session.clone(), owner, fence })
-    };
-    connection.prepare_cached(sql)?.query_row([session_id], read).optional()
-}
-
-/// The lease that some process holds and that has not run out.
-pub(super) fn current(connection: &Connection, session: &SessionIdentity) -> Result<Option<Lease>, TransactionError> {
-    let sql = concat!(
-        "SELECT lease.owner, lease.fence FROM lease JOIN session ON session.id = lease.session_id
-         WHERE session.conversation = ?1 AND session.channel = ?2 AND lease.expires_at > ",
-        now!()
-    );
-    let read = |row: &rusqlite::Row<'_>| {
-        let (owner, fence) = (row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs());
-        Ok(Lease { session: session.clone(), owner, fence })
-    };
-    let names = params![session.conversation.as_str(), session.channel.as_str()];
-    Ok(connection.prepare_cached(sql)?.query_row(names, read).optional()?)
 }
 
 /// The lease after a submission was carried out.
@@ -152,18 +102,6 @@ fn take(
     );
     connection.prepare_cached(sql)?.execute(params![session_id, next.owner, next.fence as i64, millis(ttl)])?;
     Ok(next.lease(session))
-}
-
-pub(super) fn renew(connection: &Connection, lease: &Lease, ttl: Duration) -> Result<bool, TransactionError> {
-    let Some(row) = find_session(connection, &lease.session)? else { return Ok(false) };
-    // One that was given back has run out long ago.
-    let sql = concat!(
-        "UPDATE lease SET expires_at = ",
-        now!(),
-        " + ?4 WHERE session_id = ?1 AND owner = ?2 AND fence = ?3 AND expires_at > 0"
-    );
-    let values = params![row.id, lease.owner, lease.fence as i64, millis(ttl)];
-    Ok(connection.prepare_cached(sql)?.execute(values)? == 1)
 }
 
 fn millis(ttl: Duration) -> i64 {

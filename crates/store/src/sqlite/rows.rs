@@ -1,18 +1,20 @@
 //! Single rows, read the same way by the writer and the readers.
 
 use planwright_core::ids::PlanId;
-use planwright_core::journal::{Damage, Head};
+use planwright_core::journal::{Damage, Entry, Head};
 use planwright_core::plan::Plan;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use planwright_engine::ledger::{LedgerError, LedgerResult, StoredSession};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::TransactionError;
-use super::executions::{read_execution, read_runs};
-use crate::encode::{self, PlanRow, SessionState};
-use crate::plan_rows::assemble_plan;
+use super::executions::read_runs;
+use super::sql::run;
+use crate::encode::{self, SessionState};
+use crate::plans::{plan_columns, read_plan};
+use crate::sessions::read_entry;
+use crate::sql::{Row, sql};
 use crate::version_backfill::{EVENTS, VersionCounter};
 
 /// A session's row, and the end of its journal.
@@ -25,52 +27,71 @@ pub(super) struct SessionRow {
     pub(super) last_entry: String,
 }
 
-/// Sessions, each with the last entry that its row or its active plan is said to come from, which together tell of every
-/// entry, and the last entry of its journal.
-macro_rules! select_sessions {
-    ($rest:literal) => {
-        select_sessions!($rest, "")
-    };
-    // With more columns behind those.
-    ($rest:literal, $more:literal) => {
-        select_sessions!(
-            $rest,
-            $more,
-            "max(s.seq, coalesce((SELECT max(p.seq, coalesce(e.seq, 0))
-                FROM plan p LEFT JOIN execution e ON e.plan_id = p.id WHERE p.session_id = s.id AND p.id =
-                CASE WHEN json_valid(s.state) THEN s.state ->> '$.plan_mode.active_plan' END), 0))"
-        )
-    };
-    // With another way to tell the last entry.
-    ($rest:literal, $more:literal, $last:literal) => {
+/// The columns of a session. `$last` is the last entry that its row is said to come from.
+macro_rules! session_columns {
+    ($last:literal) => {
         concat!(
-            "SELECT s.id, s.channel || ':' || s.conversation, s.state, ",
+            "session.id, session.channel || ':' || session.conversation, session.state, ",
             $last,
-            ", j.seq, j.hash, j.body",
-            $more,
-            " FROM session s LEFT JOIN journal j
-                ON j.id = (SELECT id FROM journal WHERE session_id = s.id ORDER BY seq DESC LIMIT 1) ",
-            $rest
+            ", journal.seq, journal.hash, journal.body"
         )
     };
 }
-pub(super) use select_sessions;
 
-pub(super) fn read_session(row: &Row<'_>) -> LedgerResult<SessionRow> {
-    let id: i64 = number(row, 0, || "a session".to_owned())?;
-    let name = text(row, 1, || format!("the session with row {id}"))?;
+/// Each session with the last entry that its row or its active plan is said to come from, which together tell of every
+/// entry, and the last entry of its journal.
+pub(super) const SESSION_COLUMNS: &str = session_columns!(
+    "max(session.seq, coalesce((SELECT max(p.seq, coalesce(e.seq, 0))
+        FROM plan p LEFT JOIN execution e ON e.plan_id = p.id WHERE p.session_id = session.id AND p.id =
+        CASE WHEN json_valid(session.state) THEN session.state ->> '$.plan_mode.active_plan' END), 0))"
+);
+
+macro_rules! session_tables {
+    () => {
+        "session LEFT JOIN journal
+             ON journal.id = (SELECT id FROM journal WHERE session_id = session.id ORDER BY seq DESC LIMIT 1)"
+    };
+}
+
+pub(super) const SESSION_TABLES: &str = session_tables!();
+
+/// A session by its name, with the last entry that its own row is said to come from.
+pub(super) const FIND_SESSION: &str = concat!(
+    "SELECT ",
+    session_columns!("session.seq"),
+    " FROM ",
+    session_tables!(),
+    " WHERE session.conversation = ?1 AND session.channel = ?2"
+);
+
+/// A plan of a session, and the last entries that its rows are said to come from.
+pub(super) const FIND_PLAN: &str = concat!(
+    "SELECT ",
+    plan_columns!(),
+    ", plan.seq, execution.seq FROM plan LEFT JOIN execution ON execution.plan_id = plan.id
+     WHERE plan.id = ?1 AND plan.session_id = ?2"
+);
+
+pub(super) fn read_session(row: &Row) -> LedgerResult<SessionRow> {
+    let id: i64 = row.read(0, || "a session".to_owned())?;
+    let name: &str = row.read(1, || format!("the session with row {id}"))?;
     let what = || format!("session {name}");
-    let session = encode::session_from_text(what, &text(row, 2, what)?)?;
+    let session = encode::session_from_text(what, row.read(2, what)?)?;
     if session.identity.to_string() != name {
         return Err(LedgerError::damaged(what(), format!("its row speaks of session {}", session.identity)));
     }
-    if matches!(row.get_ref(4), Ok(ValueRef::Null)) {
+    let Some(seq) = row.read(4, what)? else {
         return Err(LedgerError::damaged(what(), "its journal is gone"));
-    }
-    let hash: Vec<u8> = row.get(5).map_err(|error| LedgerError::damaged(what(), error))?;
-    let head = encode::head(what, number(row, 4, what)?, &hash)?;
-    check_not_cut_off(&session.identity, number(row, 3, what)?.unsigned_abs(), &head)?;
-    Ok(SessionRow { id, session, head, last_entry: text(row, 6, what)? })
+    };
+    let head = encode::head(what, seq, row.read(5, what)?)?;
+    check_not_cut_off(&session.identity, row.read(3, what)?, &head)?;
+    Ok(SessionRow { id, session, head, last_entry: row.read(6, what)? })
+}
+
+pub(super) fn stored(row: SessionRow) -> LedgerResult<StoredSession> {
+    let what = || format!("the last entry of session {}", row.session.identity);
+    let last_active = encode::entry_from_text(what, &row.last_entry)?.at;
+    Ok(StoredSession { session: row.session, head: row.head, last_active })
 }
 
 /// What is stored beside the journal tells that entries are missing at its end. Nothing is written over them.
@@ -90,25 +111,21 @@ pub(super) fn find_session(
     if let Some(active) = &row.session.plan_mode.active_plan {
         let sql = "SELECT max(p.seq, coalesce(e.seq, 0)) FROM plan p LEFT JOIN execution e ON e.plan_id = p.id
                    WHERE p.id = ?1 AND p.session_id = ?2";
-        let mut statement = connection.prepare_cached(sql)?;
-        let mut plans = statement.query(params![active.as_str(), row.id])?;
-        if let Some(plan) = plans.next()? {
-            let last = number(plan, 0, || format!("session {session}"))?;
-            check_not_cut_off(session, last.unsigned_abs(), &row.head)?;
+        if let Some(plan) = run(connection, &sql!(sql, active.as_str(), row.id))?.first() {
+            check_not_cut_off(session, plan.read(0, || format!("session {session}"))?, &row.head)?;
         }
     }
     Ok(Some(row))
 }
 
-/// The same for a caller who loads the active plan and compares the entry that changed it with the end of the journal.
-pub(super) fn find_session_without_plan(
+/// A session without its active plan, for a caller that loads the plan and compares the entry that changed it with the end
+/// of the journal.
+fn find_session_without_plan(
     connection: &Connection,
     session: &SessionIdentity,
 ) -> Result<Option<SessionRow>, TransactionError> {
-    let sql = select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2", "", "s.seq");
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params![session.conversation.as_str(), session.channel.as_str()])?;
-    Ok(rows.next()?.map(read_session).transpose()?)
+    let find = sql!(FIND_SESSION, session.conversation.as_str(), session.channel.as_str());
+    Ok(run(connection, &find)?.first().map(read_session).transpose()?)
 }
 
 /// The number of a session's row, whatever else the row says.
@@ -118,46 +135,21 @@ pub(super) fn session_id(connection: &Connection, session: &SessionIdentity) -> 
     statement.query_row(names, |row| row.get(0)).optional()
 }
 
-/// Plans, each with the row of its execution.
-macro_rules! select_plans {
-    ($rest:literal) => {
-        concat!(
-            "SELECT p.number, p.id, p.status, p.style, p.title, p.seq, p.body, e.steps, e.seq, e.updated_at, e.pause
-             FROM plan p LEFT JOIN execution e ON e.plan_id = p.id ",
-            $rest
-        )
-    };
-}
-pub(super) use select_plans;
-
-/// A plan, if it exists in this session, and the entry that changed it last.
+/// A plan from all of its rows, if it exists in this session, and the entry that changed it last.
 fn find_plan(
     connection: &Connection,
     session_id: i64,
     snapshot: &Snapshot,
     id: &PlanId,
 ) -> Result<Option<(Plan, u64)>, TransactionError> {
-    let mut statement = connection.prepare_cached(select_plans!("WHERE p.id = ?1 AND p.session_id = ?2"))?;
-    let mut rows = statement.query(params![id.as_str(), session_id])?;
-    rows.next()?.map(|row| read_plan(connection, row, &snapshot.identity)).transpose()
-}
-
-/// A plan from all of its rows, and the entry that changed it last.
-pub(super) fn read_plan(
-    connection: &Connection,
-    row: &Row<'_>,
-    session: &SessionIdentity,
-) -> Result<(Plan, u64), TransactionError> {
-    let position = number(row, 0, || format!("a plan of {session}"))?;
-    let what = || format!("plan {position} of {session}");
-    let plan = encode::plan_from_text(what, &text(row, 6, what)?)?;
-    let [id, status, style, title] =
-        [text(row, 1, what)?, text(row, 2, what)?, text(row, 3, what)?, text(row, 4, what)?];
-    let columns = PlanRow { id: &id, session, number: position, status: &status, style: &style, title: &title };
-    encode::check_plan_row(what, &plan, &columns)?;
-    let (execution, changed) = read_execution(row, 7, what)?.unzip();
-    let plan = assemble_plan(what, plan, execution.as_ref(), read_runs(connection, &id, what)?)?;
-    Ok((plan, number(row, 5, what)?.unsigned_abs().max(changed.unwrap_or(0))))
+    let rows = run(connection, &sql!(FIND_PLAN, id.as_str(), session_id))?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let number: i64 = row.read(0, || format!("a plan of {}", snapshot.identity))?;
+    let what = || format!("plan {number} of {}", snapshot.identity);
+    let runs = read_runs(connection, id.as_str(), what)?;
+    let plan = read_plan(row, &snapshot.identity, runs)?;
+    let (own, execution): (u64, Option<u64>) = (row.read(9, what)?, row.read(10, what)?);
+    Ok(Some((plan, own.max(execution.unwrap_or(0)))))
 }
 
 /// Loads the active plan and the named one into the snapshot, and returns the last entry that changed one of them. A
@@ -195,6 +187,33 @@ pub(super) fn load(
     Ok(last)
 }
 
+pub(super) fn snapshot(
+    connection: &Connection,
+    session: &SessionIdentity,
+    plan: Option<&PlanId>,
+) -> Result<Snapshot, TransactionError> {
+    let mut snapshot = Snapshot::new(session.clone());
+    if let Some(row) = find_session_without_plan(connection, session)? {
+        snapshot.session = Some(row.session.into());
+        let last = load(connection, &mut snapshot, row.id, plan, plan.is_none())?;
+        check_not_cut_off(session, last, &row.head)?;
+    }
+    Ok(snapshot)
+}
+
+/// All entries that one request led to: from its first one up to the first one of the next request.
+pub(super) fn entries_of_request(
+    connection: &Connection,
+    session_id: i64,
+    first: i64,
+) -> Result<Vec<Entry>, TransactionError> {
+    let sql = "SELECT seq, body FROM journal WHERE session_id = ?1 AND seq >= ?2 AND seq < coalesce(
+                   (SELECT seq FROM journal WHERE session_id = ?1 AND seq > ?2 AND request IS NOT NULL
+                    ORDER BY seq LIMIT 1), 9223372036854775807)
+               ORDER BY seq";
+    Ok(run(connection, &sql!(sql, session_id, first))?.iter().map(read_entry).collect::<LedgerResult<_>>()?)
+}
+
 /// Earlier versions kept a session's state in one text only. What cannot be read is left as it is.
 pub(super) fn fill_session_columns(connection: &Connection) -> rusqlite::Result<()> {
     let ids = connection
@@ -204,7 +223,7 @@ pub(super) fn fill_session_columns(connection: &Connection) -> rusqlite::Result<
     let mut find = connection.prepare("SELECT state FROM session WHERE id = ?1")?;
     let mut update = connection.prepare("UPDATE session SET turn_open = ?2, planning = ?3 WHERE id = ?1")?;
     for id in ids {
-        let text = find.query_row([id], |row| Ok(text(row, 0, String::new).unwrap_or_default()))?;
+        let text = find.query_row([id], |row| Ok(text(row, 0)))?;
         if let Some(state) = SessionState::earlier(&text) {
             update.execute(params![id, state.turn_open, state.planning])?;
         }
@@ -224,9 +243,9 @@ pub(super) fn fill_versions(connection: &Connection) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([first, second, third])?;
     while let Some(row) = rows.next()? {
-        let Ok(plan) = text(row, 1, String::new) else { continue };
+        let Ok(plan) = row.get::<_, String>(1) else { continue };
         // The counter takes a body that is no text as an entry that cannot be read.
-        let body = text(row, 2, String::new).unwrap_or_default();
+        let body = text(row, 2);
         if let Some(version) = counter.note(&plan, &body) {
             made.push((row.get::<_, i64>(0)?, version));
         }
@@ -238,18 +257,7 @@ pub(super) fn fill_versions(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// A text as it is stored, or the damage that keeps it from being one.
-pub(super) fn text(row: &Row<'_>, index: usize, what: impl FnOnce() -> String) -> LedgerResult<String> {
-    match row.get_ref(index) {
-        Ok(ValueRef::Text(bytes)) => match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(text.to_owned()),
-            Err(error) => Err(LedgerError::damaged(what(), error)),
-        },
-        Ok(other) => Err(LedgerError::damaged(what(), format!("{:?} where a text should be", other.data_type()))),
-        Err(error) => Err(LedgerError::damaged(what(), error)),
-    }
-}
-
-pub(super) fn number(row: &Row<'_>, index: usize, what: impl FnOnce() -> String) -> LedgerResult<i64> {
-    row.get(index).map_err(|error| LedgerError::damaged(what(), error))
+/// A text of a row that a migration reads, empty if it is none.
+pub(super) fn text(row: &rusqlite::Row<'_>, index: usize) -> String {
+    row.get(index).unwrap_or_default()
 }

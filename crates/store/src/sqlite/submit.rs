@@ -14,7 +14,7 @@ use super::executions::write_runs;
 use super::rows::{check_not_cut_off, find_session, load};
 use super::session_cache::CachedSession;
 use super::writer::WriterState;
-use super::{TransactionError, auto, leases, memory, queries};
+use super::{TransactionError, auto, leases, memory, rows};
 use crate::apply_command::{AppliedCommand, apply_command, needs_active_plan};
 use crate::encode::SessionState;
 use crate::leasing::admit;
@@ -127,7 +127,7 @@ impl WriterState {
         let Some(found) = found.filter(|found| found.session_id == session_id) else {
             return Err(Refusal::conflict(format!("Request {request} was made in another session.")).into());
         };
-        let entries = queries::entries_of_request(&self.connection, session_id, seq)?;
+        let entries = rows::entries_of_request(&self.connection, session_id, seq)?;
         let events: Vec<_> = entries.into_iter().map(|entry| entry.event).collect();
         let mut snapshot = found.snapshot.clone();
         for plan in events.iter().filter_map(Event::plan) {

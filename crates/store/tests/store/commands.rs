@@ -58,17 +58,17 @@ pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Comm
     Submission { session, command, context, policy, leasing: Leasing::None, turn: None }
 }
 
-/// The same, and it takes the lease.
+/// The submission also takes the lease.
 pub(crate) fn taking(owner: &str, ttl: Duration, submission: Submission) -> Submission {
     Submission { leasing: Leasing::Take { owner: owner.to_owned(), ttl }, ..submission }
 }
 
-/// The same, under a lease.
+/// The submission is made under a lease.
 pub(crate) fn holding(lease: &Lease, submission: Submission) -> Submission {
     Submission { leasing: Leasing::Held(lease.clone()), ..submission }
 }
 
-/// The same, and the session is free afterwards.
+/// The submission releases the lease.
 pub(crate) fn letting_go(lease: &Lease, submission: Submission) -> Submission {
     Submission { leasing: Leasing::Release(lease.clone()), ..submission }
 }

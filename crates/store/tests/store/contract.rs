@@ -1,5 +1,16 @@
-//! The promises of the port, for any store.
+//! The promises of the ports, for any store.
+//!
+//! - `SessionStore`: `submission`, `leased_submission`, `repeated_requests`, `concurrency`, `conversation`, `workbook`, `deletion`,
+//!   `damage`, `missing_rows`, `derived_rows`, `queries`
+//! - `PlanStore`: `plan_lifecycle`, `runs`, `content`, `queries`
+//! - `MemoryStore`: `memory`
+//! - `LeaseStore`: `leases`, `lease_renewal`; signs of life in `auto`
+//! - `ChatStore`, `Outbox`, `ChatUpdates`: `pointers`, `outbox`
+//! - `ApprovalStore`, `ToolPins`: `approvals`, `pins`
+//! - `ServerLedger`: `changes`, `overview`, `auto`, `claims`, `restore`, `health`
+//! - stores of earlier versions: `upgrade`, `earlier_versions`
 
+pub(crate) mod approvals;
 pub(crate) mod auto;
 pub(crate) mod changes;
 pub(crate) mod claims;

@@ -33,7 +33,7 @@ macro_rules! promises {
     };
 }
 
-/// The same for both stores.
+/// Runs every contract test on both stores.
 macro_rules! contract {
     ($($promises:tt)+) => {
         promises!(sqlite, crate::stores::Store::sqlite(), $($promises)+);
@@ -127,6 +127,9 @@ promises! {
 }
 
 contract! {
+    approvals {
+        records_keep_their_order_and_a_number_is_given_once,
+    }
     auto {
         a_due_session_is_taken_once_until_its_time_is_over,
         many_who_take_due_sessions_get_each_once,

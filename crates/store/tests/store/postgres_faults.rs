@@ -10,7 +10,7 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::TransportChat;
 use planwright_engine::Engine;
-use planwright_engine::ledger::{Ledger as _, LedgerError};
+use planwright_engine::ledger::{LedgerError, SessionStore as _};
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_store::PostgresLedger;
 use tokio_postgres::SimpleQueryMessage;
@@ -230,7 +230,7 @@ async fn a_version_is_looked_up_by_an_index() {
     drop(store.engine().await);
     let client = client(&url).await;
     client.batch_execute("SET enable_seqscan = off").await.unwrap();
-    let sql = include_str!("../../src/postgres/sql/version_entry.sql");
+    let sql = include_str!("../../src/version_entry.sql").replace('?', "$");
     client.batch_execute(&format!("PREPARE version_entry AS {sql}")).await.unwrap();
     client.batch_execute("SET plan_cache_mode = force_generic_plan").await.unwrap();
     let rows = client.simple_query("EXPLAIN EXECUTE version_entry ('plan', 40, 'k3yk3y8x', 'cli', 32)").await.unwrap();

@@ -43,7 +43,7 @@ impl Proxy {
         Self { folder, cuts, task }
     }
 
-    /// The same URL by way of the proxy.
+    /// The URL by way of the proxy.
     pub(crate) fn url(&self, url: &str) -> String {
         let (before, host) = url.split_once("host=").expect("the tests' server is named by a host parameter");
         let rest = host.split_once('&').map_or("", |(_, rest)| rest);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{Ledger as _, LedgerResult};
+use planwright_engine::ledger::{LeaseStore as _, LedgerResult, SessionStore as _};
 use planwright_engine::server_ledger::{Claim, ClaimedRequest, ServerLedger, StoreChange};
 use planwright_store::PostgresLedger;
 use tokio::time::timeout;

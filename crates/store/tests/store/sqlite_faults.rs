@@ -10,7 +10,7 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::Engine;
-use planwright_engine::ledger::{Ledger as _, LedgerError};
+use planwright_engine::ledger::{LedgerError, SessionStore as _};
 use planwright_engine::server_ledger::{ClaimedRequest, ServerLedger as _};
 use planwright_store::SqliteLedger;
 

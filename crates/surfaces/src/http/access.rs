@@ -86,7 +86,7 @@ impl Access {
         }
     }
 
-    /// The same for a server that takes updates of Telegram.
+    /// Adds the receiver of Telegram's updates.
     pub(crate) fn with_updates(self, updates: Option<Arc<dyn UpdateReceiver>>) -> Self {
         Self { updates, ..self }
     }

@@ -56,7 +56,7 @@ pub(crate) fn router(app: &App) -> Router<App> {
     others.route_layer(once).merge(posts).route("/api/openapi.json", get(described))
 }
 
-/// The same as a complete router. Every client that reaches it may do everything.
+/// The REST interface as a complete router. Every client that reaches it may do everything.
 pub fn rest(agent: Agent, ledger: Arc<dyn ServerLedger>, stopping: CancellationToken) -> Router {
     let app = App::new(agent, ledger, stopping, None);
     router(&app).with_state(app)

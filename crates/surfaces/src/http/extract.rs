@@ -168,7 +168,7 @@ impl ParseFailure {
     }
 }
 
-/// The same JSON with whole numbers written as such; `None` if it is not JSON.
+/// Writes whole numbers in JSON as such; `None` if it is not JSON.
 fn with_whole_numbers(bytes: &[u8]) -> Option<Vec<u8>> {
     fn rewrite(value: &mut Value) {
         match value {

@@ -49,7 +49,7 @@ pub(crate) struct RequestContext {
 }
 
 impl RequestContext {
-    /// The same request of this client.
+    /// Adds how the client is recognised.
     pub(crate) async fn of_client(self, app: &App, client: Client) -> ApiResult<Self> {
         let presence = Some(app.recognise(&client).await?);
         Ok(Self { client, presence, ..self })
@@ -115,7 +115,7 @@ pub(crate) async fn once(State(once): State<Once>, request: Request, next: Next)
     };
     match tasks.spawn(work).await {
         Ok(response) => response.unwrap_or_else(IntoResponse::into_response),
-        Err(_) => ApiProblem::new(Refusal::new(RefusalCode::Internal, "The request broke off.")).into_response(),
+        Err(_) => ApiProblem::new(Refusal::new(RefusalCode::Internal, "The request was interrupted.")).into_response(),
     }
 }
 

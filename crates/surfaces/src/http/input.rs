@@ -25,7 +25,7 @@ impl App {
         self.agent().submit(input, self.request(session, name))
     }
 
-    /// The same in a session that has to exist.
+    /// Submits an input to a session that has to exist.
     pub(crate) fn submit_to_existing(
         &self,
         session: &SessionIdentity,
@@ -61,7 +61,6 @@ pub(crate) async fn answer(
 ) -> ApiResult<Value> {
     loop {
         match stream.next().await {
-            ProgressUpdate::Progress(Progress::Decided(_)) => {}
             ProgressUpdate::Progress(progress) => {
                 if let Some(tap) = tap {
                     let _ = tap.try_send((session.clone(), progress));
@@ -73,15 +72,12 @@ pub(crate) async fn answer(
 }
 
 /// Waits until the decision is on disk. The work that it leads to continues afterwards.
-pub(crate) async fn decided(mut stream: ProgressStream) -> ApiResult<Decided> {
-    loop {
-        match stream.next().await {
-            ProgressUpdate::Progress(Progress::Decided(decided)) => return Ok(decided),
-            ProgressUpdate::Progress(_) => {}
-            ProgressUpdate::Outcome(outcome) => {
-                outcome_view(outcome?)?;
-                return Err(Refusal::new(RefusalCode::Internal, "The input ended without a decision.").into());
-            }
+pub(crate) async fn decided(stream: ProgressStream) -> ApiResult<Decided> {
+    match stream.decision().await? {
+        Ok(decided) => Ok(decided),
+        Err(outcome) => {
+            unless_refused(outcome)?;
+            Err(Refusal::new(RefusalCode::Internal, "The input ended without a decision.").into())
         }
     }
 }
@@ -100,9 +96,9 @@ pub(crate) async fn answered(mut stream: ProgressStream) -> ApiResult<String> {
     }
 }
 
-/// Progress as every endpoint sends it; `None` if it is not for clients.
+/// Progress as every endpoint sends it.
 pub(crate) fn progress_view(progress: &Progress) -> Option<Value> {
-    ProgressView::of(progress).and_then(|view| serde_json::to_value(view).ok())
+    serde_json::to_value(ProgressView::of(progress)).ok()
 }
 
 /// Waits for the answer. A refusal is a problem.

@@ -119,7 +119,7 @@ impl Metrics {
         }
     }
 
-    /// In the text format of Prometheus. Without a counts, the numbers of the store are left out.
+    /// In the text format of Prometheus. Without counts, the numbers of the store are left out.
     fn render(&self, counts: Option<StoreCounts>) -> String {
         let mut text = self.parts.permanent.handle().render();
         text.push_str(&self.parts.expiring.handle().render());

@@ -182,5 +182,5 @@ impl Streaming {
 }
 
 fn broke_off() -> ApiProblem {
-    ApiProblem::new(Refusal::new(RefusalCode::Internal, "The answer broke off."))
+    ApiProblem::new(Refusal::new(RefusalCode::Internal, "The answer was interrupted."))
 }

@@ -63,7 +63,7 @@ pub(super) fn outcome(outcome: Result<CallAnswer, Refusal>, ignored: &[String]) 
     }
 }
 
-/// The same where rmcp does not fit it to the client's version.
+/// The outcome of a call where rmcp does not fit it to the client's version.
 pub(super) fn plain_outcome(outcome: Result<CallAnswer, Refusal>) -> Value {
     let mut result = self::outcome(outcome, &[]);
     // Older clients do not know it, and newer ones read its absence the same way.
@@ -93,7 +93,7 @@ pub(super) fn refused_request(error: LedgerError) -> ErrorData {
     }
 }
 
-/// The same for a resource.
+/// The error that a client gets for a refused resource.
 pub(super) fn refused_resource(error: LedgerError) -> ErrorData {
     match error {
         LedgerError::Refused(refusal) if refusal.code == RefusalCode::NotFound => {

@@ -32,7 +32,7 @@ use super::session::{begin, check_target, choose, peer_of};
 use super::session_changes::SessionChanges;
 use super::upstream::UpstreamUpdates;
 use super::{
-    McpOptions, PersonCommands, PlanStart, answer, completion, gateway, instructions, notifications, prompts,
+    McpOptions, Never, PersonCommands, PlanStart, answer, completion, gateway, instructions, notifications, prompts,
     resources, upstream,
 };
 
@@ -159,24 +159,20 @@ impl PlanServer {
 
     /// Looks at the session as long as this server lives.
     fn watch(&self, session: &SessionIdentity, changes: &SessionChanges) {
-        let McpOptions { engine, feed, .. } = &self.shared.options;
+        let McpOptions { engine, feed, gateway, .. } = &self.shared.options;
         let (engine, written) = (engine.clone(), feed.watch(session));
-        let (closing, changes_of, watched) = (self.shared.closing.clone(), changes.clone(), session.clone());
-        tokio::spawn(async move {
-            tokio::select! {
-                never = changes_of.watch(&engine, &watched, written) => match never {},
-                () = closing.cancelled() => {}
-            }
-        });
-        if let Some(gateway) = self.shared.options.gateway.clone() {
-            let (closing, changes, session) = (self.shared.closing.clone(), changes.clone(), session.clone());
-            tokio::spawn(async move {
-                tokio::select! {
-                    never = gateway::carry_out(&gateway, &session, &changes) => match never {},
-                    () = closing.cancelled() => {}
-                }
-            });
+        let (watched, watching) = (session.clone(), changes.clone());
+        self.spawn(async move { watching.watch(&engine, &watched, written).await });
+        if let Some(gateway) = gateway.clone() {
+            let (changes, session) = (changes.clone(), session.clone());
+            self.spawn(async move { gateway::carry_out(&gateway, &session, &changes).await });
         }
+    }
+
+    /// Does work until the connection closes. The work must not keep the server alive.
+    fn spawn(&self, work: impl Future<Output = Never> + Send + 'static) {
+        let closing = self.shared.closing.clone();
+        tokio::spawn(async move { closing.run_until_cancelled(work).await });
     }
 
     /// Tells a client that came by `initialize` about changes, from its first request on.
@@ -184,17 +180,11 @@ impl PlanServer {
         if peer.peer_info().is_none() {
             return;
         }
-        let (identity, changes, peer) = (opened.identity.clone(), opened.changes.clone(), peer.clone());
         let told = self.shared.tells.get_or_init(|| async {
-            // The task must not keep the server alive.
-            let (shared, closing) = (Arc::downgrade(&self.shared), self.shared.closing.clone());
+            let (identity, changes, peer) = (opened.identity.clone(), opened.changes.clone(), peer.clone());
+            let shared = Arc::downgrade(&self.shared);
             let updates = self.shared.options.gateway.as_ref().and_then(Gateway::resource_updates);
-            tokio::spawn(async move {
-                tokio::select! {
-                    never = notifications::notify_client(&shared, &identity, &changes, updates, &peer) => match never {},
-                    () = closing.cancelled() => {}
-                }
-            });
+            self.spawn(async move { notifications::notify_client(&shared, &identity, &changes, updates, &peer).await });
         });
         told.await;
     }

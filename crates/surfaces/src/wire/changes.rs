@@ -24,7 +24,7 @@ pub struct PlanChangesView {
     pub step: Option<usize>,
     /// What is different now, one diff for each file, by path. Files that were put back are not among them.
     pub files: Vec<FileDiffView>,
-    /// The same by step.
+    /// The changes by step.
     pub steps: Vec<StepChangesView>,
     /// What commands changed. It is not kept, so it cannot be undone.
     pub uncovered: ChangedPathsView,
@@ -114,7 +114,7 @@ pub struct ChatChangesView {
     pub channel: Channel,
     /// What is different now, one diff for each file, by path. Files that were put back are not among them.
     pub files: Vec<FileDiffView>,
-    /// The same by turn, in order.
+    /// The changes by turn, in order.
     pub turns: Vec<TurnChangesView>,
     /// What commands changed. It is not kept, so it cannot be undone.
     pub uncovered: ChangedPathsView,

@@ -123,7 +123,7 @@ impl ExecutionView {
         }
     }
 
-    /// The same with what it cost.
+    /// Adds what the execution cost.
     pub fn with_cost(mut self, cost: Option<&ExecutionCost>) -> Self {
         let Some(cost) = cost else { return self };
         self.spend = Some((&cost.whole).into());

@@ -98,7 +98,7 @@ impl MemoryView {
         Self { score: rounded(found.score), ..Self::from(&found.item) }
     }
 
-    /// The same with the share of each factor.
+    /// A found memory with the share of each factor.
     pub fn explained(found: &RankedMemory) -> Self {
         let share = |(factor, share): &(Factor, f64)| ShareView { factor: factor.as_str(), share: rounded(*share) };
         Self { shares: found.shares.iter().map(share).collect(), ..Self::found(found) }

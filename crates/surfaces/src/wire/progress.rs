@@ -77,34 +77,9 @@ pub enum ProgressView {
 }
 
 impl ProgressView {
-    /// The `type` it carries.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Accepted { .. } => "accepted",
-            Self::Resumed { .. } => "resumed",
-            Self::Finished { .. } => "finished",
-            Self::ModelCalled => "model_called",
-            Self::Text { .. } => "text",
-            Self::Again { .. } => "again",
-            Self::Replied { .. } => "replied",
-            Self::ToolStarted { .. } => "tool_started",
-            Self::ToolOutput { .. } => "tool_output",
-            Self::ToolEnded { .. } => "tool_ended",
-            Self::StepStarted { .. } => "step_started",
-            Self::StepEnded { .. } => "step_ended",
-            Self::Said { .. } => "said",
-            Self::Compacting => "compacting",
-            Self::Compacted { .. } => "compacted",
-        }
-    }
-}
-
-impl ProgressView {
-    /// `None` for progress that is not for clients.
-    pub fn of(progress: &Progress) -> Option<Self> {
+    pub fn of(progress: &Progress) -> Self {
         let milliseconds = |time: &std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        Some(match progress {
+        match progress {
             Progress::WaitingForOthers => Self::Waiting,
             Progress::Accepted(turn) => Self::Accepted { turn_id: turn.to_string() },
             Progress::Resumed(turn) => Self::Resumed { turn_id: turn.to_string() },
@@ -135,11 +110,9 @@ impl ProgressView {
                 note: note.clone(),
                 took_ms: milliseconds(took),
             },
-            // A client reads the decision from the journal.
-            Progress::Decided(_) => return None,
             Progress::Said(text) => Self::Said { text: text.clone() },
             Progress::Compacting => Self::Compacting,
             Progress::Compacted { messages } => Self::Compacted { messages: *messages },
-        })
+        }
     }
 }

@@ -74,7 +74,7 @@ impl World {
         Self::set_up(ScriptedModel::new(replies), |_| {}).await
     }
 
-    /// The same with other settings.
+    /// A world with other settings.
     pub(crate) async fn set_up(model: ScriptedModel, change: impl FnOnce(&mut AgentSetup)) -> Self {
         let world = Self::made_of(model, change).await;
         for key in [SESSION, OTHER] {
@@ -121,7 +121,7 @@ impl World {
         planwright_surfaces::http::rest(agent, ledger, self.stopping.clone())
     }
 
-    /// The same calls on the same store, as another process makes them.
+    /// The interface of another process on the same store.
     pub(crate) fn another(&self) -> Router {
         planwright_surfaces::http::rest(self.agent.clone(), self.ledger.clone(), self.stopping.clone())
     }

@@ -67,7 +67,7 @@ impl World {
         Ask::new(what).header("Host", &self.address.to_string())
     }
 
-    /// The same with the token.
+    /// A request with the token.
     pub(crate) fn allowed(&self, what: &str) -> Ask {
         self.ask(what).bearer(&self.token)
     }

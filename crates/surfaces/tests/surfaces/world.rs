@@ -49,7 +49,7 @@ impl World {
         Self { _folder: folder, file, engine, feed, session: "mcp:k3yk3y8x".parse().unwrap() }
     }
 
-    /// The same store, as another process has it.
+    /// The engine of another process on the same store.
     pub(crate) async fn another_engine(&self) -> Engine {
         engine_on(open(&self.file).await, &self.file)
     }

@@ -51,7 +51,7 @@ async fn come_and_go(store: Store) {
     while let Some(written) = writers.join_next().await {
         written.unwrap();
     }
-    // The last thing that happens, so that everybody knows when to stop.
+    // The last thing that happens, so that every client knows when to stop.
     for key in [SESSION, OTHER] {
         let last = world.store.engine().await;
         let reset = planwright_core::command::SessionCommand::Reset { history_from: 0 };
@@ -107,7 +107,7 @@ async fn read(
     }
 }
 
-/// The same numbers for the same seed.
+/// A generator whose numbers depend on the seed alone.
 struct Random(u64);
 
 impl Random {

@@ -106,7 +106,7 @@ impl World {
         Client::connect(self.address, &Hello::new().bearer(&self.token)).await.unwrap()
     }
 
-    /// The same, following a session from here on.
+    /// A client that follows a session from here on.
     pub(crate) async fn follower(&self, key: &str, after: impl Into<Option<u64>>) -> Client {
         let mut client = self.client().await;
         client.subscribe(key, after.into()).await;

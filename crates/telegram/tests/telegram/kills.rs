@@ -93,7 +93,7 @@ async fn a_kill_between_acceptance_and_note_sends_a_new_message_again_and_asks_t
     second.stop().await;
 }
 
-/// The same with an answer that replaces a message: it is known what the message says, so it is shown once.
+/// A kill while an answer replaces a message: it is known what the message says, so it is shown once.
 #[tokio::test]
 async fn a_kill_between_acceptance_and_note_shows_a_replaced_message_once() {
     let at = KillPoint::Before("settle_message");

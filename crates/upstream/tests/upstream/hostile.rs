@@ -23,7 +23,7 @@ async fn a_server_that_dies_leaves_its_call_uncertain_and_is_started_again() {
     let world = World::accepted([call("die"), note_of("test"), Reply::text("It works again.")]).await;
     world.send("Try").await;
     let results = world.results();
-    assert!(results.contains("ended with exit code 3; its last words: out of paper"), "{results}");
+    assert!(results.contains("ended with exit code 3; its last output: out of paper"), "{results}");
     assert!(results.contains("not known whether it was done") && results.contains("noted milk"), "{results}");
     assert_eq!(world.calls(), ["die {}", r#"note {"text": "milk"}"#]);
     assert!(world.journal().await.contains("uncertain"));
@@ -81,7 +81,7 @@ async fn a_server_that_does_not_start_says_why_and_is_tried_again_later() {
     *command = "no-such-program-anywhere".to_owned();
     let client = UpstreamClient::new(vec![broken, silent, missing], &sandbox());
     for (server, expected) in [
-        ("broken", "ended with exit code 7; its last words: the licence has expired"),
+        ("broken", "ended with exit code 7; its last output: the licence has expired"),
         ("silent", "did not start within 0 seconds"),
         ("missing", "no program \"no-such-program-anywhere\""),
     ] {

@@ -152,7 +152,7 @@ impl World {
         self.agent.type_text(&self.place(), &person(), text, &Watcher::none()).await.unwrap()
     }
 
-    /// The same with what was shown on the way.
+    /// Sends a message and returns its answer with what was shown on the way.
     pub(crate) async fn watch(&self, text: &str) -> (Answer, Vec<Progress>) {
         let (watcher, mut shown) = Watcher::new();
         let answer = self.agent.type_text(&self.place(), &person(), text, &watcher).await.unwrap();

@@ -14,7 +14,6 @@ use super::Decisions;
 use crate::execution::summary;
 use crate::session::input::Worker;
 use crate::session::outcome::Answer;
-use crate::session::progress::{Decided, Progress};
 use crate::session::task::InputContext;
 
 /// The part of a request that continues an execution.
@@ -46,7 +45,7 @@ impl Decisions {
         }
         // The request was carried out before; what it resumed is not resumed again.
         if let Some(answer) = Box::pin(self.executions.document_answer_before(plan, context)).await? {
-            context.progress.send(Progress::decided(&self.agent.engine().plans().get(session, plan).await?));
+            context.progress.decide(&self.agent.engine().plans().get(session, plan).await?, None);
             return Ok(answer);
         }
         let settled = match context.find_committed(self.agent.engine()).await? {
@@ -57,7 +56,7 @@ impl Decisions {
         let plan = match settled {
             Settled::NeedsChoice(question) => return Ok(Answer::refusal(session, RefusalCode::WrongStatus, question)),
             Settled::Over(plan) => {
-                context.progress.send(Progress::decided(&plan));
+                context.progress.decide(&plan, None);
                 return Ok(Answer::text(session, summary(&plan)));
             }
             Settled::Continues(plan) => plan,
@@ -66,7 +65,7 @@ impl Decisions {
             return Ok(answer);
         }
         let plan = self.begin_again(plan, resuming.after_step, context).await?;
-        context.progress.send(Progress::decided(&plan));
+        context.progress.decide(&plan, None);
         if plan.status == PlanStatus::Executing {
             return Box::pin(self.executions.carry_out(&plan.id, context)).await;
         }
@@ -119,7 +118,7 @@ impl Decisions {
             context.engine(engine).plans().resume_after(session, context.by(), &found.id, resuming.after_step).await?;
         let left = format!("The agent that drafted it, {drafter}, carries it out.");
         let message = format!("{} {left}", short_status(&plan));
-        context.progress.send(Progress::Decided(Decided { plan, left: Some(left) }));
+        context.progress.decide(&plan, Some(left));
         Ok(Some(Answer::text(session, message)))
     }
 

@@ -56,7 +56,7 @@ impl BackgroundCommands {
         &self,
         session: &SessionIdentity,
         number: u64,
-        mut running: RunningCommand,
+        running: RunningCommand,
         end: LeaseEnd,
         files: FileTools,
     ) {

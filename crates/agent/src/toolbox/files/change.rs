@@ -105,7 +105,7 @@ impl<'a> ChangePlace<'a> {
         Ok(Some(FoundFile { version: FileVersion { hash, bytes, mode: mode_of(&metadata) }, metadata }))
     }
 
-    /// The same file with its content.
+    /// The file as it is now, with its content.
     pub(super) fn find_with_content(&self) -> Result<Option<(FoundFile, Vec<u8>)>, Refusal> {
         let Some(found) = self.find()? else { return Ok(None) };
         let content = self.kept.get(&found.version.hash).map_err(|error| self.refusal(&error))?;

@@ -22,7 +22,7 @@ pub(super) fn refusal(path: &str, error: &io::Error) -> Refusal {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             Refusal::new(RefusalCode::Unavailable, "There is no room left on the disk.")
         }
-        _ if goes_round(error) => Refusal::policy_denied(format!("The links at {shown} lead round in a circle.")),
+        _ if goes_round(error) => Refusal::policy_denied(format!("The links at {shown} form a loop.")),
         _ => Refusal::new(RefusalCode::Unavailable, format!("{shown} cannot be used: {error}.")),
     }
 }

@@ -112,7 +112,7 @@ impl ProjectRules {
     }
 }
 
-/// The same folder, also under another spelling or another mount.
+/// Whether two paths lead to one folder, also under another spelling or another mount.
 fn is_same(one: &Path, other: &Path) -> bool {
     if one == other {
         return true;
@@ -158,7 +158,7 @@ fn not_usable(path: &Path, error: &io::Error) -> Refusal {
         ErrorKind::NotFound => Refusal::not_found(format!("There is no folder {}.", shown(path))),
         ErrorKind::NotADirectory => Refusal::invalid(format!("A part of {} is not a folder.", shown(path))),
         ErrorKind::PermissionDenied => {
-            Refusal::policy_denied(format!("The operating system does not allow to open {}.", shown(path)))
+            Refusal::policy_denied(format!("The operating system does not allow opening {}.", shown(path)))
         }
         _ => Refusal::new(RefusalCode::Unavailable, format!("{} cannot be used: {error}.", shown(path))),
     }

@@ -79,7 +79,7 @@ async fn ignored_files_are_found_when_asked_for() {
     }
 }
 
-/// The same files as git's own list, for rules of many kinds.
+/// The tools find the files that git itself lists, for rules of many kinds.
 #[tokio::test]
 async fn the_rules_mean_what_they_mean_to_git() {
     let snapshot = Snapshot::in_project();

@@ -1,4 +1,4 @@
-//! What an interrupted turn came to reaches the person, also when they did not ask for it.
+//! The outcome of an interrupted turn reaches the person, also when they did not ask for it.
 
 use planwright_agent::session::progress::Progress;
 use planwright_llm::scripted::{Reply, ScriptedModel};

@@ -24,7 +24,7 @@ pub(crate) fn tool_names(request: &ModelRequest) -> Vec<&str> {
     request.tools.iter().map(|tool| tool.name.as_str()).collect()
 }
 
-/// What the tool calls came to, in order.
+/// The outcomes of the tool calls, in order.
 pub(crate) fn statuses(events: &[Event]) -> Vec<ToolStatus> {
     let status = |event: &Event| {
         if let Event::Turn { event: TurnEvent::ToolEnded { outcome, .. }, .. } = event {

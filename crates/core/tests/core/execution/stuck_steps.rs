@@ -10,7 +10,7 @@ use super::advance::running_steps;
 use super::{settle, steps};
 use crate::world::*;
 
-/// Four steps, of which 2 needs 1 and 3 needs 2; the first came to this.
+/// Four steps, of which 2 needs 1 and 3 needs 2; the first has this outcome.
 fn stuck(status: StepStatus) -> World {
     let mut world = running_steps();
     world.begin("s1").unwrap();

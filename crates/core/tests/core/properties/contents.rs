@@ -117,7 +117,7 @@ pub(super) fn any_content() -> impl Strategy<Value = PlanContent> {
     ]
 }
 
-/// The same content with every list from back to front.
+/// Reverses every list of a content.
 pub(super) fn reversed(content: &PlanContent) -> PlanContent {
     let mut content = content.clone();
     match &mut content {
@@ -135,7 +135,7 @@ pub(super) fn reversed(content: &PlanContent) -> PlanContent {
     content
 }
 
-/// The same content with every id named after the step's position: what is left is what a person sees.
+/// Names every id after the step's position: what is left is what a person sees.
 pub(super) fn position_ids(content: &PlanContent) -> PlanContent {
     let names = |ids: Vec<&StepId>| -> BTreeMap<StepId, StepId> {
         ids.into_iter().enumerate().map(|(index, id)| (id.clone(), step(&format!("p{index}")))).collect()

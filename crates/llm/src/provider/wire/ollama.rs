@@ -3,24 +3,14 @@
 use planwright_core::model::{ModelMessage, ModelRequest, SentCall, Usage};
 use serde_json::{Value, json};
 
-use super::{Flow, ParseError, ReplyParser, WireRequest, arguments_object, count};
+use super::{Flow, ParseError, ReplyParser, WireRequest, arguments_object, count, function_tool};
 use crate::provider::provider_info::ProviderInfo;
 use crate::provider::reply_builder::{ReplyBuilder, StopReason};
 
 pub(super) fn request(info: &ProviderInfo, asked: &ModelRequest) -> WireRequest {
     let mut body = json!({ "model": info.model, "stream": true, "messages": messages(asked) });
     if !asked.tools.is_empty() {
-        let tool = |tool: &planwright_core::model::ToolSpec| {
-            json!({
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.input_schema,
-                },
-            })
-        };
-        body["tools"] = asked.tools.iter().map(tool).collect();
+        body["tools"] = asked.tools.iter().map(function_tool).collect();
     }
     if let Some(most) = asked.max_output_tokens {
         body["options"] = json!({ "num_predict": most });

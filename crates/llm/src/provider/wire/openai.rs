@@ -1,9 +1,9 @@
 //! Chat completions.
 
-use planwright_core::model::{ModelMessage, ModelRequest, SentCall, Usage};
+use planwright_core::model::{ModelMessage, ModelRequest, SentCall, ToolSpec, Usage};
 use serde_json::{Value, json};
 
-use super::{Flow, ParseError, ReplyParser, WireIds, WireRequest, arguments_object, count};
+use super::{Flow, ParseError, ReplyParser, WireIds, WireRequest, arguments_object, count, function_tool};
 use crate::provider::provider_info::ProviderInfo;
 use crate::provider::reply_builder::{CallIndex, ReplyBuilder, StopReason};
 
@@ -21,16 +21,10 @@ pub(super) fn request(info: &ProviderInfo, asked: &ModelRequest) -> WireRequest 
         "messages": messages(asked),
     });
     if !asked.tools.is_empty() {
-        let tool = |tool: &planwright_core::model::ToolSpec| {
-            json!({
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.input_schema,
-                    "strict": false,
-                },
-            })
+        let tool = |spec: &ToolSpec| {
+            let mut tool = function_tool(spec);
+            tool["function"]["strict"] = json!(false);
+            tool
         };
         body["tools"] = asked.tools.iter().map(tool).collect();
     }

@@ -99,7 +99,7 @@ async fn a_question_is_answered_in_two_sentences() {
     }
 }
 
-/// The same words from a person, where plans are made, are just words.
+/// Words that open a step for a specialist are just words when a person says them.
 #[tokio::test]
 async fn in_the_conversation_with_the_person_the_model_is_no_specialist() {
     for message in [STEP, "[Question from the planner] is there flour?"] {
@@ -122,7 +122,7 @@ async fn a_specialist_is_asked_before_a_draft_is_built() {
     assert!(shown.contains("The researcher says: “Nothing is known about “What exists already"), "{shown}");
 }
 
-/// The assumptions of a draft after the question came to this.
+/// The assumptions of a draft after the question had this outcome.
 async fn assumptions(text: &str, failed: bool) -> Value {
     let names = ["ask_agent", "plan_create_draft", "plan_set_metadata", "plan_add_step", "plan_submit"];
     let mut request = ModelRequest {

@@ -101,7 +101,7 @@ impl View for LiveView {
                 self.doing = None;
                 self.keep_output(width)?;
             }
-            Progress::Said(_) | Progress::Decided(_) | Progress::Compacted { .. } => self.doing = None,
+            Progress::Said(_) | Progress::Compacted { .. } => self.doing = None,
             Progress::Compacting => self.wait_for("summarising the earlier conversation", ""),
         }
         if let Some(line) = lines::line(progress, &self.about, width) {

@@ -47,7 +47,6 @@ impl View for PlainView {
             | Progress::Finished(_)
             | Progress::StepStarted { .. }
             | Progress::Said(_)
-            | Progress::Decided(_)
             | Progress::Compacting
             | Progress::Compacted { .. } => {}
         }

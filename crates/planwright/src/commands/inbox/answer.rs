@@ -190,8 +190,7 @@ async fn submit(context: &Context, waiting: &WaitingAsk, person: &Actor, answer:
         return Err(Failure::declined(answer.reply));
     }
     let value = || json!({ "sessionId": waiting.session.conversation.to_string(), "reply": answer.reply });
-    context.screen.answer(value, || markdown::render(&answer.reply, context.screen.width))?;
-    Ok(Exit::Done)
+    context.screen.answer(value, || markdown::render(&answer.reply, context.screen.width))
 }
 
 /// No model is configured here, and another one began the turn: a process that has that model continues it.
@@ -206,8 +205,7 @@ async fn write_down(context: &Context, waiting: &WaitingAsk, person: &Actor, ans
     let reply =
         format!("Answered. No model is configured here: a server, or a chat in {session} with a model, continues.");
     let value = || json!({ "sessionId": session.conversation.to_string(), "reply": reply });
-    context.screen.answer(value, || format!("{reply}\n"))?;
-    Ok(Exit::Done)
+    context.screen.answer(value, || format!("{reply}\n"))
 }
 
 fn one_of<'a>(choices: &[String], given: Option<&'a str>) -> Result<&'a str, Failure> {

@@ -112,7 +112,7 @@ pub(super) async fn find(
         (None, []) => Err(not_waiting(context, name).await?),
         (None, several) => {
             let ids: Vec<_> = several.iter().map(|index| inbox.items[*index].view().id).collect();
-            let message = format!("{} names {} things that wait: {}", quoted(name), ids.len(), ids.join(", "));
+            let message = format!("{} matches {} things that wait: {}", quoted(name), ids.len(), ids.join(", "));
             Err(Failure::usage(message).hint("give more of the id"))
         }
     }

@@ -68,15 +68,7 @@ impl ConfigEdit {
                 at(&document, path).and_then(Value::as_array).is_some_and(|list| list.contains(value))
             }
             Self::TomlTable { file, path, .. } => {
-                let document = read_toml(file)?;
-                let mut item = document.as_item();
-                path.iter().all(|name| match item.get(name) {
-                    Some(next) => {
-                        item = next;
-                        true
-                    }
-                    None => false,
-                })
+                path.iter().try_fold(read_toml(file)?.as_item(), |item, name| item.get(name)).is_some()
             }
             Self::YamlEntry { file, entry } => {
                 entry.is_in(&read_text(file)?).map_err(|why| by_hand(file, entry, &why))?
@@ -166,17 +158,12 @@ impl ConfigEdit {
 }
 
 fn read_json(file: &Path) -> Result<Value, Failure> {
-    match std::fs::read_to_string(file) {
-        Ok(text) if text.trim().is_empty() => Ok(Value::Object(Map::new())),
-        Ok(text) => serde_json::from_str(&text).map_err(|error| {
-            odd(
-                file,
-                &format!("it is not plain JSON ({error}); a file with comments is not changed, add the lines by hand"),
-            )
-        }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Value::Object(Map::new())),
-        Err(error) => Err(Failure::unavailable(format!("{} cannot be read: {error}", file.display()))),
+    let text = read_text(file)?;
+    if text.trim().is_empty() {
+        return Ok(Value::Object(Map::new()));
     }
+    let why = "a file with comments is not changed, add the lines by hand";
+    serde_json::from_str(&text).map_err(|error| odd(file, &format!("it is not plain JSON ({error}); {why}")))
 }
 
 /// A file that does not exist is an empty one.
@@ -193,11 +180,7 @@ fn by_hand(file: &Path, entry: &YamlEntry, why: &str) -> Failure {
 }
 
 fn read_toml(file: &Path) -> Result<DocumentMut, Failure> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => text.parse().map_err(|error| odd(file, &format!("{error}"))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(DocumentMut::new()),
-        Err(error) => Err(Failure::unavailable(format!("{} cannot be read: {error}", file.display()))),
-    }
+    read_text(file)?.parse().map_err(|error| odd(file, &format!("{error}")))
 }
 
 fn at<'a>(document: &'a Value, path: &[&str]) -> Option<&'a Value> {

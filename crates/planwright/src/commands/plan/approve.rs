@@ -16,7 +16,7 @@ use super::carry_out;
 use crate::approver;
 use crate::cli::ApproveArgs;
 use crate::context::Context;
-use crate::failure::{Exit, ExitResult, Failure};
+use crate::failure::{ExitResult, Failure};
 use crate::terminal::card::{self, Form};
 use crate::terminal::text::shown_line;
 
@@ -184,8 +184,7 @@ pub(super) async fn report(context: &Context, plan: &Plan) -> ExitResult {
             plan.incomplete_approval.as_ref().map(|waiting| format!("{}.\n", shown_line(&waiting.to_string())));
         format!("{}{}{}{next}", card::line(plan), waiting.unwrap_or_default(), left_out(context, plan, skipped))
     };
-    context.screen.answer(|| json!(PlanView::from(plan)), describe)?;
-    Ok(Exit::Done)
+    context.screen.answer(|| json!(PlanView::from(plan)), describe)
 }
 
 /// The refusal, after the text as it is now. The same steps are named again only if they are still there.

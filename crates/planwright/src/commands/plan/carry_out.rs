@@ -58,7 +58,7 @@ pub(in crate::commands) fn request_in(context: &Context, session: &SessionIdenti
     request_as(context, &context.person, session)
 }
 
-/// The same for a person who was recognised in another way.
+/// The request of a person who was recognised in another way.
 pub(in crate::commands) fn request_as(context: &Context, person: &Actor, session: &SessionIdentity) -> Request {
     let place = ChatLocation::new(context.terminal_chat(), session.clone());
     Request::new(place, person.clone())
@@ -75,13 +75,12 @@ pub(in crate::commands) async fn watched_as(
     let request = request_as(context, person, &plan.session);
     let is_approval = matches!(input, Input::Approve { .. });
     let mut stream = agent.submit(input, request.clone());
-    let (mut stopping, mut left) = (false, false);
+    let mut stopping = false;
     let mut output = OutputLines::default();
     let outcome = loop {
         tokio::select! {
             biased;
             update = stream.next() => match update {
-                ProgressUpdate::Progress(Progress::Decided(decided)) => left = decided.left.is_some(),
                 ProgressUpdate::Progress(progress) => show_progress(context, &progress, &mut output)?,
                 ProgressUpdate::Outcome(outcome) => break outcome,
             },
@@ -93,6 +92,7 @@ pub(in crate::commands) async fn watched_as(
             }
         }
     };
+    let left = stream.take_decision().is_some_and(|decided| decided.left.is_some());
     let found = context.engine.plans().get(&plan.session, &plan.id).await?;
     let answer = outcome.map_err(super::refused(context, &found))?.answer();
     if let Some(answer) = answer.as_ref().filter(|answer| answer.refused()) {

@@ -34,8 +34,7 @@ pub(super) async fn run(
     let plan = find(context, &agent, session, arguments.plan.as_ref()).await?;
     let changes = agent.plan_changes().read(plan, arguments.step).await.map_err(super::not_found(context))?;
     let text = || if raw { raw_diff(&changes) } else { file_diff::render(&changes, context.screen.width) };
-    context.screen.answer(|| json!(PlanChangesView::from(&changes)), text)?;
-    Ok(Exit::Done)
+    context.screen.answer(|| json!(PlanChangesView::from(&changes)), text)
 }
 
 fn raw_diff(changes: &PlanChanges) -> String {
@@ -58,8 +57,7 @@ pub(super) async fn undo(context: &Context, session: &SessionIdentity, arguments
         return Err(Failure::declined(answer.reply));
     }
     let view = || json!(answer.undone.as_deref().map(UndoView::from));
-    context.screen.answer(view, || markdown::render(&answer.reply, context.screen.width))?;
-    Ok(Exit::Done)
+    context.screen.answer(view, || markdown::render(&answer.reply, context.screen.width))
 }
 
 /// The plan that is named, else the active one or the last one that was carried out.

@@ -1,7 +1,7 @@
 //! `plan reject`, `revise`, `cancel` and `resume`
 
 use planwright_agent::session::input::{BeginWork, Input, Worker};
-use planwright_agent::session::progress::{Progress, ProgressUpdate};
+use planwright_agent::session::progress::ProgressUpdate;
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Execution, Plan};
 use planwright_core::session::SessionIdentity;
@@ -12,7 +12,7 @@ use super::carry_out;
 use crate::approver;
 use crate::cli::{ReasonArgs, ResumeArgs, ReviseArgs};
 use crate::context::{Context, read_stdin};
-use crate::failure::{Exit, ExitResult, Failure};
+use crate::failure::{ExitResult, Failure};
 use crate::terminal::card;
 
 pub(super) async fn reject(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> ExitResult {
@@ -56,17 +56,14 @@ pub(super) async fn resume(context: &Context, session: &SessionIdentity, argumen
 /// Submits a decision that needs no model, and shows the plan that it is about afterwards.
 async fn decided(context: &Context, plan: &Plan, input: Input) -> ExitResult {
     let mut stream = carry_out::agent_without_model(context).submit(input, carry_out::request(context, plan));
-    let mut decided = None;
     let outcome = loop {
-        match stream.next().await {
-            ProgressUpdate::Progress(Progress::Decided(now)) => decided = Some(now.plan),
-            ProgressUpdate::Progress(_) => {}
-            ProgressUpdate::Outcome(outcome) => break outcome,
+        if let ProgressUpdate::Outcome(outcome) = stream.next().await {
+            break outcome;
         }
     };
     let answer = outcome.map_err(super::refused(context, plan))?.answer();
-    match (decided, answer) {
-        (Some(plan), _) => report(context, &plan).await,
+    match (stream.take_decision(), answer) {
+        (Some(decided), _) => report(context, &decided.plan).await,
         (None, Some(answer)) => Err(Failure::declined(answer.reply)),
         (None, None) => Err(Failure::declined("Nothing was decided.".to_owned())),
     }
@@ -80,6 +77,5 @@ fn one_text(option: Option<String>, words: &[String]) -> Option<String> {
 pub(super) async fn report(context: &Context, plan: &Plan) -> ExitResult {
     let next = context.next(plan).await?;
     let describe = || format!("{}{}{next}", card::line(plan), card::progress(plan, context.screen.width));
-    context.screen.answer(|| json!(PlanView::from(plan)), describe)?;
-    Ok(Exit::Done)
+    context.screen.answer(|| json!(PlanView::from(plan)), describe)
 }

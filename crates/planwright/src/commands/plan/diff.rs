@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cli::DiffArgs;
 use crate::context::Context;
-use crate::failure::{Exit, ExitResult, Failure};
+use crate::failure::{ExitResult, Failure};
 use crate::terminal::diff;
 
 pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &DiffArgs) -> ExitResult {
@@ -20,10 +20,7 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
     };
     let view =
         || json!({ "from": from.view(), "to": to.view(), "changes": difference.changes, "lines": difference.lines });
-    context
-        .screen
-        .answer(view, || format!("{}{}", title(&from, &to), diff::render(&difference, context.screen.width)))?;
-    Ok(Exit::Done)
+    context.screen.answer(view, || format!("{}{}", title(&from, &to), diff::render(&difference, context.screen.width)))
 }
 
 struct Compared {

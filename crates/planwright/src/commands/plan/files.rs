@@ -39,14 +39,12 @@ async fn switch(context: &Context, session: &SessionIdentity, on: bool) -> ExitR
         })
     };
     let place = paint(&format!("They are in {folder}, once there are any."), DIM);
-    context.screen.answer(view, || format!("Planning files are {word} in {session}.\n{place}\n"))?;
-    Ok(Exit::Done)
+    context.screen.answer(view, || format!("Planning files are {word} in {session}.\n{place}\n"))
 }
 
 async fn list(context: &Context, session: &SessionIdentity) -> ExitResult {
     let listed = context.engine.workbooks().list(session).await?;
-    context.screen.answer(|| listed.clone(), || describe(&listed, &folder(context, session)))?;
-    Ok(Exit::Done)
+    context.screen.answer(|| listed.clone(), || describe(&listed, &folder(context, session)))
 }
 
 fn describe(listed: &Value, folder: &str) -> String {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::damaged;
 use crate::context::{Context, PAGE};
-use crate::failure::{Exit, ExitResult};
+use crate::failure::ExitResult;
 use crate::terminal::palette::{self, BOLD, DIM, PLAIN};
 use crate::terminal::table::{Cell, table};
 use crate::terminal::text::{paint, shown_line};
@@ -56,6 +56,5 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, before: Op
         }
         text
     };
-    context.screen.answer(view, describe)?;
-    Ok(Exit::Done)
+    context.screen.answer(view, describe)
 }

@@ -9,7 +9,7 @@ use planwright_surfaces::wire::{PlanModeView, PlanView};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::failure::{Exit, ExitResult, Failure};
+use crate::failure::{ExitResult, Failure};
 use crate::terminal::card::{self, SessionPlan};
 use crate::terminal::markdown;
 use crate::terminal::palette::{BOLD, DIM, GOOD};
@@ -109,14 +109,12 @@ pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Exit
         let others: String = others.iter().map(|plan| format!("\n{}", tell(plan, SessionPlan::Parked))).collect();
         format!("{}{active}{others}", mode_text(&snapshot))
     };
-    context.screen.answer(value, describe)?;
-    Ok(Exit::Done)
+    context.screen.answer(value, describe)
 }
 
 fn answer(context: &Context, snapshot: &Snapshot, describe: impl FnOnce() -> String) -> ExitResult {
     let opened = snapshot.opened()?;
-    context.screen.answer(|| view(opened, snapshot), describe)?;
-    Ok::<_, Failure>(Exit::Done)
+    context.screen.answer(|| view(opened, snapshot), describe)
 }
 
 fn view(session: &Session, snapshot: &Snapshot) -> Value {

@@ -146,17 +146,7 @@ impl End {
 
     /// Only a completed plan is a success.
     fn exit(&self) -> Exit {
-        match self.status {
-            PlanStatus::Completed => Exit::Done,
-            PlanStatus::Collecting
-            | PlanStatus::Ready
-            | PlanStatus::Approved
-            | PlanStatus::Executing
-            | PlanStatus::PartiallyCompleted
-            | PlanStatus::Rejected
-            | PlanStatus::Cancelled
-            | PlanStatus::Superseded => Exit::Refused,
-        }
+        if self.status == PlanStatus::Completed { Exit::Done } else { Exit::Refused }
     }
 }
 

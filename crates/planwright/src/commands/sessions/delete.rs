@@ -8,7 +8,7 @@ use planwright_llm::rehearsal::RehearsalModel;
 use serde_json::json;
 
 use crate::context::{Context, SessionUse};
-use crate::failure::{Exit, ExitResult, Failure};
+use crate::failure::{ExitResult, Failure};
 use crate::terminal::palette::BOLD;
 use crate::terminal::text::{count, paint, shown_line};
 
@@ -32,8 +32,7 @@ pub(super) async fn run(context: &mut Context, named: &str, confirmation: Confir
     let place = ChatLocation::new(context.terminal_chat(), session.clone());
     agent.submit(Input::Delete, Request::new(place, context.person.clone())).outcome().await?;
     let view = || json!({ "sessionId": session.conversation, "channel": session.channel, "deleted": true });
-    context.screen.answer(view, || format!("Session {} is deleted.\n", paint(&session.to_string(), BOLD)))?;
-    Ok(Exit::Done)
+    context.screen.answer(view, || format!("Session {} is deleted.\n", paint(&session.to_string(), BOLD)))
 }
 
 async fn confirm(context: &Context, session: &SessionIdentity) -> Result<(), Failure> {

@@ -104,7 +104,7 @@ impl Stage {
         Approved { stage: self, session, plan: plan.id.clone() }
     }
 
-    /// The same in any number of sessions, each with a point where it stands still, or none.
+    /// A job in any number of sessions, each with a point where it stands still, or none.
     pub(super) fn job<'a>(&self, act: Act, plans: impl IntoIterator<Item = (&'a Approved<'a>, Option<Fate>)>) -> Job {
         let database = match self.store.location() {
             Location::Sqlite(path) => format!("sqlite:{}", path.display()),

@@ -19,7 +19,7 @@ use crate::encode;
 use crate::memory_rows;
 use crate::postgres::errors::DatabaseError;
 use crate::postgres::leases;
-use crate::postgres::rows::{self, JournalEnd};
+use crate::postgres::rows::{self, SessionRow};
 use crate::postgres::schema;
 use crate::postgres::writer_connection::WriterConnection;
 
@@ -86,8 +86,11 @@ impl<'a> Batch<'a> {
                 session.busy = true;
             }
         }
-        let end = |row: &Row| Ok((row.try_get("session_id")?, JournalEnd::of(row, "seq", "hash")?));
-        let ends = ends.iter().map(end).collect::<Result<HashMap<i64, JournalEnd>, Error>>()?;
+        let end = |row| {
+            let (seq, hash): (Option<i64>, Option<&[u8]>) = (Row::try_get(row, "seq")?, row.try_get("hash")?);
+            Ok((row.try_get("session_id")?, seq.zip(hash)))
+        };
+        let ends = ends.iter().map(end).collect::<Result<HashMap<i64, _>, Error>>()?;
         for row in locked {
             // The rows were asked for by these names.
             let Ok(identity) = rows::identity(row)? else { continue };
@@ -99,8 +102,9 @@ impl<'a> Batch<'a> {
             if session.fresh {
                 continue;
             }
-            let end = ends.get(&id).unwrap_or(&JournalEnd::NOWHERE);
-            match encode::set_damage_aside(rows::session(row, end, &identity)?)? {
+            let head = (row.try_get("head_seq")?, row.try_get("head_hash")?);
+            let found = SessionRow { state: row.try_get("state")?, head, end: ends.get(&id).copied().flatten() };
+            match encode::set_damage_aside(found.read(&identity))? {
                 Ok((opened, head)) => {
                     session.snapshot.session = Some(opened.into());
                     session.head = head;

@@ -13,7 +13,7 @@ use super::Job;
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 /// How long a session is left alone at the most that was skipped because its row is locked. Asking costs little.
 const MAX_SKIPPED_PAUSE: Duration = Duration::from_millis(50);
-/// The same for a job that waited for another lock, because trying it again makes the writer wait as well.
+/// The longest pause of a job that waited for another lock, because trying it again makes the writer wait as well.
 const MAX_BLOCKED_PAUSE: Duration = Duration::from_secs(1);
 
 /// Why a job could not be done now.

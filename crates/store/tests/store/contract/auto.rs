@@ -232,13 +232,13 @@ pub(crate) async fn a_process_is_alive_when_it_says_so_and_forgotten_after_a_day
     other.heartbeat("a host/12", later).await.unwrap();
     assert_eq!(ledger.alive_at("a host/12").await.unwrap(), Some(later));
     // Records of other kinds are left alone.
-    assert!(ledger.put_chat_record("alive", 0, "0").await.unwrap());
-    assert!(ledger.put_chat_record("b", 0, "0").await.unwrap());
+    assert!(ledger.put_keyed_record("alive", 0, "0").await.unwrap());
+    assert!(ledger.put_keyed_record("b", 0, "0").await.unwrap());
     let tomorrow = start + SignedDuration::from_secs(24 * 3_600 + 30);
     ledger.heartbeat("another host/3", tomorrow).await.unwrap();
     assert_eq!(ledger.alive_at("a host/1").await.unwrap(), None);
     assert_eq!(ledger.alive_at("a host/12").await.unwrap(), Some(later));
     for kept in ["alive", "b"] {
-        assert!(ledger.chat_record(kept).await.unwrap().is_some(), "{kept}");
+        assert!(ledger.keyed_record(kept).await.unwrap().is_some(), "{kept}");
     }
 }

@@ -224,7 +224,7 @@ async fn any_command(engine: &Engine, here: &SessionIdentity, dice: &mut Dice, n
     }
 }
 
-/// The same throws each time.
+/// Gives identical throws each time.
 struct Dice(u64);
 
 impl Dice {

@@ -144,6 +144,13 @@ async fn assert_additions(engine: &Engine, ledger: &dyn ServerLedger, version: u
         let vectors = ledger.memory_vectors(&chain, "openai:earlier", 10).await.unwrap();
         assert_eq!(vectors.into_iter().map(|found| found.vector).collect::<Vec<_>>(), [Some(vec![0.5])]);
     }
+    if version >= 15 {
+        // The command is known, under whatever name it is reached now.
+        let (offered, rule) = (pins::offer("Sends.", 2), Actor::policy("--upstream", "mcp"));
+        let renamed = "renamed".parse().unwrap();
+        let known = pins::command("earlier");
+        assert!(!ledger.accept_first_offer(&renamed, known, &offered, &rule).await.unwrap());
+    }
 }
 
 fn request(key: &str) -> ClaimedRequest {
@@ -241,7 +248,7 @@ async fn assert_messages_and_updates(ledger: &dyn ServerLedger) {
     // A finished update is not taken a second time.
     let update = |id| ReceivedUpdate { id, body: "{}".to_owned() };
     assert_eq!(ledger.receive_pushed("bot", &[update(7), update(9)]).await.unwrap(), [9]);
-    assert_eq!(ledger.chat_record("card/a/1").await.unwrap().unwrap().body, "a card");
+    assert_eq!(ledger.keyed_record("card/a/1").await.unwrap().unwrap().body, "a card");
     assert_eq!(ledger.alive_at("gone").await.unwrap(), Some(at(1)));
 }
 

@@ -141,20 +141,20 @@ pub(crate) async fn one_process_receives_and_a_lost_right_stores_nothing(store: 
 
 pub(crate) async fn a_record_changes_only_from_the_revision_that_was_read(store: &Store) {
     let (ledger, other) = (store.ledger().await, store.ledger().await);
-    assert_eq!(ledger.chat_record("card/a/1").await.unwrap(), None);
-    assert!(ledger.put_chat_record("card/a/1", 0, "first").await.unwrap());
-    assert!(!other.put_chat_record("card/a/1", 0, "second").await.unwrap());
-    assert!(!other.put_chat_record("card/a/1", 7, "second").await.unwrap());
-    let record = other.chat_record("card/a/1").await.unwrap().unwrap();
+    assert_eq!(ledger.keyed_record("card/a/1").await.unwrap(), None);
+    assert!(ledger.put_keyed_record("card/a/1", 0, "first").await.unwrap());
+    assert!(!other.put_keyed_record("card/a/1", 0, "second").await.unwrap());
+    assert!(!other.put_keyed_record("card/a/1", 7, "second").await.unwrap());
+    let record = other.keyed_record("card/a/1").await.unwrap().unwrap();
     assert_eq!(record.body, "first");
-    assert!(other.put_chat_record("card/a/1", record.revision, "second").await.unwrap());
-    assert!(!ledger.put_chat_record("card/a/1", record.revision, "third").await.unwrap());
+    assert!(other.put_keyed_record("card/a/1", record.revision, "second").await.unwrap());
+    assert!(!ledger.put_keyed_record("card/a/1", record.revision, "third").await.unwrap());
     for key in ["card/a/2", "card/b/1", "card/ab/1", "Card/a/3"] {
-        assert!(ledger.put_chat_record(key, 0, key).await.unwrap());
+        assert!(ledger.put_keyed_record(key, 0, key).await.unwrap());
     }
-    let keys: Vec<_> = other.chat_records("card/a/", 10).await.unwrap().into_iter().map(|(key, _)| key).collect();
+    let keys: Vec<_> = other.keyed_records("card/a/", 10).await.unwrap().into_iter().map(|(key, _)| key).collect();
     assert_eq!(keys, ["card/a/1", "card/a/2"]);
-    assert_eq!(other.chat_records("card/", 2).await.unwrap().len(), 2);
-    ledger.remove_chat_record("card/a/1").await.unwrap();
-    assert_eq!(other.chat_record("card/a/1").await.unwrap(), None);
+    assert_eq!(other.keyed_records("card/", 2).await.unwrap().len(), 2);
+    ledger.remove_keyed_record("card/a/1").await.unwrap();
+    assert_eq!(other.keyed_record("card/a/1").await.unwrap(), None);
 }

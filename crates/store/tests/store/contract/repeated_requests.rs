@@ -1,4 +1,4 @@
-//! The same request is never carried out twice.
+//! A request is never carried out twice.
 
 use futures::future::join_all;
 use planwright_core::plan::PlanStyle;

@@ -211,7 +211,7 @@ pub(crate) async fn a_parked_plan_is_carried_out_beside_another(store: &Store) {
     assert_whole(&engine).await;
 }
 
-/// Does this to a plan that is being carried out and expects it to be found damaged, by everybody and for good.
+/// Does this to a plan that is being carried out and expects it to be found damaged, by every reader and for good.
 async fn finds_damage(store: &Store, tampering: &str) -> String {
     let store = &store.another().await;
     let engine = store.engine().await;

@@ -1,7 +1,7 @@
 //! Wrong tokens are counted by address. An address that presented too many has to wait.
 //!
 //! On a loopback address only wrong tokens have to wait: a local program that guesses, or the clients of a proxy, must not
-//! lock out the owner. From other addresses the right token has to wait as well, or throttle would not be limited.
+//! lock out the owner. From other addresses the right token has to wait as well, or guessing would not be limited.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

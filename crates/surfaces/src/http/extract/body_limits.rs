@@ -34,7 +34,7 @@ impl BodyLimits {
         request.extensions().get().copied().unwrap_or_default()
     }
 
-    /// The same request with a limited body. A declared length over the limit is refused before the body is read.
+    /// Limits the body of a request. A declared length over the limit is refused before the body is read.
     pub(crate) fn apply(self, request: Request) -> ApiResult<Request> {
         if request.body().size_hint().lower() > self.body_bytes as u64 {
             return Err(too_large(self.body_bytes));

@@ -36,7 +36,7 @@ impl AnswerFrame {
 pub(super) enum BegunMessage {
     Submitted(ProgressStream, Option<ClaimGuard>),
     Answered(StoredAnswer),
-    /// The same message is being worked on.
+    /// A message with this key is being worked on.
     Followed(FollowedRequest, String),
     Refused(ApiProblem),
 }

@@ -1,4 +1,4 @@
-//! One client. Everything it is event is sent from one place, one frame after the other; nothing is queued for a client
+//! One client. Everything it is told is sent from one place, one frame after the other; nothing is queued for a client
 //! that does not read, and one that does not read for too long is cut off.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! The same over REST, where the order of arrival is defined in two cases: requests on one connection, and a request that
+//! Order over REST. The order of arrival is defined in two cases: requests on one connection, and a request that
 //! is sent after a streamed one was accepted. Requests on two connections that are sent at the same moment have no order.
 
 use planwright_llm::scripted::{Reply, ScriptedModel};

@@ -23,7 +23,7 @@ async fn in_a_call(effect: ToolEffect) -> (World, Prop, tokio::task::JoinHandle<
     (world, prop, working)
 }
 
-/// The same while the model thinks.
+/// A plan that is carried out, while the model thinks.
 async fn thinking()
 -> (World, tokio::task::JoinHandle<planwright_engine::ledger::LedgerResult<planwright_agent::session::outcome::Answer>>)
 {

@@ -212,7 +212,7 @@ struct PasskeyChallengeView {
 
 /// Ask for what a passkey signs to approve a plan
 ///
-/// The same call with the answer of the passkey as `passkey` approves it. Nothing is decided by this.
+/// Repeat the call to `approve` with the passkey's answer as `passkey`. Nothing is decided by this.
 #[utoipa::path(post, path = "/api/plans/{id}/approve/challenge", tag = "plans", params(SessionQuery), request_body = Approval,
     responses((status = 200, description = "What to sign", body = PasskeyChallengeView, example = json!({ "approver": "ada",
             "challenge": "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg", "seq": 7, "validUntil": null, "nonce": "00ff", "passkeys": [] })),

@@ -5,21 +5,20 @@ use planwright_core::approval::Require;
 use planwright_core::command::{Command, ExecutionCommand, TurnCommand};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::refusal::Refusal;
-use planwright_core::session::Session;
+use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
+use planwright_core::turn::OpenTurn;
+use planwright_engine::engine::Engine;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-
-use super::Executions;
 
 /// Refuses a plan whose approval has ended or, where the policy asks for one, has no valid signature. An execution of it is
 /// paused, so that it waits for a person.
-pub(super) async fn check(executions: &Executions, snapshot: &Snapshot, plan: &Plan) -> LedgerResult<()> {
-    let engine = executions.agent.engine();
+pub(crate) async fn check(engine: &Engine, snapshot: &Snapshot, plan: &Plan) -> LedgerResult<()> {
     let policy = engine.approvals().policy().await?;
     let mut permitted = plan.check_approved(&policy.approval, &policy.approvers, engine.now());
     let needed = policy.approval.requirement(plan.session.channel, &plan.risks());
     if permitted.is_ok() && needed == Require::Verified {
-        permitted = check_stored(executions, plan).await?;
+        permitted = check_stored(engine, plan).await?;
     }
     if permitted.is_ok() {
         permitted = check_not_restored(snapshot.opened()?, plan);
@@ -40,6 +39,17 @@ pub(super) async fn check(executions: &Executions, snapshot: &Snapshot, plan: &P
     Err(refusal.into())
 }
 
+/// Refuses to continue a turn that a process left open, if it works on a plan that may not be worked on any more.
+pub(crate) async fn check_open_turn(engine: &Engine, session: &SessionIdentity, open: &OpenTurn) -> LedgerResult<()> {
+    match open.purpose.plan() {
+        Some(plan) => {
+            let snapshot = engine.ledger().snapshot(session, Some(plan)).await?;
+            check(engine, &snapshot, snapshot.named(plan)?).await
+        }
+        None => Ok(()),
+    }
+}
+
 /// An approval that came with an archive is history.
 fn check_not_restored(session: &Session, plan: &Plan) -> Result<(), Refusal> {
     if !session.is_history(plan) {
@@ -54,8 +64,7 @@ fn check_not_restored(session: &Session, plan: &Plan) -> Result<(), Refusal> {
 
 /// A signature covers the plan. That it was not carried out before, and that nothing else was put in its place, is what the
 /// journal says.
-async fn check_stored(executions: &Executions, plan: &Plan) -> LedgerResult<Result<(), Refusal>> {
-    let engine = executions.agent.engine();
+async fn check_stored(engine: &Engine, plan: &Plan) -> LedgerResult<Result<(), Refusal>> {
     // In a box, because it is large and few plans need it.
     let whole = Box::pin(engine.verifier().verify_one(&plan.session)).await?;
     let found = match whole {

@@ -1,0 +1,70 @@
+//! The maps of the code name what is there: the first page of a crate or module its modules, the documents files that exist.
+
+#![expect(clippy::disallowed_methods, reason = "the test reads sources; core itself does no I/O")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::layers::collect;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
+
+/// The modules that a file declares, without its tests.
+fn modules(text: &str) -> Vec<&str> {
+    let declared = text.lines().filter_map(|line| {
+        let (visibility, name) = line.strip_suffix(';')?.split_once("mod ")?;
+        (visibility.is_empty() || visibility.starts_with("pub")).then_some(name)
+    });
+    declared.filter(|name| *name != "tests").collect()
+}
+
+/// The names in backticks: `a::b` counts as `a`.
+fn named(text: &str) -> Vec<&str> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted.map(|name| name.split("::").next().unwrap_or_default()).collect()
+}
+
+#[test]
+fn a_map_names_every_module() {
+    let mut files = Vec::new();
+    collect(&root().join("crates"), &mut files);
+    let mut maps = 0;
+    let mut missing = Vec::new();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
+        let text = fs::read_to_string(file).unwrap();
+        let page: String = text.lines().filter(|line| line.starts_with("//!")).collect::<Vec<_>>().join("\n");
+        let is_crate =
+            file.parent().unwrap().ends_with("src") && (file.ends_with("lib.rs") || file.ends_with("main.rs"));
+        if !is_crate && !page.contains("\n//! - ") {
+            continue;
+        }
+        maps += 1;
+        let names = named(&page);
+        let absent: Vec<_> = modules(&text).into_iter().filter(|module| !names.contains(module)).collect();
+        if !absent.is_empty() {
+            missing.push(format!("{} does not name {absent:?}", file.strip_prefix(root()).unwrap().display()));
+        }
+    }
+    assert!(maps > 20 && missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn documents_name_files_that_exist() {
+    let mut missing = Vec::new();
+    for document in ["ARCHITECTURE.md", "docs/where-is.md"] {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        for path in text.split('`').skip(1).step_by(2) {
+            let is_path =
+                path.contains('/') && (path.ends_with(".rs") || path.ends_with('/') || path.ends_with(".feature"));
+            if is_path
+                && !path.contains('*')
+                && !["", "crates"].iter().any(|folder| root().join(folder).join(path).exists())
+            {
+                missing.push(format!("{document}: {path}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}

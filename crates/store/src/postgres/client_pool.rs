@@ -1,0 +1,270 @@
+//! The pool of connections for everything but commits: reads, and single transactions that write.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Object, Pool, PoolError, Transaction};
+use futures::future::try_join_all;
+use futures::join;
+use planwright_core::ids::PlanId;
+use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
+use planwright_engine::ledger::{LedgerError, LedgerResult};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_postgres::{Error, IsolationLevel, Row};
+
+use super::errors::{DatabaseError, RetryPolicy, describe};
+use super::rows::{self, FIND_SESSION};
+use super::schema;
+use super::statement::{NumberedStatement, Parameter, PooledClient as _, StatementMode};
+use super::target::Target;
+use crate::encode;
+use crate::write_health::WriteHealth;
+
+/// How long one attempt may take.
+const ATTEMPT: Duration = Duration::from_secs(30);
+/// How long a transaction is tried again that needs a row which another one holds.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const MAX_PAUSE: Duration = Duration::from_millis(200);
+/// Settings of a transaction that writes: it waits for locks only a little, and what it commits is on disk.
+pub(super) const WRITE_SETTINGS: &str = "
+    SELECT set_config('lock_timeout', '100ms', true) WHERE current_setting('lock_timeout', true) IS NOT NULL;
+    SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit', true) = 'off'";
+/// A pooled connection may have died unnoticed; what it was asked for can simply be asked for again.
+const MAX_ATTEMPTS: u32 = 3;
+
+/// The named plans of a session, each with the row of its execution and how its steps went.
+const FIND_PLANS: &str = "SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.body,
+        execution.steps, execution.updated_at AS changed_at, execution.pause,
+        ARRAY(SELECT position FROM step_run WHERE plan_id = plan.id ORDER BY position) AS positions,
+        ARRAY(SELECT body FROM step_run WHERE plan_id = plan.id ORDER BY position) AS runs
+    FROM plan LEFT JOIN execution ON execution.plan_id = plan.id
+    WHERE plan.session_id = $1 AND plan.id = ANY($2::text[])";
+
+#[derive(Debug)]
+pub(super) struct ClientPool {
+    pool: Pool,
+    target: Target,
+    health: Arc<WriteHealth>,
+}
+
+/// Makes an attempt until it succeeds or [`Retry`] gives up.
+macro_rules! retry {
+    ($retry:ident, $attempt:expr) => {
+        loop {
+            match $attempt.await {
+                Ok(done) => break Ok(done),
+                Err(error) => {
+                    if let Err(error) = $retry.before_next(error).await {
+                        break Err(error);
+                    }
+                }
+            }
+        }
+    };
+}
+pub(super) use retry;
+
+impl ClientPool {
+    pub(super) fn new(target: &Target, health: &Arc<WriteHealth>) -> LedgerResult<Self> {
+        Ok(Self { pool: target.pool()?, target: target.clone(), health: Arc::clone(health) })
+    }
+
+    pub(super) fn health(&self) -> &WriteHealth {
+        &self.health
+    }
+
+    pub(super) fn mode(&self) -> StatementMode {
+        self.target.statement_mode()
+    }
+
+    pub(super) async fn client(&self) -> Result<Object, DatabaseError> {
+        let unreachable = |why: String| DatabaseError::Unreachable(format!("{} cannot be reached: {why}", self.target));
+        self.pool.get().await.map_err(|error| match error {
+            PoolError::Backend(error) => unreachable(describe(&error)),
+            PoolError::Timeout(_) => unreachable("it does not answer".to_owned()),
+            error => unreachable(error.to_string()),
+        })
+    }
+
+    /// Reads with all statements what was there at one moment.
+    pub(super) async fn query_all(&self, statements: &[NumberedStatement]) -> LedgerResult<Vec<Vec<Row>>> {
+        let mut retry = Retry::new();
+        retry!(retry, self.try_query(statements)).map_err(|error| error.to_error())
+    }
+
+    async fn try_query(&self, statements: &[NumberedStatement]) -> Result<Vec<Vec<Row>>, DatabaseError> {
+        let mut client = self.client().await?;
+        let outcome = timeout(ATTEMPT, query(&mut client, self.mode(), statements)).await;
+        let outcome = outcome.unwrap_or(Err(DatabaseError::TimedOut));
+        give_back(client, &outcome);
+        outcome
+    }
+
+    /// Carries statements out in a transaction that checks the version of the schema, and waits for a row that another
+    /// transaction holds without keeping a connection from others. `None` if `condition` returned no row.
+    pub(super) async fn write_if(
+        &self,
+        condition: Option<&NumberedStatement>,
+        statements: &[NumberedStatement],
+    ) -> LedgerResult<Option<Vec<Vec<Row>>>> {
+        let mut retry = Retry::new();
+        retry!(retry, self.try_write(condition, statements)).map_err(|error| {
+            let error = error.to_error();
+            self.health.note_failure(&error);
+            error
+        })
+    }
+
+    async fn try_write(
+        &self,
+        condition: Option<&NumberedStatement>,
+        statements: &[NumberedStatement],
+    ) -> Result<Option<Vec<Vec<Row>>>, DatabaseError> {
+        let mut client = self.client().await?;
+        let outcome = timeout(ATTEMPT, write(&mut client, self.mode(), condition, statements)).await;
+        let outcome = outcome.unwrap_or(Err(DatabaseError::TimedOut));
+        give_back(client, &outcome);
+        outcome
+    }
+
+    pub(super) async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
+        let mut retry = Retry::new();
+        retry!(retry, self.try_snapshot(session, plan)).map_err(|error| error.to_error())
+    }
+
+    async fn try_snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Snapshot, DatabaseError> {
+        let mut client = self.client().await?;
+        let outcome = timeout(ATTEMPT, read_snapshot(&mut client, self.mode(), session, plan)).await;
+        let outcome = outcome.unwrap_or(Err(DatabaseError::TimedOut));
+        give_back(client, &outcome);
+        outcome
+    }
+}
+
+async fn query(
+    client: &mut Object,
+    mode: StatementMode,
+    statements: &[NumberedStatement],
+) -> Result<Vec<Vec<Row>>, DatabaseError> {
+    if let [statement] = statements {
+        return Ok(vec![statement.run(client, mode).await?]);
+    }
+    let moment =
+        client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
+    let found = run_all(&moment, mode, statements).await?;
+    moment.commit().await?;
+    Ok(found)
+}
+
+async fn write(
+    client: &mut Object,
+    mode: StatementMode,
+    condition: Option<&NumberedStatement>,
+    statements: &[NumberedStatement],
+) -> Result<Option<Vec<Vec<Row>>>, DatabaseError> {
+    let (Some(first), rest) = condition.map_or_else(|| first_and_rest(statements), |first| (Some(first), statements))
+    else {
+        return Ok(Some(Vec::new()));
+    };
+    let transaction = client.transaction().await?;
+    // Sent in one go. The statement is only committed if the version is the right one.
+    let (settings, version, rows) = join!(
+        transaction.batch_execute(WRITE_SETTINGS),
+        transaction.query_as(mode, schema::VERSION, &[]),
+        first.run(&transaction, mode),
+    );
+    settings?;
+    schema::check_version(&version?)?;
+    let rows = rows?;
+    if condition.is_some() && rows.is_empty() {
+        return Ok(None);
+    }
+    let rest = run_all(&transaction, mode, rest).await?;
+    transaction.commit().await?;
+    let first = condition.is_none().then_some(rows);
+    Ok(Some(first.into_iter().chain(rest).collect()))
+}
+
+fn first_and_rest(statements: &[NumberedStatement]) -> (Option<&NumberedStatement>, &[NumberedStatement]) {
+    statements.split_first().map_or((None, &[]), |(first, rest)| (Some(first), rest))
+}
+
+/// Sends all statements in one go; they are carried out one after the other.
+async fn run_all(
+    transaction: &Transaction<'_>,
+    mode: StatementMode,
+    statements: &[NumberedStatement],
+) -> Result<Vec<Vec<Row>>, Error> {
+    try_join_all(statements.iter().map(|statement| statement.run(transaction, mode))).await
+}
+
+/// The session and its plans as of one commit, while others write. A damaged active plan is left out,
+/// unless it is what was asked for.
+async fn read_snapshot(
+    client: &mut Object,
+    mode: StatementMode,
+    session: &SessionIdentity,
+    plan: Option<&PlanId>,
+) -> Result<Snapshot, DatabaseError> {
+    let mut snapshot = Snapshot::new(session.clone());
+    let moment =
+        client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
+    let names: [&dyn Parameter; 2] = [&session.conversation.as_str(), &session.channel.as_str()];
+    let found = moment.query_as(mode, FIND_SESSION, &names).await?;
+    if let Some(row) = found.first() {
+        let opened = rows::stored_session(&rows::row(row)?)?.session;
+        let at_hand = [opened.plan_mode.active_plan.clone(), opened.worked_on().cloned()];
+        snapshot.session = Some(opened.into());
+        let wanted: Vec<_> = at_hand.iter().flatten().chain(plan).map(PlanId::as_str).collect();
+        for row in moment.query_as(mode, FIND_PLANS, &[&row.try_get::<_, i64>(0)?, &wanted]).await? {
+            let needed = plan.is_none_or(|plan| row.try_get("id").is_ok_and(|id: &str| id == plan.as_str()));
+            match encode::set_damage_aside(rows::plan(&row, session)?)? {
+                Ok(plan) => drop(snapshot.plans.insert(plan.id.clone(), plan.into())),
+                Err(_) if !needed => {}
+                Err(row) => return Err(LedgerError::damaged(row.what, row.reason).into()),
+            }
+        }
+    }
+    moment.commit().await?;
+    Ok(snapshot)
+}
+
+/// Tries again while another transaction holds what is needed, and when a connection of the pool turned out to be dead.
+pub(super) struct Retry {
+    attempts: u32,
+    /// An attempt may have been carried out although its answer never came.
+    pub(super) answer_lost: bool,
+    give_up: Instant,
+    pause: Duration,
+}
+
+impl Retry {
+    pub(super) fn new() -> Self {
+        Self { attempts: 0, answer_lost: false, give_up: Instant::now() + LOCK_TIMEOUT, pause: FIRST_PAUSE }
+    }
+
+    /// Waits until the next attempt may be made, or gives the error back if there is none.
+    pub(super) async fn before_next(&mut self, error: DatabaseError) -> Result<(), DatabaseError> {
+        self.attempts += 1;
+        let stale = matches!(error, DatabaseError::Database(_)) && error.retry_policy() == RetryPolicy::Reconnect;
+        if stale && self.attempts < MAX_ATTEMPTS {
+            self.answer_lost = true;
+            return Ok(());
+        }
+        if error.retry_policy() != RetryPolicy::Busy || Instant::now() >= self.give_up {
+            return Err(error);
+        }
+        sleep(self.pause).await;
+        self.pause = (2 * self.pause).min(MAX_PAUSE);
+        Ok(())
+    }
+}
+
+/// A connection on which something may still be under way does not go back into the pool.
+pub(super) fn give_back<T>(client: Object, outcome: &Result<T, DatabaseError>) {
+    if let Err(DatabaseError::TimedOut) = outcome {
+        drop(Object::take(client));
+    }
+}

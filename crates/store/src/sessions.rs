@@ -1,0 +1,165 @@
+//! Sessions and their journals.
+
+use async_trait::async_trait;
+use planwright_core::ids::{MemoryId, PlanId, RequestId};
+use planwright_core::journal::{Entry, EntryHash, SealedEntry};
+use planwright_core::session::{ConversationKey, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
+use planwright_engine::ledger::{
+    Committed, DamagedRow, DerivedRows, Lease, LedgerError, LedgerResult, Page, SessionStore, StoredSession, Submission,
+};
+
+use crate::backend::{Backend, Store};
+use crate::derived_rows::{self, ORPHANED, orphaned};
+use crate::encode;
+use crate::paging;
+use crate::sql::{Row, Sql, Statement, sql};
+
+/// How many rows without a session are named, of each kind.
+const ORPHANS: i64 = 10;
+
+/// The row of the session with this conversation and channel.
+pub(crate) const SESSION_ID: &str = "(SELECT id FROM session WHERE conversation = ?1 AND channel = ?2)";
+
+#[async_trait]
+impl<B: Backend> SessionStore for Store<B> {
+    async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
+        self.0.submit(submission).await
+    }
+
+    async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
+        self.0.session(session).await
+    }
+
+    async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        let (columns, activity, tables) = (B::SESSION_COLUMNS, B::ACTIVITY, B::SESSION_TABLES);
+        let text = format!("SELECT {columns}, {activity} FROM {tables} {}", B::BY_ACTIVITY);
+        let below = paging::below(after)?;
+        let read = |row: &Row| Ok((row.get(row.0.len() - 1)?, B::read_session(row)));
+        paging::read_page(&self.0, |count| sql!(text.clone(), below, count), limit, read).await
+    }
+
+    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        walk(&self.0, "", "true", after.map_or(i64::MIN, u64::cast_signed), limit).await
+    }
+
+    async fn count_sessions(&self) -> LedgerResult<u64> {
+        count(&self.0, sql!("SELECT count(*) FROM session")).await
+    }
+
+    async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
+        let statement = "SELECT channel || ':' || conversation FROM session WHERE conversation = ?1 ORDER BY channel";
+        let rows = self.0.query(sql!(statement, key.as_str())).await?;
+        // A row whose channel cannot be read does not hide the others; lists of sessions name it.
+        Ok(rows.iter().filter_map(|row| identity(row, 0).ok()).collect())
+    }
+
+    async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
+        self.0.snapshot(session, plan).await
+    }
+
+    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
+        let rows = self.0.lookup(sql!("SELECT 1 FROM journal WHERE request = ?1", request.as_str())).await?;
+        Ok(!rows.is_empty())
+    }
+
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+        // Asked in this way it is read in the order of the index, so that a page costs no more than what is on it.
+        let statement = format!(
+            "SELECT seq, body, hash FROM journal WHERE session_id = {SESSION_ID} AND seq > ?3
+             ORDER BY session_id, seq LIMIT ?4"
+        );
+        let rows = self.0.query(of_session(statement, session, after, limit)).await?;
+        rows.iter().map(sealed_entry).collect()
+    }
+
+    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
+        let statement = format!(
+            "SELECT seq, body FROM journal WHERE session_id = {SESSION_ID} AND seq >= ?3 AND plan_id IS NULL
+             ORDER BY session_id, seq LIMIT ?4"
+        );
+        let rows = self.0.query(of_session(statement, session, from, limit)).await?;
+        rows.iter().map(read_entry).collect()
+    }
+
+    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
+        let entries = "SELECT count(*) FROM journal
+                       WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.id = journal.session_id)
+                       GROUP BY session_id ORDER BY session_id LIMIT ?1";
+        let plans = "SELECT id FROM plan
+                     WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.id = plan.session_id)
+                     ORDER BY id LIMIT ?1";
+        let runs = "SELECT plan_id FROM step_run WHERE NOT EXISTS (SELECT 1 FROM plan WHERE plan.id = step_run.plan_id)
+                    UNION
+                    SELECT plan_id FROM execution WHERE NOT EXISTS (SELECT 1 FROM plan WHERE plan.id = execution.plan_id)
+                    ORDER BY plan_id LIMIT ?1";
+        let mut found = Vec::new();
+        for row in self.0.query(sql!(entries, ORPHANS)).await? {
+            found.push(encode::orphaned_entries(row.get(0)?));
+        }
+        for row in self.0.query(sql!(plans, ORPHANS)).await? {
+            found.push(encode::orphaned_plan(row.get(0)?));
+        }
+        for row in self.0.query(sql!(runs, ORPHANS)).await? {
+            found.push(encode::orphaned_runs(row.get(0)?));
+        }
+        for (statement, what) in ORPHANED {
+            found.extend(orphaned(count(&self.0, sql!(statement)).await?, what));
+        }
+        Ok(found)
+    }
+
+    async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
+        derived_rows::read(&self.0, session, promoted).await
+    }
+
+    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
+        self.0.delete_session(lease).await
+    }
+}
+
+pub(crate) async fn count(sql: &impl Sql, statement: Statement) -> LedgerResult<u64> {
+    sql.query(statement).await?.first().map_or(Ok(0), |row| row.get(0))
+}
+
+/// Sessions in the order of their row ids, which never change, with the tables `join` and if `condition` is true.
+pub(crate) async fn walk<B: Backend>(
+    backend: &B,
+    join: &str,
+    condition: &str,
+    after: i64,
+    limit: u32,
+) -> LedgerResult<Page<StoredSession>> {
+    let (columns, tables) = (B::SESSION_COLUMNS, B::SESSION_TABLES);
+    let statement = format!(
+        "SELECT {columns} FROM {tables} {join} WHERE {condition} AND session.id > ?1 ORDER BY session.id LIMIT ?2"
+    );
+    let rows = backend.query(sql!(statement, after, limit)).await?;
+    paging::walked_page(&rows, limit, B::read_session)
+}
+
+/// A statement about the session `?1`, `?2` with a position and a limit.
+fn of_session(text: String, session: &SessionIdentity, from: u64, limit: u32) -> Statement {
+    sql!(text, session.conversation.as_str(), session.channel.as_str(), from, limit)
+}
+
+/// The session that a column names.
+pub(crate) fn identity(row: &Row, column: usize) -> LedgerResult<SessionIdentity> {
+    let name: &str = row.read(column, || "the name of a session".to_owned())?;
+    name.parse().map_err(|error| LedgerError::damaged(format!("session {name}"), error))
+}
+
+/// An entry as it is stored. A hash of the wrong length cannot match, and neither can a body that is no text; the check of
+/// the chain says so in its own words.
+fn sealed_entry(row: &Row) -> LedgerResult<SealedEntry> {
+    let hash = row.get::<&[u8]>(2).ok().and_then(|hash| hash.try_into().ok()).unwrap_or([0; 32]);
+    let body = row.get::<String>(1).unwrap_or_default();
+    Ok(SealedEntry { seq: row.get(0)?, body, hash: EntryHash(hash) })
+}
+
+/// An entry from its number and its body.
+pub(crate) fn read_entry(row: &Row) -> LedgerResult<Entry> {
+    let seq: i64 = row.read(0, || "a journal entry".to_owned())?;
+    let what = || format!("journal entry {seq}");
+    encode::entry_from_text(what, row.read(1, what)?)
+}
