@@ -8,6 +8,7 @@
 //! - `compact`: `/compact`
 //! - `memory`: `/memory …`
 //! - `workspace`: `/project`, `/changes` and `/undo`
+//! - `auto`: `/auto`, `/goal`, `/task`, `/schedule` and `/diary`
 //!
 //! `/allow`, `/deny` and `/answer` are answers, which `asks` takes.
 

@@ -183,10 +183,10 @@ impl PlanChangesReader {
                         add_paths(&mut log.uncovered, uncovered);
                     }
                 }
-                Event::Session(SessionEvent::ChangesUndone { undo }) => {
-                    if step.is_none() || undo.step.is_none() || undo.step == step {
-                        log.undo(plan, undo, entry.by, entry.at);
-                    }
+                Event::Session(SessionEvent::ChangesUndone { undo })
+                    if step.is_none() || undo.step.is_none() || undo.step == step =>
+                {
+                    log.undo(plan, undo, entry.by, entry.at);
                 }
                 _ => {}
             }

@@ -9,6 +9,8 @@
 //! - `conversation_reader`: the conversation, from the journal and from memory
 //! - `approved`: whether a plan may be worked on
 //! - `replay`: the outcome of a turn that is over, from the journal
+//! - `memory`: what a turn is shown of the memory: found once, when the turn first calls the model, and the same in all
+//!   of its requests
 
 mod abort;
 pub(crate) mod approved;

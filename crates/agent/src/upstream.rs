@@ -4,6 +4,7 @@
 //! - `catalog`: the tools that are offered and accepted now
 //! - `server_tool`: one tool, called through the port
 //! - `answer`: a result as the model reads it, with files for what is large or no text
+//! - `upstream_tools`: the accepted tools of all upstream servers, and a person's acceptance of them
 //!
 //! A model is shown the description that a person accepted, never the one that a server sends. A call is made only while
 //! the server describes the tool exactly as it was accepted.

@@ -6,6 +6,10 @@
 //! - [`ApproverKey`], [`Approvers`]: the keys of enrolled approvers
 //! - [`Passkey`]: a key of a browser, a phone or a security key, and the check of what it signed
 //! - [`record`]: the journal of enrolments and of the policy in force
+//! - `approvers`: the people whose signature makes an approval a verified one
+//! - `check`: compares what the policy asks for with how a person was recognised
+//! - `passkey`: passkeys: keys of a browser, a phone or a security key (WebAuthn), and the check of what they signed
+//! - `policy`: what the settings ask of an approval, by channel and by risk
 
 mod approvers;
 mod check;

@@ -4,6 +4,17 @@
 //! - [`AutoExecutionContext`], [`ContextAttribute`]: the context that every tick and every command of a run carries
 //! - [`AutoRun`]: one run, its state and what it spent; [`AutoPolicy`]: its budgets and brakes
 //! - [`AutoState`], [`AutoCommand`], [`AutoEvent`]: what a session has of it, what changes it, and what the journal says
+//! - `attributes`: the canonical names of what a run and a session are identified by, for logs, headers and everything
+//!   else that carries text
+//! - `command`: what can be asked of a session's goals, tasks, diary, schedules and runs
+//! - `context`: the context of a run
+//! - `cron`: a cron expression in a time zone: minute, hour, day of the month, month, day of the week
+//! - `event`: what happens to goals, tasks, the diary, schedules and runs
+//! - `goal`: goals, their tasks, and the diary
+//! - `policy`: what a run may spend, and when it is paused
+//! - `run`: one run: what it works on, its state, and what it spent
+//! - `schedule`: a task that is done again at set times
+//! - `state`: what a session has of goals, tasks, diary, schedules and runs, and what each event does to it
 
 mod attributes;
 mod command;

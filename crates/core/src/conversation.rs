@@ -3,6 +3,8 @@
 //! - [`Conversation`]: the items, and how they become messages
 //! - [`compaction`]: what is dropped and summarised when there is too much of it
 //! - [`token_budget`]: the messages that are sent, within a number of tokens
+//! - `items`: what was said and done, item by item
+//! - `model_notes`: what we say ourselves inside a conversation
 
 pub mod compaction;
 mod items;

@@ -21,6 +21,21 @@
 //! - [`legacy`]: what the older `plans.json` says
 //! - [`visible`]: text without hidden characters
 //! - [`copy_on_write`]: what copies of a session or a plan have in common
+//! - `agents`: the specialists that steps can be given to and that the planner can ask
+//! - `apply`: what each event does to the state
+//! - `conversation`: the conversation as a model reads it: what was said and done, put together from the journal
+//! - `decide`: decides what a command leads to: events, or a refusal that changes nothing
+//! - `identity`: the names of a session
+//! - `ids`: every id has its own type, so that one cannot be passed where another is meant
+//! - `model`: what a model is asked and what it answers, in our own words
+//! - `planner`: the planner's answer at the end of a turn, as data for programs
+//! - `policy`: what the configuration decides: limits, the agents there are, and which tools may run while a document
+//!   is drafted
+//! - `prompt`: what every request begins with: who the agent is, and where the plan stands
+//! - `refusal`: a refusal is a typed "no": it says why in words and in a code, and nothing has changed
+//! - `replay`: a turn or a whole session, put together from the journal
+//! - `turn`: the turn as a state machine: what was said and done goes in, what is to be done next comes out
+//! - `wire`: how events are written in the journal: `{"type":"step_begun","plan":"…","execution":"…","step":"s1"}`
 
 pub mod actor;
 pub mod agents;

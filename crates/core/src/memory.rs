@@ -6,6 +6,18 @@
 //! - [`MemoryOffer`]: what rules offer to be remembered
 //! - [`MemoryText`]: the terms of a text; [`MemoryQuery`]: the terms of a question
 //! - [`ranking`]: which items answer a question best, and why
+//! - `chain`: the scopes that a session and its run read, the nearest first, and where they write
+//! - `command`: what can be asked of a session's memory
+//! - `event`: what happens to a session's memory
+//! - `item`: a memory: what is remembered, who wrote it, and where it came from
+//! - `offers`: memories that rules offer: decisions of finished plans, resolved errors of the workbook, and entries of
+//!   the diary
+//! - `query`: what is looked for: the terms of a question, the names in it, and the dates that it names
+//! - `scope`: where a memory belongs: `global`, `session:{channel}:{conversation}`,
+//!   `goal:{channel}:{conversation}:{goal}` or `task:{task}`
+//! - `stop_words`: English words that say too little to be looked for, and irregular forms that a stemmer does not join
+//! - `text`: the terms of a text: its words without the ones that say little, each reduced to its stem, and besides
+//!   them the words of the author's name and the date
 
 mod chain;
 mod command;

@@ -6,6 +6,7 @@
 //! - `plan`, `workspace`, `auto`, `arguments`, `selection`: what may follow a command's name
 //! - `suggest`, `mistake`: what was probably meant, and how that is said
 //! - [`help`], [`completions`]: the table as people see it
+//! - `complete`: how a line that begins like a command may continue, one word at a time
 
 mod arguments;
 mod auto;

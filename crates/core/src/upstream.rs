@@ -5,6 +5,8 @@
 //! - [`UpstreamTool`]: one tool as its server describes it, and the effect that its annotations claim
 //! - [`ToolDifference`]: what differs between the accepted tools and the offered ones
 //! - `card`: the text that a person is shown before accepting it, the same on every surface
+//! - `difference`: what changed between the tools that a person accepted and the tools that a server offers now
+//! - `names`: names that every provider of models takes: at most 64 letters, digits, `_` and `-`
 
 mod card;
 mod difference;

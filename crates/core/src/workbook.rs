@@ -13,6 +13,14 @@
 //! - [`findings`], [`errors`]: what is written down along the way
 //! - [`auto_init`]: whether a message is worth a workbook
 //! - [`hint`]: what the model is told about all this
+//! - `archive`: a workbook that was put away, as one file
+//! - `event`: what happens to a session's workbook
+//! - `log`: what findings and errors have in common when something is added to a document: the section it belongs to, a
+//!   time, and foreign text that stays foreign
+//! - `outline`: the tree of a Markdown document as the workbook needs it: its sections with where they stand, its field
+//!   lines (`Status: complete`) and its tasks
+//! - `settings`: what the configuration says about planning files
+//! - `state`: what a session's state says about its workbook, and what events do to it
 
 pub mod archive;
 pub mod auto_init;

@@ -3,6 +3,10 @@
 //! - [`UpstreamServers`]: the servers; `crates/upstream` implements it
 //! - [`ToolPins`]: what people accepted of their tools; the stores implement it
 //! - [`CallEvent`]: what a server says and asks while it works on a call
+//! - `call_events`: what an upstream server says and asks while it works on a call, for the client of the gateway that
+//!   made the call
+//! - `pins`: what people accepted of upstream servers, in the ledger, so that all processes on a store agree
+//! - `servers`: the port to upstream MCP servers
 
 mod call_events;
 mod pins;

@@ -7,6 +7,7 @@
 //! - `context_window`: the context window of each family of models
 //! - [`rehearsal`]: the built-in model, offline and deterministic, for trying out every style of plan
 //! - [`scripted`]: a model for tests that replies by script and records every request
+//! - `text_pieces`: text in small pieces, for models that have all of it at once
 
 pub mod choose;
 mod connect;

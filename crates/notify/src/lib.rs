@@ -6,6 +6,7 @@
 //! - [`options`]: which notifications are sent, where and when
 //! - [`channels`]: desktop, webhook and e-mail; Telegram's cards are made by `planwright-telegram`
 //! - `deliver`: messages from the outbox, several in one
+//! - `notifier`: follows the store, and stores what is to be told
 //!
 //! Every server looks at every change. A message has an id that is made from what it tells, so that it is stored once. One server takes
 //! it from the outbox and sends it.

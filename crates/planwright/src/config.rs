@@ -18,6 +18,8 @@
 //! - `setting`: how a setting is declared, and its types
 //! - `telegram`: the bot, and who may use it
 //! - `variables`: the environment, and the words of errors in it
+//! - `auto`: `[auto]`: what runs of the agent by itself may spend, and when they pause; `[[prices]]`: what models cost
+//! - `gateway`: the section `gateway`: calls of agents of other programs to upstream servers
 
 mod agent_files;
 mod agents;

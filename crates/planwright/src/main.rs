@@ -16,6 +16,11 @@
 //! - [`failure`]: errors, as text, JSON and exit codes
 //! - [`token`]: where the access token is
 //! - [`tour`]: the life of a plan, on a temporary store
+//! - `models`: the models that specialists name, each connected once
+//! - `permissions`: the permission rules: those of the configuration, and those in `{data}/permissions.toml`, where an
+//!   answer `always` adds one
+//! - `sandbox`: the sandbox of the agent's commands, as the settings describe it
+//! - `signals`: Ctrl+C, and the wish of the system that the program ends
 
 mod approver;
 mod backup;

@@ -6,6 +6,18 @@
 //! - [`Support`] says what this kernel can enforce; a level that it cannot enforce is refused in the same words
 //! - `paths` says which folders a command reads, `environment` which variables it gets
 //! - `linux` builds the sandbox from namespaces, Landlock and a seccomp filter; `macos` writes a profile for `sandbox-exec`
+//! - `capture`: the output of a command: all of it in a file up to a limit, its beginning and its end in memory
+//! - `command`: a command and its result
+//! - `driver`: the thread that reads a command's output, keeps its time limit and ends it
+//! - `error`: why a command was not started
+//! - `level`: how much a command may do
+//! - `program`: a program without a shell, with pipes to its standard input and output
+//! - `running`: a command that was started
+//! - `sandbox`: the settings that all commands of a process share, and the start of a command
+//! - `scratch`: a folder on the disk that all commands of a sandbox share
+//! - `support`: what this system can enforce
+//! - `portable`: commands on systems other than Linux
+//! - `wait`: waiting for descriptors
 //!
 //! Every command has a supervisor process. It ends the whole process tree of the command when the command ends, when
 //! the [`RunningCommand`] is dropped, and when this process dies: the supervisor holds one end of a pipe whose other

@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use planwright_core::approval::record::SealedRecord;
 use planwright_engine::ledger::{ApprovalStore, LedgerError, LedgerResult};
 
-use crate::backend::{Backend, Store};
+use crate::backend::{Backend, SqlLedger};
 use crate::sql::{Row, Value, sql};
 
 #[async_trait]
-impl<B: Backend> ApprovalStore for Store<B> {
+impl<B: Backend> ApprovalStore for SqlLedger<B> {
     async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
         let rows = self.0.lookup(sql!("SELECT seq, hash, body FROM approval_record ORDER BY seq")).await?;
         let record = |row: &Row| {

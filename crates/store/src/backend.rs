@@ -15,7 +15,7 @@ use crate::write_health::WriteHealth;
 
 /// A ledger on one of the databases. The ports of the engine are implemented for it once.
 #[derive(Debug)]
-pub struct Store<B>(pub(crate) B);
+pub struct SqlLedger<B>(pub(crate) B);
 
 pub(crate) trait Backend: Sql {
     /// The columns of [`Self::read_session`], of which the first is the id of the row, from [`Self::SESSION_TABLES`].

@@ -9,13 +9,13 @@ use planwright_engine::chat_updates::{ChatUpdates, KeyedRecord, PendingUpdate, P
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::outbox::NewMessage;
 
-use crate::backend::{Backend, Store};
+use crate::backend::{Backend, SqlLedger};
 use crate::server::micros;
 use crate::sql::{Row, Statement, sql};
 use crate::{encode, outbox};
 
 #[async_trait]
-impl<B: Backend> ChatUpdates for Store<B> {
+impl<B: Backend> ChatUpdates for SqlLedger<B> {
     async fn acquire_poller(
         &self,
         bot: &str,

@@ -8,7 +8,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Lease, LeaseStore, LedgerResult};
 
-use crate::backend::{Backend, Store};
+use crate::backend::{Backend, SqlLedger};
 use crate::server::micros;
 use crate::sessions::SESSION_ID;
 use crate::sql::sql;
@@ -19,7 +19,7 @@ pub(crate) const MAX_TTL: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 const FORGET_AFTER: SignedDuration = SignedDuration::from_hours(24);
 
 #[async_trait]
-impl<B: Backend> LeaseStore for Store<B> {
+impl<B: Backend> LeaseStore for SqlLedger<B> {
     async fn acquire_lease(
         &self,
         session: &SessionIdentity,

@@ -1,9 +1,9 @@
 //! The ledger, on SQLite and on PostgreSQL. Both keep the same promises, which one contract suite checks.
 //!
-//! - [`Location`]: where the data is
+//! - `location`: [`Location`], where the data is
 //! - [`open`]: the ledger there, its schema brought up to date
 //! - [`inspect`]: the state of a store, without opening it for work
-//! - `backend`: [`backend::Store`], for which the ports are implemented once, and what each database does in its own way
+//! - `backend`: `SqlLedger`, for which the ports are implemented once, and what each database does in its own way
 //! - `sql`: the small interface to a database that the ports are implemented over
 //! - `sessions`, `plans`, `memories`, `leases`, `pointers`, `approvals`: the six ports of the ledger
 //! - `server`, `outbox`, `chat_updates`, `pins`, `claims`: what processes that stay need besides
@@ -17,6 +17,7 @@
 //! - `transport`: valid names of transports
 //! - `sqlite`: one file, one writer thread that commits many callers' work at once
 //! - `postgres`: any number of machines on one database
+//! - `location`: where the data is, as people write it
 
 mod apply_command;
 mod approvals;

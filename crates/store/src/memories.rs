@@ -6,13 +6,13 @@ use planwright_core::memory::ranking::{MemoryMatches, Place, Posting};
 use planwright_core::memory::{MemoryItem, ScopeChain};
 use planwright_engine::ledger::{FoundMemories, LedgerError, LedgerResult, MemoryStore, MemoryVector};
 
-use crate::backend::{Backend, Store};
+use crate::backend::{Backend, SqlLedger};
 use crate::memory_rows::{ScopeRow, VisibleScopes, item_from_text};
 use crate::sql::{Row, Sql, Statement, Value, sql};
 use crate::vectors::{from_bytes, to_bytes};
 
 #[async_trait]
-impl<B: Backend> MemoryStore for Store<B> {
+impl<B: Backend> MemoryStore for SqlLedger<B> {
     async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
         let visible = visible(&self.0, chain).await?;
         let mut matches = visible.matches();

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::outbox::{Delivery, NewMessage, Outbox, OutboxMessage, TakeMessages, TakeOrder, Undelivered};
 
-use crate::backend::{Backend, Store};
+use crate::backend::{Backend, SqlLedger};
 use crate::encode;
 use crate::sql::{Row, Statement, sql};
 
@@ -16,7 +16,7 @@ pub(crate) const IS_UNDELIVERED: &str =
 const FAILED: &str = "failed";
 
 #[async_trait]
-impl<B: Backend> Outbox for Store<B> {
+impl<B: Backend> Outbox for SqlLedger<B> {
     async fn put_messages(&self, messages: &[NewMessage], now: Timestamp) -> LedgerResult<u64> {
         if messages.is_empty() {
             return Ok(0);

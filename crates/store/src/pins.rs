@@ -10,12 +10,12 @@ use planwright_engine::upstream::{AcceptedTools, OfferedTools, PinnedServer, Too
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::backend::{Backend, Store};
+use crate::backend::{Backend, SqlLedger};
 use crate::encode;
 use crate::sql::{Row, sql};
 
 #[async_trait]
-impl<B: Backend> ToolPins for Store<B> {
+impl<B: Backend> ToolPins for SqlLedger<B> {
     async fn pin_revisions(&self) -> LedgerResult<Vec<(ServerName, u64)>> {
         let rows = self.0.lookup(sql!("SELECT name, revision FROM upstream_server")).await?;
         // A row whose name is none is damaged and is reported by its own query.

@@ -12,7 +12,7 @@ use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, Pla
 use planwright_engine::server_ledger::PlanAnywhere;
 use planwright_engine::version_index::VersionIndexEntry;
 
-use crate::backend::{Backend, Store};
+use crate::backend::{Backend, SqlLedger};
 use crate::encode::{self, PlanRow};
 use crate::overview::{below, in_one_of, key_of};
 use crate::paging;
@@ -38,7 +38,7 @@ pub(crate) use plan_columns;
 pub(crate) const VERSION_ENTRY: &str = include_str!("version_entry.sql");
 
 #[async_trait]
-impl<B: Backend> PlanStore for Store<B> {
+impl<B: Backend> PlanStore for SqlLedger<B> {
     async fn candidates(
         &self,
         session: &SessionIdentity,

@@ -5,14 +5,14 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::ledger::{ChatStore, LedgerResult};
 
-use crate::backend::{Backend, Store};
+use crate::backend::{Backend, SqlLedger};
 use crate::outbox::IS_UNDELIVERED;
 use crate::sessions::{count, identity};
 use crate::sql::{Sql, sql};
 use crate::{encode, transport};
 
 #[async_trait]
-impl<B: Backend> ChatStore for Store<B> {
+impl<B: Backend> ChatStore for SqlLedger<B> {
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
         // Nothing was ever chosen on a transport that cannot be stored.
         if transport::check(transport).is_err() {

@@ -39,7 +39,7 @@ use planwright_engine::ledger::{Committed, Lease, LedgerError, LedgerResult, Sto
 use planwright_engine::server_ledger::{JournalSource, StoreChange, StoreFacts};
 use tokio::sync::broadcast;
 
-use crate::backend::{Backend, Store};
+use crate::backend::{Backend, SqlLedger};
 use crate::restore::RestoredSession;
 use crate::sql::{Row, Sql as _, sql};
 use crate::write_health::WriteHealth;
@@ -50,7 +50,7 @@ use rows::{SESSION_COLUMNS, SESSION_TABLES};
 use target::Target;
 use writer_pool::WriterPool;
 
-pub type PostgresLedger = Store<Postgres>;
+pub type PostgresLedger = SqlLedger<Postgres>;
 
 #[derive(Debug)]
 pub struct Postgres {

@@ -15,7 +15,7 @@ use planwright_engine::server_ledger::{
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
-use crate::backend::{Backend, Store};
+use crate::backend::{Backend, SqlLedger};
 use crate::overview::{in_hand, not_paused};
 use crate::restore::replay_journal;
 use crate::sessions::{identity, walk};
@@ -27,7 +27,7 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
 const REMOVE_PROBE: &str = "DELETE FROM claimed_request WHERE key = ''";
 
 #[async_trait]
-impl<B: Backend> ServerLedger for Store<B> {
+impl<B: Backend> ServerLedger for SqlLedger<B> {
     fn changes(&self) -> broadcast::Receiver<StoreChange> {
         self.0.changes()
     }

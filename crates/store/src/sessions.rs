@@ -9,7 +9,7 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, DerivedRows, Lease, LedgerError, LedgerResult, Page, SessionStore, StoredSession, Submission,
 };
 
-use crate::backend::{Backend, Store};
+use crate::backend::{Backend, SqlLedger};
 use crate::derived_rows::{self, ORPHANED, orphaned};
 use crate::encode;
 use crate::paging;
@@ -22,7 +22,7 @@ const ORPHANS: i64 = 10;
 pub(crate) const SESSION_ID: &str = "(SELECT id FROM session WHERE conversation = ?1 AND channel = ?2)";
 
 #[async_trait]
-impl<B: Backend> SessionStore for Store<B> {
+impl<B: Backend> SessionStore for SqlLedger<B> {
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
         self.0.submit(submission).await
     }

@@ -37,7 +37,7 @@ use planwright_engine::ledger::{Committed, Lease, LedgerError, LedgerResult, Sto
 use planwright_engine::server_ledger::{JournalSource, StoreChange, StoreFacts};
 use tokio::sync::broadcast;
 
-use crate::backend::{Backend, Store};
+use crate::backend::{Backend, SqlLedger};
 use crate::changes::ChangeBroadcaster;
 use crate::restore::RestoredSession;
 use crate::sql::Row;
@@ -47,7 +47,7 @@ use readers::Readers;
 use rows::{SESSION_COLUMNS, SESSION_TABLES};
 use writer::Writer;
 
-pub type SqliteLedger = Store<Sqlite>;
+pub type SqliteLedger = SqlLedger<Sqlite>;
 
 #[derive(Debug)]
 pub struct Sqlite {

@@ -9,6 +9,10 @@
 //! - `idempotency`: requests that clients may send twice; `plan_answers`: answers about plans that did not change
 //! - `page`: the start page, signing in and out; `health`, `metrics`: for operators
 //! - `webhook`: updates that Telegram sends
+//! - `mcp`: MCP over streamable HTTP: `/mcp/{sessionId}` for one session, `/mcp` for the session of the client's folder
+//! - `server`: the server: bound to an address, run until it is told to stop
+//! - `token`: the access token: where it is kept, how it is made and replaced
+//! - `ws`: `/ws`: sessions followed live, and messages sent
 
 pub(crate) mod access;
 mod api;

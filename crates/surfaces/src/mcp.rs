@@ -13,6 +13,10 @@
 //! - `prompts`, `resources`, `completion`: what people and clients see besides the tools
 //! - `decision`: waiting for a person's decision, and asking for it in the client
 //! - `notifications`, `progress`: what the client is told without asking
+//! - `failure`: a server for a program that could not start: it answers `initialize` and says in its instructions and
+//!   in every result what is wrong
+//! - `fuzz`: a fuzz target for the bytes a client sends: they are read as lines and messages, and nothing may panic
+//! - `tool_call`: a call of a tool: of a plan tool, or of an upstream tool through the gateway
 //!
 //! Approval is not a tool and there is no way to it from here: only a person approves, on a surface made for people. Whether
 //! an answer in the client counts as one is the approval policy's to say.

@@ -18,6 +18,11 @@
 //! - [`message`], `sender`: what is sent, from the outbox in the ledger
 //! - `records`: small records in the ledger
 //! - [`setup`]: checks a token and waits for a first message
+//! - `bot`: the bot as a component of the server
+//! - `inbox_cards`: cards about what waits anywhere, sent to people who are allowed
+//! - `menu`: the menu of commands that Telegram shows
+//! - `options`: how the bot is set up
+//! - `webhook`: webhook mode
 
 mod access;
 pub mod api;

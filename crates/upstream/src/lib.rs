@@ -9,6 +9,10 @@
 //! - `tool_list`, `call_result`: what a server sends, read with care
 //! - `passthrough`: resources and prompts, which are passed on as they are
 //! - [`UpstreamServerOptions`]: how a server is reached
+//! - `end_reason`: why a connection ended, as far as this side knows
+//! - `options`: how a server is reached, and its limits
+//! - `program`: a server that is a program: its start, its last output and its end
+//! - `upstream_client`: every configured server
 //!
 //! A server that dies, hangs, floods or sends nonsense fails its own calls. Each failure has its own words.
 

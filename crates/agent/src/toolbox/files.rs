@@ -17,6 +17,12 @@
 //! - [`received`]: files that a person sends to a session
 //! - [`browse`], [`preview`]: files as a person looks at them, and as recorded calls would leave them
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`], [`edit`], [`delete`], [`move_file`]: the tools
+//! - `baseline`: the workspaces of sessions with commands in the background, as they were when they were last looked at
+//! - `deadline`: when a call has to stop
+//! - `io_error`: errors of the file system as refusals
+//! - `limits`: how much a file tool does and answers at most
+//! - `quota`: the quota of a session's own folder
+//! - `tool`: what the file tools have in common: arguments are taken apart, and the work is done where it may block
 
 mod baseline;
 mod browse;

@@ -1,8 +1,10 @@
 //! What every store promises, checked on both, and what each of them does when its own kind of trouble comes.
 //!
-//! - `contract`: the promises of the port, one file for each kind
+//! - `contract`: the promises of the ports, one file for each kind
 //! - `pgbouncer`: a pooler in front of the server
-//! - `sqlite_trouble`, `postgres_trouble`, `sharing_trouble`: files and servers that fail
+//! - `sqlite_faults`, `postgres_faults`, `shared_store_faults`: files and servers that fail, through a `proxy` that cuts the line
+//! - `postgres_outbox`: rows of the outbox that another transaction holds
+//! - `commands`, `turns`, `verification`: what the tests submit, and the check that a store is whole
 
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
 
