@@ -107,6 +107,14 @@ fn needs_person(command: &CliCommand) -> bool {
             matches!(arguments.command, McpServerCommand::Add(_) | McpServerCommand::Remove { .. })
         }
         CliCommand::Token(arguments) => arguments.replaces(),
-        _ => false,
+        // They change sessions only, and pass the door there.
+        CliCommand::Chat(_) | CliCommand::Plan(_) | CliCommand::Inbox(_) | CliCommand::Sessions(_) => false,
+        CliCommand::Memory(_) | CliCommand::Auto(_) | CliCommand::Goal(_) | CliCommand::Task(_) => false,
+        CliCommand::Schedule(_) | CliCommand::Diary(_) | CliCommand::Mcp(_) | CliCommand::Hook(_) => false,
+        // They ask for a person themselves.
+        CliCommand::Approver(_) | CliCommand::Config(_) | CliCommand::Dashboard(_) | CliCommand::Serve(_) => false,
+        // They change nothing that is there.
+        CliCommand::Backup(_) | CliCommand::Init(_) | CliCommand::Verify(_) | CliCommand::Doctor => false,
+        CliCommand::Health(_) | CliCommand::Tour(_) => false,
     }
 }
