@@ -11,7 +11,7 @@ use crate::server_ledger::{ServerLedger, StoreChange};
 
 /// One reader of the store's changes. Changes that come within the debounce time are returned together.
 #[derive(Debug)]
-pub struct Changes {
+pub struct ChangeFollower {
     announced: broadcast::Receiver<StoreChange>,
     debounce: Duration,
     pending: Changed,
@@ -47,7 +47,7 @@ impl Changed {
     }
 }
 
-impl Changes {
+impl ChangeFollower {
     /// Follows every write from now on.
     pub fn follow(ledger: &dyn ServerLedger, debounce: Duration) -> Self {
         Self { announced: ledger.changes(), debounce, pending: Changed::default(), due: None }

@@ -13,7 +13,7 @@ use planwright_core::session::SessionIdentity;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::changes::{Changed, Changes};
+use crate::changes::{ChangeFollower, Changed};
 use crate::ledger::{LedgerError, LedgerResult};
 use crate::server_ledger::ServerLedger;
 
@@ -48,7 +48,7 @@ impl Drop for Listening {
 
 impl Feed {
     pub fn start(ledger: Arc<dyn ServerLedger>) -> Self {
-        let mut changes = Changes::follow(ledger.as_ref(), Duration::ZERO);
+        let mut changes = ChangeFollower::follow(ledger.as_ref(), Duration::ZERO);
         let hub = Arc::new(Hub { ledger, followed: Mutex::default() });
         let waking = Arc::clone(&hub);
         let listening = tokio::spawn(async move {

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::changes::{Changed, Changes};
+use planwright_engine::changes::{ChangeFollower, Changed};
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::outbox::NewMessage;
 use planwright_engine::server_ledger::ServerLedger;
@@ -144,7 +144,7 @@ impl Shared {
 }
 
 async fn follow(shared: &Shared) {
-    let mut changes = Changes::follow(shared.ledger.as_ref(), DEBOUNCE);
+    let mut changes = ChangeFollower::follow(shared.ledger.as_ref(), DEBOUNCE);
     let since = loop {
         match mark(shared).await {
             Ok(since) => break since,

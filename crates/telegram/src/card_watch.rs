@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::changes::{Changed, Changes};
+use planwright_engine::changes::{ChangeFollower, Changed};
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::who;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ enum CardState {
 }
 
 pub(crate) async fn run(context: &BotContext) {
-    let mut changes = Changes::follow(context.ledger.as_ref(), DEBOUNCE);
+    let mut changes = ChangeFollower::follow(context.ledger.as_ref(), DEBOUNCE);
     let mut changed = Changed::anywhere();
     loop {
         let sessions = changed.sessions.iter().filter(|_| !changed.resync).map(Some);

@@ -99,6 +99,7 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
   for (const { name, label } of plan.actions) {
     if (name === "reject" || name === "cancel") more.push({ label, icon: name === "reject" ? "close" : "stop", danger: true, act: () => setAsking(name) });
   }
+  if (!has("cancel")) more.push({ label: t("ask.cancel.send"), icon: "stop", danger: true, act: () => setAsking("cancel") });
   const direct = plan.actions.flatMap(({ name, label }) => {
     const made = decisionOf(plan, name);
     return made === undefined ? [] : [{ label, made }];

@@ -11,7 +11,7 @@ mod open;
 use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
-use planwright_engine::changes::Changes;
+use planwright_engine::changes::ChangeFollower;
 use planwright_surfaces::wire::WaitingView;
 use serde_json::json;
 
@@ -89,7 +89,7 @@ async fn tool_changes(context: &Context) -> Result<Vec<WaitingView>, Failure> {
 /// What waits now. With `wait` it is not empty; `None` if Ctrl+C ended the wait.
 async fn read(context: &Context, session: Option<&SessionIdentity>, wait: bool) -> Result<Option<InboxItems>, Failure> {
     // The changes are followed before the first look, so that none is missed in between.
-    let mut changes = Changes::follow(context.ledger.as_ref(), DEBOUNCE);
+    let mut changes = ChangeFollower::follow(context.ledger.as_ref(), DEBOUNCE);
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
         let inbox = items::read(context, session).await?;

@@ -174,7 +174,7 @@ fn an_approved_plan_that_is_parked_is_not_begun() {
         .run(&format!("plan approve 1 --digest {digest}"))
         .done()
         .never_says("may begin")
-        .says("It is parked.\n  Start: planwright plan resume 1\n");
-    world.run("plan show 1").done().says("It is parked.\n  Start: planwright plan resume 1\n");
+        .says("It is parked.\nStart: planwright plan resume 1\n");
+    world.run("plan show 1").done().says("It is parked.\nStart: planwright plan resume 1\n");
     world.run("plan resume 1").done().never_says("parked");
 }

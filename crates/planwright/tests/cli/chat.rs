@@ -20,7 +20,7 @@ fn a_document_is_drafted_approved_and_carried_out() {
     let ran = talk(&world, "", &lines).done();
     ran.says("Plan 1  READY  document\nAdd a health endpoint\ndigest ")
         .says("☐ Add a health endpoint")
-        .says("/plan approve 1   /plan revise #1 WHAT TO CHANGE   /plan reject 1")
+        .says("Approve: /plan approve 1\nRequest changes: /plan revise #1 WHAT TO CHANGE\nReject: /plan reject 1\n")
         .says("Plan 1 is approved: Add a health endpoint.")
         .says("Plan 1 is COMPLETED: Add a health endpoint. 3 of 3 steps are done.")
         .never_says("\u{1b}")

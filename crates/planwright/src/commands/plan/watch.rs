@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::changes::Changes;
+use planwright_engine::changes::ChangeFollower;
 use planwright_engine::plan_watch::{ExecutionSummary, PlanUpdate, PlanUpdateKind, PlanWatch, execution_summary};
 use planwright_engine::plans::Activity;
 use planwright_engine::step_counts::StepCounts;
@@ -34,7 +34,7 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
         None => context.engine.plans().default_to_watch(session).await.map_err(super::not_found(context))?,
     };
     // The changes are followed before the first look, so that none is missed in between.
-    let mut changes = Changes::follow(context.ledger.as_ref(), Duration::ZERO);
+    let mut changes = ChangeFollower::follow(context.ledger.as_ref(), Duration::ZERO);
     let mut following = context.engine.plans().watch(session, &plan.id).await?;
     let mut view = View::new(context);
     let outcome = watch(context, &mut changes, &mut following, &mut view, arguments).await;
@@ -45,7 +45,7 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
 
 async fn watch(
     context: &Context,
-    changes: &mut Changes,
+    changes: &mut ChangeFollower,
     following: &mut PlanWatch,
     view: &mut View<'_>,
     arguments: &WatchArgs,

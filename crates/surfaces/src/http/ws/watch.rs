@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::changes::{Changed, Changes};
+use planwright_engine::changes::{ChangeFollower, Changed};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -24,14 +24,14 @@ const MAX_ENTRIES: u32 = 64;
 
 #[derive(Debug)]
 pub(super) struct Watch {
-    changes: Changes,
+    changes: ChangeFollower,
     /// The last entry of each session that was told.
     told: HashMap<SessionIdentity, u64>,
 }
 
 impl Watch {
     pub(super) fn start(app: &App) -> Self {
-        Self { changes: Changes::follow(app.ledger(), DEBOUNCE), told: HashMap::new() }
+        Self { changes: ChangeFollower::follow(app.ledger(), DEBOUNCE), told: HashMap::new() }
     }
 
     /// Waits for something to tell. Dropping the future loses nothing.
