@@ -67,7 +67,8 @@ Feature: The agent works by itself, within bounds
     And the model is thinking about reply 1
     And the process of the run dies
     And the person types "/auto status"
-    Then the person reads "run 1 (TASK_RUN) is interrupted; `/auto resume 1` starts it again"
+    Then the person reads "run 1 (TASK_RUN) is interrupted"
+    And the person reads "`/auto resume 1`: Continue"
 
   Scenario: A run that makes no progress pauses and stands in the inbox
     Given the model answers "Still working."

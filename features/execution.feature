@@ -190,8 +190,8 @@ Feature: Approval and execution
     And the model was once sent "Open steps:"
     And plan 1 is EXECUTING
     When the person types "/plan status"
-    Then the person reads "It is **paused**"
-    And the person reads "`/plan resume 1` continues it"
+    Then the person reads "It is paused: no process works on it."
+    And the person reads "`/plan resume 1`: Resume from step 1"
     And the model was asked 0 times
 
   Scenario: A paused plan continues when a person resumes it

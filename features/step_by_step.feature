@@ -10,7 +10,7 @@ Feature: Step by step
     And a plan with the calls 'mail {"to": "ann"}; mail {"to": "bob"}' is ready
     When the person types "/plan approve step by step"
     Then the person first reads "It pauses after each step"
-    And the person reads "paused** after step 1"
+    And the person reads "It is paused after step 1"
     And plan 1 waits after step 1
     And the calls were
       | mail | {"to": "ann"} |
@@ -26,9 +26,9 @@ Feature: Step by step
     When the person types "/plan approve step by step"
     Then the model was asked 1 time
     And plan 1 waits after step 1
-    And the person reads "`/plan resume 1` continues with the next step"
-    And the person reads "changes the rest"
-    And the person reads "ends the execution here"
+    And the person reads "`/plan resume 1`: Continue with step 2"
+    And the person reads "WHAT TO CHANGE`: Request changes"
+    And the person reads "`/plan resume 1 stop`: Stop here"
     Given the model reports "done"
     And the model answers "Everything is loaded."
     When the person types "/plan resume 1"
@@ -61,7 +61,7 @@ Feature: Step by step
     And Planwright is restarted
     Then plan 1 waits after step 1
     When the person types "/plan status"
-    Then the person reads "paused** after step 1"
+    Then the person reads "It is paused after step 1"
     And the calls were
       | mail | {"to": "ann"} |
 
