@@ -203,7 +203,7 @@ async fn a_person_saves_finds_forgets_promotes_and_takes_back() {
     let id = saved.strip_prefix("Saved as `").and_then(|rest| rest.split('`').next()).unwrap().to_owned();
     assert!(world.send("/memory list").await.reply.contains("Ada likes tabs."));
     assert!(world.send("/memory search what does Ada like").await.reply.contains(&format!("[{id}] fact by")));
-    assert!(world.send("/memory search submarines").await.reply.starts_with("Nothing that is remembered"));
+    assert!(world.send("/memory search submarines").await.reply.starts_with("No memory here matches"));
     assert!(world.send(&format!("/memory promote {id}")).await.reply.starts_with("Every session reads"));
     let elsewhere = session("another-session");
     world.engine().sessions().open(&elsewhere, &person()).await.unwrap();

@@ -21,7 +21,7 @@ fn what_is_saved_is_listed_found_and_explained() {
     world.run("memory search tabs --explain").done().says(" = text 1.000 + recency").says("scope");
     let found = world.json("memory search tabs --explain");
     assert_eq!(found["items"][0]["shares"][0], json!({ "factor": "text", "share": 1.0 }));
-    world.run("memory search submarines").done().says("Nothing that is remembered");
+    world.run("memory search submarines").done().says("No memory here matches");
 }
 
 #[test]
