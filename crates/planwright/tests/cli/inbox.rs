@@ -99,7 +99,7 @@ fn what_waits_is_listed_in_the_shape_of_the_server_and_for_people() {
     world.run("inbox list").done().tells(id(&item));
     world.run("inbox --session session-one").done().tells(id(&item));
     let show = world.run(&format!("inbox show {}", &id(&item)[24..])).done();
-    show.says("copy the rows").tells("to approve it:").tells(&format!("inbox answer {} approve", id(&item)));
+    show.says("copy the rows").tells("Approve:").tells(&format!("inbox answer {} approve", id(&item)));
     world.run(&format!("plan reject 1 --session {SESSION}")).done();
     world.run("inbox").done().tells("Nothing waits for you.");
     assert_eq!(world.json("inbox")["items"], json!([]));
@@ -155,7 +155,7 @@ fn each_step_is_looked_at_and_an_old_answer_releases_nothing() {
     world
         .run(&format!("inbox show {}", id(&first)))
         .done()
-        .tells("to continue with the next step:")
+        .tells("Continue with step 2:")
         .tells("calls: 1 covered");
     world
         .run(&format!("plan show 1 --session {HERE}"))
@@ -184,7 +184,7 @@ fn a_call_is_permitted_only_with_what_was_shown() {
     let world = permission();
     let item = only_item(&world);
     assert_eq!((&item["kind"], &item["choices"]), (&json!("permission"), &json!(["once", "always", "no"])));
-    world.run(&format!("inbox show {}", id(&item))).done().says("\"content\": \"mine\"").tells("to permit it once:");
+    world.run(&format!("inbox show {}", id(&item))).done().says("\"content\": \"mine\"").tells("Allow once:");
     let code = item["call"]["code"].as_str().unwrap();
     let answer = |more: &str| -> Ran { world.run(&format!("inbox answer {} {more}", id(&item))) };
     answer("once").exits(2).complains("there is no terminal to ask on").complains(&format!("--digest {code}"));

@@ -31,7 +31,7 @@ fn it_is_forgotten_and_brought_back() {
     let whole = id(&world, "Ada likes tabs.");
     let end = &whole[whole.len() - 8..];
     world.run(&format!("memory forget {end}")).done().says("Forgot Ada likes tabs.").says("memory undo");
-    world.run("memory search tabs").done().says("Nothing that");
+    world.run("memory search tabs").done().says("No memory here matches");
     world.run("memory undo").done().says("is back");
     world.run("memory search tabs").done().says("Ada likes tabs.");
     world.run("memory forget nothing-such").exits(4).complains("There is no memory").complains("memory list");
@@ -46,11 +46,11 @@ fn promoting_asks_first_and_never_happens_without_a_word() {
     world.run(&format!("memory promote {memory}")).exits(2).complains("no terminal to ask on").complains("--yes");
     world.agent_calls(SESSION, "memory_promote", json!({ "id": memory })).unwrap_err();
     world.turn_on("web:session-two", planwright_core::plan::PlanStyle::Document);
-    world.run("memory search tabs --session web:session-two").done().says("Nothing that");
+    world.run("memory search tabs --session web:session-two").done().says("No memory here matches");
     world.run(&format!("memory promote {memory} --yes --session {SESSION}")).done().says("Every session reads");
     world.run("memory search tabs --session web:session-two").done().says("Ada likes tabs.").says("promoted from");
     world.run(&format!("memory undo --session {SESSION}")).done().says("is taken back");
-    world.run("memory search tabs --session web:session-two").done().says("Nothing that");
+    world.run("memory search tabs --session web:session-two").done().says("No memory here matches");
 }
 
 #[test]
