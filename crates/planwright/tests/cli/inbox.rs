@@ -152,11 +152,7 @@ fn each_step_is_looked_at_and_an_old_answer_releases_nothing() {
     assert_eq!((&first["kind"], id(&first)), (&json!("step"), format!("{plan}:1").as_str()));
     assert_eq!(first["choices"], json!(["next", "revise", "stop"]));
     world.run("inbox").done().tells("step 1 is COMPLETED");
-    world
-        .run(&format!("inbox show {}", id(&first)))
-        .done()
-        .tells("Continue with step 2:")
-        .tells("calls: 1 covered");
+    world.run(&format!("inbox show {}", id(&first))).done().tells("Continue with step 2:").tells("calls: 1 covered");
     world
         .run(&format!("plan show 1 --session {HERE}"))
         .done()
