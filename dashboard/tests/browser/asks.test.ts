@@ -40,7 +40,7 @@ test("a call that waits is seen as it runs, and the answer reaches the agent", a
   const { page } = visitor;
   await page.getByRole("button", { name: /delete_file: draft.md/ }).click();
   await page.getByLabel("The call").getByText('"path": "draft.md"').waitFor();
-  await page.getByLabel("Words for the agent").fill("keep it until Friday");
+  await page.getByLabel("Message to the agent").fill("keep it until Friday");
   await page.getByRole("button", { name: "Do not allow" }).click();
   await page.getByText("Nothing waits for you.").waitFor();
   await untilSaid("That is settled.");
