@@ -67,9 +67,9 @@ fn check_comment(comment: &ReviewComment, limits: &Limits) -> Result<(), Refusal
             if quote.trim().is_empty() {
                 return Err(Refusal::invalid(format!("The quotation of the comment `{}` is blank.", comment.id)));
             }
-            if prefix.len().max(suffix.len()) > MAX_CONTEXT {
+            if prefix.chars().count().max(suffix.chars().count()) > MAX_CONTEXT {
                 return Err(Refusal::limit(format!(
-                    "The text around a quotation has at most {MAX_CONTEXT} bytes on each side."
+                    "The text around a quotation has at most {MAX_CONTEXT} characters on each side."
                 )));
             }
             Ok(())

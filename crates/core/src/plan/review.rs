@@ -14,8 +14,8 @@ use crate::plan::{Plan, PlanStyle};
 /// The most comments of a review.
 pub const MAX_COMMENTS: usize = 200;
 
-/// The most bytes of the text before or after a quotation.
-pub const MAX_CONTEXT: usize = 1024;
+/// The most characters of the text before or after a quotation.
+pub const MAX_CONTEXT: usize = 256;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Review {
