@@ -11,8 +11,8 @@ fn rows() -> impl Iterator<Item = Vec<&'static str>> {
     rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect())
 }
 
-const CRATES: [&str; 10] =
-    ["core", "engine", "store", "llm", "sandbox", "surfaces", "telegram", "notify", "upstream", "planwright"];
+const CRATES: [&str; 11] =
+    ["core", "engine", "agent", "store", "llm", "sandbox", "surfaces", "telegram", "notify", "upstream", "planwright"];
 
 /// Every source file, by its path below `crates/`.
 fn sources() -> Vec<(String, String)> {
