@@ -215,7 +215,7 @@ async fn a_person_saves_finds_forgets_promotes_and_takes_back() {
     world.send("/memory undo").await;
     assert_eq!(read().await, 0);
     assert!(world.send(&format!("/memory forget {id}")).await.reply.starts_with("Forgot `Ada likes tabs.`"));
-    assert!(world.send("/memory search tabs").await.reply.starts_with("Nothing that"));
+    assert!(world.send("/memory search tabs").await.reply.starts_with("No memory here matches"));
     world.send("/memory undo").await;
     assert!(world.send("/memory search tabs").await.reply.contains("Ada likes tabs."));
     let names: Vec<_> = memory_events(&world).await.iter().map(MemoryEvent::name).collect();
