@@ -155,7 +155,9 @@ fn between_several_sessions_a_person_chooses() {
     let (seen, code) = terminal.end();
     assert_eq!(code, 0, "{seen}");
     assert!(
-        seen.contains("Approve: planwright plan approve 1 --session mcp:session-one") && seen.contains("digest"),
+        seen.contains("Approve: planwright plan approve 1 --session mcp:session-one\u{1b}[0m\r\n")
+            && seen.ends_with("Reject: planwright plan reject 1 --session mcp:session-one\u{1b}[0m\r\n")
+            && seen.contains("digest"),
         "{seen}"
     );
 
