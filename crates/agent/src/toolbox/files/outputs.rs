@@ -204,15 +204,15 @@ mod tests {
 
     #[test]
     fn a_working_folder_is_below_the_workspace() {
-        let workspace = Path::new("/work/project");
+        let workspace = Path::new("/home/ada/project");
         for (cwd, expected) in [
             (None, Some("")),
             (Some("."), Some("")),
             (Some("src"), Some("src")),
-            (Some("/work/project"), Some("")),
-            (Some("/work/project/src"), Some("src")),
-            (Some("/work/project/../other"), None),
-            (Some("/work/projects"), None),
+            (Some("/home/ada/project"), Some("")),
+            (Some("/home/ada/project/src"), Some("src")),
+            (Some("/home/ada/project/../other"), None),
+            (Some("/home/ada/projects"), None),
             (Some("/etc"), None),
             (Some("../other"), None),
         ] {
