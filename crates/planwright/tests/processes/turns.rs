@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
+use planwright_core::turn::TurnEnd;
 use planwright_engine::Engine;
 use serde_json::Value;
 
@@ -62,9 +63,12 @@ async fn rounds(store: Store) {
     // Left alone, the last one ends what is open.
     let mut last = chat(&store, data.path(), &provider);
     drop(last.stdin.take());
-    assert!(last.wait().unwrap().success());
+    last.wait().unwrap();
     for (number, turn) in turns(&store.engine().await, &session).await {
         assert!(turn.ended, "turn {number} was never ended");
+        if turn.given_up {
+            continue;
+        }
         assert_eq!(turn.outcomes, REQUESTS - 1, "turn {number}");
         let file = data.path().join("users").join(session.folder_name()).join("files").join(format!("{number}.txt"));
         assert_eq!(std::fs::read_to_string(file).unwrap(), number.to_string());
@@ -75,6 +79,8 @@ async fn rounds(store: Store) {
 struct Known {
     outcomes: usize,
     ended: bool,
+    /// It ended without an answer, because it was interrupted too often.
+    given_up: bool,
 }
 
 /// What the journal says about the turn of each message.
@@ -89,7 +95,11 @@ async fn turns(engine: &Engine, session: &SessionIdentity) -> BTreeMap<u32, Know
                 assert!(turns.insert(current, Known::default()).is_none(), "message {current} was taken twice");
             }
             Event::Turn { event: TurnEvent::ToolEnded { .. }, .. } => turns.get_mut(&current).unwrap().outcomes += 1,
-            Event::Turn { event: TurnEvent::Ended { .. }, .. } => turns.get_mut(&current).unwrap().ended = true,
+            Event::Turn { event: TurnEvent::Ended { ending }, .. } => {
+                let turn = turns.get_mut(&current).unwrap();
+                turn.ended = true;
+                turn.given_up = ending.end == TurnEnd::Interrupted;
+            }
             _ => {}
         }
     }
@@ -105,12 +115,13 @@ fn one_round(store: &Store, data: &Path, provider: &Provider, round: u32) -> Vec
         // A chat that has gone does not read any more.
         let _ = input.write_all(format!("do {}\n", round * SENT + n).as_bytes());
     }
-    provider.wait_for(asked + 1 + round as usize % (REQUESTS * 2));
+    provider.wait_for(asked + 1 + round as usize % (REQUESTS * 2), &mut chat);
     let moment = Instant::now();
     while moment.elapsed() < Duration::from_micros(u64::from(round) * 1_137 % 20_000) {
         std::hint::spin_loop();
     }
-    chat.kill().unwrap();
+    // It has ended by itself when it gave up a turn that was interrupted too often.
+    let _ = chat.kill();
     let output = BufReader::new(chat.stdout.take().unwrap());
     let lines: Vec<_> = output.lines().map_while(Result::ok).collect();
     chat.wait().unwrap();
