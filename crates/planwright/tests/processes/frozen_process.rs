@@ -95,8 +95,8 @@ async fn journal(store: &Store) -> Vec<SealedEntry> {
 /// A process that is frozen with a file in its hands.
 fn freeze(store: &Store, data: &Path, provider: &Provider) -> Child {
     provider.hold_second_call();
-    let mut frozen = chat(store, data, provider, "do 1000");
-    provider.wait_for(2, &mut frozen);
+    let frozen = chat(store, data, provider, "do 1000");
+    provider.wait_for(2, 0);
     // A process that puts a file in its place holds this lock, so this one waits for it.
     let lock = File::options().read(true).write(true).open(folder(data).join("lease")).unwrap();
     lock.lock().unwrap();

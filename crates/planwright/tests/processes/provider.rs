@@ -4,14 +4,10 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
-
-/// How long to wait for a request.
-const LIMIT: Duration = Duration::from_secs(120);
 
 /// A request: for which message, and how many results of its calls it carried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,15 +66,14 @@ impl Provider {
         self.notes.released.notify_all();
     }
 
-    /// Waits until there were so many requests in all, or the client has ended.
-    pub(crate) fn wait_for(&self, count: usize, client: &mut Child) {
-        let began = Instant::now();
-        let mut asked = self.notes.asked.lock().unwrap();
-        while asked.len() < count && client.try_wait().unwrap().is_none() {
-            let last = asked.last();
-            assert!(began.elapsed() < LIMIT, "{} of {count} requests came, the last one {last:?}", asked.len());
-            (asked, _) = self.notes.more.wait_timeout(asked, Duration::from_millis(100)).unwrap();
-        }
+    /// Waits until there were so many requests in all, and the last one is for a later message than `past`.
+    pub(crate) fn wait_for(&self, count: usize, past: u32) {
+        let asked = self.notes.asked.lock().unwrap();
+        let limit = Duration::from_secs(120);
+        let is_early =
+            |asked: &mut Vec<Asked>| asked.len() < count || asked.last().is_some_and(|last| last.message <= past);
+        let (asked, waited) = self.notes.more.wait_timeout_while(asked, limit, is_early).unwrap();
+        assert!(!waited.timed_out(), "{} of {count} requests came, the last one {:?}", asked.len(), asked.last());
     }
 }
 
