@@ -15,7 +15,7 @@ use planwright_core::actor::Actor;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::engine::Engine;
-use planwright_engine::ledger::{Committed, Ledger, LedgerError, LedgerResult};
+use planwright_engine::ledger::{CommittedRequest, Ledger, LedgerError, LedgerResult};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span};
@@ -89,9 +89,9 @@ impl InputContext {
     }
 
     /// What the request wrote if it was carried out before under the same name.
-    pub(crate) async fn find_committed(&self, engine: &Engine) -> LedgerResult<Option<Committed>> {
+    pub(crate) async fn find_committed(&self, engine: &Engine) -> LedgerResult<Option<CommittedRequest>> {
         match &self.request.id {
-            Some(id) => engine.submitter().find_request(self.session(), self.by(), id).await,
+            Some(id) => engine.ledger().find_request(self.session(), id).await,
             None => Ok(None),
         }
     }
