@@ -22,7 +22,6 @@ use super::permission::permission_call;
 use super::turn::Turns;
 use crate::session::ask_prompt::{ask_prompt, typed_answers};
 use crate::session::outcome::Answer;
-use crate::session::progress::Progress;
 use crate::session::task::InputContext;
 use crate::toolbox::ToolContext;
 
@@ -229,7 +228,7 @@ impl Asks {
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         let session = context.session();
-        context.progress.send(Progress::Said(message.clone()));
+        context.progress.answer(&message);
         if let Some(outcome) = Box::pin(self.turns.resume_turn(context)).await? {
             return Ok(Answer { decided: Some(message), ..outcome.into() });
         }

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use planwright_agent::session::input::{Approving, BeginWork, Changes, Input, Worker};
-use planwright_agent::session::progress::Decided;
+use planwright_agent::session::progress::DecidedPlan;
 use planwright_core::approval::PasskeyAssertion;
 use planwright_core::command::StuckChoice;
 use planwright_core::ids::PlanId;
@@ -145,7 +145,7 @@ async fn approve(
     match decided(app.submit(&plan.session, input, &name)).await {
         Err(problem) if problem.code() == RefusalCode::StaleApproval => Err(stale(&app, &plan, problem).await),
         approved => {
-            let Decided { plan, left } = approved?;
+            let DecidedPlan { plan, left } = approved?;
             Ok(Json(ApprovedPlanView { plan: plan.as_ref().into(), not_carried_out: left }))
         }
     }
