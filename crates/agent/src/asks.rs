@@ -22,7 +22,7 @@ use super::permission::permission_call;
 use super::turn::Turns;
 use crate::session::ask_prompt::{ask_prompt, typed_answers};
 use crate::session::outcome::Answer;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 use crate::toolbox::ToolContext;
 
 #[derive(Debug, Clone)]

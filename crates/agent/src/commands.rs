@@ -43,7 +43,7 @@ use super::leases::Leases;
 use super::runs::Runs;
 use super::turn::Turns;
 use crate::session::outcome::{Answer, PlanCard};
-use crate::session::task::{InputContext, Running};
+use crate::session::work::{InputContext, Running};
 
 use auto::AutoCommands;
 use memory::MemoryCommands;

@@ -54,7 +54,7 @@ use crate::session::ask_prompt::ask_prompt;
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::TurnOutcome;
 use crate::session::progress::Progress;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 
 pub(super) use conversation_reader::ConversationReader;
 pub(super) use request::RequestBuilder;

@@ -17,7 +17,7 @@ use super::{Executions, summary, uncertain};
 use crate::leases::is_over_or_taken;
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 use crate::turn::{AnswerDelivery, Begins, Begun, TurnMessage};
 
 /// The name of the part of a request that begins the nth turn on a document.

@@ -14,7 +14,7 @@ use super::Decisions;
 use crate::execution::summary;
 use crate::session::input::Worker;
 use crate::session::outcome::Answer;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 
 /// The part of a request that continues an execution.
 const RESUME: &str = "resume";
