@@ -23,7 +23,7 @@ use crate::reviews::Reviews;
 use crate::session_files::{PlanFiles, SessionFiles};
 use crate::sessions::Sessions;
 use crate::submitter::{Observer, Submitter};
-use crate::tools::{DefinitionCache, ExternalTools, PlanTools};
+use crate::tools::{ExternalTools, PlanTools};
 use crate::verifier::Verifier;
 use crate::workbook::{WorkbookFolders, WorkbookMiddleware, WorkbookTools, Workbooks};
 use crate::workbook_dir::WorkbookLocation;
@@ -32,15 +32,14 @@ use crate::workbook_dir::WorkbookLocation;
 #[derive(Debug, Clone)]
 pub struct Engine {
     submitter: Submitter,
-    definitions: DefinitionCache,
     workbook_location: WorkbookLocation,
     embeddings: Option<Arc<Embeddings>>,
 }
 
 impl Engine {
     pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
-        let (definitions, workbook_location, embeddings) = Default::default();
-        Self { submitter: Submitter::new(ledger, policy), definitions, workbook_location, embeddings }
+        let (workbook_location, embeddings) = Default::default();
+        Self { submitter: Submitter::new(ledger, policy), workbook_location, embeddings }
     }
 
     /// Sets another source of time and ids.
@@ -118,8 +117,7 @@ impl Engine {
     pub fn tools(&self) -> PlanTools {
         let (plans, workbook_tools) = (self.plans(), self.workbook_tools());
         let (memory_tools, auto_tools) = (self.memory_tools(), self.auto_tools());
-        let definitions = self.definitions.clone();
-        PlanTools::new(self.submitter.clone(), plans, workbook_tools, memory_tools, auto_tools, definitions)
+        PlanTools::new(self.submitter.clone(), plans, workbook_tools, memory_tools, auto_tools)
     }
 
     /// The tools as agents of other programs have them.

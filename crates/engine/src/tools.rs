@@ -7,8 +7,7 @@ mod arguments;
 mod external;
 mod results;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use planwright_core::actor::Actor;
 use planwright_core::agents::AgentRegistry;
@@ -37,27 +36,6 @@ pub use crate::tool_schema::{Arguments, ToolDefinition};
 pub use external::{ExternalAnswer, ExternalTools, tools_of_style};
 pub use results::is_paused;
 
-/// The plan tools with the specialists of the configuration, as they are advertised. Clones share them.
-#[derive(Debug, Clone, Default)]
-pub struct DefinitionCache {
-    own: Arc<Definitions>,
-    /// The definitions for agents of other programs.
-    external: Arc<Definitions>,
-}
-
-/// Definitions that were needed before. A schema is made from types, which is not worth doing again for every request.
-#[derive(Debug, Default)]
-struct Definitions {
-    made: Mutex<HashMap<(PlanTool, PlanStyle), ToolDefinition>>,
-}
-
-impl Definitions {
-    fn get_or_make(&self, tool: PlanTool, style: PlanStyle, make: impl FnOnce() -> ToolDefinition) -> ToolDefinition {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        made.entry((tool, style)).or_insert_with(make).clone()
-    }
-}
-
 /// The tools of Planwright itself: those of the plan, and through [`WorkbookTools`] those of the workbook.
 #[derive(Debug, Clone)]
 pub struct PlanTools {
@@ -66,7 +44,6 @@ pub struct PlanTools {
     workbook_tools: WorkbookTools,
     memory_tools: MemoryTools,
     auto_tools: AutoTools,
-    definitions: DefinitionCache,
 }
 
 /// The step that a specialist works on.
@@ -91,9 +68,8 @@ impl PlanTools {
         workbook_tools: WorkbookTools,
         memory_tools: MemoryTools,
         auto_tools: AutoTools,
-        definitions: DefinitionCache,
     ) -> Self {
-        Self { submitter, plans, workbook_tools, memory_tools, auto_tools, definitions }
+        Self { submitter, plans, workbook_tools, memory_tools, auto_tools }
     }
 
     /// The plan, workbook, memory, goal and task tools that may be called in this session now.
@@ -107,12 +83,7 @@ impl PlanTools {
     pub fn advertised_in(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
         let notes = workbook_tools(situation).into_iter().chain(memory_tools(situation));
         let notes = notes.chain(auto_tools(situation));
-        self.plan_tools(situation, agents).into_iter().chain(notes).collect()
-    }
-
-    fn plan_tools(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
-        let known = (*agents == self.policy().agents).then_some(&*self.definitions.own);
-        plan_tools(situation, known, |tool, style| define(tool, style, agents))
+        plan_tools(situation, |tool, style| define(tool, style, agents)).chain(notes).collect()
     }
 
     /// Carries out one tool call. In style collect, a call of any other tool is recorded as a step.
@@ -342,18 +313,13 @@ fn parse<T: DeserializeOwned>(tool: PlanTool, arguments: Arguments) -> Result<T,
     crate::tool_schema::parse(tool.name(), arguments)
 }
 
-/// The plan tools that pass the gate. Those in `known` are not defined again.
+/// The plan tools that pass the gate.
 fn plan_tools(
     situation: &GateContext,
-    known: Option<&Definitions>,
     define: impl Fn(PlanTool, PlanStyle) -> ToolDefinition,
-) -> Vec<ToolDefinition> {
+) -> impl Iterator<Item = ToolDefinition> {
     let style = situation.style.unwrap_or(PlanStyle::Document);
-    let get_or_define = |tool| match known {
-        Some(known) => known.get_or_make(tool, style, || define(tool, style)),
-        None => define(tool, style),
-    };
-    gate::advertised_plan_tools(situation).map(get_or_define).collect()
+    gate::advertised_plan_tools(situation).map(move |tool| define(tool, style))
 }
 
 fn define(tool: PlanTool, style: PlanStyle, agents: &AgentRegistry) -> ToolDefinition {

@@ -1,7 +1,5 @@
 //! The memory tools a model sees, through the gate. They save and search; no tool forgets or promotes.
 
-use std::sync::LazyLock;
-
 use planwright_core::auto::AutoExecutionContext;
 use planwright_core::gate::{Caller, GateContext, MemoryTool, advertised_memory_tools, authorize_memory_tool};
 use planwright_core::memory::ranking::RankedMemory;
@@ -78,14 +76,7 @@ impl From<KindArgument> for MemoryKind {
 
 /// The memory tools that pass the gate in this situation.
 pub fn memory_tools(situation: &GateContext) -> Vec<ToolDefinition> {
-    // The schemas are made from types, which is not worth doing again for every request.
-    static SEARCH: LazyLock<ToolDefinition> = LazyLock::new(|| define(MemoryTool::Search));
-    static SAVE: LazyLock<ToolDefinition> = LazyLock::new(|| define(MemoryTool::Save));
-    let definition = |tool| match tool {
-        MemoryTool::Search => SEARCH.clone(),
-        MemoryTool::Save => SAVE.clone(),
-    };
-    advertised_memory_tools(situation).map(definition).collect()
+    advertised_memory_tools(situation).map(define).collect()
 }
 
 fn define(tool: MemoryTool) -> ToolDefinition {

@@ -55,9 +55,7 @@ impl ExternalTools {
         let policy = self.tools.submitter.policies().read_project(&snapshot).await;
         let situation = GateContext::of(&snapshot, &policy, Caller::ExternalAgent);
         let notes = workbook_tools(&situation).into_iter().chain(memory_tools(&situation));
-        let known = (policy.agents == self.tools.policy().agents).then_some(&*self.tools.definitions.external);
-        let plan_tools = plan_tools(&situation, known, |tool, style| define(tool, style, &policy));
-        Ok(plan_tools.into_iter().chain(notes).collect())
+        Ok(plan_tools(&situation, |tool, style| define(tool, style, &policy)).chain(notes).collect())
     }
 
     /// The names of these tools, for a session that was read already; `None` if there is no such session.
@@ -368,7 +366,7 @@ fn define(tool: PlanTool, style: PlanStyle, policy: &Policy) -> ToolDefinition {
 /// The plan tools of a style, for a server that cannot read its store.
 pub fn tools_of_style(style: PlanStyle) -> Vec<ToolDefinition> {
     let policy = Policy::default();
-    plan_tools(&of_style(style, &policy), None, |tool, style| define(tool, style, &policy))
+    plan_tools(&of_style(style, &policy), |tool, style| define(tool, style, &policy)).collect()
 }
 
 fn of_style(style: PlanStyle, policy: &Policy) -> GateContext {
