@@ -25,6 +25,7 @@ use crate::agent_context::AgentContext;
 use crate::catch_panic::catch_panic;
 use crate::session::progress::{Progress, ProgressSender};
 use crate::state::{AdvertisedTools, ToolsKey};
+use crate::tools::PlanTools;
 
 /// The number of times that a request is made shorter because the model says that it is too long.
 const MAX_TIGHTENED: u32 = 3;
@@ -176,7 +177,7 @@ impl RequestBuilder {
 
     fn make_advertised(&self, key: &ToolsKey) -> AdvertisedTools {
         let (situation, agents) = (&key.situation, &key.policy.agents);
-        let plan_tools = self.agent.engine().tools().advertised_in(situation, agents).into_iter().map(|tool| {
+        let plan_tools = PlanTools::new(self.agent.engine()).advertised_in(situation, agents).into_iter().map(|tool| {
             ToolSpec { name: tool.name.to_owned(), description: tool.description, input_schema: tool.input_schema }
         });
         let options = SpecialistOptions { tools: key.permitted.clone(), ..SpecialistOptions::default() };

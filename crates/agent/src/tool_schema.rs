@@ -10,8 +10,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The arguments of one call.
-pub type Arguments = Map<String, Value>;
+pub use planwright_engine::upstream::Arguments;
 
 /// A tool as it is advertised.
 #[derive(Debug, Clone, PartialEq)]
