@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use planwright_agent::session::input::{ChatLocation, Input, Request, Worker};
 use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_agent::toolbox::{Tool, ToolAnswer, ToolContext, Toolbox};
+use planwright_agent::tools::PlanTools;
 use planwright_agent::{Agent, AgentOptions};
 use planwright_core::actor::Actor;
 use planwright_core::gate::ToolEffect;
@@ -17,7 +18,7 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::core as planwright_core;
-use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::Arguments;
 use planwright_store::Location;
 use serde_json::json;
 use tempfile::TempDir;
@@ -55,9 +56,9 @@ async fn rate(folder: &TempDir, steps: usize, effect: ToolEffect) -> anyhow::Res
         engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Collect).await?;
         for n in 0..steps {
             let arguments = json!({ "n": n }).as_object().cloned().unwrap_or_default();
-            engine.tools().call(&session, &ledger::agent(), Nothing::NAME, arguments).await?;
+            PlanTools::new(&engine).call(&session, &ledger::agent(), Nothing::NAME, arguments).await?;
         }
-        engine.tools().call(&session, &ledger::agent(), "plan_finalize", Arguments::new()).await?;
+        PlanTools::new(&engine).call(&session, &ledger::agent(), "plan_finalize", Arguments::new()).await?;
         let plan = engine.plans().active(&session).await?;
         engine.plans().approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await?;
         let begun = Instant::now();

@@ -29,8 +29,7 @@ use crate::plan_changes::PlanChangesReader;
 use crate::runs::{self, ScheduleLoop};
 use crate::session::input::{Input, Request};
 use crate::session::progress::{Progress, ProgressStream};
-use crate::session::registry::SessionRegistry;
-use crate::session::task::{InputHandler, TaskOptions};
+use crate::session::queue::SessionQueues;
 use crate::takeover::Takeover;
 use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
@@ -44,8 +43,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 pub struct Agent {
     pub(crate) context: Arc<AgentContext>,
-    handler: Arc<dyn InputHandler>,
-    sessions: SessionRegistry,
+    sessions: Arc<SessionQueues>,
 }
 
 #[derive(Debug, Clone)]
@@ -99,18 +97,15 @@ impl Agent {
         let toolbox = others.with_first(files.tools());
         let engine = engine.with_workbook_beside(Arc::new(files.clone())).with_project_files(Arc::new(files.clone()));
         let context = Arc::new(AgentContext::new(engine, model, toolbox, files, options));
-        let handler: Arc<dyn InputHandler> = Arc::new(InputDispatcher::new(&context));
-        let sessions = SessionRegistry::default();
-        context.runs.connect(&handler, &sessions);
-        Self { context, handler, sessions }
+        let sessions = SessionQueues::new(context.engine(), Arc::new(InputDispatcher::new(&context)));
+        context.runs.connect(&sessions);
+        Self { context, sessions }
     }
 
     /// Puts an input into the queue of its session. It takes effect after every input that arrived before it, except
     /// that inputs which only read, which stop what runs or which need no turn do not wait. Dropping the stream does not cancel it.
     pub fn submit(&self, input: Input, request: Request) -> ProgressStream {
-        let request = Request { received_at: Some(self.engine().now()), ..request };
-        let options = TaskOptions { ledger: Arc::clone(self.engine().ledger()) };
-        self.sessions.submit(input, request, &self.handler, &options)
+        self.sessions.submit(input, request)
     }
 
     /// The progress of everything that happens in the session in this process from now on.

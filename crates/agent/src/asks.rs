@@ -13,7 +13,7 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::visible::quoted;
-use planwright_engine::ledger::{Committed, LedgerResult};
+use planwright_engine::ledger::LedgerResult;
 use serde_json::Value;
 
 use super::agent_context::AgentContext;
@@ -22,8 +22,7 @@ use super::permission::permission_call;
 use super::turn::Turns;
 use crate::session::ask_prompt::{ask_prompt, typed_answers};
 use crate::session::outcome::Answer;
-use crate::session::progress::Progress;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 use crate::toolbox::ToolContext;
 
 #[derive(Debug, Clone)]
@@ -53,7 +52,7 @@ impl Asks {
         let command = Command::Answer(AnswerCommand { ask: ask.clone(), digest, answer });
         let engine = context.engine(self.agent.engine());
         let committed = engine.submit(context.session(), context.by(), command).await?;
-        let Some(turn) = answered_turn(&committed) else {
+        let Some(turn) = answered_turn(&committed.events) else {
             return Err(Refusal::conflict("This request was sent before with another content.").into());
         };
         let message = rule.map_or_else(|| "Answered.".to_owned(), |rule| self.add_rule(rule));
@@ -157,8 +156,8 @@ impl Asks {
 
     /// The outcome of the same request when it was sent before.
     async fn answered_before(&self, context: &InputContext) -> LedgerResult<Option<Answer>> {
-        match self.find_request(context).await? {
-            Some(committed) => match answered_turn(&committed) {
+        match context.find_committed(self.agent.engine()).await? {
+            Some(committed) => match answered_turn(&committed.events) {
                 Some(turn) => self.continue_turn(&turn, committed.seq, "Answered.".to_owned(), context).await.map(Some),
                 None => Ok(None),
             },
@@ -168,7 +167,7 @@ impl Asks {
 
     /// What the turn asks now, if the same message began it before.
     async fn asked_before(&self, snapshot: &Snapshot, context: &InputContext) -> LedgerResult<Option<Answer>> {
-        let Some(committed) = self.find_request(context).await? else { return Ok(None) };
+        let Some(committed) = context.find_committed(self.agent.engine()).await? else { return Ok(None) };
         let began = |event: &Event| match event {
             Event::Turn { id, event: TurnEvent::Begun { .. } } => Some(id.clone()),
             _ => None,
@@ -217,11 +216,6 @@ impl Asks {
         self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Questions { answers }, context).await
     }
 
-    async fn find_request(&self, context: &InputContext) -> LedgerResult<Option<Committed>> {
-        let Some(id) = &context.request.id else { return Ok(None) };
-        self.agent.engine().submitter().find_request(context.session(), context.by(), id).await
-    }
-
     async fn waiting(&self, session: &SessionIdentity) -> LedgerResult<Option<WaitingAsk>> {
         Ok(self.turns.open_turn(session).await?.and_then(|open| WaitingAsk::of(session, &open)))
     }
@@ -234,7 +228,7 @@ impl Asks {
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         let session = context.session();
-        context.progress.send(Progress::Said(message.clone()));
+        context.progress.answer(&message);
         if let Some(outcome) = Box::pin(self.turns.resume_turn(context)).await? {
             return Ok(Answer { decided: Some(message), ..outcome.into() });
         }
@@ -259,8 +253,8 @@ fn unseen(session: &SessionIdentity, ask: WaitingAsk) -> Answer {
     Answer::refusal(session, RefusalCode::StaleApproval, message).with_ask(ask)
 }
 
-fn answered_turn(committed: &Committed) -> Option<TurnId> {
-    committed.events.iter().find_map(|event| match event {
+fn answered_turn(events: &[Event]) -> Option<TurnId> {
+    events.iter().find_map(|event| match event {
         Event::Turn { id, event: TurnEvent::PermissionAnswered { .. } | TurnEvent::QuestionsAnswered { .. } } => {
             Some(id.clone())
         }

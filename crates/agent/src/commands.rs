@@ -43,7 +43,7 @@ use super::leases::Leases;
 use super::runs::Runs;
 use super::turn::Turns;
 use crate::session::outcome::{Answer, PlanCard};
-use crate::session::task::{InputContext, Running};
+use crate::session::work::{InputContext, Running};
 
 use auto::AutoCommands;
 use memory::MemoryCommands;
@@ -156,15 +156,15 @@ impl Commands {
     pub(super) async fn reset(&self, context: &InputContext, running: &Running) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
         // A reset that was carried out before does not stop what was begun since.
-        let committed = match context.find_committed(self.agent.engine()).await? {
-            Some(before) => before,
+        let events = match context.find_committed(self.agent.engine()).await? {
+            Some(before) => before.events,
             None => {
                 self.executions.stop_session(session, by, running).await?;
-                context.engine(self.agent.engine()).sessions().reset(session, by).await?
+                context.engine(self.agent.engine()).sessions().reset(session, by).await?.events
             }
         };
         let is_cancellation = |event: &Event| matches!(event, Event::Plan { event: PlanEvent::Cancelled { .. }, .. });
-        let plan = match committed.events.iter().any(is_cancellation) {
+        let plan = match events.iter().any(is_cancellation) {
             true => " The active plan is cancelled.",
             false => "",
         };

@@ -47,7 +47,7 @@ use super::leases::{Leases, Taken, is_over_or_taken};
 use super::turn::{InterruptedSteps, Turns, approved};
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::{Answer, TurnOutcome};
-use crate::session::task::{InputContext, Running};
+use crate::session::work::{InputContext, Running};
 
 use document::DocumentWork;
 use runner::{ExecutionRunner, ExecutionState};

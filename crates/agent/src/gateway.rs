@@ -24,7 +24,6 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::tools::Arguments;
 use planwright_engine::upstream::{CallEventSender, UpstreamRequest};
 use planwright_engine::workbook::EndedCall;
 use serde_json::Value;
@@ -38,7 +37,9 @@ use super::permission::permission_call;
 use super::turn::{CallNote, WorkbookHooks};
 use crate::catch_panic::catch_panic;
 use crate::session::input::{ChatLocation, Input, Request};
+use crate::tool_schema::Arguments;
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
+use crate::tools::ExternalTools;
 
 pub use start::NamedServers;
 
@@ -210,7 +211,7 @@ impl Gateway {
             GatewayDecision::Recorded(step) => Ok(GatewayOutcome::Recorded(recorded_result(&snapshot, &step))),
             GatewayDecision::Record => {
                 tool.check(&arguments)?;
-                let planned = self.agent.engine().external_tools().record(session, by, name, arguments).await?;
+                let planned = ExternalTools::new(self.agent.engine()).record(session, by, name, arguments).await?;
                 self.counts.recorded.fetch_add(1, Ordering::Relaxed);
                 Ok(GatewayOutcome::Planned(planned))
             }

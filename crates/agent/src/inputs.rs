@@ -19,7 +19,7 @@ use super::runs::Runs;
 use super::turn::Turns;
 use crate::session::input::{BeginWork, Input};
 use crate::session::outcome::{Answer, Outcome};
-use crate::session::task::{InputContext, InputHandler, Interruption, Running};
+use crate::session::work::{InputContext, InputHandler, Interruption, Running};
 
 /// Gives each input to the service that carries it out.
 #[derive(Debug)]

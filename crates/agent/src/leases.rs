@@ -17,7 +17,7 @@ use super::agent_context::AgentContext;
 use crate::session::lease::{LeaseGuard, LeasePurpose};
 use crate::session::progress::Progress;
 use crate::session::shutdown::shutting_down;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 use crate::toolbox::ToolContext;
 
 /// The wait before the next attempt while another process holds the session.

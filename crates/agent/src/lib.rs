@@ -14,6 +14,7 @@
 //! - [`runs`]: runs of the agent by itself, and due schedules
 //! - [`takeover`]: work that other processes left
 //! - [`gateway`]: the way of agents of other programs to upstream tools
+//! - [`tools`]: Planwright's own tools, as calls on the services of the engine; [`tool_schema`]: the vocabulary of tools
 //! - [`toolbox`]: the tools that touch files and run commands; [`upstream`]: those of upstream MCP servers
 //! - [`plan_export`]: plans as files of their project
 //! - [`tokens`]: counting tokens
@@ -45,7 +46,9 @@ pub mod session;
 mod state;
 mod takeover;
 pub mod tokens;
+pub mod tool_schema;
 pub mod toolbox;
+pub mod tools;
 mod turn;
 pub mod upstream;
 mod workspace_files;

@@ -17,11 +17,11 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
 use planwright_core::workspace::Workspace;
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::tools::Arguments;
 use planwright_sandbox::SandboxLevel;
 use serde_json::Value;
 
 use super::agent_context::AgentContext;
+use crate::tool_schema::Arguments;
 use crate::toolbox::{Tool, ToolContext, ToolTarget};
 
 /// What an approved plan permits while it is carried out.

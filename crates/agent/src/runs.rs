@@ -21,7 +21,7 @@ use super::turn::{Begins, Begun, TurnMessage, Turns};
 use crate::session::input::ChatLocation;
 use crate::session::outcome::{Answer, Outcome};
 use crate::session::progress::Progress;
-use crate::session::task::{InputContext, Running};
+use crate::session::work::{InputContext, Running};
 
 pub(super) use schedules::ScheduleLoop;
 

@@ -15,12 +15,12 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::{FileChange, Workspace};
 use planwright_engine::ledger::{Ledger, LedgerResult};
-use planwright_engine::tool_schema::Arguments;
 use planwright_engine::upstream::CallEventSender;
 use serde_json::{Value, json};
 
 use crate::session::lease::{LeaseEnd, LeaseGuard};
 use crate::session::progress::{Progress, ProgressSender};
+use crate::tool_schema::Arguments;
 use crate::upstream::{PassedOnResult, UpstreamTools};
 
 #[async_trait]

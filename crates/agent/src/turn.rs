@@ -2,7 +2,8 @@
 //! asks again.
 //!
 //! - `runner`: one turn under way, with `record`, `finish`, `abort`, `planner` and `since_begun`
-//! - `request`, `model_call`: what the model is sent, compaction, and the call itself
+//! - `model_call`: what the model is sent, and the call itself
+//! - `compaction`: the summary of a conversation that grows too long
 //! - `tool_call`, `permission`: one call of the model, through the gate and the permission rules
 //! - `ask_agent`, `ask_person`: questions to a specialist and to a person
 //! - `workbook_hooks`: writes into the workbook around the calls
@@ -16,6 +17,7 @@ mod abort;
 pub(crate) mod approved;
 mod ask_agent;
 mod ask_person;
+mod compaction;
 mod conversation_reader;
 mod finish;
 mod memory;
@@ -24,7 +26,6 @@ mod permission;
 mod planner;
 mod record;
 mod replay;
-mod request;
 mod runner;
 mod since_begun;
 mod tool_call;
@@ -54,10 +55,10 @@ use crate::session::ask_prompt::ask_prompt;
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::TurnOutcome;
 use crate::session::progress::Progress;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 
 pub(super) use conversation_reader::ConversationReader;
-pub(super) use request::RequestBuilder;
+pub(super) use model_call::RequestBuilder;
 pub(super) use runner::{AnswerDelivery, TurnRunner};
 pub(super) use workbook_hooks::{CallNote, WorkbookHooks};
 

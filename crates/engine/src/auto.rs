@@ -1,7 +1,5 @@
 //! Goals, tasks, the diary, schedules and runs of sessions. The ticks of a run are made by the agent.
 
-mod tools;
-
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
@@ -14,8 +12,6 @@ use planwright_core::session::SessionIdentity;
 
 use crate::ledger::{Committed, LedgerResult};
 use crate::submitter::{SubmitRequest, Submitter};
-
-pub use tools::{AutoTools, auto_tools};
 
 #[derive(Debug, Clone)]
 pub struct AutoRuns {

@@ -10,37 +10,35 @@ use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 
 use crate::approvals::Approvals;
-use crate::auto::{AutoRuns, AutoTools};
+use crate::auto::AutoRuns;
 use crate::clock::{Clock, Ids};
 use crate::history::History;
 use crate::importer::Importer;
 use crate::inbox::Inbox;
 use crate::ledger::{Committed, Ledger, LedgerResult};
-use crate::memories::{Embeddings, Memories, MemoryTools};
+use crate::memories::{Embeddings, Memories};
 use crate::model::EmbeddingModel;
 use crate::plans::Plans;
 use crate::reviews::Reviews;
 use crate::session_files::{PlanFiles, SessionFiles};
 use crate::sessions::Sessions;
 use crate::submitter::{Observer, Submitter};
-use crate::tools::{DefinitionCache, ExternalTools, PlanTools};
 use crate::verifier::Verifier;
-use crate::workbook::{WorkbookFolders, WorkbookMiddleware, WorkbookTools, Workbooks};
+use crate::workbook::{WorkbookFolders, WorkbookMiddleware, Workbooks};
 use crate::workbook_dir::WorkbookLocation;
 
 /// A cheap handle; clones share everything. Services are made on demand, which costs a few reference counts.
 #[derive(Debug, Clone)]
 pub struct Engine {
     submitter: Submitter,
-    definitions: DefinitionCache,
     workbook_location: WorkbookLocation,
     embeddings: Option<Arc<Embeddings>>,
 }
 
 impl Engine {
     pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
-        let (definitions, workbook_location, embeddings) = Default::default();
-        Self { submitter: Submitter::new(ledger, policy), definitions, workbook_location, embeddings }
+        let (workbook_location, embeddings) = Default::default();
+        Self { submitter: Submitter::new(ledger, policy), workbook_location, embeddings }
     }
 
     /// Sets another source of time and ids.
@@ -111,37 +109,13 @@ impl Engine {
         WorkbookMiddleware::new(self.submitter.clone(), self.workbooks())
     }
 
-    pub fn workbook_tools(&self) -> WorkbookTools {
-        WorkbookTools::new(self.submitter.clone(), self.workbooks())
-    }
-
-    pub fn tools(&self) -> PlanTools {
-        let (plans, workbook_tools) = (self.plans(), self.workbook_tools());
-        let (memory_tools, auto_tools) = (self.memory_tools(), self.auto_tools());
-        let definitions = self.definitions.clone();
-        PlanTools::new(self.submitter.clone(), plans, workbook_tools, memory_tools, auto_tools, definitions)
-    }
-
-    /// The tools as agents of other programs have them.
-    pub fn external_tools(&self) -> ExternalTools {
-        ExternalTools::new(self.tools())
-    }
-
     pub fn memories(&self) -> Memories {
         Memories::new(self.submitter.clone(), self.embeddings.clone())
-    }
-
-    pub fn memory_tools(&self) -> MemoryTools {
-        MemoryTools::new(self.submitter.clone(), self.memories())
     }
 
     /// Goals, tasks, the diary, schedules and runs.
     pub fn auto(&self) -> AutoRuns {
         AutoRuns::new(self.submitter.clone())
-    }
-
-    pub fn auto_tools(&self) -> AutoTools {
-        AutoTools::new(self.submitter.clone(), self.auto())
     }
 
     pub fn approvals(&self) -> Approvals {

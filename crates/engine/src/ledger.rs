@@ -68,6 +68,14 @@ pub struct Committed {
     pub plan_mode_before: Option<PlanModeBefore>,
 }
 
+/// What a request wrote when it was carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommittedRequest {
+    pub events: Vec<Event>,
+    /// The journal's last number after it.
+    pub seq: u64,
+}
+
 /// The plan mode of a session before a commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlanModeBefore {
@@ -231,8 +239,12 @@ pub trait SessionStore: Send + Sync + std::fmt::Debug + 'static {
     /// named.
     async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot>;
 
-    /// Whether a request of this name was carried out. It is only read, which is cheaper than to submit it again.
-    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool>;
+    /// What the request of this name wrote in the session. `None` if it wrote nothing, or was made in another session.
+    async fn find_request(
+        &self,
+        session: &SessionIdentity,
+        request: &RequestId,
+    ) -> LedgerResult<Option<CommittedRequest>>;
 
     /// Entries after `after`, as they are stored, unchecked.
     async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>>;

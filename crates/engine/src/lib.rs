@@ -2,7 +2,6 @@
 //!
 //! - [`engine::Engine`]: a cheap handle on the services; every surface calls these
 //! - [`sessions`], [`plans`], [`reviews`], [`history`], [`inbox`], [`verifier`], [`importer`]: one service each
-//! - [`tools`]: the plan tools as calls on the services, with their arguments, schemas and results; [`tool_schema`]: their vocabulary
 //! - [`auto`]: goals, tasks, the diary, schedules and runs
 //! - [`memories`]: what a session remembers, saved and found again
 //! - [`workbook`]: task plan, findings and progress beside the conversation; `workbook_dir`: their copies on disk
@@ -22,8 +21,8 @@
 //! - [`clock`], [`process`]: where time and ids come from, and whether a process still runs; [`backoff`]: when something that
 //!   failed is tried again
 //!
-//! Never in it: SQL, HTTP, a provider's wire format, a turn, a tool that touches files or runs commands. Those that work on
-//! their own are in the agent, which is built on this crate.
+//! Never in it: SQL, HTTP, a provider's wire format, a turn, a tool. Those are in the agent and what stands beside it, which are built
+//! on this crate.
 
 pub mod approvals;
 pub mod auto;
@@ -56,8 +55,6 @@ pub mod sessions;
 pub mod step_counts;
 pub mod submitter;
 pub mod temp_file;
-pub mod tool_schema;
-pub mod tools;
 pub mod upstream;
 pub mod verifier;
 pub mod version_index;

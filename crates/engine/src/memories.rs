@@ -3,7 +3,6 @@
 
 mod embeddings;
 mod offers;
-mod tools;
 
 use std::sync::Arc;
 
@@ -21,7 +20,6 @@ use crate::ledger::{Committed, DamagedRow, FoundMemories, LedgerError, LedgerRes
 use crate::submitter::{MemoryRead, SubmitRequest, Submitter};
 
 pub(crate) use embeddings::Embeddings;
-pub use tools::{MemoryTools, memory_tools};
 
 use embeddings::ByMeaning;
 

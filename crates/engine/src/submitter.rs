@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::approval::AgentSandbox;
-use planwright_core::command::{Command, DraftCommand, ExecutionCommand, ExternalCommand, SessionCommand, TurnCommand};
+use planwright_core::command::{Command, DraftCommand, ExecutionCommand, ExternalCommand, SessionCommand};
 use planwright_core::door::Guard;
 use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::policy::Policy;
@@ -204,27 +204,6 @@ impl Submitter {
     /// The configured policy and what the store adds to it: the policy in force there, and the approvers.
     pub async fn policy_in_force(&self) -> LedgerResult<Arc<Policy>> {
         self.in_force.get(self.ledger.as_ref(), self.policies.configured()).await
-    }
-
-    /// What a request wrote in the session, if it was carried out before.
-    pub async fn find_request(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        id: &RequestId,
-    ) -> LedgerResult<Option<Committed>> {
-        if !self.ledger.is_request_known(id).await? {
-            return Ok(None);
-        }
-        // The store answers a request that it knows with its first outcome. The command of this one would be refused.
-        let unknown = TurnId::new("unknown").unwrap_or_else(|_| unreachable!("seven letters are an id"));
-        let resume = Command::Turn(TurnCommand::Resume { turn: unknown });
-        let request = SubmitRequest { session, by, id: id.clone(), leasing: Leasing::None, turn: None };
-        match self.submit_as(request, resume).await {
-            Ok(committed) => Ok(Some(committed)),
-            Err(LedgerError::Refused(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 }
 

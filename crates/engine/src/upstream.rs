@@ -18,6 +18,6 @@ pub use call_events::{
 };
 pub use pins::{AcceptedTools, OfferedTools, PinnedServer, ToolPins};
 pub use servers::{
-    CompletedName, CompletionRequest, ConnectionState, ResourceUpdate, ToolOffer, ToolSelection, UpstreamContent,
-    UpstreamError, UpstreamRequest, UpstreamResult, UpstreamServer, UpstreamServers,
+    Arguments, CompletedName, CompletionRequest, ConnectionState, ResourceUpdate, ToolOffer, ToolSelection,
+    UpstreamContent, UpstreamError, UpstreamRequest, UpstreamResult, UpstreamServer, UpstreamServers,
 };

@@ -8,27 +8,23 @@
 //! - `edit`: begin, edit, clear, switch on and off
 //! - `sync`: the ledger and the files, brought together; the files themselves are in `workbook_dir`
 //! - `notes`: messages about the files
-//! - `tools`, `arguments`, `results`: the tools of the model
 //! - `templates`: the text of a new document, from the person's templates if there are any
 //! - `middleware`: notes that are taken without the model asking, and the hint in the prompt
 //! - `export`: a copy among the person's own files
 
-mod arguments;
 mod document;
 mod edit;
 mod export;
 mod middleware;
 mod notes;
-mod results;
 mod sync;
 mod templates;
-mod tools;
 
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_core::workbook::{DocumentKind, Workbook, WorkbookCommand, WriteOrigin, archive};
+use planwright_core::workbook::{Archive, DocumentKind, Workbook, WorkbookCommand, WriteOrigin, archive};
 use serde_json::Value;
 
 use crate::ledger::{Committed, LedgerResult};
@@ -46,7 +42,9 @@ pub use document::DocumentVersion;
 pub use edit::{EditOutcome, InitOutcome, NewWorkbook};
 pub use middleware::{EndedCall, WorkbookMiddleware};
 pub use notes::Note;
-pub use tools::{WorkbookTools, workbook_tools};
+
+/// How many archives are listed.
+const LISTED_ARCHIVES: usize = 20;
 
 #[derive(Debug, Clone)]
 pub struct Workbooks {
@@ -54,6 +52,24 @@ pub struct Workbooks {
     reader: DocumentReader,
     files: FileSync,
     editor: WorkbookEditor,
+}
+
+/// The workbooks of a session.
+#[derive(Debug, Clone)]
+pub struct WorkbookList {
+    pub current: Option<Workbook>,
+    /// Whether the current workbook says that it is complete.
+    pub is_complete: bool,
+    /// In the order in which they were archived.
+    pub archives: Vec<Archive>,
+    pub notes: Vec<Note>,
+}
+
+impl WorkbookList {
+    /// The archives that are listed, the newest first; the rest is counted.
+    pub fn latest_archives(&self) -> impl Iterator<Item = &Archive> {
+        self.archives.iter().rev().take(LISTED_ARCHIVES)
+    }
 }
 
 impl Workbooks {
@@ -160,26 +176,35 @@ impl Workbooks {
         self.reader.is_complete(session, workbook).await
     }
 
-    /// The current workbook and the archived ones.
-    pub async fn list(&self, session: &SessionIdentity) -> LedgerResult<Value> {
+    /// The newest version of a document and its workbook, after the edits of a person are taken in.
+    pub async fn read(
+        &self,
+        session: &SessionIdentity,
+        which: DocumentKind,
+    ) -> LedgerResult<(DocumentVersion, Workbook, Vec<Note>)> {
         let notes = self.sync(session).await?;
-        let state = lookup::session(self.submitter.ledger().as_ref(), session).await?.workbook;
-        let current = state.as_ref().and_then(|state| state.current.as_ref());
-        let complete = match current {
+        let workbook = self.current(session).await?.ok_or_else(none_yet)?;
+        Ok((self.version(session, which, &workbook).await?, workbook, notes))
+    }
+
+    /// The current workbook and the archived ones.
+    pub async fn list(&self, session: &SessionIdentity) -> LedgerResult<WorkbookList> {
+        let notes = self.sync(session).await?;
+        let state = lookup::session(self.submitter.ledger().as_ref(), session).await?.workbook.unwrap_or_default();
+        let is_complete = match &state.current {
             Some(workbook) => self.is_complete(session, workbook).await?,
             None => false,
         };
-        let archives = state.as_ref().map_or(&[][..], |state| &state.archives);
-        Ok(results::list(current.map(|current| (current, complete)), archives, &notes))
+        Ok(WorkbookList { current: state.current, is_complete, archives: state.archives, notes })
     }
 
-    /// Copies one document, or all three in one file, to the person's files. Returns the path of the copy.
+    /// Copies one document, or all three in one file, to the person's files. Returns the path and the size of the copy.
     pub async fn export(
         &self,
         session: &SessionIdentity,
         which: Option<DocumentKind>,
         path: Option<&str>,
-    ) -> LedgerResult<Value> {
+    ) -> LedgerResult<(Value, Vec<Note>)> {
         let notes = self.sync(session).await?;
         let Some(folders) = self.files.folders() else {
             return Err(Refusal::new(RefusalCode::Unavailable, "There are no files of the person here.").into());
@@ -192,7 +217,6 @@ impl Workbooks {
                 archive::text(&workbook.title, self.submitter.now(), &texts)
             }
         };
-        let written = export::write(folders, session, which, path, text).await?;
-        Ok(results::with_notes(written, &notes))
+        Ok((export::write(folders, session, which, path, text).await?, notes))
     }
 }

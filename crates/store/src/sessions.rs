@@ -6,7 +6,8 @@ use planwright_core::journal::{Entry, EntryHash, SealedEntry};
 use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, DerivedRows, Lease, LedgerError, LedgerResult, Page, SessionStore, StoredSession, Submission,
+    Committed, CommittedRequest, DamagedRow, DerivedRows, Lease, LedgerError, LedgerResult, Page, SessionStore,
+    StoredSession, Submission,
 };
 
 use crate::backend::{Backend, SqlLedger};
@@ -58,9 +59,17 @@ impl<B: Backend> SessionStore for SqlLedger<B> {
         self.0.snapshot(session, plan).await
     }
 
-    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
-        let rows = self.0.lookup(sql!("SELECT 1 FROM journal WHERE request = ?1", request.as_str())).await?;
-        Ok(!rows.is_empty())
+    async fn find_request(
+        &self,
+        session: &SessionIdentity,
+        request: &RequestId,
+    ) -> LedgerResult<Option<CommittedRequest>> {
+        let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
+        let statement = sql!(include_str!("request_entries.sql"), conversation, channel, request.as_str());
+        let rows = self.0.lookup(statement).await?;
+        let entries = rows.iter().map(read_entry).collect::<LedgerResult<Vec<_>>>()?;
+        let Some(seq) = entries.last().map(|entry| entry.seq) else { return Ok(None) };
+        Ok(Some(CommittedRequest { events: entries.into_iter().map(|entry| entry.event).collect(), seq }))
     }
 
     async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {

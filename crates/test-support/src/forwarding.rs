@@ -47,8 +47,9 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
 use planwright_engine::chat_updates::{ChatUpdates, KeyedRecord, PendingUpdate, Poller, ReceivedUpdate};
 use planwright_engine::ledger::{
-    ApprovalStore, ChatStore, Committed, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseStore, Ledger,
-    LedgerResult, MemoryStore, MemoryVector, Page, PlanStore, PlanSummary, SessionStore, StoredSession, Submission,
+    ApprovalStore, ChatStore, Committed, CommittedRequest, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseStore,
+    Ledger, LedgerResult, MemoryStore, MemoryVector, Page, PlanStore, PlanSummary, SessionStore, StoredSession,
+    Submission,
 };
 use planwright_engine::outbox::{Delivery, NewMessage, Outbox, OutboxMessage, TakeMessages, Undelivered};
 use planwright_engine::server_ledger::{
@@ -95,7 +96,7 @@ forwarding_ledger! {
         async fn count_sessions() -> u64;
         async fn sessions_with_key(key: &ConversationKey) -> Vec<SessionIdentity>;
         async fn snapshot(session: &SessionIdentity, plan: Option<&PlanId>) -> Snapshot;
-        async fn is_request_known(request: &RequestId) -> bool;
+        async fn find_request(session: &SessionIdentity, request: &RequestId) -> Option<CommittedRequest>;
         async fn journal(session: &SessionIdentity, after: u64, limit: u32) -> Vec<SealedEntry>;
         async fn conversation(session: &SessionIdentity, from: u64, limit: u32) -> Vec<Entry>;
         async fn orphans() -> Vec<DamagedRow>;

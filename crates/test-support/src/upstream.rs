@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use planwright_core::upstream::{AnnotationTrust, ServerName, UpstreamAnnotations, UpstreamTool};
-use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::Arguments;
 use planwright_engine::upstream::{
     CallObserver, ConnectionState, ToolOffer, ToolSelection, UpstreamError, UpstreamResult, UpstreamServer,
     UpstreamServers,

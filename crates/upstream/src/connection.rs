@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::Arguments;
 use planwright_engine::upstream::{
     CallObserver, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
 };

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex as StateMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use planwright_engine::backoff::Backoff;
-use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::Arguments;
 use planwright_engine::upstream::{
     CallObserver, ConnectionState, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
 };

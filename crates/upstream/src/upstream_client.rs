@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use planwright_core::upstream::ServerName;
-use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::Arguments;
 use planwright_engine::upstream::{
     CallObserver, ConnectionState, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
     UpstreamServer, UpstreamServers,

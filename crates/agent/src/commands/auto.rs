@@ -20,7 +20,7 @@ use planwright_engine::ledger::LedgerResult;
 use crate::agent_context::AgentContext;
 use crate::runs::Runs;
 use crate::session::outcome::Answer;
-use crate::session::task::{InputContext, Running};
+use crate::session::work::{InputContext, Running};
 
 /// How many entries of the diary are shown.
 const DIARY: usize = 20;

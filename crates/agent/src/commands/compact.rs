@@ -11,7 +11,7 @@ use crate::leases::Leases;
 use crate::session::outcome::Answer;
 use crate::session::progress::Progress;
 use crate::session::shutdown::shutting_down;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 use crate::turn::Turns;
 
 /// Summarises the older part of the conversation.

@@ -24,7 +24,7 @@ use crate::execution::{Executions, summary};
 use crate::session::input::{Approving, BeginWork, Changes, SeenPlan};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::progress::Progress;
-use crate::session::task::{InputContext, Running};
+use crate::session::work::{InputContext, Running};
 use crate::turn::RequestBuilder;
 
 pub(crate) use resume::Resuming;

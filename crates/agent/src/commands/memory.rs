@@ -11,7 +11,7 @@ use planwright_engine::ledger::LedgerResult;
 
 use crate::agent_context::AgentContext;
 use crate::session::outcome::Answer;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 
 /// How many items a list shows.
 const LISTED: u32 = 20;

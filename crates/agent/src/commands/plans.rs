@@ -18,7 +18,7 @@ use crate::agent_context::AgentContext;
 use crate::execution::Executions;
 use crate::session::input::{Approving, BeginWork, Worker};
 use crate::session::outcome::{Answer, PlanCard};
-use crate::session::task::{InputContext, Running};
+use crate::session::work::{InputContext, Running};
 use crate::turn::RequestBuilder;
 
 /// The number of plans that are listed in a chat.

@@ -9,7 +9,7 @@ use planwright_engine::upstream::ConnectionState;
 
 use super::overview::Overview;
 use crate::session::outcome::Answer;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 use crate::upstream::{AcceptanceState, ServerStatus, UpstreamTools};
 
 /// The characters of a page. Telegram sends one in four messages at most.

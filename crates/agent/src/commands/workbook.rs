@@ -7,7 +7,7 @@ use planwright_engine::ledger::LedgerResult;
 use planwright_engine::workbook::NewWorkbook;
 
 use crate::session::outcome::Answer;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 
 pub(super) async fn switch(engine: &Engine, switch: OnOff, context: &InputContext) -> LedgerResult<Answer> {
     let (session, by) = (context.session(), context.by());

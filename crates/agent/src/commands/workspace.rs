@@ -29,7 +29,7 @@ use crate::leases::Leases;
 use crate::plan_changes::{PlanChanges, PlanChangesReader, step_at};
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::Answer;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 use crate::toolbox::ToolContext;
 use crate::toolbox::files::FileDiff;
 

@@ -17,7 +17,7 @@ use super::{Executions, summary, uncertain};
 use crate::leases::is_over_or_taken;
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 use crate::turn::{AnswerDelivery, Begins, Begun, TurnMessage};
 
 /// The name of the part of a request that begins the nth turn on a document.
@@ -189,10 +189,10 @@ impl<'a> DocumentWork<'a> {
 
 /// The outcome of the last turn in which this request had the document carried out before.
 pub(super) async fn turn_before(executions: &Executions, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
-    let (submitter, mut last) = (executions.agent.engine().submitter(), None);
+    let (ledger, mut last) = (executions.agent.engine().ledger(), None);
     for number in 1.. {
         let Some(id) = context.request.part(&turn_part(number)) else { break };
-        let Some(committed) = submitter.find_request(context.session(), context.by(), &id).await? else { break };
+        let Some(committed) = ledger.find_request(context.session(), &id).await? else { break };
         last = Some(committed);
     }
     let Some(committed) = last else { return Ok(None) };

@@ -14,7 +14,7 @@ use super::{Executions, document, summary, uncertain};
 use crate::leases::is_over_or_taken;
 use crate::session::outcome::Answer;
 use crate::session::progress::Progress;
-use crate::session::task::{InputContext, Running};
+use crate::session::work::{InputContext, Running};
 
 /// Resumes the execution of a process that ended, if the session has one.
 pub(super) async fn resume(executions: &Executions, context: &InputContext) -> LedgerResult<Option<Answer>> {

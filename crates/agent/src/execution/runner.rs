@@ -21,7 +21,7 @@ use crate::agent_context::AgentContext;
 use crate::leases::is_over_or_taken;
 use crate::session::lease::LeaseGuard;
 use crate::session::shutdown::shutting_down;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 
 /// Carries out one plan.
 #[derive(Debug)]

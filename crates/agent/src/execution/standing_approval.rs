@@ -12,7 +12,7 @@ use super::{Executions, calls_of, summary};
 use crate::agent_context::AgentContext;
 use crate::session::input::Approving;
 use crate::session::outcome::TurnOutcome;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 
 /// The rule, as it is recorded and shown.
 const READ_ONLY: &str = "plan.standing_approval = \"read_only\"";

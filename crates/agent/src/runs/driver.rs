@@ -105,7 +105,7 @@ impl Driver {
         let by = Actor::system(self.session.channel.as_str());
         let request = Request::new(self.location.clone(), by);
         let tick = Input::Tick { run: self.run.clone() };
-        let Some(stream) = agent.runs.submit(agent.engine(), tick, request) else { return Ok(None) };
+        let Some(stream) = agent.runs.submit(tick, request) else { return Ok(None) };
         let outcome = stream.outcome().await?;
         let Some(run) = self.running(agent).await? else { return Ok(None) };
         let waits = match outcome {

@@ -75,9 +75,17 @@ pub enum Progress {
     },
 }
 
-/// A decision about a plan that is on disk.
+/// A decision of a person that is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decided {
+pub enum Decided {
+    Plan(DecidedPlan),
+    /// An answer to what the agent asks: what the person reads about it, in Markdown.
+    Ask(String),
+}
+
+/// A decision about a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecidedPlan {
     /// The plan after the decision; for a revision, the plan that the agent works on now.
     pub plan: Arc<Plan>,
     /// Why this process does not carry the plan out, if it does not.
@@ -155,10 +163,20 @@ impl ProgressSender {
         (Self { session, updates, only_outcome, decision: Arc::new(Mutex::new(Some(decided))), observers }, stream)
     }
 
-    /// The decision of the input is on disk.
+    /// The decision of the input about a plan is on disk.
     pub(crate) fn decide(&self, plan: &Arc<Plan>, left: Option<String>) {
+        self.send_decision(Decided::Plan(DecidedPlan { plan: Arc::clone(plan), left }));
+    }
+
+    /// The answer to what the agent asks is on disk. The person reads the message about it at once.
+    pub(crate) fn answer(&self, message: &str) {
+        self.send_decision(Decided::Ask(message.to_owned()));
+        self.send(Progress::Said(message.to_owned()));
+    }
+
+    fn send_decision(&self, decided: Decided) {
         if let Some(decision) = self.take_decision() {
-            let _ = decision.send(Decided { plan: Arc::clone(plan), left });
+            let _ = decision.send(decided);
         }
     }
 

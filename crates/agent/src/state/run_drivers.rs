@@ -8,14 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use futures::FutureExt;
 use planwright_core::ids::RunId;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::engine::Engine;
 use tokio::sync::{Notify, RwLock, Semaphore};
 use tokio_util::task::TaskTracker;
 
 use crate::session::input::{Input, Request};
 use crate::session::progress::ProgressStream;
-use crate::session::registry::SessionRegistry;
-use crate::session::task::{InputHandler, TaskOptions};
+use crate::session::queue::SessionQueues;
 
 /// How many ticks are made at once in this process. Those that wait are served in the order they came.
 const TICKS_AT_ONCE: usize = 256;
@@ -23,7 +21,8 @@ const TICKS_AT_ONCE: usize = 256;
 /// The drivers of this process, by the id of their run.
 #[derive(Debug)]
 pub(crate) struct RunDrivers {
-    queue: OnceLock<AgentQueue>,
+    /// The way into the queues of sessions. It does not keep the agent alive.
+    queues: OnceLock<Weak<SessionQueues>>,
     drivers: Mutex<HashMap<RunId, RunDriver>>,
     /// Whether this process sends heartbeats. Changed only while `drivers` is locked.
     is_beating: AtomicBool,
@@ -52,24 +51,17 @@ pub(crate) enum Added {
     Known,
 }
 
-/// The way into the queues of sessions. It does not keep the agent alive.
-#[derive(Debug)]
-struct AgentQueue {
-    handler: Weak<dyn InputHandler>,
-    sessions: SessionRegistry,
-}
-
 impl Default for RunDrivers {
     fn default() -> Self {
-        let (queue, drivers, is_beating, all_left, tasks, starting) = Default::default();
+        let (queues, drivers, is_beating, all_left, tasks, starting) = Default::default();
         let ticks = Arc::new(Semaphore::new(TICKS_AT_ONCE));
-        Self { queue, drivers, is_beating, all_left, tasks, ticks, starting }
+        Self { queues, drivers, is_beating, all_left, tasks, ticks, starting }
     }
 }
 
 impl RunDrivers {
-    pub(crate) fn connect(&self, handler: &Arc<dyn InputHandler>, sessions: &SessionRegistry) {
-        let _ = self.queue.set(AgentQueue { handler: Arc::downgrade(handler), sessions: sessions.clone() });
+    pub(crate) fn connect(&self, queues: &Arc<SessionQueues>) {
+        let _ = self.queues.set(Arc::downgrade(queues));
     }
 
     /// Whether this process makes the ticks of the run.
@@ -100,12 +92,8 @@ impl RunDrivers {
         self.drivers().values().for_each(|driver| driver.woken.notify_one());
     }
 
-    pub(crate) fn submit(&self, engine: &Engine, input: Input, request: Request) -> Option<ProgressStream> {
-        let queue = self.queue.get()?;
-        let handler = queue.handler.upgrade()?;
-        let options = TaskOptions { ledger: Arc::clone(engine.ledger()) };
-        let request = Request { received_at: Some(engine.now()), ..request };
-        Some(queue.sessions.submit(input, request, &handler, &options))
+    pub(crate) fn submit(&self, input: Input, request: Request) -> Option<ProgressStream> {
+        Some(self.queues.get()?.upgrade()?.submit(input, request))
     }
 
     /// Ends with the drivers.

@@ -18,11 +18,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_engine::tool_schema::Arguments;
 use planwright_sandbox::{CommandLimits, Sandbox, SandboxError, SandboxLevel};
 
 use super::files::FileTools;
 use super::{Tool, ToolContext};
+use crate::tool_schema::Arguments;
 use background::{BackgroundCommands, CommandOutputTool, StopCommandTool};
 use run::RunCommandTool;
 

@@ -10,7 +10,6 @@ use planwright_core::model::ToolSpec;
 use planwright_core::prompt::specialist;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::turn::{PendingCall, Purpose, ToolOutcome, ToolStatus, TurnEnd};
-use planwright_engine::tools::Arguments;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,6 +17,7 @@ use serde_json::{Value, json};
 use super::abort::TurnAbort;
 use super::runner::TurnRunner;
 use super::tool_call::{outcome_of, refused};
+use crate::tool_schema::Arguments;
 
 /// The number of earlier questions that a specialist is reminded of.
 const REMINDED: usize = 5;
@@ -33,11 +33,7 @@ struct Question {
 
 pub(super) fn spec(agents: &AgentRegistry) -> ToolSpec {
     let description = include_str!("ask_agent/ask_agent.md").trim_end().replace("{agents}", &agents.names());
-    ToolSpec {
-        name: ASK_AGENT.to_owned(),
-        description,
-        input_schema: planwright_engine::tool_schema::schema_of::<Question>(),
-    }
+    ToolSpec { name: ASK_AGENT.to_owned(), description, input_schema: crate::tool_schema::schema_of::<Question>() }
 }
 
 impl TurnRunner<'_> {
@@ -54,7 +50,7 @@ impl TurnRunner<'_> {
 
     fn question(&self, arguments: Arguments) -> Result<Question, Refusal> {
         authorize_asking(&self.situation())?;
-        let question: Question = planwright_engine::tool_schema::parse(ASK_AGENT, arguments)?;
+        let question: Question = crate::tool_schema::parse(ASK_AGENT, arguments)?;
         if question.question.trim().is_empty() {
             return Err(Refusal::invalid("The question is blank."));
         }

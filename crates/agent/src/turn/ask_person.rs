@@ -10,7 +10,6 @@ use planwright_core::refusal::Refusal;
 use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus};
 use planwright_engine::ledger::{Leasing, LedgerError};
 use planwright_engine::submitter::SubmitRequest;
-use planwright_engine::tools::Arguments;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -19,6 +18,7 @@ use super::abort::TurnAbort;
 use super::runner::TurnRunner;
 use super::tool_call::{outcome_of, refused};
 use crate::leases::is_over_or_taken;
+use crate::tool_schema::Arguments;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -42,11 +42,7 @@ struct AskedQuestion {
 
 pub(super) fn spec() -> ToolSpec {
     let description = include_str!("ask_person/ask_person.md").trim_end().to_owned();
-    ToolSpec {
-        name: ASK_PERSON.to_owned(),
-        description,
-        input_schema: planwright_engine::tool_schema::schema_of::<AskPerson>(),
-    }
+    ToolSpec { name: ASK_PERSON.to_owned(), description, input_schema: crate::tool_schema::schema_of::<AskPerson>() }
 }
 
 impl TurnRunner<'_> {
@@ -74,7 +70,7 @@ impl TurnRunner<'_> {
 
     fn questions(&self, arguments: Arguments) -> Result<Vec<Question>, Refusal> {
         authorize_asking_person(&self.situation())?;
-        let asked: AskPerson = planwright_engine::tool_schema::parse(ASK_PERSON, arguments)?;
+        let asked: AskPerson = crate::tool_schema::parse(ASK_PERSON, arguments)?;
         let question = |asked: AskedQuestion| Question { text: asked.text, choices: asked.choices, many: asked.many };
         Ok(asked.questions.into_iter().map(question).collect())
     }

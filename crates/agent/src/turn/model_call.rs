@@ -1,23 +1,43 @@
-//! One call of the model, with room made for it.
+//! The call of the model: the prompt, the tools it may call, the conversation within the tokens that are left, and its reply.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use planwright_core::conversation::{compaction, message_tokens, reply_tokens, token_budget};
-use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, Usage};
-use planwright_core::turn::{TurnInput, TurnLimit};
+use planwright_core::agents::SpecialistOptions;
+use planwright_core::conversation::{CountTokens as _, message_tokens, reply_tokens, token_budget};
+use planwright_core::gate::{
+    Caller, GateContext, GateDecision, authorize_asking, authorize_asking_person, decide_other_tool,
+};
+use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, ToolSpec, Usage};
+use planwright_core::plan::PlanStyle;
+use planwright_core::prompt::{self, PlanLine};
+use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
+use planwright_core::turn::{Purpose, TurnInput, TurnLimit};
+use planwright_engine::ledger::LedgerResult;
 use planwright_engine::model::{Listener, ModelError, ModelErrorKind};
 
 use super::abort::TurnAbort;
-use super::request::Frame;
 use super::runner::TurnRunner;
+use super::{ask_agent, ask_person};
+use crate::agent_context::AgentContext;
 use crate::catch_panic::catch_panic;
 use crate::session::progress::{Progress, ProgressSender};
+use crate::state::{AdvertisedTools, ToolsKey};
+use crate::tools::PlanTools;
 
 /// The number of times that a request is made shorter because the model says that it is too long.
 const MAX_TIGHTENED: u32 = 3;
 
 const NUDGE: &str = "[Your last reply was empty. Answer the person, or call a tool.]";
+
+/// The number of finished plans that the prompt names.
+const FINISHED: usize = 5;
+/// The smallest number of tokens for a conversation.
+pub(super) const MIN_ROOM: u32 = 512;
+/// The most tokens for the answer.
+const MAX_OUTPUT: u32 = 16_384;
 
 impl TurnRunner<'_> {
     /// One call of the model. `None` if the model says that the request is too long; the next one is shorter.
@@ -26,7 +46,7 @@ impl TurnRunner<'_> {
         self.read_memory().await?;
         frame.room = frame.room.saturating_sub(self.memory_tokens());
         frame.room >>= self.tightened;
-        self.make_room(&frame).await?;
+        self.make_room(frame.room).await?;
         let asked = u64::from(frame.fixed) + u64::from(self.conversation.tokens());
         let mut reply = match self.call_model(frame).await? {
             Ok(reply) => reply,
@@ -43,25 +63,6 @@ impl TurnRunner<'_> {
             reply.usage = Usage { input_tokens: asked, output_tokens: tokens.into() };
         }
         Ok(Some(TurnInput::Replied { reply, tokens }))
-    }
-
-    /// Summarises the older part of the conversation when it takes more than three quarters of the room there is.
-    async fn make_room(&mut self, frame: &Frame) -> Result<(), TurnAbort> {
-        // A turn apart from the conversation is not summarised; its newest messages are sent as far as they fit.
-        if !self.turn.purpose.is_conversation() || self.conversation.tokens() <= frame.room / 4 * 3 {
-            return Ok(());
-        }
-        let Some(cut) = compaction::cut(&self.conversation, frame.room / 3) else { return Ok(()) };
-        self.context.progress.send(Progress::Compacting);
-        let compaction = tokio::select! {
-            biased;
-            abort = self.interrupted() => return Err(abort),
-            compaction = self.turns.requests.summarize(&self.conversation, &cut, frame.room) => compaction,
-        };
-        let messages = compaction.messages;
-        self.compact(compaction).await?;
-        self.context.progress.send(Progress::Compacted { messages });
-        Ok(())
     }
 
     /// Refuses a call beyond those that the system makes within a minute by itself.
@@ -133,4 +134,172 @@ impl Listener for ReplyListener<'_> {
         self.take();
         self.progress.send(Progress::Again { why: why.to_owned(), wait });
     }
+}
+
+/// The part of a request besides the conversation.
+#[derive(Debug)]
+pub(super) struct Frame {
+    system: String,
+    tools: Arc<[ToolSpec]>,
+    /// The tokens of prompt and tools, those of the tools estimated.
+    fixed: u32,
+    /// The tokens that are left for the conversation.
+    pub(super) room: u32,
+    max_output_tokens: u32,
+}
+
+/// Makes the requests to the model: prompt, tools, and the tokens that are left for the conversation.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestBuilder {
+    pub(super) agent: Arc<AgentContext>,
+}
+
+impl RequestBuilder {
+    pub(super) fn new(agent: &Arc<AgentContext>) -> Self {
+        Self { agent: Arc::clone(agent) }
+    }
+
+    /// The tools that pass the gate in this situation, and of a specialist only those that it may use.
+    pub(crate) fn advertised(
+        &self,
+        situation: &GateContext,
+        session: &SessionIdentity,
+        options: Option<SpecialistOptions>,
+    ) -> Arc<AdvertisedTools> {
+        let key = ToolsKey {
+            situation: *situation,
+            policy: self.agent.policy_of(session),
+            permitted: options.and_then(|options| options.tools),
+            tools: self.agent.toolbox.iter().collect(),
+        };
+        self.agent.advertised_tools.get_or_make(key, |key| self.make_advertised(key))
+    }
+
+    fn make_advertised(&self, key: &ToolsKey) -> AdvertisedTools {
+        let (situation, agents) = (&key.situation, &key.policy.agents);
+        let plan_tools = PlanTools::new(self.agent.engine()).advertised_in(situation, agents).into_iter().map(|tool| {
+            ToolSpec { name: tool.name.to_owned(), description: tool.description, input_schema: tool.input_schema }
+        });
+        let options = SpecialistOptions { tools: key.permitted.clone(), ..SpecialistOptions::default() };
+        let others = key.tools.iter().filter(|tool| {
+            let name = &tool.spec().name;
+            !matches!(decide_other_tool(situation, name, tool.effect()), GateDecision::Deny(_))
+                && options.permits_tool(name)
+        });
+        let ask = authorize_asking(situation).is_ok().then(|| ask_agent::spec(agents));
+        let ask_person = authorize_asking_person(situation).is_ok().then(ask_person::spec);
+        let specs = plan_tools.chain(ask).chain(ask_person).chain(others.map(|tool| tool.spec().clone())).collect();
+        AdvertisedTools::new(specs)
+    }
+
+    /// The context of the gate in a turn with this purpose.
+    pub(super) fn situation(&self, snapshot: &Snapshot, purpose: &Purpose) -> GateContext {
+        let policy = self.agent.engine().policy();
+        let apart = |caller, status| GateContext {
+            style: Some(PlanStyle::Build),
+            status,
+            caller,
+            document_tools: policy.document_tools,
+            workbook: GateContext::of(snapshot, policy, caller).workbook,
+            has_goals: false,
+        };
+        match purpose {
+            Purpose::Answer | Purpose::Document { .. } | Purpose::Run(_) => {
+                GateContext::of(snapshot, policy, Caller::Conversation)
+            }
+            Purpose::Step { plan, .. } => apart(Caller::Execution, snapshot.plan(plan).map(|plan| plan.status)),
+            Purpose::Question { .. } => apart(Caller::Specialist, snapshot.active().map(|plan| plan.status)),
+        }
+    }
+
+    async fn system(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<String> {
+        let policy = self.agent.policy_of(&snapshot.identity);
+        let agents = &policy.agents;
+        let mut text = match purpose {
+            Purpose::Answer | Purpose::Document { .. } | Purpose::Run(_) => {
+                let finished = self.finished_plans(snapshot).await?;
+                let workbook = self.agent.engine().workbook_middleware().hint(snapshot).await;
+                let mut text = prompt::system(snapshot, &finished, agents.specialists(), workbook.as_deref());
+                if let Some(template) = policy.plan_template.as_ref().filter(|_| writes_document(snapshot)) {
+                    text.push_str(&prompt::template_block(template));
+                }
+                text
+            }
+            Purpose::Step { agent, .. } => prompt::specialist::doing(agents.assignable(agent)?),
+            Purpose::Question { agent, .. } => prompt::specialist::asked(agents.assignable(agent)?),
+        };
+        let workspace = snapshot.session.as_ref().map(|session| &session.workspace);
+        if let Some((workspace, path)) = workspace.and_then(|workspace| Some((workspace, workspace.project()?))) {
+            let guide = self.agent.files.guide(workspace).await;
+            text.push_str(&prompt::project_block(path, guide.as_ref()));
+        }
+        Ok(text)
+    }
+
+    pub(super) async fn frame(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<Frame> {
+        let system = self.system(snapshot, purpose).await?;
+        self.agent.toolbox.refresh().await;
+        let options = self.agent.specialist_options(&snapshot.identity, purpose);
+        let tools = self.advertised(&self.situation(snapshot, purpose), &snapshot.identity, options);
+        let context = self.agent.context_tokens_of(&*self.agent.model_for(&snapshot.identity, purpose));
+        let max_output_tokens = output_tokens(context);
+        let fixed = self.agent.tokens.count_known(&system).saturating_add(tools.tokens);
+        let room = context.saturating_sub(max_output_tokens).saturating_sub(fixed);
+        Ok(Frame { system, tools: Arc::clone(&tools.specs), fixed, room, max_output_tokens })
+    }
+
+    /// The plans of the session that are over, the newest first.
+    async fn finished_plans(&self, snapshot: &Snapshot) -> LedgerResult<Vec<PlanLine>> {
+        let made = snapshot.session.as_ref().map_or(0, |session| session.plans_made);
+        if made == 0 {
+            return Ok(Vec::new());
+        }
+        let active = snapshot.active().map(|plan| plan.number);
+        let page = self.agent.engine().plans().list(&snapshot.identity, None, 4 * FINISHED as u32).await?;
+        let over = page.items.into_iter().filter(|plan| plan.status.is_final() && Some(plan.number) != active);
+        let lines = over.map(|plan| PlanLine { number: plan.number, status: plan.status, title: plan.title });
+        Ok(lines.take(FINISHED).collect())
+    }
+
+    /// The tokens of a message. A message that leaves too little room for the answer is refused before it is stored.
+    pub(crate) async fn check_room(&self, snapshot: &Snapshot, text: &str) -> LedgerResult<u32> {
+        let tokens = self.agent.tokens.count(text);
+        // The replies and results of the turn need room as well.
+        let frame = self.frame(snapshot, &Purpose::Answer).await?;
+        let (most, context) = (frame.room / 2, self.agent.context_tokens());
+        if tokens <= most {
+            return Ok(tokens);
+        }
+        if frame.room < MIN_ROOM {
+            let needed = smallest_context(frame.fixed + 2 * MIN_ROOM);
+            return Err(Refusal::limit(format!(
+                "A context of {context} tokens is too small: the prompt and the tools alone take about {}. \
+                 Set `context_tokens` to {needed} or more, if the model takes that much.",
+                frame.fixed
+            ))
+            .into());
+        }
+        Err(Refusal::limit(format!(
+            "The message has about {tokens} tokens; with a context of {context} at most {most} are taken. \
+             Put long text into a file, or raise `context_tokens` if the model takes more."
+        ))
+        .into())
+    }
+}
+
+/// Whether the model may write a document now.
+fn writes_document(snapshot: &Snapshot) -> bool {
+    let mode = snapshot.session.as_ref().map(|session| &session.plan_mode);
+    let document = mode.is_some_and(|mode| mode.enabled && mode.style == PlanStyle::Document);
+    document && snapshot.active().is_none_or(|plan| plan.approval.is_none())
+}
+
+/// The tokens for the answer.
+pub(super) fn output_tokens(context: u32) -> u32 {
+    (context / 4).min(MAX_OUTPUT)
+}
+
+/// The smallest context in which so many tokens are left besides those for the answer.
+fn smallest_context(besides_answer: u32) -> u32 {
+    besides_answer.saturating_add((besides_answer / 3).min(MAX_OUTPUT))
 }

@@ -9,13 +9,13 @@ use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::refusal::Refusal;
 use planwright_core::turn::{PendingCall, Purpose, ToolOutcome};
 use planwright_core::visible::quoted;
-use planwright_engine::tools::Arguments;
 use serde_json::Value;
 
 use super::abort::TurnAbort;
 use super::runner::TurnRunner;
 use super::tool_call::refused;
 use crate::permission::{ApprovedCalls, counted, denied};
+use crate::tool_schema::Arguments;
 use crate::toolbox::Tool;
 
 impl TurnRunner<'_> {

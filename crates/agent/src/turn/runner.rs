@@ -24,7 +24,7 @@ use crate::agent_context::AgentContext;
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::TurnOutcome;
 use crate::session::shutdown::shutting_down;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 use crate::state::CachedConversation;
 
 /// Everything one turn works with.

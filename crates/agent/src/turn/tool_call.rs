@@ -17,7 +17,6 @@ use planwright_core::upstream::ServerName;
 use planwright_core::visible::{quoted, visible};
 use planwright_engine::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use planwright_engine::submitter::SubmitRequest;
-use planwright_engine::tools::{Arguments, AssignedStep, CallContext, is_paused};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -26,7 +25,9 @@ use super::runner::TurnRunner;
 use crate::catch_panic::catch_panic;
 use crate::change_tracker::{ChangeTracker, done_before};
 use crate::session::progress::Progress;
+use crate::tool_schema::Arguments;
 use crate::toolbox::ToolContext;
+use crate::tools::{self, AssignedStep, CallContext, PlanTools, is_paused};
 
 /// The largest result of one call that the model is sent.
 const MAX_TOKENS: u32 = 16_000;
@@ -128,7 +129,7 @@ impl TurnRunner<'_> {
             GateDecision::Record => {
                 let request = self.call_request(pending)?;
                 let context = CallContext { snapshot: &self.snapshot, caller: Caller::Conversation };
-                let answer = agent.engine().tools().record_call(request, context, name, arguments).await;
+                let answer = PlanTools::new(agent.engine()).record_call(request, context, name, arguments).await;
                 let answer = self.note(answer.map(|(value, committed)| (value, Some(committed))))?;
                 Ok(outcome_of(answer, ToolStatus::Planned))
             }
@@ -225,7 +226,7 @@ impl TurnRunner<'_> {
             return Ok(refused(&refusal));
         }
         let executing = self.snapshot.active().is_some_and(|plan| plan.status == PlanStatus::Executing);
-        let tools = self.agent.engine().tools();
+        let tools = PlanTools::new(self.agent.engine());
         // A person may have changed the plan since the last commit of this turn.
         let reads = matches!(tool, PlanTool::Get | PlanTool::List);
         let fresh = if reads { Some(tools.snapshot(&self.session).await?) } else { None };
@@ -253,7 +254,7 @@ impl TurnRunner<'_> {
     ) -> Result<ToolOutcome, TurnAbort> {
         let caller = self.situation().caller;
         let answer =
-            Box::pin(self.agent.engine().workbook_tools().call(self.call_request(pending)?, caller, tool, arguments))
+            Box::pin(tools::workbook::call(self.agent.engine(), self.call_request(pending)?, caller, tool, arguments))
                 .await;
         let answer = self.note(answer)?;
         Ok(outcome_of(answer, ToolStatus::Done))
@@ -268,7 +269,7 @@ impl TurnRunner<'_> {
         let caller = self.situation().caller;
         let request = self.call_request(pending)?;
         let run = self.turn.purpose.run();
-        let answer = Box::pin(self.agent.engine().memory_tools().call(request, caller, run, tool, arguments)).await;
+        let answer = Box::pin(tools::memory::call(self.agent.engine(), request, caller, run, tool, arguments)).await;
         let answer = self.note(answer)?;
         Ok(outcome_of(answer, ToolStatus::Done))
     }
@@ -281,7 +282,7 @@ impl TurnRunner<'_> {
     ) -> Result<ToolOutcome, TurnAbort> {
         let (caller, run) = (self.situation().caller, self.turn.purpose.run());
         let request = self.call_request(pending)?;
-        let answer = Box::pin(self.agent.engine().auto_tools().call(request, caller, run, tool, arguments)).await;
+        let answer = Box::pin(tools::auto::call(self.agent.engine(), request, caller, run, tool, arguments)).await;
         let answer = self.note(answer)?;
         Ok(outcome_of(answer, ToolStatus::Done))
     }
@@ -297,7 +298,8 @@ impl TurnRunner<'_> {
         if let Err(refusal) = authorize_plan_tool(&self.situation(), tool) {
             return Ok(refused(&refusal));
         }
-        let answer = self.agent.engine().tools().report_on_step(self.call_request(pending)?, given, arguments).await;
+        let answer =
+            PlanTools::new(self.agent.engine()).report_on_step(self.call_request(pending)?, given, arguments).await;
         let mut ended = false;
         let answer = answer.map(|(value, status, committed)| {
             ended = status.is_settled();

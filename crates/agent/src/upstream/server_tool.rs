@@ -10,7 +10,6 @@ use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::upstream::{ServerName, UpstreamTool};
 use planwright_core::visible::{quoted, visible};
-use planwright_engine::tool_schema::Arguments;
 use planwright_engine::upstream::{CallEvent, CallEventSender, CallObserver, ClientKey};
 use planwright_engine::upstream::{UpstreamError, UpstreamServer};
 use serde_json::{Value, json};
@@ -18,6 +17,7 @@ use tokio::time::Instant;
 
 use super::answer;
 use super::upstream_tools::Shared;
+use crate::tool_schema::Arguments;
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 
 /// The time between two lines of progress that a person is shown.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use planwright_agent::Agent;
 use planwright_agent::plan_export::PlanExport;
 use planwright_agent::session::input::{Approving, BeginWork, Input, Request};
+use planwright_agent::tools::ExternalTools;
 use planwright_core::actor::Actor;
 use planwright_core::ids::RequestId;
 use planwright_core::plan::export::ExportedPlan;
@@ -209,7 +210,7 @@ async fn an_edit_is_taken_before_an_external_agent_writes() {
     let before = exported.world.plan(1).await;
     edit(&exported.only_file(), "- [ ] Knead", "- [ ] Knead for ten minutes");
     let arguments = json!({ "plan_markdown": SECOND, "expected_digest": before.digest() });
-    let (tools, by) = (exported.world.engine().external_tools(), Actor::agent("codex", "mcp"));
+    let (tools, by) = (ExternalTools::new(exported.world.engine()), Actor::agent("codex", "mcp"));
     let arguments = arguments.as_object().unwrap().clone();
     let call = tools.call(&exported.world.session, &by, "plan_set_content", arguments, &|_| false);
     let refused = call.await.outcome.unwrap_err();

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use planwright_agent::tools::{ExternalTools, PlanTools};
 use planwright_core::actor::Actor;
 use planwright_core::agents::{AgentRegistry, Specialist, SpecialistOptions};
 use planwright_core::plan::template::PlanTemplate;
@@ -121,7 +122,7 @@ async fn a_project_brings_specialists_and_only_its_sessions_have_them() {
     engine.sessions().ensure_plan_mode(&other, &person(), Some(PlanStyle::Build)).await.unwrap();
     let call = |tool: &'static str, arguments: Value| {
         let (engine, other) = (engine.clone(), other.clone());
-        async move { engine.tools().call(&other, &person(), tool, arguments.as_object().unwrap().clone()).await }
+        async move { PlanTools::new(&engine).call(&other, &person(), tool, arguments.as_object().unwrap().clone()).await }
     };
     call("plan_create_draft", json!({"goal": "Bread"})).await.unwrap();
     let refused = call("plan_add_step", json!({"description": "Bake", "agent": "baker"})).await.unwrap_err();
@@ -140,8 +141,8 @@ async fn tools_name_the_specialists_of_their_session() {
         engine.sessions().ensure_plan_mode(session, &person(), Some(PlanStyle::Build)).await.unwrap();
     }
     for (session, has_baker) in [(&other, false), (&world.session, true), (&other, false)] {
-        let own = engine.tools().advertised(session).await.unwrap();
-        let external = engine.external_tools().advertised(session).await.unwrap();
+        let own = PlanTools::new(engine).advertised(session).await.unwrap();
+        let external = ExternalTools::new(engine).advertised(session).await.unwrap();
         for tools in [own, external] {
             let add = tools.iter().find(|tool| tool.name == "plan_add_step").unwrap();
             assert_eq!(add.description.contains("baker"), has_baker, "{session}: {}", add.description);
@@ -213,7 +214,7 @@ async fn an_external_agent_is_told_what_the_projects_template_says_now() {
     let world = World::new([]).await;
     choose(&world, project.path()).await;
     world.send("/plan on document").await;
-    let tools = world.engine().external_tools();
+    let tools = ExternalTools::new(world.engine());
     let write = async |text: &str| {
         let arguments = json!({ "plan_markdown": text }).as_object().unwrap().clone();
         let by = Actor::agent("codex", "mcp");

@@ -12,7 +12,7 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::workspace::{ChangeOrigin, ChangedPaths, Undo, Workspace};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::Arguments;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 use tempfile::TempDir;

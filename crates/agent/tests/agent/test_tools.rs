@@ -8,7 +8,7 @@ use planwright_agent::toolbox::{Tool, ToolAnswer, ToolContext};
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::Refusal;
-use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::Arguments;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 

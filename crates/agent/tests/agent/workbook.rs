@@ -11,6 +11,7 @@ mod two_processes;
 use std::fs;
 use std::path::PathBuf;
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::refusal::Refusal;
 use planwright_core::workbook::{DocumentKind, Workbook};
@@ -74,7 +75,7 @@ impl World {
 
 pub(crate) async fn call(engine: &Engine, world: &World, tool: &str, arguments: Value) -> Result<Value, Refusal> {
     let Value::Object(arguments) = arguments else { panic!("{arguments}") };
-    engine.tools().call(&world.session, &agent(), tool, arguments).await
+    PlanTools::new(engine).call(&world.session, &agent(), tool, arguments).await
 }
 
 pub(crate) fn agent() -> Actor {

@@ -16,8 +16,9 @@ use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    ApprovalStore, ChatStore, Committed, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseStore, LedgerError,
-    LedgerResult, MemoryStore, MemoryVector, Page, PlanStore, PlanSummary, SessionStore, StoredSession, Submission,
+    ApprovalStore, ChatStore, Committed, CommittedRequest, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseStore,
+    LedgerError, LedgerResult, MemoryStore, MemoryVector, Page, PlanStore, PlanSummary, SessionStore, StoredSession,
+    Submission,
 };
 use planwright_engine::version_index::{VersionIndexEntry, apply_and_index};
 
@@ -147,8 +148,13 @@ impl SessionStore for ProcessLedger {
         self.operate("snapshot", &session.to_string(), |state, _| Ok(state.snapshot(session, plan))).await
     }
 
-    async fn is_request_known(&self, request: &RequestId) -> LedgerResult<bool> {
-        let look = |state: &mut State, _: &mut Random| Ok(state.is_request_known(request));
+    async fn find_request(
+        &self,
+        session: &SessionIdentity,
+        request: &RequestId,
+    ) -> LedgerResult<Option<CommittedRequest>> {
+        let world = &self.process.world;
+        let look = |state: &mut State, _: &mut Random| Ok(state.find_request(world, session, request));
         self.operate("request", request.as_str(), look).await
     }
 

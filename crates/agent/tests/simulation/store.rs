@@ -55,12 +55,6 @@ pub(crate) struct Kept {
     pub(crate) last_written: u64,
 }
 
-impl State {
-    pub(crate) fn is_request_known(&self, request: &RequestId) -> bool {
-        self.requests.contains_key(request)
-    }
-}
-
 impl Store {
     pub(crate) fn new(world: &Arc<World>) -> Arc<Self> {
         Arc::new(Self { world: Arc::clone(world), state: Mutex::default() })

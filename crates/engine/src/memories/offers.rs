@@ -58,7 +58,7 @@ impl Memories {
     }
 
     /// What the reader of this chain is offered: a run sees what it may also read.
-    pub(crate) async fn offers_in(&self, chain: &ScopeChain) -> LedgerResult<Vec<MemoryOffer>> {
+    pub async fn offers_in(&self, chain: &ScopeChain) -> LedgerResult<Vec<MemoryOffer>> {
         let scopes = chain.scopes();
         let mut offers = self.offers(chain.session()).await?;
         offers.retain(|offer| scopes.contains(&offer.scope));
@@ -70,7 +70,8 @@ impl Memories {
         Ok(find(self.offers(session).await?, session, reference)?)
     }
 
-    pub(crate) async fn find_offer_in(&self, chain: &ScopeChain, reference: &str) -> LedgerResult<MemoryOffer> {
+    /// The same, of what the reader of this chain is offered.
+    pub async fn find_offer_in(&self, chain: &ScopeChain, reference: &str) -> LedgerResult<MemoryOffer> {
         Ok(find(self.offers_in(chain).await?, chain.session(), reference)?)
     }
 
@@ -79,7 +80,7 @@ impl Memories {
         Ok(self.accept_as(self.submitter.request(session, by), offer).await?.0)
     }
 
-    pub(crate) async fn accept_as(
+    pub async fn accept_as(
         &self,
         request: SubmitRequest<'_>,
         offer: MemoryOffer,

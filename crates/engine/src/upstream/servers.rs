@@ -9,11 +9,13 @@ use async_trait::async_trait;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use planwright_core::plan::Digest;
 use planwright_core::upstream::{AnnotationTrust, ServerName, UpstreamTool, list_digest};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
 use super::call_events::CallObserver;
-use crate::tool_schema::Arguments;
+
+/// The arguments of one call.
+pub type Arguments = Map<String, Value>;
 
 /// Connections to the configured servers. A server is started by the first call that needs it.
 #[async_trait]

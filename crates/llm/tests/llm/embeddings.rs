@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use axum::http::StatusCode;
 use axum::routing::post;
 use axum::{Json, Router};
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::memory::ranking::Factor;
 use planwright_core::memory::{NewMemory, ScopeChain};
@@ -141,7 +142,10 @@ async fn the_answer_of_the_tool_says_that_only_words_were_compared() {
     let (service, folder) = (Service::start().await, tempfile::tempdir().unwrap());
     let search = async |engine: &Engine, query: &str| {
         let arguments = json!({ "query": query }).as_object().unwrap().clone();
-        engine.tools().call(&session(ONE), &Actor::agent("the agent", "cli"), "memory_search", arguments).await.unwrap()
+        PlanTools::new(engine)
+            .call(&session(ONE), &Actor::agent("the agent", "cli"), "memory_search", arguments)
+            .await
+            .unwrap()
     };
     let engine = service.engine(&folder).await;
     save(&engine, ONE, "Ada has a kitten called Mina.").await;

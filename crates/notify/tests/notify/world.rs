@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use planwright_agent::Agent;
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::presence::Presence;
 use planwright_core::session::SessionIdentity;
@@ -180,7 +181,7 @@ impl World {
         let content = json!({ "plan_markdown": format!("- [ ] work of {key}"), "title": format!("Plan of {key}") });
         let agent = Actor::agent("scripted", "test");
         let content = content.as_object().unwrap().clone();
-        self.agent.engine().tools().call(&session, &agent, "plan_set_content", content).await.unwrap();
+        PlanTools::new(self.agent.engine()).call(&session, &agent, "plan_set_content", content).await.unwrap();
         session
     }
 

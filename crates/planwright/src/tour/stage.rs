@@ -1,5 +1,6 @@
 //! Runs the tour: the person's commands are parsed and run as if they were typed, the agent's calls go to the engine.
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
@@ -118,7 +119,7 @@ impl Stage {
         }
         self.screen.print(&text)?;
         let agent = Actor::agent("tour-agent", "mcp");
-        Ok(self.engine.tools().call(session, &agent, tool, arguments).await)
+        Ok(PlanTools::new(&self.engine).call(session, &agent, tool, arguments).await)
     }
 
     /// Text with line breaks is shown with them.

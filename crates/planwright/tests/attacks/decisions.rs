@@ -1,5 +1,6 @@
 //! What else a person decides: permissions, tools of MCP servers, steps whose result is unknown, and what an archive brings.
 
+use planwright_agent::tools::ExternalTools;
 use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
 use planwright_core::ask::{AskSubject, CallToPermit};
@@ -178,7 +179,7 @@ pub(crate) fn make_uncertain(stage: &mut Stage) {
             [("plan_add_call", json!({ "tool": "send_mail", "arguments": {} })), ("plan_finalize", json!({}))]
         {
             let Value::Object(arguments) = arguments else { unreachable!("they are objects") };
-            let answer = engine.external_tools().call(&session, &agent, tool, arguments, &|_| false).await;
+            let answer = ExternalTools::new(&engine).call(&session, &agent, tool, arguments, &|_| false).await;
             answer.outcome.unwrap();
         }
     });

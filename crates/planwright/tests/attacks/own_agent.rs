@@ -1,5 +1,6 @@
 //! Planwright's own agent at the sandbox level `open`: a command of it leaves the processes that it is known by, and approves.
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
 use planwright_core::plan::PlanStyle;
@@ -28,7 +29,7 @@ fn draft_command(stage: &Stage, line: &str) {
         engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Collect).await.unwrap();
         for (tool, arguments) in [("run_command", json!({ "command": line })), ("plan_finalize", json!({}))] {
             let arguments = arguments.as_object().cloned().unwrap();
-            engine.tools().call(&session, &agent, tool, arguments).await.unwrap();
+            PlanTools::new(&engine).call(&session, &agent, tool, arguments).await.unwrap();
         }
     });
 }

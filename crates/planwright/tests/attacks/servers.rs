@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use planwright_agent::tools::ExternalTools;
 use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStyle;
 use planwright_core::presence::Presence;
@@ -110,7 +111,8 @@ pub(crate) fn draft_by_own_agent(stage: &Stage, session: &str) {
         engine.sessions().open(&session, &person).await.unwrap();
         engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Document).await.unwrap();
         let Value::Object(arguments) = json!({ "plan_markdown": PLAN }) else { unreachable!("it is an object") };
-        let answer = engine.external_tools().call(&session, &agent, "plan_set_content", arguments, &|_| false).await;
+        let answer =
+            ExternalTools::new(&engine).call(&session, &agent, "plan_set_content", arguments, &|_| false).await;
         answer.outcome.unwrap();
     });
 }

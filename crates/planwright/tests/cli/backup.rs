@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, ExecutionCommand};
 use planwright_core::plan::PlanStyle;
@@ -156,7 +157,7 @@ fn a_session_is_restored_with_less_memory_than_its_journal_takes() {
         for version in 0..150 {
             let arguments = json!({ "plan_markdown": format!("# Version {version}\n\n{line}\n") });
             let arguments = arguments.as_object().cloned().unwrap();
-            engine.tools().call(&session, &by, "plan_set_content", arguments).await.unwrap();
+            PlanTools::new(&engine).call(&session, &by, "plan_set_content", arguments).await.unwrap();
         }
     });
     let archive = backup(&world);
@@ -380,8 +381,8 @@ fn a_restored_execution_waits_for_a_person() {
     world.with_engine(async |engine| {
         let (agent, person) = (Actor::agent("rehearsal", "web"), Actor::person("ada", "web"));
         let arguments = json!({ "path": "a.txt", "content": "x" }).as_object().cloned().unwrap();
-        engine.tools().call(&session, &agent, "write_file", arguments).await.unwrap();
-        engine.tools().call(&session, &agent, "plan_finalize", serde_json::Map::new()).await.unwrap();
+        PlanTools::new(&engine).call(&session, &agent, "write_file", arguments).await.unwrap();
+        PlanTools::new(&engine).call(&session, &agent, "plan_finalize", serde_json::Map::new()).await.unwrap();
         let plan = engine.plans().active(&session).await.unwrap();
         engine.plans().approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
         let start = Command::Execution(ExecutionCommand::Start { plan: plan.id.clone() });

@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::ask::{AskSubject, CallToPermit, Question};
 use planwright_core::command::{Command, TurnCommand};
@@ -25,9 +26,9 @@ fn with_calls(count: usize) -> World {
         for number in 1..=count {
             let arguments = json!({ "path": format!("{number}.txt"), "content": "x" });
             let arguments = arguments.as_object().cloned().unwrap();
-            engine.tools().call(&session, &agent, "write_file", arguments).await.unwrap();
+            PlanTools::new(&engine).call(&session, &agent, "write_file", arguments).await.unwrap();
         }
-        engine.tools().call(&session, &agent, "plan_finalize", serde_json::Map::new()).await.unwrap();
+        PlanTools::new(&engine).call(&session, &agent, "plan_finalize", serde_json::Map::new()).await.unwrap();
     });
     world
 }

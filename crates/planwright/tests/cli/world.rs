@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::policy::{Policy, StandingApproval};
@@ -138,7 +139,7 @@ impl World {
         let session: SessionIdentity = session.parse().unwrap();
         let arguments = arguments.as_object().cloned().unwrap();
         self.with_engine(async |engine| {
-            engine.tools().call(&session, &Actor::agent("claude", "mcp"), tool, arguments).await
+            PlanTools::new(&engine).call(&session, &Actor::agent("claude", "mcp"), tool, arguments).await
         })
     }
 

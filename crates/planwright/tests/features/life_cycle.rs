@@ -2,6 +2,7 @@
 //! then everything is tried on it.
 
 use cucumber::{given, then, when};
+use planwright_agent::tools::PlanTools;
 use planwright_core::command::{AfterApproval, Command, Decision};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::gate::ToolEffect;
@@ -156,7 +157,7 @@ async fn calls(world: &mut World, tool: &str, arguments: Value) {
     } else {
         let arguments = arguments.as_object().cloned().expect("an object");
         let by = crate::world::agent();
-        let answer = world.engine.tools().call(&world.session(), &by, tool, arguments).await;
+        let answer = PlanTools::new(&world.engine).call(&world.session(), &by, tool, arguments).await;
         note(world, tool, answer.err());
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use cucumber::gherkin::Step;
 use cucumber::{given, then, when};
+use planwright_agent::tools::PlanTools;
 use planwright_core::command::{AfterApproval, Command, Decision};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::approval::Selection;
@@ -144,7 +145,7 @@ async fn no_tools(world: &mut World) {
 
 #[then(expr = "the agent sees the tools {string}")]
 async fn sees(world: &mut World, tools: String) {
-    let advertised = world.engine.tools().advertised(&world.session()).await.expect("listed");
+    let advertised = PlanTools::new(&world.engine).advertised(&world.session()).await.expect("listed");
     // The tools for memory, goals, tasks and the diary are always there.
     let always = |name: &&str| ["memory_", "goal_", "task_", "diary_"].iter().any(|prefix| name.starts_with(prefix));
     let names: Vec<_> = advertised.iter().map(|tool| tool.name).filter(|name| !always(name)).collect();
@@ -153,7 +154,7 @@ async fn sees(world: &mut World, tools: String) {
 
 #[then(expr = "the tool {string} requires {string}")]
 async fn requires(world: &mut World, name: String, argument: String) {
-    let advertised = world.engine.tools().advertised(&world.session()).await.expect("listed");
+    let advertised = PlanTools::new(&world.engine).advertised(&world.session()).await.expect("listed");
     let tool = advertised.iter().find(|tool| tool.name == name).expect("advertised");
     assert_eq!(tool.input_schema["required"], json!([argument]));
 }

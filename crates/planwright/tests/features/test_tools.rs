@@ -10,7 +10,7 @@ use planwright_agent::toolbox::{Tool, ToolAnswer, ToolContext, Toolbox};
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::Arguments;
 use planwright_llm::scripted::Gate;
 use serde_json::{Value, json};
 use tokio::sync::watch;

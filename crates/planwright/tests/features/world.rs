@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::event::Event;
 use planwright_core::journal::Entry;
@@ -110,7 +111,7 @@ impl World {
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) {
         self.note_journal().await;
         let arguments = arguments.as_object().cloned().expect("arguments are an object");
-        self.answer = self.engine.tools().call(&self.session(), &agent(), tool, arguments).await;
+        self.answer = PlanTools::new(&self.engine).call(&self.session(), &agent(), tool, arguments).await;
     }
 
     pub(crate) async fn write_plan(&mut self, markdown: &str) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::plan_steps::plan_steps;
@@ -43,7 +44,10 @@ async fn a_mix_on_one_session(store: Store) {
         callers.push(tokio::spawn(async move {
             for n in 0..EACH {
                 let arguments = json!({ "by": format!("{name}-{n}") }).as_object().cloned().unwrap();
-                engine.tools().call(&session, &Actor::agent(name, "library"), "touch", arguments).await.unwrap();
+                PlanTools::new(&engine)
+                    .call(&session, &Actor::agent(name, "library"), "touch", arguments)
+                    .await
+                    .unwrap();
             }
         }));
     }

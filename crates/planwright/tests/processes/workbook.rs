@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use planwright_agent::toolbox::files::{FileLimits, FileTools};
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::DocumentKind;
@@ -31,7 +32,7 @@ async fn begun(store: &Store, data: &Path) -> (SessionIdentity, PathBuf) {
     engine.sessions().open(&session, &ada).await.unwrap();
     engine.workbooks().switch_planning_files(&session, &ada, true).await.unwrap();
     let arguments = json!({ "task_title": "Work" }).as_object().unwrap().clone();
-    engine.tools().call(&session, &ada, "init_plan", arguments).await.unwrap();
+    PlanTools::new(&engine).call(&session, &ada, "init_plan", arguments).await.unwrap();
     let folder = data.join("users").join(session.folder_name()).join("plan");
     (session, folder)
 }

@@ -1,5 +1,6 @@
 //! Clients that do not read cost the server little, however much there is to tell them.
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStyle;
 use serde_json::json;
@@ -26,7 +27,7 @@ async fn clients_that_do_not_read_are_cut_off_and_cost_little() {
     for n in 0..ENTRIES {
         let text = format!("# Version {n}\n\n{}", "x".repeat(ENTRY as usize));
         let arguments = json!({ "plan_markdown": text }).as_object().cloned().unwrap();
-        engine.tools().call(&session(KEY), &by, "plan_set_content", arguments).await.unwrap();
+        PlanTools::new(&engine).call(&session(KEY), &by, "plan_set_content", arguments).await.unwrap();
     }
     let before = server.most_memory();
     let mut clients = Vec::new();

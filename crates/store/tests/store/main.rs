@@ -178,6 +178,7 @@ contract! {
         the_same_request_sent_many_times_at_once_is_carried_out_once,
         the_same_opening_sent_many_times_at_once_opens_once,
         a_request_of_another_session_is_a_conflict,
+        what_a_request_wrote_is_found_in_its_session,
         a_refused_request_may_be_sent_again,
     }
     concurrency {

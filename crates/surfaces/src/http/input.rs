@@ -2,7 +2,7 @@
 
 use planwright_agent::session::input::{ChatLocation, Input, Request};
 use planwright_agent::session::outcome::{Answer, Outcome};
-use planwright_agent::session::progress::{Decided, Progress, ProgressStream, ProgressUpdate};
+use planwright_agent::session::progress::{Decided, DecidedPlan, Progress, ProgressStream, ProgressUpdate};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use serde_json::Value;
@@ -71,29 +71,31 @@ pub(crate) async fn answer(
     }
 }
 
-/// Waits until the decision is on disk. The work that it leads to continues afterwards.
-pub(crate) async fn decided(stream: ProgressStream) -> ApiResult<Decided> {
-    match stream.decision().await? {
-        Ok(decided) => Ok(decided),
-        Err(outcome) => {
-            unless_refused(outcome)?;
-            Err(Refusal::new(RefusalCode::Internal, "The input ended without a decision.").into())
-        }
+/// Waits until the decision about a plan is on disk. The work that it leads to continues afterwards.
+pub(crate) async fn decided(stream: ProgressStream) -> ApiResult<DecidedPlan> {
+    match decision(stream).await? {
+        Decided::Plan(decided) => Ok(decided),
+        Decided::Ask(_) => Err(undecided()),
     }
 }
 
 /// Waits until an answer to an agent is on disk, and gives what a person reads about it.
-pub(crate) async fn answered(mut stream: ProgressStream) -> ApiResult<String> {
-    loop {
-        match stream.next().await {
-            ProgressUpdate::Progress(Progress::Said(text)) => return Ok(text),
-            ProgressUpdate::Progress(_) => {}
-            ProgressUpdate::Outcome(outcome) => {
-                outcome_view(outcome?)?;
-                return Err(Refusal::new(RefusalCode::Internal, "The input ended without an answer.").into());
-            }
-        }
+pub(crate) async fn answered(stream: ProgressStream) -> ApiResult<String> {
+    match decision(stream).await? {
+        Decided::Ask(message) => Ok(message),
+        Decided::Plan(_) => Err(undecided()),
     }
+}
+
+async fn decision(stream: ProgressStream) -> ApiResult<Decided> {
+    match stream.decision().await? {
+        Ok(decided) => Ok(decided),
+        Err(outcome) => unless_refused(outcome).and_then(|_| Err(undecided())),
+    }
+}
+
+fn undecided() -> ApiProblem {
+    Refusal::new(RefusalCode::Internal, "The input ended without a decision.").into()
 }
 
 /// Progress as every endpoint sends it.

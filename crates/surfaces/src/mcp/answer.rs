@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use planwright_agent::tool_schema::ToolDefinition;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::tools::ToolDefinition;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, JsonObject, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};

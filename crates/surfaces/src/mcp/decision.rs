@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use planwright_agent::tools::ExternalTools;
 use planwright_core::actor::Actor;
 use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, Risk};
 use planwright_core::plan::approval::Selection;
@@ -83,7 +84,7 @@ impl DecisionWait<'_> {
 
     async fn decision(&self) -> Result<Value, Refusal> {
         let mut decision =
-            self.engine.external_tools().decision(self.session).await.map_err(LedgerError::into_refusal)?;
+            ExternalTools::new(self.engine).decision(self.session).await.map_err(LedgerError::into_refusal)?;
         if decision["decided"] == false && decision["status"] == PlanStatus::Ready.as_str() {
             decision["message"] = json!(format!(
                 "No person has decided yet, and that is not an approval. They decide with `{}`.",

@@ -1,9 +1,9 @@
 //! A server for a program that could not start: it answers `initialize` and says in its instructions and in every result
 //! what is wrong. A client that finds no server at all tells its person nothing.
 
+use planwright_agent::tools::tools_of_style;
 use planwright_core::plan::PlanStyle;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_engine::tools::tools_of_style;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, DiscoverResult, InitializeRequestParams, InitializeResult,
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,

@@ -15,8 +15,7 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
-use planwright_engine::tools::Arguments;
-use planwright_engine::upstream::{CallEvent, CallEventSender, CallProgress, ClientKey, ServerQuestion};
+use planwright_engine::upstream::{Arguments, CallEvent, CallEventSender, CallProgress, ClientKey, ServerQuestion};
 use rmcp::model::{
     ElicitRequestParams, ElicitationAction, ElicitationSchema, EnumSchema, JsonObject, Tool, ToolAnnotations,
 };

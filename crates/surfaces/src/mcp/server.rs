@@ -5,13 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use planwright_agent::tools::{ExternalTools, tools_of_style};
 use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::tools::tools_of_style;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
     DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
@@ -279,7 +279,7 @@ impl ServerHandler for PlanServer {
         one_page(request, "tools")?;
         let advertised = async {
             let opened = self.entered(&context).await?;
-            self.engine().external_tools().advertised(&opened.identity).await
+            ExternalTools::new(self.engine()).advertised(&opened.identity).await
         };
         let own = match advertised.await {
             Ok(tools) => tools,

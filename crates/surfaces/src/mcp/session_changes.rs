@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_agent::tools::ExternalTools;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::feed::SessionWatch;
@@ -67,7 +68,7 @@ impl SessionChanges {
         let seq = stored.as_ref().map_or(0, |stored| stored.head.seq);
         if names.is_none() || seq != *self.seq.borrow() {
             let stored = stored.map(|stored| stored.session.into());
-            let offered = engine.external_tools().advertised_names(session, stored);
+            let offered = ExternalTools::new(engine).advertised_names(session, stored);
             if names.replace(offered.clone()).is_some_and(|before| before != offered) {
                 self.tools_changed();
             }

@@ -1,5 +1,6 @@
 //! A call of a tool: of a plan tool, or of an upstream tool through the gateway.
 
+use planwright_agent::tools::ExternalTools;
 use planwright_core::actor::Actor;
 use planwright_core::gate::PlanTool;
 use planwright_core::plan::{Plan, PlanStyle};
@@ -59,7 +60,7 @@ impl PlanServer {
         }
         let seconds = arguments.get("timeout_seconds").and_then(Value::as_u64);
         let is_upstream = |name: &str| self.shared.options.gateway.as_ref().is_some_and(|gateway| gateway.has(name));
-        let tools = self.engine().external_tools();
+        let tools = ExternalTools::new(self.engine());
         let mut answered = tools.call(&opened.identity, &by, name, arguments, &is_upstream).await;
         match (&mut answered.outcome, tool) {
             (Ok(decision), Some(PlanTool::AwaitDecision)) if decision["decided"] == false => {

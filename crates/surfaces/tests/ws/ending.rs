@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use planwright_agent::tools::PlanTools;
 use planwright_surfaces::http::Token;
 use serde_json::json;
 use tokio::net::TcpSocket;
@@ -18,7 +19,7 @@ async fn write_much(world: &World, times: usize) {
         let text = format!("# Version {n}\n\n{}", "x".repeat(500_000));
         let arguments = json!({ "plan_markdown": text }).as_object().cloned().unwrap();
         let by = planwright_core::actor::Actor::agent("claude", "mcp");
-        world.engine.tools().call(&session(SESSION), &by, "plan_set_content", arguments).await.unwrap();
+        PlanTools::new(&world.engine).call(&session(SESSION), &by, "plan_set_content", arguments).await.unwrap();
     }
 }
 

@@ -1,5 +1,6 @@
 //! The plan card and its buttons.
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::model::ModelMessage;
 use planwright_core::plan::PlanStatus;
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -229,10 +230,7 @@ async fn only_what_this_chat_was_shown_is_approved_in_words() {
     // The plan changes at another place, and the person types the approval here.
     let by = planwright_core::actor::Actor::agent("scripted", "mcp");
     let newer = json!({ "plan_markdown": "- [ ] something else", "title": "Tidy up" });
-    world
-        .agent
-        .engine()
-        .tools()
+    PlanTools::new(world.agent.engine())
         .call(&session, &by, "plan_set_content", newer.as_object().unwrap().clone())
         .await
         .unwrap();

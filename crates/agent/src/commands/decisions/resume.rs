@@ -14,7 +14,7 @@ use super::Decisions;
 use crate::execution::summary;
 use crate::session::input::Worker;
 use crate::session::outcome::Answer;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 
 /// The part of a request that continues an execution.
 const RESUME: &str = "resume";
@@ -75,7 +75,6 @@ impl Decisions {
 
     /// Refuses to release a step for a person who spoke before the last one ended: they have not seen it.
     async fn check_step_was_seen(&self, plan: &Plan, context: &InputContext) -> LedgerResult<()> {
-        let engine = self.agent.engine();
         let pause = plan.execution.as_ref().and_then(|execution| execution.pause);
         let Some(Pause::Paused { at, after_step: Some(after), .. }) = pause else { return Ok(()) };
         if context.request.received_at.is_none_or(|received| received >= at) {
@@ -83,7 +82,7 @@ impl Decisions {
         }
         // A request that is sent again gets the outcome of the first time.
         if let Some(part) = context.request.part(RESUME)
-            && engine.submitter().find_request(context.session(), context.by(), &part).await?.is_some()
+            && self.agent.engine().ledger().find_request(context.session(), &part).await?.is_some()
         {
             return Ok(());
         }

@@ -15,7 +15,7 @@ use super::{
 use crate::chat_changes::ChatChanges;
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::Answer;
-use crate::session::task::InputContext;
+use crate::session::work::InputContext;
 use crate::toolbox::ToolContext;
 
 /// The characters of a person's words that are shown with a turn.

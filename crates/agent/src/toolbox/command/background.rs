@@ -9,7 +9,6 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::tool_schema::{self, Arguments};
 use planwright_sandbox::{CommandMonitor, CommandStopper, RunningCommand};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,6 +16,7 @@ use tokio::time::timeout;
 
 use super::{Shared, answer};
 use crate::session::lease::LeaseEnd;
+use crate::tool_schema::{self, Arguments};
 use crate::toolbox::files::{CommandFolder, FileTools};
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 

@@ -10,7 +10,6 @@ use planwright_core::model::ToolSpec;
 use planwright_core::permission::RUN_COMMAND;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::tool_schema::{self, Arguments};
 use planwright_sandbox::{RunningCommand, ShellCommand};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,6 +17,7 @@ use serde_json::json;
 
 use super::shown::ShownOutput;
 use super::{Shared, answer, command_line, refusal};
+use crate::tool_schema::{self, Arguments};
 use crate::toolbox::files::CommandFolder;
 use crate::toolbox::{Tool, ToolAnswer, ToolContext, ToolTarget};
 

@@ -8,7 +8,6 @@ use planwright_core::ids::StepId;
 use planwright_core::plan::content::{CallRunner, RecordedCall};
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
-use planwright_engine::tool_schema;
 use serde_json::Value;
 
 use super::browse::is_denied;
@@ -23,6 +22,7 @@ use super::text::{Encoding, encoding_of};
 use super::tool::{FileCall, FileCallContext};
 use super::write::WriteFile;
 use super::{FileLimits, FileTools};
+use crate::tool_schema;
 use crate::toolbox::ToolContext;
 
 /// The longest text that is shown.

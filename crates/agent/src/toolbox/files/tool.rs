@@ -9,7 +9,6 @@ use planwright_core::model::ToolSpec;
 use planwright_core::permission::DeniedPaths;
 use planwright_core::refusal::Refusal;
 use planwright_core::workspace::{FileChange, Workspace};
-use planwright_engine::tool_schema::{self, Arguments};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -24,6 +23,7 @@ use super::open::open_named;
 use super::path::{FilePath, real_path};
 use super::workspace::WorkspaceFolder;
 use super::{FileLimits, Shared};
+use crate::tool_schema::{self, Arguments};
 use crate::toolbox::{Tool, ToolAnswer, ToolContext, ToolTarget};
 
 /// The arguments of one tool, and their execution.

@@ -3,6 +3,7 @@
 use crate::talk::{Talk as _, Watcher};
 use planwright_agent::Agent;
 use planwright_agent::session::input::{ChatLocation, SeenPlan};
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::plan::PlanStatus;
 use planwright_core::turn::{ShownPlan, TurnEnd};
@@ -25,7 +26,7 @@ async fn waiting() -> World {
 async fn change(world: &World, other: &Agent) {
     let arguments = json!({"plan_markdown": "- [ ] something else"}).as_object().unwrap().clone();
     let agent = Actor::agent("another", "mcp");
-    other.engine().tools().call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
+    PlanTools::new(other.engine()).call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
 }
 
 #[tokio::test]

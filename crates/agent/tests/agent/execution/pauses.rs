@@ -2,6 +2,7 @@
 //! never begun again by itself.
 
 use planwright_agent::session::input::{Approving, BeginWork, Input, Request};
+use planwright_agent::tools::PlanTools;
 use planwright_core::command::{AfterApproval, Command, Decision};
 use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::ids::RequestId;
@@ -229,7 +230,7 @@ async fn documents_that_wait_for_a_person_keep_no_killed_turn_from_being_taken_o
             .unwrap();
         let arguments = json!({"plan_markdown": TWO}).as_object().unwrap().clone();
         let agent = planwright_core::actor::Actor::agent("scripted", "cli");
-        engine.tools().call(&waiting, &agent, "plan_set_content", arguments).await.unwrap();
+        PlanTools::new(engine).call(&waiting, &agent, "plan_set_content", arguments).await.unwrap();
         let plan = engine.plans().active(&waiting).await.unwrap();
         engine
             .plans()
@@ -238,7 +239,7 @@ async fn documents_that_wait_for_a_person_keep_no_killed_turn_from_being_taken_o
             .unwrap();
         // Reported on by an agent that is not ours: nothing says that it is paused, and nothing is owed to it.
         let report = json!({"step": 1, "status": "done"}).as_object().unwrap().clone();
-        engine.tools().call(&waiting, &agent, "plan_progress", report).await.unwrap();
+        PlanTools::new(engine).call(&waiting, &agent, "plan_progress", report).await.unwrap();
     }
     let model = ScriptedModel::new([]).otherwise(Reply::text("I was not to be asked."));
     let keeper = Keeper::start(&world, &model).await;

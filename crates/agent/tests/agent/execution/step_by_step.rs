@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use planwright_agent::session::input::{Approving, Input, Request, Worker};
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, PlanEvent};
@@ -318,14 +319,14 @@ impl planwright_agent::toolbox::Tool for SlowTool {
         ToolEffect::Changes
     }
 
-    fn check(&self, _: &planwright_engine::tools::Arguments) -> Result<(), planwright_core::refusal::Refusal> {
+    fn check(&self, _: &planwright_engine::upstream::Arguments) -> Result<(), planwright_core::refusal::Refusal> {
         Ok(())
     }
 
     async fn call(
         &self,
         context: planwright_agent::toolbox::ToolContext<'_>,
-        arguments: planwright_engine::tools::Arguments,
+        arguments: planwright_engine::upstream::Arguments,
     ) -> Result<planwright_agent::toolbox::ToolAnswer, planwright_core::refusal::Refusal> {
         self.slow.begun.notify_one();
         self.slow.go.notified().await;
@@ -414,7 +415,7 @@ async fn another_programs_agent_waits_for_the_person_and_continues_itself() {
     world.send("/plan on").await;
     let call = async |tool: &str, arguments: serde_json::Value| {
         let serde_json::Value::Object(arguments) = arguments else { unreachable!() };
-        engine.tools().call(&world.session, &agent, tool, arguments).await
+        PlanTools::new(engine).call(&world.session, &agent, tool, arguments).await
     };
     call("plan_set_content", json!({ "plan_markdown": THREE })).await.unwrap();
     world.send("/plan show").await;

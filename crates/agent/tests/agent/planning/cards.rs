@@ -1,5 +1,6 @@
 //! What the person is shown of a plan comes from the store, never from the model's words.
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::plan::PlanStatus;
 use planwright_core::turn::TurnEnd;
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -66,7 +67,7 @@ async fn a_plan_that_changed_elsewhere_is_shown_with_the_next_answer() {
     let other = world.another(&ScriptedModel::new([]), "the other").await;
     let arguments = json!({"plan_markdown": "- [ ] two"}).as_object().unwrap().clone();
     let agent = planwright_core::actor::Actor::agent("another", "mcp");
-    other.engine().tools().call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
+    PlanTools::new(other.engine()).call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
     let card = world.say("Well?").await.plan.unwrap();
     assert_eq!((card.version, card.markdown.as_str()), (2, "- [ ] two"));
 }

@@ -1,5 +1,6 @@
 //! Style document: one Markdown text is the plan.
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::event::{Event, PlanEvent};
 use planwright_core::model::ModelMessage;
 use planwright_core::plan::PlanStatus;
@@ -184,7 +185,7 @@ async fn a_plan_that_the_model_cannot_read_whole_is_not_read_in_part() {
     let text = "- [ ] a step that takes a few more words than are needed\n".repeat(450);
     let arguments = json!({ "plan_markdown": text }).as_object().cloned().unwrap();
     let agent = planwright_core::actor::Actor::agent("elsewhere", "mcp");
-    world.engine().tools().call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
+    PlanTools::new(world.engine()).call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
     world.say("What is the plan?").await;
     let sent = script(&world.sent(2));
     assert!(sent.last().unwrap().contains("LIMIT_EXCEEDED"), "{:?}", sent.last());

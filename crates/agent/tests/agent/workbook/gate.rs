@@ -1,5 +1,6 @@
 //! Who may call the workbook tools, and when.
 
+use planwright_agent::tools::{ExternalTools, PlanTools};
 use planwright_core::event::{Event, PlanEvent};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::content::PlanContent;
@@ -37,7 +38,7 @@ async fn the_tools_are_advertised_only_while_planning_files_are_on() {
 async fn the_setting_has_them_on_from_the_beginning_and_a_person_can_switch_them_off() {
     let world = World::with(ScriptedModel::new([]), |setup| setup.policy.planning_files.enabled = true).await;
     let advertised = async || {
-        let tools = world.engine().tools().advertised(&world.session).await.unwrap();
+        let tools = PlanTools::new(world.engine()).advertised(&world.session).await.unwrap();
         workbook_tools(tools.iter().map(|tool| tool.name)).len()
     };
     assert_eq!(advertised().await, 7);
@@ -61,7 +62,7 @@ async fn the_names_for_other_programs_are_those_of_their_list() {
     let mut lists = Vec::new();
     for command in commands {
         world.send(command).await;
-        let (engine, tools) = (world.engine(), world.engine().external_tools());
+        let (engine, tools) = (world.engine(), ExternalTools::new(world.engine()));
         let listed: Vec<_> = tools.advertised(&world.session).await.unwrap().iter().map(|tool| tool.name).collect();
         let stored = engine.ledger().session(&world.session).await.unwrap();
         assert_eq!(

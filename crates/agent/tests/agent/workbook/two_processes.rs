@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use planwright_agent::toolbox::files::{FileLimits, FileTools};
+use planwright_agent::tools::PlanTools;
 use planwright_core::workbook::{DocumentKind, WriteOrigin};
 use planwright_engine::Engine;
 use planwright_engine::workbook::WorkbookFolders;
@@ -107,7 +108,10 @@ async fn sessions_have_workbooks_of_their_own_even_where_names_look_alike() {
         engine.sessions().open(&other, &person()).await.unwrap();
         engine.workbooks().switch_planning_files(&other, &person(), true).await.unwrap();
         let arguments = json!({ "task_title": format!("Of {key}") });
-        engine.tools().call(&other, &agent(), "init_plan", arguments.as_object().unwrap().clone()).await.unwrap();
+        PlanTools::new(engine)
+            .call(&other, &agent(), "init_plan", arguments.as_object().unwrap().clone())
+            .await
+            .unwrap();
         let folder = world.folder.path().join("users").join(other.folder_name()).join("plan/task_plan.md");
         folders.push((folder, key));
     }

@@ -4,11 +4,15 @@ use std::sync::Arc;
 
 use planwright_core::decide;
 use planwright_core::event::Event;
+use planwright_core::ids::RequestId;
 use planwright_core::journal::{Entry, Head};
 use planwright_core::plan::Plan;
 use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{Committed, Leasing, LedgerError, LedgerResult, PlanModeBefore, Submission};
+use planwright_engine::ledger::{
+    Committed, CommittedRequest, Leasing, LedgerError, LedgerResult, PlanModeBefore, Submission,
+};
 
 use super::{Kept, State};
 use crate::sabotage::Sabotage;
@@ -16,9 +20,7 @@ use crate::world::{Occurrence, World};
 
 impl State {
     pub(crate) fn submit(&mut self, world: &World, owner: &str, submission: &Submission) -> LedgerResult<Committed> {
-        if world.sabotage != Some(Sabotage::RequestsAreForgotten)
-            && let Some(committed) = self.already_done(world, submission)?
-        {
+        if let Some(committed) = self.already_done(world, submission)? {
             return Ok(committed);
         }
         if let Some(kept) = self.sessions.get(&submission.session) {
@@ -44,18 +46,33 @@ impl State {
 
     /// The outcome of this very request, if it was carried out before.
     fn already_done(&mut self, world: &World, submission: &Submission) -> LedgerResult<Option<Committed>> {
-        let request = &submission.context.request;
-        let Some((session, first, count)) = self.requests.get(request).cloned() else { return Ok(None) };
-        if session != submission.session {
-            return Err(Refusal::conflict(format!("Request {request} was made in another session.")).into());
+        let (session, request) = (&submission.session, &submission.context.request);
+        if world.sabotage == Some(Sabotage::RequestsAreForgotten) || !self.requests.contains_key(request) {
+            return Ok(None);
         }
-        let (from, last) = (first as usize - 1, first + count - 1);
-        let entries = &self.kept(&session)?.entries[from..last as usize];
-        let events: Vec<_> = entries.iter().map(|entry| entry.event.clone()).collect();
+        let Some(CommittedRequest { events, seq }) = self.find_request(world, session, request) else {
+            return Err(Refusal::conflict(format!("Request {request} was made in another session.")).into());
+        };
         let snapshot =
-            self.snapshot(&session, events.iter().filter_map(Event::plan).chain(submission.command.subject()));
-        let lease = self.kept_mut(&session)?.settle_again(world, submission);
-        Ok(Some(Committed { events, seq: last, snapshot, lease, plan_mode_before: None }))
+            self.snapshot(session, events.iter().filter_map(Event::plan).chain(submission.command.subject()));
+        let lease = self.kept_mut(session)?.settle_again(world, submission);
+        Ok(Some(Committed { events, seq, snapshot, lease, plan_mode_before: None }))
+    }
+
+    /// What the request wrote in the session, if it was carried out there.
+    pub(crate) fn find_request(
+        &self,
+        world: &World,
+        session: &SessionIdentity,
+        request: &RequestId,
+    ) -> Option<CommittedRequest> {
+        if world.sabotage == Some(Sabotage::RequestsAreForgotten) {
+            return None;
+        }
+        let (_, first, count) = self.requests.get(request).filter(|(made_in, ..)| made_in == session)?;
+        let seq = first + count - 1;
+        let entries = &self.sessions.get(session)?.entries[*first as usize - 1..seq as usize];
+        Some(CommittedRequest { events: entries.iter().map(|entry| entry.event.clone()).collect(), seq })
     }
 
     /// The journal's last number afterwards.

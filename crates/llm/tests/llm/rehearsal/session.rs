@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::agents::{AgentRegistry, Specialist};
 use planwright_core::model::{ModelMessage, ModelRequest, SentCall, ToolSpec};
@@ -89,8 +90,8 @@ impl TestSession {
     }
 
     async fn request(&self) -> ModelRequest {
-        let plan_tools = self.engine.tools().advertised(&self.session).await.unwrap();
-        let spec = |tool: planwright_engine::tools::ToolDefinition| ToolSpec {
+        let plan_tools = PlanTools::new(&self.engine).advertised(&self.session).await.unwrap();
+        let spec = |tool: planwright_agent::tool_schema::ToolDefinition| ToolSpec {
             name: tool.name.to_owned(),
             description: tool.description,
             input_schema: tool.input_schema,
@@ -108,7 +109,7 @@ impl TestSession {
             return ModelMessage::ToolResult { id: sent.id, name, text, failed: false };
         }
         let agent = Actor::agent("rehearsal", "cli");
-        let (text, failed) = match self.engine.tools().call(&self.session, &agent, &name, arguments).await {
+        let (text, failed) = match PlanTools::new(&self.engine).call(&self.session, &agent, &name, arguments).await {
             Ok(value) => (value.to_string(), false),
             Err(refusal) => (serde_json::to_string(&refusal).unwrap(), true),
         };
@@ -120,7 +121,7 @@ impl TestSession {
     pub(crate) async fn drafted_by_another(&self, markdown: &str) {
         let arguments = json!({ "plan_markdown": markdown }).as_object().cloned().unwrap();
         let agent = Actor::agent("codex", "mcp");
-        self.engine.tools().call(&self.session, &agent, "plan_set_content", arguments).await.unwrap();
+        PlanTools::new(&self.engine).call(&self.session, &agent, "plan_set_content", arguments).await.unwrap();
     }
 
     /// What happened before the turn.
@@ -128,7 +129,7 @@ impl TestSession {
         let arguments = json!({ "step": step, "status": status });
         let agent = Actor::agent("rehearsal", "cli");
         let arguments = arguments.as_object().cloned().unwrap();
-        self.engine.tools().call(&self.session, &agent, "plan_progress", arguments).await.unwrap();
+        PlanTools::new(&self.engine).call(&self.session, &agent, "plan_progress", arguments).await.unwrap();
     }
 
     /// The calls of the last turn.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use planwright_agent::Agent;
 use planwright_agent::session::input::{BeginWork, ChatLocation, Input, Request};
-use planwright_agent::session::progress::{Progress, ProgressUpdate};
+use planwright_agent::session::progress::{Decided, Progress, ProgressUpdate};
 use planwright_core::actor::Actor;
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
@@ -92,7 +92,7 @@ pub(in crate::commands) async fn watched_as(
             }
         }
     };
-    let left = stream.take_decision().is_some_and(|decided| decided.left.is_some());
+    let left = matches!(stream.take_decision(), Some(Decided::Plan(decided)) if decided.left.is_some());
     let found = context.engine.plans().get(&plan.session, &plan.id).await?;
     let answer = outcome.map_err(super::refused(context, &found))?.answer();
     if let Some(answer) = answer.as_ref().filter(|answer| answer.refused()) {

@@ -1,7 +1,7 @@
 //! `plan reject`, `revise`, `cancel` and `resume`
 
 use planwright_agent::session::input::{BeginWork, Input, Worker};
-use planwright_agent::session::progress::ProgressUpdate;
+use planwright_agent::session::progress::{Decided, ProgressUpdate};
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Execution, Plan};
 use planwright_core::session::SessionIdentity;
@@ -63,9 +63,9 @@ async fn decided(context: &Context, plan: &Plan, input: Input) -> ExitResult {
     };
     let answer = outcome.map_err(super::refused(context, plan))?.answer();
     match (stream.take_decision(), answer) {
-        (Some(decided), _) => report(context, &decided.plan).await,
-        (None, Some(answer)) => Err(Failure::declined(answer.reply)),
-        (None, None) => Err(Failure::declined("Nothing was decided.".to_owned())),
+        (Some(Decided::Plan(decided)), _) => report(context, &decided.plan).await,
+        (Some(Decided::Ask(_)) | None, Some(answer)) => Err(Failure::declined(answer.reply)),
+        (Some(Decided::Ask(_)) | None, None) => Err(Failure::declined("Nothing was decided.".to_owned())),
     }
 }
 

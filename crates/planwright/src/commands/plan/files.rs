@@ -2,10 +2,11 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
+use planwright_agent::tools::workbook_list_value;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::DocumentKind;
-use planwright_engine::workbook::Note;
-use serde_json::{Value, json};
+use planwright_engine::workbook::{Note, WorkbookList};
+use serde_json::json;
 
 use crate::cli::FilesCommand;
 use crate::context::Context;
@@ -44,22 +45,21 @@ async fn switch(context: &Context, session: &SessionIdentity, on: bool) -> ExitR
 
 async fn list(context: &Context, session: &SessionIdentity) -> ExitResult {
     let listed = context.engine.workbooks().list(session).await?;
-    context.screen.answer(|| listed.clone(), || describe(&listed, &folder(context, session)))
+    context.screen.answer(|| workbook_list_value(&listed), || describe(&listed, &folder(context, session)))
 }
 
-fn describe(listed: &Value, folder: &str) -> String {
-    let text = |value: &Value| shown_line(value.as_str().unwrap_or_default());
-    let mut lines = match &listed["current"] {
-        Value::Null => vec!["There is no workbook now.".to_owned()],
-        current => {
-            let state = if current["complete"] == true { "complete" } else { "in work" };
-            vec![format!("{}, {state}", paint(&text(&current["title"]), BOLD)), paint(folder, DIM)]
+fn describe(listed: &WorkbookList, folder: &str) -> String {
+    let mut lines = match &listed.current {
+        None => vec!["There is no workbook now.".to_owned()],
+        Some(current) => {
+            let state = if listed.is_complete { "complete" } else { "in work" };
+            vec![format!("{}, {state}", paint(&shown_line(&current.title), BOLD)), paint(folder, DIM)]
         }
     };
-    for archive in listed["archived"].as_array().into_iter().flatten() {
-        lines.push(format!("archived as {}: {}", text(&archive["name"]), text(&archive["title"])));
+    for archive in listed.latest_archives() {
+        lines.push(format!("archived as {}: {}", shown_line(&archive.name), shown_line(&archive.title)));
     }
-    lines.extend(listed["notes"].as_array().into_iter().flatten().map(text));
+    lines.extend(listed.notes.iter().map(|note| shown_line(&note.to_string())));
     lines.join("\n") + "\n"
 }
 

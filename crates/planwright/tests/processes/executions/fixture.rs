@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
 use planwright_core::command::{AfterApproval, Command, Decision};
 use planwright_core::event::{Event, PlanEvent, TurnEvent};
@@ -67,7 +68,7 @@ impl Stage {
         engine.sessions().enable_plan_mode(&session, &person, style).await.unwrap();
         for (tool, arguments) in drafting(style) {
             let arguments = arguments.as_object().cloned().unwrap();
-            engine.tools().call(&session, &Actor::agent("drafter", "cli"), tool, arguments).await.unwrap();
+            PlanTools::new(&engine).call(&session, &Actor::agent("drafter", "cli"), tool, arguments).await.unwrap();
         }
         let plan = engine.plans().active(&session).await.unwrap();
         let approve = Decision::Approve {
@@ -97,7 +98,10 @@ impl Stage {
         engine.sessions().choose_workspace(&session, &person, workspace).await.unwrap();
         engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Collect).await.unwrap();
         for (tool, arguments) in calls.iter().cloned().chain([("plan_finalize", json!({}))]) {
-            engine.tools().call(&session, &agent, tool, arguments.as_object().cloned().unwrap()).await.unwrap();
+            PlanTools::new(&engine)
+                .call(&session, &agent, tool, arguments.as_object().cloned().unwrap())
+                .await
+                .unwrap();
         }
         let plan = engine.plans().active(&session).await.unwrap();
         engine.plans().approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await.unwrap();

@@ -13,7 +13,7 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::Arguments;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -1,8 +1,10 @@
 //! A request is never carried out twice.
 
 use futures::future::join_all;
+use planwright_core::ids::RequestId;
 use planwright_core::plan::PlanStyle;
 use planwright_core::refusal::RefusalCode;
+use planwright_core::session::SessionIdentity;
 
 use crate::commands::*;
 use crate::stores::Store;
@@ -90,6 +92,32 @@ pub(crate) async fn a_request_of_another_session_is_a_conflict(store: &Store) {
     let third = session("mcp:k3yk3y8x");
     refused(ledger.submit(submission(&third, "mine", open())).await, RefusalCode::Conflict);
     assert!(ledger.session(&third).await.unwrap().is_none());
+}
+
+pub(crate) async fn what_a_request_wrote_is_found_in_its_session(store: &Store) {
+    let ledger = store.ledger().await;
+    let (here, there) = (session("cli:k3yk3y8x"), session("web:k3yk3y8x"));
+    let find = async |session: &SessionIdentity, request: &str| {
+        let found = ledger.find_request(session, &RequestId::new(request).unwrap()).await.unwrap();
+        found.map(|found| (found.events, found.seq))
+    };
+    for (request, command) in [("open", open()), ("on", on(PlanStyle::Collect)), ("on-again", on(PlanStyle::Collect))] {
+        assert_eq!(find(&here, request).await, None, "{request}");
+        let committed = ledger.submit(submission(&here, request, command)).await.unwrap();
+        // What changed nothing was not written down.
+        let written = (!committed.events.is_empty()).then_some((committed.events, committed.seq));
+        assert_eq!(find(&here, request).await, written, "{request}");
+    }
+    // Each of these is all that its request wrote, whatever was written afterwards.
+    let (events, seq) = find(&here, "on").await.unwrap();
+    assert_eq!((names(&events), seq), (vec!["plan_created", "plan_mode_enabled"], 3));
+    let (events, seq) = find(&here, "open").await.unwrap();
+    assert_eq!((names(&events), seq), (vec!["session_opened"], 1));
+    ledger.submit(submission(&there, "there", open())).await.unwrap();
+    assert_eq!(find(&there, "open").await, None);
+    assert_eq!(find(&session("mcp:k3yk3y8x"), "open").await, None);
+    refused(ledger.submit(submission(&here, "refused", finalize())).await, RefusalCode::InvalidArgument);
+    assert_eq!(find(&here, "refused").await, None);
 }
 
 pub(crate) async fn a_refused_request_may_be_sent_again(store: &Store) {

@@ -94,8 +94,25 @@ impl SessionQuery {
     pub(super) async fn plan(&self, app: &App, id: &PlanId) -> ApiResult<Arc<Plan>> {
         let found = match &self.session_id {
             Some(key) => in_session(app, &session(key.clone(), self.channel), id).await,
-            None => self.anywhere(app, id).await,
+            None => match self.session_of(app, id).await {
+                Ok(session) => app.engine().plans().get(&session, id).await,
+                Err(error) => Err(error),
+            },
         };
+        self.unless_missing(app, id, found).await
+    }
+
+    /// The session and the id of the plan. A plan that is named by its id alone is not read.
+    pub(super) async fn address(&self, app: &App, id: &PlanId) -> ApiResult<(SessionIdentity, PlanId)> {
+        if self.session_id.is_some() {
+            let plan = self.plan(app, id).await?;
+            return Ok((plan.session.clone(), plan.id.clone()));
+        }
+        let session = self.session_of(app, id).await;
+        Ok((self.unless_missing(app, id, session).await?, id.clone()))
+    }
+
+    async fn unless_missing<T>(&self, app: &App, id: &PlanId, found: LedgerResult<T>) -> ApiResult<T> {
         match found {
             Err(error) if error.code() == RefusalCode::NotFound => {
                 self.count_mismatch(app, id).await?;
@@ -105,12 +122,10 @@ impl SessionQuery {
         }
     }
 
-    async fn anywhere(&self, app: &App, id: &PlanId) -> LedgerResult<Arc<Plan>> {
+    async fn session_of(&self, app: &App, id: &PlanId) -> LedgerResult<SessionIdentity> {
         let session = app.ledger().session_of(id).await?;
-        match session.filter(|session| self.channel.is_none_or(|channel| channel == session.channel)) {
-            Some(session) => app.engine().plans().get(&session, id).await,
-            None => Err(Refusal::not_found("There is no such plan.").into()),
-        }
+        let session = session.filter(|session| self.channel.is_none_or(|channel| channel == session.channel));
+        session.ok_or_else(|| Refusal::not_found("There is no such plan.").into())
     }
 
     async fn count_mismatch(&self, app: &App, id: &PlanId) -> LedgerResult<()> {

@@ -8,15 +8,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use planwright_agent::session::input::{Approving, BeginWork, Changes, Input, Worker};
-use planwright_agent::session::progress::Decided;
+use planwright_agent::session::progress::DecidedPlan;
 use planwright_core::approval::PasskeyAssertion;
 use planwright_core::command::StuckChoice;
 use planwright_core::ids::PlanId;
+use planwright_core::plan::Digest;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::review::Review;
-use planwright_core::plan::{Digest, Plan};
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::session::{Channel, ConversationKey};
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_engine::approvals::SignedByPasskey;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -119,9 +119,9 @@ async fn approve(
     Body(mut approval): Body<Approval>,
 ) -> ApiResult<Json<ApprovedPlanView>> {
     let of = SessionQuery::new(approval.session_id.take(), approval.channel).or(of)?;
-    let plan = of.plan(&app, &id).await?;
+    let (session, plan) = of.address(&app, &id).await?;
     let approving = approval.approving()?;
-    let review = drafted(&app, &plan, approval.review).await?;
+    let review = drafted(&app, &session, &plan, approval.review).await?;
     let mut approving = Approving { review, ..approving };
     let mut name = name;
     match (approval.passphrase, approval.passkey) {
@@ -129,7 +129,8 @@ async fn approve(
         (Some(passphrase), None) => {
             let approver = approval.approver.as_deref();
             let key = channel.unlock(&app, &name.person(&app), approver, &passphrase).await?;
-            let signature = app.engine().approvals().sign(&key, &plan, approval.digest, &approving).await?;
+            let signed = app.engine().plans().get(&session, &plan).await?;
+            let signature = app.engine().approvals().sign(&key, &signed, approval.digest, &approving).await?;
             approving.signature = Some(signature);
             name.approver = Some(verified(&app, key.approver()));
         }
@@ -141,11 +142,13 @@ async fn approve(
         (Some(_), Some(_)) => return Err(Refusal::invalid("Give a passphrase or a passkey, not both.").into()),
     }
     let begin = if approval.later == Some(true) { BeginWork::Later } else { BeginWork::Now };
-    let input = Input::Approve { plan: plan.id.clone(), digest: approval.digest, approving, begin };
-    match decided(app.submit(&plan.session, input, &name)).await {
-        Err(problem) if problem.code() == RefusalCode::StaleApproval => Err(stale(&app, &plan, problem).await),
+    let input = Input::Approve { plan: plan.clone(), digest: approval.digest, approving, begin };
+    match decided(app.submit(&session, input, &name)).await {
+        Err(problem) if problem.code() == RefusalCode::StaleApproval => {
+            Err(stale(&app, &session, &plan, problem).await)
+        }
         approved => {
-            let Decided { plan, left } = approved?;
+            let DecidedPlan { plan, left } = approved?;
             Ok(Json(ApprovedPlanView { plan: plan.as_ref().into(), not_carried_out: left }))
         }
     }
@@ -228,10 +231,10 @@ async fn challenge(
     let plan = of.plan(&app, &id).await?;
     if plan.digest() != approval.digest {
         let problem = Refusal::stale(format!("Plan {} has changed since it was shown.", plan.number)).into();
-        return Err(stale(&app, &plan, problem).await);
+        return Err(stale(&app, &plan.session, &plan.id, problem).await);
     }
     let approving = approval.approving()?;
-    let review = drafted(&app, &plan, approval.review).await?;
+    let review = drafted(&app, &plan.session, &plan.id, approval.review).await?;
     let approving = Approving { review, ..approving };
     let approver = named(&app, approval.approver.as_deref()).await?;
     let asked = app.engine().approvals().passkey_challenge(&approver, &plan, approval.digest, &approving).await?;
@@ -246,30 +249,34 @@ async fn challenge(
 }
 
 /// The comments that wait to be sent, if they are to be sent now.
-async fn drafted(app: &App, plan: &Plan, wanted: Option<bool>) -> ApiResult<Option<Review>> {
+async fn drafted(
+    app: &App,
+    session: &SessionIdentity,
+    plan: &PlanId,
+    wanted: Option<bool>,
+) -> ApiResult<Option<Review>> {
     if wanted != Some(true) {
         return Ok(None);
     }
-    let draft = app.engine().reviews().draft(plan, &app.person()).await?;
+    let plan = app.engine().plans().get(session, plan).await?;
+    let draft = app.engine().reviews().draft(&plan, &app.person()).await?;
     Ok(Some(draft).filter(|draft| !draft.comments.is_empty()))
 }
 
-/// Finds the plan, submits the decision about it and answers with the plan once the decision is on disk.
+/// Submits a decision about a plan and answers with the plan once the decision is on disk.
 async fn decide(
     app: &App,
     name: &RequestContext,
-    of: &SessionQuery,
-    id: &PlanId,
-    input: impl FnOnce(PlanId) -> Input,
+    session: &SessionIdentity,
+    input: Input,
 ) -> ApiResult<Json<PlanView>> {
-    let plan = of.plan(app, id).await?;
-    let decided = decided(app.submit(&plan.session, input(plan.id.clone()), name)).await?;
+    let decided = decided(app.submit(session, input, name)).await?;
     Ok(Json(decided.plan.as_ref().into()))
 }
 
 /// The refusal of an approval, with the plan as it is now.
-async fn stale(app: &App, plan: &Plan, problem: ApiProblem) -> ApiProblem {
-    match app.engine().plans().get(&plan.session, &plan.id).await {
+async fn stale(app: &App, session: &SessionIdentity, plan: &PlanId, problem: ApiProblem) -> ApiProblem {
+    match app.engine().plans().get(session, plan).await {
         Ok(now) => match super::queries::plan_view(app, &now).await {
             Ok(view) => problem.with("plan", json!(view)),
             Err(_) => problem,
@@ -302,7 +309,8 @@ async fn reject(
     Body(body): Body<Reason>,
 ) -> ApiResult<Json<PlanView>> {
     let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
-    decide(&app, &name, &of, &id, |plan| Input::Reject { plan, reason: body.reason }).await
+    let (session, plan) = of.address(&app, &id).await?;
+    decide(&app, &name, &session, Input::Reject { plan, reason: body.reason }).await
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -334,10 +342,10 @@ async fn revise(
     Body(body): Body<Feedback>,
 ) -> ApiResult<Json<PlanView>> {
     let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
-    let plan = of.plan(&app, &id).await?;
-    let review = drafted(&app, &plan, body.review).await?;
+    let (session, plan) = of.address(&app, &id).await?;
+    let review = drafted(&app, &session, &plan, body.review).await?;
     let changes = Changes { feedback: body.feedback, review };
-    decide(&app, &name, &of, &id, |plan| Input::Revise { plan, changes, begin: BeginWork::Now }).await
+    decide(&app, &name, &session, Input::Revise { plan, changes, begin: BeginWork::Now }).await
 }
 
 /// Cancel a plan
@@ -356,7 +364,8 @@ async fn cancel(
     Body(body): Body<Reason>,
 ) -> ApiResult<Json<PlanView>> {
     let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
-    decide(&app, &name, &of, &id, |plan| Input::Cancel { plan, reason: body.reason }).await
+    let (session, plan) = of.address(&app, &id).await?;
+    decide(&app, &name, &session, Input::Cancel { plan, reason: body.reason }).await
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -400,8 +409,9 @@ async fn resume(
     let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
     let name = passphrases.verified(&app, name, body.approver.as_deref(), body.passphrase.as_ref()).await?;
     let ResumeBody { choice, after_step, .. } = body;
+    let (session, plan) = of.address(&app, &id).await?;
     let (worker, after_step) = (Worker::ThisProcess, after_step.map(|step| step as usize));
-    decide(&app, &name, &of, &id, |plan| Input::ResumePlan { plan, choice, worker, after_step }).await
+    decide(&app, &name, &session, Input::ResumePlan { plan, choice, worker, after_step }).await
 }
 
 pub(super) fn example() -> Value {

@@ -103,13 +103,13 @@ pub(super) fn schema(tool: WorkbookTool) -> Value {
 
 pub(super) fn description(tool: WorkbookTool) -> &'static str {
     match tool {
-        WorkbookTool::Init => include_str!("descriptions/init_plan.md"),
-        WorkbookTool::Read => include_str!("descriptions/read_plan.md"),
-        WorkbookTool::Write => include_str!("descriptions/write_plan.md"),
-        WorkbookTool::Update => include_str!("descriptions/update_plan.md"),
-        WorkbookTool::Clear => include_str!("descriptions/clear_plan.md"),
-        WorkbookTool::List => include_str!("descriptions/list_plans.md"),
-        WorkbookTool::Export => include_str!("descriptions/export_plan.md"),
+        WorkbookTool::Init => include_str!("../descriptions/init_plan.md"),
+        WorkbookTool::Read => include_str!("../descriptions/read_plan.md"),
+        WorkbookTool::Write => include_str!("../descriptions/write_plan.md"),
+        WorkbookTool::Update => include_str!("../descriptions/update_plan.md"),
+        WorkbookTool::Clear => include_str!("../descriptions/clear_plan.md"),
+        WorkbookTool::List => include_str!("../descriptions/list_plans.md"),
+        WorkbookTool::Export => include_str!("../descriptions/export_plan.md"),
     }
     .trim_end()
 }

@@ -7,10 +7,9 @@ use planwright_core::ids::StepId;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle, completeness};
 use planwright_core::policy::Policy;
+use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Page, PlanSummary};
+use planwright_engine::plan_steps::{StepDetail, plan_details, plan_steps};
 use serde_json::{Value, json};
-
-use crate::ledger::{Committed, LedgerError, LedgerResult, Page, PlanSummary};
-use crate::plan_steps::{StepDetail, plan_details, plan_steps};
 
 /// The field of an answer that says that a person looks at a step first.
 const PAUSED: &str = "paused";

@@ -1,14 +1,20 @@
-//! The plan tools a model sees: their arguments, their schemas, and what they answer.
+//! Planwright's own tools as calls on the services of the engine: their arguments, their schemas, and what they answer.
 //!
 //! A tool commits inside its own call and answers with the real outcome. Whether a call may run at all is decided
 //! by the gate in `core`, in the same transaction.
+//!
+//! - `arguments`, `results`: what the plan tools take and answer
+//! - `external`: the tools as the agent of another program has them
+//! - `workbook`, `memory`, `auto`: the tools for workbooks, memories, goals and tasks
 
 mod arguments;
+pub(crate) mod auto;
 mod external;
+pub(crate) mod memory;
 mod results;
+pub(crate) mod workbook;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use planwright_core::actor::Actor;
 use planwright_core::agents::AgentRegistry;
@@ -23,50 +29,22 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::visible::quoted;
+use planwright_engine::engine::Engine;
+use planwright_engine::ledger::{Committed, LedgerError, LedgerResult};
+use planwright_engine::submitter::SubmitRequest;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::auto::{AutoTools, auto_tools};
-use crate::ledger::{Committed, LedgerError, LedgerResult};
-use crate::memories::{MemoryTools, memory_tools};
-use crate::plans::Plans;
-use crate::submitter::{SubmitRequest, Submitter};
-use crate::workbook::{WorkbookTools, workbook_tools};
+use crate::tool_schema::{self, Arguments, ToolDefinition};
 
-pub use crate::tool_schema::{Arguments, ToolDefinition};
 pub use external::{ExternalAnswer, ExternalTools, tools_of_style};
 pub use results::is_paused;
+pub use workbook::list_value as workbook_list_value;
 
-/// The plan tools with the specialists of the configuration, as they are advertised. Clones share them.
-#[derive(Debug, Clone, Default)]
-pub struct DefinitionCache {
-    own: Arc<Definitions>,
-    /// The definitions for agents of other programs.
-    external: Arc<Definitions>,
-}
-
-/// Definitions that were needed before. A schema is made from types, which is not worth doing again for every request.
-#[derive(Debug, Default)]
-struct Definitions {
-    made: Mutex<HashMap<(PlanTool, PlanStyle), ToolDefinition>>,
-}
-
-impl Definitions {
-    fn get_or_make(&self, tool: PlanTool, style: PlanStyle, make: impl FnOnce() -> ToolDefinition) -> ToolDefinition {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        made.entry((tool, style)).or_insert_with(make).clone()
-    }
-}
-
-/// The tools of Planwright itself: those of the plan, and through [`WorkbookTools`] those of the workbook.
+/// The tools of Planwright itself.
 #[derive(Debug, Clone)]
 pub struct PlanTools {
-    submitter: Submitter,
-    plans: Plans,
-    workbook_tools: WorkbookTools,
-    memory_tools: MemoryTools,
-    auto_tools: AutoTools,
-    definitions: DefinitionCache,
+    engine: Engine,
 }
 
 /// The step that a specialist works on.
@@ -85,34 +63,21 @@ pub struct CallContext<'a> {
 }
 
 impl PlanTools {
-    pub fn new(
-        submitter: Submitter,
-        plans: Plans,
-        workbook_tools: WorkbookTools,
-        memory_tools: MemoryTools,
-        auto_tools: AutoTools,
-        definitions: DefinitionCache,
-    ) -> Self {
-        Self { submitter, plans, workbook_tools, memory_tools, auto_tools, definitions }
+    pub fn new(engine: &Engine) -> Self {
+        Self { engine: engine.clone() }
     }
 
     /// The plan, workbook, memory, goal and task tools that may be called in this session now.
     pub async fn advertised(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
-        let snapshot = self.submitter.ledger().snapshot(session, None).await?;
-        let policy = self.submitter.policies().read_project(&snapshot).await;
+        let snapshot = self.engine.ledger().snapshot(session, None).await?;
+        let policy = self.engine.submitter().policies().read_project(&snapshot).await;
         Ok(self.advertised_in(&GateContext::of(&snapshot, &policy, Caller::Conversation), &policy.agents))
     }
 
     /// The plan, workbook, memory, goal and task tools that pass the gate in this situation.
     pub fn advertised_in(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
-        let notes = workbook_tools(situation).into_iter().chain(memory_tools(situation));
-        let notes = notes.chain(auto_tools(situation));
-        self.plan_tools(situation, agents).into_iter().chain(notes).collect()
-    }
-
-    fn plan_tools(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
-        let known = (*agents == self.policy().agents).then_some(&*self.definitions.own);
-        plan_tools(situation, known, |tool, style| define(tool, style, agents))
+        let notes = workbook::tools(situation).chain(memory::tools(situation)).chain(auto::tools(situation));
+        plan_tools(situation, |tool, style| define(tool, style, agents)).chain(notes).collect()
     }
 
     /// Carries out one tool call. In style collect, a call of any other tool is recorded as a step.
@@ -123,21 +88,21 @@ impl PlanTools {
         name: &str,
         arguments: Arguments,
     ) -> Result<Value, Refusal> {
-        let snapshot = self.submitter.read_project(session).await.map_err(LedgerError::into_refusal)?;
+        let snapshot = self.engine.submitter().read_project(session).await.map_err(LedgerError::into_refusal)?;
         let context = CallContext { snapshot: &snapshot, caller: Caller::Conversation };
-        let request = self.submitter.request(session, by);
+        let request = self.engine.submitter().request(session, by);
         if let Some(tool) = MemoryTool::named(name) {
-            let answer = self.memory_tools.call(request, Caller::Conversation, None, tool, arguments).await;
+            let answer = memory::call(&self.engine, request, Caller::Conversation, None, tool, arguments).await;
             return answer.map(|(value, _)| value).map_err(LedgerError::into_refusal);
         }
         if let Some(tool) = AutoTool::named(name) {
-            let answer = self.auto_tools.call(request, Caller::Conversation, None, tool, arguments).await;
+            let answer = auto::call(&self.engine, request, Caller::Conversation, None, tool, arguments).await;
             return answer.map(|(value, _)| value).map_err(LedgerError::into_refusal);
         }
         let outcome = match (PlanTool::named(name), WorkbookTool::named(name)) {
             (Some(tool), _) => self.call_plan_tool(request, context, tool, arguments).await.map(|(value, _)| value),
             (None, Some(tool)) => {
-                let answer = self.workbook_tools.call(request, Caller::Conversation, tool, arguments).await;
+                let answer = workbook::call(&self.engine, request, Caller::Conversation, tool, arguments).await;
                 answer.map(|(value, _)| value)
             }
             (None, None) => self.record_call(request, context, name, arguments).await.map(|(value, _)| value),
@@ -147,7 +112,7 @@ impl PlanTools {
 
     /// The session as a tool call finds it.
     pub async fn snapshot(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
-        self.submitter.ledger().snapshot(session, None).await
+        self.engine.ledger().snapshot(session, None).await
     }
 
     /// The answer, and what was committed if something was.
@@ -187,7 +152,7 @@ impl PlanTools {
             }
         };
         let step = changed_step(&command);
-        let committed = self.submitter.submit_as(request, command).await?;
+        let committed = self.engine.submitter().submit_as(request, command).await?;
         Ok((self.answer(tool, step, &committed)?, Some(committed)))
     }
 
@@ -202,13 +167,13 @@ impl PlanTools {
         let status = report.outcome.status;
         let (plan, execution, step) = (assigned.plan.clone(), assigned.execution.clone(), assigned.step.clone());
         let command = Command::Execution(ExecutionCommand::ReportOnStep { plan, execution, step, report });
-        let committed = self.submitter.submit_as(request, command).await?;
+        let committed = self.engine.submitter().submit_as(request, command).await?;
         Ok((self.answer(PlanTool::Progress, None, &committed)?, status, committed))
     }
 
     fn answer(&self, tool: PlanTool, step: Option<StepId>, committed: &Committed) -> LedgerResult<Value> {
         let plan = results::changed_plan(committed)?;
-        let policy = self.submitter.policies().of(&plan.session);
+        let policy = self.engine.submitter().policies().of(&plan.session);
         Ok(match tool {
             PlanTool::SetContent => results::with_missing_sections(results::proposed(plan), plan, &policy),
             PlanTool::Submit => results::proposed(plan),
@@ -238,18 +203,21 @@ impl PlanTools {
             return Ok(active);
         }
         let reference = reference.map(|text| text.parse::<PlanReference>()).transpose()?;
-        self.plans.find(&context.snapshot.identity, reference.as_ref()).await
+        self.engine.plans().find(&context.snapshot.identity, reference.as_ref()).await
     }
 
     fn whole(&self, plan: &Plan) -> Value {
-        results::whole(plan, &self.submitter.policies().of(&plan.session))
+        results::whole(plan, &self.engine.submitter().policies().of(&plan.session))
     }
 
     async fn list(&self, context: CallContext<'_>, arguments: Arguments) -> LedgerResult<Value> {
         self.pass_gate(context, PlanTool::List)?;
         let arguments: arguments::List = parse(PlanTool::List, arguments)?;
-        let page =
-            self.plans.list(&context.snapshot.identity, arguments.before.map(u64::from), results::LIST_PAGE).await?;
+        let page = self
+            .engine
+            .plans()
+            .list(&context.snapshot.identity, arguments.before.map(u64::from), results::LIST_PAGE)
+            .await?;
         Ok(results::list(&page))
     }
 
@@ -261,7 +229,7 @@ impl PlanTools {
     }
 
     fn policy(&self) -> &Policy {
-        self.submitter.policy()
+        self.engine.policy()
     }
 
     /// Records a call as a step, in style collect.
@@ -277,7 +245,7 @@ impl PlanTools {
             return Err(Refusal::not_found(format!("There is no tool {}.", quoted(name))).into());
         }
         let record = DraftCommand::RecordStep { tool: name.to_owned(), arguments: Value::Object(arguments) };
-        let committed = self.submitter.submit_as(request, Command::Draft(record)).await?;
+        let committed = self.engine.submitter().submit_as(request, Command::Draft(record)).await?;
         Ok((results::planned(results::changed_plan(&committed)?), committed))
     }
 }
@@ -339,21 +307,16 @@ fn progress_report(arguments: Arguments) -> Result<ProgressReport, Refusal> {
 }
 
 fn parse<T: DeserializeOwned>(tool: PlanTool, arguments: Arguments) -> Result<T, Refusal> {
-    crate::tool_schema::parse(tool.name(), arguments)
+    tool_schema::parse(tool.name(), arguments)
 }
 
-/// The plan tools that pass the gate. Those in `known` are not defined again.
+/// The plan tools that pass the gate.
 fn plan_tools(
     situation: &GateContext,
-    known: Option<&Definitions>,
     define: impl Fn(PlanTool, PlanStyle) -> ToolDefinition,
-) -> Vec<ToolDefinition> {
+) -> impl Iterator<Item = ToolDefinition> {
     let style = situation.style.unwrap_or(PlanStyle::Document);
-    let get_or_define = |tool| match known {
-        Some(known) => known.get_or_make(tool, style, || define(tool, style)),
-        None => define(tool, style),
-    };
-    gate::advertised_plan_tools(situation).map(get_or_define).collect()
+    gate::advertised_plan_tools(situation).map(move |tool| define(tool, style))
 }
 
 fn define(tool: PlanTool, style: PlanStyle, agents: &AgentRegistry) -> ToolDefinition {

@@ -1,13 +1,16 @@
 //! The vocabulary of tools: definitions, arguments, and the JSON Schema of arguments, which is made from the type that
 //! they are parsed into.
 
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
 use planwright_core::refusal::Refusal;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The arguments of one call.
-pub type Arguments = Map<String, Value>;
+pub use planwright_engine::upstream::Arguments;
 
 /// A tool as it is advertised.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +21,14 @@ pub struct ToolDefinition {
     pub reads_only: bool,
 }
 
-pub fn schema_of<T: JsonSchema>() -> Value {
+/// The schema of a tool's arguments. It is made once for each type, because it is wanted with every request.
+pub fn schema_of<T: JsonSchema + 'static>() -> Value {
+    static MADE: LazyLock<Mutex<HashMap<TypeId, Value>>> = LazyLock::new(Mutex::default);
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    made.entry(TypeId::of::<T>()).or_insert_with(make_schema::<T>).clone()
+}
+
+fn make_schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     // Models read this; what only validators need is left out.

@@ -15,16 +15,15 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_core::visible::quoted;
+use planwright_engine::engine::Engine;
+use planwright_engine::ledger::{LedgerError, LedgerResult};
 use serde_json::{Value, json};
 
 use super::arguments::{self, StepName};
 use super::{
-    Arguments, CallContext, PlanTools, ToolDefinition, changed_step, changing_command, parse, plan_tools, results,
+    Arguments, CallContext, PlanTools, ToolDefinition, changed_step, changing_command, memory, parse, plan_tools,
+    results, workbook,
 };
-use crate::history::History;
-use crate::ledger::{LedgerError, LedgerResult};
-use crate::memories::memory_tools;
-use crate::workbook::workbook_tools;
 
 /// The bytes of a difference that an agent is shown.
 const MAX_DIFFERENCE: usize = 4_000;
@@ -45,19 +44,17 @@ pub struct ExternalAnswer {
 }
 
 impl ExternalTools {
-    pub(crate) fn new(tools: PlanTools) -> Self {
-        Self { tools }
+    pub fn new(engine: &Engine) -> Self {
+        Self { tools: PlanTools::new(engine) }
     }
 
     /// The plan, workbook and memory tools of this session. They depend on the style of plan work, not on the plan.
     pub async fn advertised(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
-        let snapshot = self.tools.submitter.ledger().snapshot(session, None).await?;
-        let policy = self.tools.submitter.policies().read_project(&snapshot).await;
+        let snapshot = self.tools.engine.ledger().snapshot(session, None).await?;
+        let policy = self.tools.engine.submitter().policies().read_project(&snapshot).await;
         let situation = GateContext::of(&snapshot, &policy, Caller::ExternalAgent);
-        let notes = workbook_tools(&situation).into_iter().chain(memory_tools(&situation));
-        let known = (policy.agents == self.tools.policy().agents).then_some(&*self.tools.definitions.external);
-        let plan_tools = plan_tools(&situation, known, |tool, style| define(tool, style, &policy));
-        Ok(plan_tools.into_iter().chain(notes).collect())
+        let notes = workbook::tools(&situation).chain(memory::tools(&situation));
+        Ok(plan_tools(&situation, |tool, style| define(tool, style, &policy)).chain(notes).collect())
     }
 
     /// The names of these tools, for a session that was read already; `None` if there is no such session.
@@ -102,18 +99,18 @@ impl ExternalTools {
         if name == PlanTool::SetContent.name() {
             return self.set_content(session, by, arguments, shown).await;
         }
-        let snapshot = tools.submitter.read_project(session).await?;
+        let snapshot = tools.engine.submitter().read_project(session).await?;
         let context = CallContext { snapshot: &snapshot, caller: Caller::ExternalAgent };
         if let Some(tool) = PlanTool::named(name) {
             return self.call_plan_tool(context, by, tool, arguments, is_upstream, shown).await;
         }
-        let request = tools.submitter.request(session, by);
+        let request = tools.engine.submitter().request(session, by);
         if let Some(tool) = MemoryTool::named(name) {
-            let answer = tools.memory_tools.call(request, Caller::ExternalAgent, None, tool, arguments).await?;
+            let answer = memory::call(&tools.engine, request, Caller::ExternalAgent, None, tool, arguments).await?;
             return Ok(answer.0);
         }
         if let Some(tool) = WorkbookTool::named(name) {
-            let answer = tools.workbook_tools.call(request, Caller::ExternalAgent, tool, arguments).await?;
+            let answer = workbook::call(&tools.engine, request, Caller::ExternalAgent, tool, arguments).await?;
             return Ok(answer.0);
         }
         Ok(tools.record_call(request, context, name, arguments).await?.0)
@@ -137,15 +134,15 @@ impl ExternalTools {
                 return Err(unfit.into());
             }
         };
-        tools.submitter.read_plan_file(session).await?;
-        let committed = match tools.submitter.submit(session, by, command).await {
+        tools.engine.submitter().read_plan_file(session).await?;
+        let committed = match tools.engine.submitter().submit(session, by, command).await {
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict && expected.is_some() => {
                 return Err(self.with_difference(session, refusal, expected).await.into());
             }
             outcome => outcome?,
         };
         // The answer names the sections of the project's template that are missing.
-        tools.submitter.policies().read_project(&committed.snapshot).await;
+        tools.engine.submitter().policies().read_project(&committed.snapshot).await;
         let answer = tools.answer(tool, None, &committed)?;
         let plan = results::changed_plan(&committed)?;
         *shown = Some(Arc::clone(plan));
@@ -185,7 +182,7 @@ impl ExternalTools {
             }
         };
         let step = changed_step(&command);
-        let committed = tools.submitter.submit(session, by, command).await?;
+        let committed = tools.engine.submitter().submit(session, by, command).await?;
         let plan = results::changed_plan(&committed)?;
         if tool == PlanTool::AddCall {
             return Ok(results::planned(plan));
@@ -212,8 +209,9 @@ impl ExternalTools {
             description: None,
             runner: CallRunner::Planwright,
         });
-        let request = self.tools.submitter.request(session, by);
-        let committed = self.tools.submitter.submit_as(request, command).await.map_err(LedgerError::into_refusal)?;
+        let request = self.tools.engine.submitter().request(session, by);
+        let committed =
+            self.tools.engine.submitter().submit_as(request, command).await.map_err(LedgerError::into_refusal)?;
         let plan = results::changed_plan(&committed).map_err(LedgerError::into_refusal)?;
         Ok(results::planned(plan))
     }
@@ -230,9 +228,9 @@ impl ExternalTools {
         mut refusal: Refusal,
         expected: Option<Digest>,
     ) -> Refusal {
-        let history = History::new(self.tools.submitter.clone());
+        let history = self.tools.engine.history();
         let found = async {
-            let plan = self.tools.plans.active(session).await.ok()?;
+            let plan = self.tools.engine.plans().active(session).await.ok()?;
             let report = history.of_plan(session, &plan.id).await.ok()?;
             let read = report.versions.into_iter().rev().find(|version| Some(version.digest) == expected)?;
             history.diff_versions(&plan, Some(read.version), None).await.ok()
@@ -345,7 +343,7 @@ fn take_unknown(name: &str, arguments: &mut Arguments) -> Vec<String> {
         let policy = Policy::default();
         let tools = PlanTool::all().map(|tool| define(tool, PlanStyle::Document, &policy));
         let situation = GateContext { workbook: true, ..of_style(PlanStyle::Document, &policy) };
-        let notes = workbook_tools(&situation).into_iter().chain(memory_tools(&situation));
+        let notes = workbook::tools(&situation).chain(memory::tools(&situation));
         tools.chain(notes).map(|tool| (tool.name, fields_of(&tool))).collect()
     });
     let Some(known) = fields.get(name) else { return Vec::new() };
@@ -368,7 +366,7 @@ fn define(tool: PlanTool, style: PlanStyle, policy: &Policy) -> ToolDefinition {
 /// The plan tools of a style, for a server that cannot read its store.
 pub fn tools_of_style(style: PlanStyle) -> Vec<ToolDefinition> {
     let policy = Policy::default();
-    plan_tools(&of_style(style, &policy), None, |tool, style| define(tool, style, &policy))
+    plan_tools(&of_style(style, &policy), |tool, style| define(tool, style, &policy)).collect()
 }
 
 fn of_style(style: PlanStyle, policy: &Policy) -> GateContext {
