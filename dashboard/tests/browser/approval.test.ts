@@ -93,7 +93,7 @@ test("a passkey is enrolled, approves with one touch, and is exported", async ()
   await page.goto(`${url}/settings`);
   await page.getByRole("button", { name: "Add a passkey" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Its name, for you").fill("laptop");
+  await dialog.getByLabel("A name for it").fill("laptop");
   await dialog.getByLabel("Passphrase").fill(PASSPHRASE);
   await dialog.getByRole("button", { name: "Add a passkey" }).click();
   await page.getByRole("button", { name: "Remove laptop" }).waitFor();

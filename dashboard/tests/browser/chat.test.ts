@@ -42,7 +42,7 @@ describe("a conversation", () => {
     expect(await page.getByText("That is all. Say").count()).toBe(0);
     await composer.fill("and this");
     await composer.press("Enter");
-    await page.getByText("waits until the agent is done with what came before").waitFor();
+    await page.getByText("waiting until the agent has finished what came before").waitFor();
     stack.model.release();
     await page.getByText("You said: and this").waitFor();
     await untilCount(page.getByText("Here is what I found."), 1);
@@ -158,7 +158,7 @@ describe("a session that is not shown", () => {
     await say("hidden-one", "/plan on");
     await say("hidden-one", "beta says hello");
     const row = page.locator(".session-row", { hasText: "beta says hello" });
-    await row.getByText("plan waits").waitFor();
+    await row.getByText("plan waiting").waitFor();
     await page.getByRole("link", { name: "Inbox 1" }).waitFor();
     await page.waitForFunction(() => document.title === "(1) Planwright");
     expect(await main.innerText()).toBe(shown);

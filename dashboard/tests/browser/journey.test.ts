@@ -60,7 +60,7 @@ test.each<StoreKind>(["SQLite", "PostgreSQL"])("from the draft over comments, a 
   await page.getByLabel("Your comment").fill("How is it taken back?");
   await page.keyboard.press("Control+Enter");
   await page.getByRole("button", { name: "Request changes · 1 comment" }).click();
-  await page.getByLabel("What is to be changed").fill("every step needs a way back");
+  await page.getByLabel("What should be changed").fill("every step needs a way back");
   await page.getByRole("button", { name: "Send to the agent" }).click();
   // A plan for agents is replaced, and the page leads on to the new one, with what changed and what became of the comment.
   await page.getByText("in a migration that can be taken back").first().waitFor();

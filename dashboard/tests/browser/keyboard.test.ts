@@ -100,7 +100,7 @@ test("a goal, a task of it and the diary", async () => {
 test("a run and a schedule", async () => {
   await stack.api("POST", "/api/tasks", { sessionId: "keys-only", title: "tidy the shop" });
   const page = await room("Runs");
-  await tabTo(page, page.getByLabel("What the run works on"));
+  await tabTo(page, page.getByLabel("What the run should work on"));
   await page.keyboard.press("End");
   await tabTo(page, page.getByRole("button", { name: "Start a run" }));
   stack.model.hold();
@@ -113,7 +113,7 @@ test("a run and a schedule", async () => {
 
   await tabTo(page, page.getByRole("button", { name: "New schedule" }));
   await page.keyboard.press("Enter");
-  await tabTo(page, page.getByLabel("What is done each time"));
+  await tabTo(page, page.getByLabel("What to do each time"));
   await page.keyboard.type("read the news");
   await tabTo(page, page.getByRole("button", { name: "Add the schedule" }));
   await page.keyboard.press("Enter");

@@ -53,10 +53,10 @@ describe("a document", () => {
     await panel.getByRole("link", { name: "Read the whole plan" }).click();
     await page.getByRole("cell", { name: "120,481 rows" }).waitFor();
     await page.keyboard.press("r");
-    await page.getByLabel("What is to be changed").fill("shorter please, with a maintenance window");
+    await page.getByLabel("What should be changed").fill("shorter please, with a maintenance window");
     await page.keyboard.press("Control+Enter");
     // The open approval is stale in plain sight.
-    await page.getByText("Version 2 arrived while you read version 1.").waitFor();
+    await page.getByText("Version 2 arrived while you were reading version 1.").waitFor();
     const approve = page.getByRole("button", { name: /^Approve version/ });
     await until(() => approve.getAttribute("aria-disabled"), (seen) => seen === "true");
     await approve.click({ force: true });
@@ -158,7 +158,7 @@ describe("deciding", () => {
     await page.getByRole("button", { name: "Approve version 1 · 7 steps" }).waitFor();
     await page.waitForFunction(() => document.title === "(1) Planwright");
     await stack.api("POST", `/api/plans/${(await planOf("blog-move")).id}/reject`, { reason: "not now" });
-    await page.getByText("Nothing waits for you.").waitFor();
+    await page.getByText("Nothing is waiting for you.").waitFor();
     await page.getByRole("region", { name: "Recently finished" }).getByRole("link", { name: /Move the blog/ }).waitFor();
     await page.waitForFunction(() => document.title === "Planwright");
     await untilCount(page.getByRole("button", { name: /^Approve version/ }), 0);
@@ -238,7 +238,7 @@ describe("deciding", () => {
     await session("blog-move", "/plan on", "move the blog to a new host");
     visitor = await visit(browser, stack);
     const { page } = visitor;
-    await page.getByText("2 decisions wait").waitFor();
+    await page.getByText("2 decisions waiting").waitFor();
     await page.keyboard.press("j");
     await page.keyboard.press("k");
     await page.keyboard.press("o");

@@ -68,7 +68,7 @@ describe("a journal", () => {
     await untilCount(list.locator(".journal-row"), 1);
     await page.getByRole("button", { name: "All", exact: true }).click();
     await page.getByLabel("Search the loaded entries").fill("blog to a new host");
-    await list.getByText("Turn begun").waitFor();
+    await list.getByText("Turn started").waitFor();
     await untilCount(list.getByText("Session opened"), 0);
     await page.getByLabel("Search the loaded entries").fill("");
 
@@ -112,7 +112,7 @@ describe("a workbook", () => {
     await field.fill(`${await field.inputValue()}- mine\n`);
     const { version, markdown } = await document();
     await stack.api("PUT", "/api/workbook/findings", { sessionId: "workbook-1", version, markdown: `${markdown}- theirs\n` });
-    await page.getByText("arrived while you edit").waitFor();
+    await page.getByText("arrived while you were editing").waitFor();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Your text is not saved.").waitFor();
     await page.locator(".diff-line[data-mark=removed]", { hasText: "theirs" }).waitFor();

@@ -69,9 +69,9 @@ describe("comments on a plan", () => {
     await page.getByText("Kept on the server until you send them").waitFor();
 
     await page.getByRole("button", { name: "Request changes · 2 comments" }).click();
-    await page.getByLabel("What is to be changed").fill("shorter please, with a maintenance window");
+    await page.getByLabel("What should be changed").fill("shorter please, with a maintenance window");
     await page.getByRole("button", { name: "Send to the agent" }).click();
-    await page.getByText("Version 2 arrived while you read version 1.").waitFor();
+    await page.getByText("Version 2 arrived while you were reading version 1.").waitFor();
     const sent = await stack.api("GET", `/api/plans/${plan}/review`);
     expect(sent.comments).toEqual([]);
     expect(sent.rounds[0].comments.map(({ kind, state }: any) => [kind, state])).toEqual([

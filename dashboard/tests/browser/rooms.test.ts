@@ -65,7 +65,7 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
       visitor = await visit(browser, stack, "/s/shop-runs/runs");
       const { page } = visitor;
       stack.model.hold();
-      await page.getByLabel("What the run works on").selectOption({ label: "Task 1: tidy the shelf" });
+      await page.getByLabel("What the run should work on").selectOption({ label: "Task 1: tidy the shelf" });
       await page.getByRole("button", { name: "Start a run" }).click();
       const first = page.getByRole("article", { name: "Run 1" });
       await first.getByText("Running", { exact: true }).waitFor();
@@ -73,16 +73,16 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
       await first.getByText("Completed", { exact: true }).waitFor();
       await first.getByText("1 turn", { exact: true }).waitFor();
 
-      await page.getByLabel("What the run works on").selectOption({ label: "Task 2: count the screws" });
+      await page.getByLabel("What the run should work on").selectOption({ label: "Task 2: count the screws" });
       await page.getByRole("button", { name: "Start a run" }).click();
       const second = page.getByRole("article", { name: "Run 2" });
-      await second.getByText("Waits for you", { exact: true }).waitFor();
+      await second.getByText("Waiting for you", { exact: true }).waitFor();
       await second.getByText("2 turns", { exact: true }).waitFor();
       // The inbox has it, too, and the sidebar counts it.
       expect((await stack.api("GET", "/api/inbox")).items).toMatchObject([{ kind: "budget" }]);
       await second.getByRole("button", { name: "Continue" }).click();
       await second.getByText("4 turns", { exact: true }).waitFor();
-      await second.getByText("Waits for you", { exact: true }).waitFor();
+      await second.getByText("Waiting for you", { exact: true }).waitFor();
       await second.getByRole("button", { name: "Stop it" }).click();
       await second.getByText("Stopped", { exact: true }).waitFor();
       await untilCount(second.getByRole("button"), 0);
@@ -95,7 +95,7 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
       const { page } = visitor;
       await page.getByRole("button", { name: "New schedule" }).click();
       const form = page.getByRole("form", { name: "New schedule" });
-      await form.getByLabel("What is done each time").fill("read the news");
+      await form.getByLabel("What to do each time").fill("read the news");
       await form.getByRole("combobox", { name: "When", exact: true }).selectOption({ label: "Monday to Friday at 9" });
       await form.getByLabel("Time zone").selectOption("Europe/Berlin");
       await form.getByLabel("Maximum number of runs (optional)").fill("10");
@@ -135,12 +135,12 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
       visitor = await visit(browser, stack, "/s/shop-memory/memory");
       const { page } = visitor;
       await page.getByLabel("Something to remember in this session").fill("The door is painted green");
-      await page.getByLabel("Its kind").selectOption("decision");
+      await page.getByRole("combobox", { name: "Kind" }).selectOption("decision");
       await page.getByRole("button", { name: "Remember it" }).click();
       const list = page.getByRole("list", { name: "Memory" });
       await untilCount(list.locator(".row"), 2);
 
-      await page.getByLabel("Search what is remembered").fill("which colour has the green door");
+      await page.getByLabel("Search memory").fill("which colour has the green door");
       await untilCount(list.locator(".row"), 1);
       await list.getByText("The door is painted green").waitFor();
       expect(Number(await list.locator("meter").getAttribute("value"))).toBeGreaterThan(0);
@@ -226,7 +226,7 @@ describe.each<StoreKind>(["SQLite", "PostgreSQL"])("on %s", (store) => {
         ["Runs", "No runs yet.", "Start a run"],
         ["Runs", "No schedules yet.", "New schedule"],
         ["Memory", "Nothing is remembered yet.", "Remember it"],
-        ["Files", "No message of this conversation has changed a file outside of a plan.", "Add files"],
+        ["Files", "No message in this conversation has changed a file outside a plan.", "Add files"],
       ];
       for (const [room, words, next] of empty) {
         await rooms.getByRole("link", { name: room }).click();

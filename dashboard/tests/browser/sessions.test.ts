@@ -122,7 +122,7 @@ describe("seed 3, WebSocket and UI tests", () => {
     await panel.getByText("a step of alpha").waitFor();
     await say("session-b", "/plan on");
     await say("session-b", "beta says hello");
-    await row("session-b").getByText("plan waits").waitFor();
+    await row("session-b").getByText("plan waiting").waitFor();
     await panel.getByText("a step of alpha").waitFor();
     await untilCount(panel.getByText("a step of beta"), 0);
     await row("session-b").click();

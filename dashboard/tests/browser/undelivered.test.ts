@@ -79,7 +79,7 @@ test("a message that no one received is listed with what went wrong, leads to th
   await list.getByText("waits for your decision: Move the blog to a new host").waitFor();
   await list.getByText(/^\d+ attempts?$/).waitFor();
   await list.getByText("webhook", { exact: true }).waitFor();
-  await list.getByText("something waits", { exact: true }).waitFor();
+  await list.getByText("something is waiting", { exact: true }).waitFor();
   expect(await list.locator(".problem").innerText()).toBe((await undelivered())[0].lastError);
 
   // The person decides from there.
