@@ -35,7 +35,7 @@ const BUILDS: [name: string, dist: string | undefined][] =
   process.env.BEFORE === undefined ? [["", process.env.DASHBOARD_DIST]] : Array.from({ length: 2 }, () => [["before: ", process.env.BEFORE], ["now: ", process.env.DASHBOARD_DIST]] as [string, string | undefined][]).flat();
 
 async function signedIn(dist: string | undefined): Promise<{ page: Page; devtools: CDPSession }> {
-  const context = await newContext(browser, { viewport: { width: 1280, height: 800 } }, dist);
+  const context = await newContext({ viewport: { width: 1280, height: 800 } }, dist);
   await context.addInitScript(observe);
   const page = await context.newPage();
   await page.goto(`${stack.url}/#token=${TOKEN}`);
