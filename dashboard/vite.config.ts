@@ -42,5 +42,7 @@ export default defineConfig({
   test: {
     environment: "node",
     include: ["src/**/*.test.ts", "src/**/*.test.tsx", "tests/*.test.ts"],
+    // A process for each of the small files would take most of the time. No test leaves anything behind.
+    isolate: false,
   },
 } as import("vite").UserConfig & { test: unknown });

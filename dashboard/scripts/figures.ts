@@ -35,7 +35,7 @@ const BUILDS: [name: string, dist: string | undefined][] =
   process.env.BEFORE === undefined ? [["", process.env.DASHBOARD_DIST]] : Array.from({ length: 2 }, () => [["before: ", process.env.BEFORE], ["now: ", process.env.DASHBOARD_DIST]] as [string, string | undefined][]).flat();
 
 async function signedIn(dist: string | undefined): Promise<{ page: Page; devtools: CDPSession }> {
-  const context = await newContext(browser, { viewport: { width: 1280, height: 800 } }, dist);
+  const context = await newContext({ viewport: { width: 1280, height: 800 } }, dist);
   await context.addInitScript(observe);
   const page = await context.newPage();
   await page.goto(`${stack.url}/#token=${TOKEN}`);
@@ -101,7 +101,7 @@ test.each(BUILDS)("%sthe first page", async (build, dist) => {
   for (let n = 0; n < 5; n += 1) {
     await page.goto("about:blank");
     await page.goto(`${stack.url}/`);
-    await page.getByText("Nothing waits for you.").waitFor();
+    await page.getByText("Nothing is waiting for you.").waitFor();
     await page.waitForLoadState("networkidle");
     // Interactive: the page is drawn, and no long task is under way.
     times.push(

@@ -63,7 +63,7 @@ afterAll(async () => {
 });
 
 test("the inbox", async () => {
-  const { page, close } = await visit(browser, stack, "/", WIDE);
+  const { page, close } = await visit(stack, "/", WIDE);
   await page.getByRole("button", { name: /Point the deployment/ }).click();
   await page.locator(".diff-line[data-mark=added]").first().waitFor();
   await page.mouse.move(0, 0);
@@ -72,7 +72,7 @@ test("the inbox", async () => {
 });
 
 test("a session", async () => {
-  const { page, close } = await visit(browser, stack, "/s/invoice-page", WIDE);
+  const { page, close } = await visit(stack, "/s/invoice-page", WIDE);
   await page.getByRole("button", { name: /^Approve version/ }).waitFor();
   await page.locator(".hljs-keyword").first().waitFor();
   await shoot(page, "dashboard-chat.png");
@@ -80,14 +80,14 @@ test("a session", async () => {
 });
 
 test("a plan", async () => {
-  const { page, close } = await visit(browser, stack, `/p/${plans["deploying-1"]}`, WIDE);
+  const { page, close } = await visit(stack, `/p/${plans["deploying-1"]}`, WIDE);
   await page.locator(".diff-line[data-mark=added]").first().waitFor();
   await shoot(page, "dashboard-plan.png");
   await close();
 });
 
 test("a phone", async () => {
-  const { page, close } = await visit(browser, stack, `/p/${plans["invoice-page"]}`, { ...PHONE, deviceScaleFactor: 2 });
+  const { page, close } = await visit(stack, `/p/${plans["invoice-page"]}`, { ...PHONE, deviceScaleFactor: 2 });
   await page.getByRole("checkbox", { name: /Cache the totals/ }).uncheck();
   await page.getByText("without 3, 4, and 5").waitFor();
   await page.locator(".plan-scroll").evaluate((element) => element.querySelector("#step-row-2")?.scrollIntoView({ block: "start" }));
@@ -114,7 +114,7 @@ test.runIf(process.env.PICTURES !== undefined)("every page", async () => {
   const folder = process.env.PICTURES ?? "";
   for (const [width, height] of [[1440, 900], [1024, 768], [390, 844]] as const) {
     for (const colorScheme of ["light", "dark"] as const) {
-      const { page, go, close } = await visit(browser, stack, "/", { ...(width === 390 ? PHONE : { viewport: { width, height } }), colorScheme });
+      const { page, go, close } = await visit(stack, "/", { ...(width === 390 ? PHONE : { viewport: { width, height } }), colorScheme });
       for (const [name, path] of EVERY()) {
         await go(path);
         await page.waitForLoadState("networkidle");

@@ -1,31 +1,13 @@
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 
-import { launch, reportFailure, visit, type Visitor } from "./browser";
-import { startStack, type Stack } from "./stack";
+import { visit } from "./browser";
+import { sharedStack, type Stack } from "./stack";
 
-let browser: Browser;
 let stack: Stack;
-let visitor: Visitor | undefined;
 
-beforeAll(async () => {
-  browser = await launch();
-  stack = await startStack();
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
 beforeEach(async () => {
+  stack = await sharedStack();
   await stack.api("POST", "/api/sessions", { sessionId: "door-paint" });
-});
-afterEach(async ({ task }) => {
-  await reportFailure(task, visitor);
-  const complaints = visitor?.complaints ?? [];
-  await visitor?.close();
-  visitor = undefined;
-  await stack.clear();
-  expect(complaints).toEqual([]);
 });
 
 const say = (text: string) => stack.api("POST", "/api/sessions/door-paint/messages", { text });
@@ -36,33 +18,30 @@ async function untilSaid(words: string): Promise<void> {
 
 test("a call that waits is seen as it runs, and the answer reaches the agent", async () => {
   await say("delete the draft");
-  visitor = await visit(browser, stack);
-  const { page } = visitor;
+  const { page } = await visit(stack);
   await page.getByRole("button", { name: /delete_file: draft.md/ }).click();
   await page.getByLabel("The call").getByText('"path": "draft.md"').waitFor();
   await page.getByLabel("Message to the agent").fill("keep it until Friday");
   await page.getByRole("button", { name: "Do not allow" }).click();
-  await page.getByText("Nothing waits for you.").waitFor();
+  await page.getByText("Nothing is waiting for you.").waitFor();
   await untilSaid("That is settled.");
   expect(JSON.stringify(await stack.api("GET", "/api/sessions/door-paint/messages"))).toContain("keep it until Friday");
 });
 
 test("an answer that was given elsewhere takes the call out of the inbox", async () => {
   await say("delete the draft");
-  visitor = await visit(browser, stack);
-  const { page } = visitor;
+  const { page } = await visit(stack);
   await page.getByRole("button", { name: /delete_file: draft.md/ }).click();
   await page.getByRole("button", { name: "Allow once" }).waitFor();
   const { items } = await stack.api("GET", "/api/inbox");
   await stack.api("POST", `/api/permissions/${items[0].id}`, { digest: items[0].digest, grant: "once" });
-  await page.getByText("Nothing waits for you.").waitFor();
+  await page.getByText("Nothing is waiting for you.").waitFor();
   await untilSaid("That is settled.");
 });
 
 test("questions are answered by choice and in words", async () => {
   await say("ask me");
-  visitor = await visit(browser, stack);
-  const { page } = visitor;
+  const { page } = await visit(stack);
   await page.getByRole("button", { name: /Which colour has the door/ }).click();
   const send = page.getByRole("button", { name: "Send the answers" });
   await page.getByRole("radio", { name: "blue" }).check();
@@ -71,7 +50,7 @@ test("questions are answered by choice and in words", async () => {
   expect((await stack.api("GET", "/api/inbox")).items).toHaveLength(1);
   await page.getByRole("textbox", { name: "And why?" }).fill("it was always blue");
   await send.click();
-  await page.getByText("Nothing waits for you.").waitFor();
+  await page.getByText("Nothing is waiting for you.").waitFor();
   await untilSaid("Thank you for the answers.");
   expect(JSON.stringify(await stack.api("GET", "/api/sessions/door-paint/journal"))).toContain("it was always blue");
 });

@@ -1,36 +1,46 @@
 import { join } from "node:path";
-import { chromium, type Browser, type BrowserContext, type Locator, type Page } from "playwright-core";
-import { expect } from "vitest";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type LaunchOptions, type Locator, type Page, type Request } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
 
 import { TOKEN, type Stack } from "./stack";
 
 export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
-export async function launch(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    // A container has no user namespaces for Chromium's own sandbox, and often only 64 MB of shared memory.
-    args: ["--no-sandbox", "--disable-dev-shm-usage", ...(DIST === undefined && process.env.BEFORE === undefined ? [] : ["--disable-features=LocalNetworkAccessChecks"])],
-  });
-}
-
 /** A folder with the built pages, to try them without building the program again. Everything else comes from the program. */
 const DIST = process.env.DASHBOARD_DIST;
+
+/** How Chromium is started: the whole browser, which has a profile. */
+export const CHROMIUM: LaunchOptions = {
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  // A container has no user namespaces for Chromium's own sandbox, often only 64 MB of shared memory, and no graphics card.
+  args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-quic", ...(DIST === undefined && process.env.BEFORE === undefined ? [] : ["--disable-features=LocalNetworkAccessChecks"])],
+  // A signal ends the process, and its end ends Chromium.
+  handleSIGTERM: false,
+};
+
+let shared: Promise<Browser> | undefined;
+
+/** The Chromium of this worker. Each test has a context of its own in it, and nothing of another test is in there. */
+export function launch(): Promise<Browser> {
+  return (shared ??= chromium.launch({ ...CHROMIUM, executablePath: process.env.CHROMIUM_SHELL ?? CHROMIUM.executablePath }));
+}
 
 export interface Visitor {
   page: Page;
   context: BrowserContext;
-  /** What the browser complained about: blocked by the policy, not caught, requests elsewhere. */
+  /** What the browser complained about: blocked by the policy, not caught, requests elsewhere. A test that ends with a complaint fails. */
   complaints: string[];
   go: (path: string) => Promise<void>;
+  /** Waits until the page has everything that it asked for, and has drawn it. */
+  settled: () => Promise<void>;
   close: () => Promise<void>;
 }
 
 /** How long anything on a page may take to happen. */
 export const PATIENCE = Number(process.env.PATIENCE ?? 120_000);
 
-export async function newContext(browser: Browser, options: Parameters<Browser["newContext"]>[0] = {}, dist = DIST): Promise<BrowserContext> {
-  const context = await browser.newContext(options);
+export async function newContext(options: BrowserContextOptions = {}, dist = DIST): Promise<BrowserContext> {
+  const context = await (await launch()).newContext(options);
   context.setDefaultTimeout(PATIENCE);
   if (dist !== undefined) await servePages(context, dist);
   return context;
@@ -52,18 +62,27 @@ async function servePages(context: BrowserContext, dist: string): Promise<void> 
 
 const TYPES: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml", png: "image/png", webmanifest: "application/manifest+json" };
 
-/** A browser that is signed in. */
-export async function visit(browser: Browser, stack: Stack, path = "/", options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visitor> {
-  const context = await newContext(browser, { viewport: { width: 1280, height: 800 }, ...options });
+/** A browser that is signed in, at a page. It is closed when the test ends. */
+export async function visit(stack: Stack, path = "/", options: BrowserContextOptions = {}): Promise<Visitor> {
+  const context = await newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
   page.on("console", (message) => {
     if (message.type() === "error" && /Content Security Policy|Refused to/.test(message.text())) complaints.push(message.text());
   });
+  const underWay = new Set<Request>();
   page.on("request", (request) => {
+    underWay.add(request);
     const { protocol, host } = new URL(request.url());
     if (/^(?:https?|wss?):$/.test(protocol) && host !== new URL(stack.url).host) complaints.push(`a request to ${request.url()}`);
+  });
+  page.on("requestfinished", (request) => underWay.delete(request));
+  page.on("requestfailed", (request) => underWay.delete(request));
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === "fail") await reportFailure(task.name, page, complaints);
+    await context.close();
+    expect(complaints).toEqual([]);
   });
   // Newer browsers answer with a promise here; an older Chromium must not hide what that breaks.
   await context.addInitScript(() => {
@@ -73,15 +92,24 @@ export async function visit(browser: Browser, stack: Stack, path = "/", options:
       return Promise.resolve() as never;
     };
   });
-  await page.goto(`${stack.url}/#token=${TOKEN}`);
-  await page.getByRole("heading", { level: 1 }).first().waitFor();
-  expect(page.url()).not.toContain("token");
+  const { origin } = new URL(stack.url);
+  const signedIn = await context.request.post(`${origin}/api/login`, { data: { token: TOKEN }, headers: { Origin: origin } });
+  expect(signedIn.ok(), `signed in: ${signedIn.status()}`).toBe(true);
   const go = async (to: string) => {
     await page.goto(stack.url + to);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
   };
-  if (path !== "/") await go(path);
-  return { page, context, complaints, go, close: () => context.close() };
+  const settled = () =>
+    until(
+      async () => {
+        // What an answer leads to is done before the browser is idle: drawing, the next request, the colours of code.
+        await page.evaluate(() => new Promise((resolve) => requestIdleCallback(() => requestAnimationFrame(() => requestIdleCallback(resolve)))));
+        return underWay.size + (await page.locator("main .state[role=status]").count());
+      },
+      (left) => left === 0,
+    ).then(() => undefined);
+  await go(path);
+  return { page, context, complaints, go, settled, close: () => context.close() };
 }
 
 /** Waits until a condition over the real server holds. */
@@ -101,10 +129,8 @@ export async function untilCount(locator: Locator, wanted: number): Promise<void
 }
 
 /** What the page of a failed test shows, for the log. */
-export async function reportFailure(task: { name: string; result?: { state: string } | undefined }, visitor: Visitor | undefined): Promise<void> {
-  if (task.result?.state !== "fail" || !visitor) return;
-  const { page } = visitor;
+async function reportFailure(name: string, page: Page, complaints: string[]): Promise<void> {
   const shown = await page.locator("body").ariaSnapshot({ timeout: 10_000 }).catch((error: unknown) => String(error));
   const focused = await page.evaluate(() => document.activeElement?.outerHTML.slice(0, 200)).catch((error: unknown) => String(error));
-  console.error(`${task.name}: at ${page.url()}, focused ${focused}\n${visitor.complaints.join("\n")}\n${shown}`);
+  console.error(`${name}: at ${page.url()}, focused ${focused}\n${complaints.join("\n")}\n${shown}`);
 }

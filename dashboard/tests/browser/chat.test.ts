@@ -1,28 +1,12 @@
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 
-import { launch, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
-import { startStack, type Stack } from "./stack";
+import { until, untilCount, visit } from "./browser";
+import { sharedStack, type Stack } from "./stack";
 
-let browser: Browser;
 let stack: Stack;
-let visitor: Visitor | undefined;
 
-beforeAll(async () => {
-  browser = await launch();
-  stack = await startStack();
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
-afterEach(async ({ task }) => {
-  await reportFailure(task, visitor);
-  const complaints = visitor?.complaints ?? [];
-  await visitor?.close();
-  visitor = undefined;
-  await stack.clear();
-  expect(complaints).toEqual([]);
+beforeEach(async () => {
+  stack = await sharedStack();
 });
 
 const begin = (key: string) => stack.api("POST", "/api/sessions", { sessionId: key });
@@ -31,8 +15,7 @@ const say = (key: string, text: string) => stack.api("POST", `/api/sessions/${ke
 describe("a conversation", () => {
   test("shows a reply while it is written, queues what is typed meanwhile, and stops", async () => {
     await begin("talking-1");
-    visitor = await visit(browser, stack, "/s/talking-1");
-    const { page } = visitor;
+    const { page } = await visit(stack, "/s/talking-1");
     const composer = page.getByLabel("Message to the agent");
     stack.model.hold();
     await composer.fill("a long answer please");
@@ -42,7 +25,7 @@ describe("a conversation", () => {
     expect(await page.getByText("That is all. Say").count()).toBe(0);
     await composer.fill("and this");
     await composer.press("Enter");
-    await page.getByText("waits until the agent is done with what came before").waitFor();
+    await page.getByText("waiting until the agent has finished what came before").waitFor();
     stack.model.release();
     await page.getByText("You said: and this").waitFor();
     await untilCount(page.getByText("Here is what I found."), 1);
@@ -61,8 +44,7 @@ describe("a conversation", () => {
   test("goes on after a lost connection and after a restart of the server, without a gap or a double", async () => {
     await begin("talking-2");
     await say("talking-2", "one");
-    visitor = await visit(browser, stack, "/s/talking-2");
-    const { page } = visitor;
+    const { page, complaints } = await visit(stack, "/s/talking-2");
     await page.getByText("You said: one").waitFor();
     await stack.kill();
     await page.getByText("The connection was lost").waitFor();
@@ -93,14 +75,13 @@ describe("a conversation", () => {
     const wanted = ["one", "typed while it was away", ...Array.from({ length: 40 }, (_, n) => `gap ${n + 1}`), "from elsewhere"];
     expect([...seen].sort()).toEqual(wanted.map((text) => `You said: ${text}`).sort());
     await page.getByText("The connection was lost").waitFor({ state: "hidden" });
-    visitor.complaints.length = 0;
+    complaints.length = 0;
   });
 
   test("with hostile Markdown does nothing and hides nothing", async () => {
     await begin("hostile-1");
     await say("hostile-1", "hostile, please");
-    visitor = await visit(browser, stack, "/s/hostile-1");
-    const { page } = visitor;
+    const { page } = await visit(stack, "/s/hostile-1");
     await page.getByText("⟦U+202E⟧").first().waitFor();
     expect(await page.evaluate(() => (window as unknown as { __hacked?: number }).__hacked)).toBeUndefined();
     for (const link of await page.locator(".md a").all()) expect(await link.getAttribute("href")).toMatch(/^https:/);
@@ -109,8 +90,7 @@ describe("a conversation", () => {
 
 describe("a session", () => {
   test("that is new has no key for a name, and offers what to say first", async () => {
-    visitor = await visit(browser, stack);
-    const { page } = visitor;
+    const { page } = await visit(stack);
     await page.getByRole("button", { name: "New session" }).first().click();
     await page.getByRole("heading", { name: "Untitled session", level: 1 }).waitFor();
     await page.getByRole("button", { name: /^\/plan on collect/ }).click();
@@ -124,8 +104,7 @@ describe("a session", () => {
 
   test("is renamed, found by its new name, and commands are completed", async () => {
     for (let n = 1; n < 12; n += 1) await begin(`session-${n}-of-many`);
-    visitor = await visit(browser, stack, "/s/session-3-of-many");
-    const { page } = visitor;
+    const { page } = await visit(stack, "/s/session-3-of-many");
     await page.getByRole("button", { name: "More about this session" }).click();
     await page.getByRole("menuitem", { name: "Rename the session" }).click();
     await page.getByLabel("Name", { exact: true }).fill("The greenhouse");
@@ -150,15 +129,14 @@ describe("a session that is not shown", () => {
   test("changes the lists, the badge and the title, and nothing of the page that is shown", async () => {
     for (const key of ["shown-one", "hidden-one"]) await begin(key);
     await say("shown-one", "alpha stays");
-    visitor = await visit(browser, stack, "/s/shown-one");
-    const { page } = visitor;
+    const { page } = await visit(stack, "/s/shown-one");
     await page.getByText("You said: alpha stays").waitFor();
     const main = page.getByRole("main");
     const shown = await main.innerText();
     await say("hidden-one", "/plan on");
     await say("hidden-one", "beta says hello");
     const row = page.locator(".session-row", { hasText: "beta says hello" });
-    await row.getByText("plan waits").waitFor();
+    await row.getByText("plan waiting").waitFor();
     await page.getByRole("link", { name: "Inbox 1" }).waitFor();
     await page.waitForFunction(() => document.title === "(1) Planwright");
     expect(await main.innerText()).toBe(shown);
@@ -179,8 +157,7 @@ describe("two sessions", () => {
       await say(key, "/plan on");
       await say(key, `${word} says hello`);
     }
-    visitor = await visit(browser, stack, "/s/session-a");
-    const { page } = visitor;
+    const { page } = await visit(stack, "/s/session-a");
     await page.getByText("You said: alpha says hello").waitFor();
     await page.getByRole("complementary", { name: "Plan of this session" }).getByText("a step of alpha").waitFor();
     // Every change of the page is looked at: it says which session it is, and nothing of the other may be there.

@@ -1,35 +1,16 @@
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, test } from "vitest";
+import { onTestFinished, test } from "vitest";
 
-import { launch, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
-import { startStack, type Stack, type StoreKind } from "./stack";
-
-let browser: Browser;
-let stack: Stack | undefined;
-let visitor: Visitor | undefined;
-
-beforeAll(async () => {
-  browser = await launch();
-});
-afterEach(async ({ task }) => {
-  await reportFailure(task, visitor);
-  await visitor?.close();
-  visitor = undefined;
-  await stack?.close();
-  stack = undefined;
-});
-afterAll(async () => {
-  await browser.close();
-});
+import { until, untilCount, visit } from "./browser";
+import { startStack, type StoreKind } from "./stack";
 
 test.each<StoreKind>(["SQLite", "PostgreSQL"])("an execution is watched live, over a crash of the server in the middle of it, on %s", async (store) => {
-  const server = (stack = await startStack(store));
+  const server = await startStack(store);
+  onTestFinished(server.close);
   await server.api("POST", "/api/sessions", { sessionId: "building-1" });
   for (const text of ["/plan on build", "build a plan"]) await server.api("POST", "/api/sessions/building-1/messages", { text });
   const { plans } = await server.api("GET", "/api/plans?sessionId=building-1");
   const id: string = plans[0].id;
-  visitor = await visit(browser, server, `/p/${id}`);
-  const { page } = visitor;
+  const { page } = await visit(server, `/p/${id}`);
   server.model.hold();
   await page.getByRole("button", { name: "Approve version 1 · 6 steps" }).click();
   await page.getByRole("link", { name: "Open the execution" }).click();

@@ -1,18 +1,15 @@
 // Text of models and of files does nothing, wherever it is shown, and hides nothing.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 
-import { launch, until, visit } from "./browser";
+import { until, visit } from "./browser";
 import { HOSTILE, HOSTILE_LINE } from "./script";
-import { startStack, type Stack } from "./stack";
+import { sharedStack, type Stack } from "./stack";
 
-let browser: Browser;
 let stack: Stack;
 let plan: string;
 
 beforeAll(async () => {
-  browser = await launch();
-  stack = await startStack();
+  stack = await sharedStack();
   const talk = async (...said: string[]) => {
     for (const text of said) await stack.api("POST", "/api/sessions/hostile-1/messages", { text });
   };
@@ -29,17 +26,12 @@ beforeAll(async () => {
   await talk("a hostile plan");
   plan = (await stack.api("GET", "/api/plans?sessionId=hostile-1")).plans[0].id;
 });
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
 
 test("hostile text does nothing on any page, and what it hides is written out", async () => {
-  const visitor = await visit(browser, stack);
-  const { page } = visitor;
+  const { page, go } = await visit(stack);
   const pages = ["/", "/s/hostile-1", "/s/hostile-1/goals", "/s/hostile-1/runs", "/s/hostile-1/memory", "/s/hostile-1/workbook", "/s/hostile-1/files", "/s/hostile-1/journal", `/p/${plan}`, `/p/${plan}?view=raw`, `/p/${plan}?view=history`];
   for (const path of pages) {
-    await visitor.go(path);
+    await go(path);
     if (path.endsWith("workbook")) await page.getByRole("tab", { name: "Findings" }).click();
     await page.getByText("⟦U+202E⟧").first().waitFor();
     const found = await page.evaluate(() => ({
@@ -52,11 +44,9 @@ test("hostile text does nothing on any page, and what it hides is written out", 
     expect(found, path).toEqual({ hacked: undefined, elements: 0, links: [], pictures: 0, hidden: false });
   }
   // Nor does it when it is streamed.
-  await visitor.go("/s/hostile-1");
+  await go("/s/hostile-1");
   await page.getByLabel("Message to the agent").fill("hostile, please, once more");
   await page.getByLabel("Message to the agent").press("Enter");
   await until(async () => (await stack.api("GET", "/api/sessions/hostile-1")).working, (working) => !working);
   expect(await page.evaluate(() => (window as unknown as { __hacked?: number }).__hacked)).toBeUndefined();
-  expect(visitor.complaints).toEqual([]);
-  await visitor.close();
 });

@@ -1,30 +1,9 @@
 import { access, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
-import { launch, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
-import { startStack, type Stack, type StoreKind } from "./stack";
-
-let browser: Browser;
-let stack: Stack | undefined;
-let visitor: Visitor | undefined;
-
-beforeAll(async () => {
-  browser = await launch();
-});
-afterEach(async ({ task }) => {
-  await reportFailure(task, visitor);
-  const complaints = visitor?.complaints ?? [];
-  await visitor?.close();
-  visitor = undefined;
-  await stack?.close();
-  stack = undefined;
-  expect(complaints).toEqual([]);
-});
-afterAll(async () => {
-  await browser.close();
-});
+import { until, untilCount, visit } from "./browser";
+import { startStack, type StoreKind } from "./stack";
 
 /** The files that agents wrote, below the data folder. */
 async function writtenFiles(data: string): Promise<string[]> {
@@ -35,10 +14,10 @@ async function writtenFiles(data: string): Promise<string[]> {
 }
 
 test.each<StoreKind>(["SQLite", "PostgreSQL"])("from the draft over comments, a new version and the approval of some steps to the execution, seen live, and its undoing, on %s", async (store) => {
-  const server = (stack = await startStack(store));
+  const server = await startStack(store);
+  onTestFinished(server.close);
   await server.api("POST", "/api/sessions", { sessionId: "invoices-1" });
-  visitor = await visit(browser, server, "/s/invoices-1");
-  const { page } = visitor;
+  const { page } = await visit(server, "/s/invoices-1");
   const planNow = async () => {
     const { plans } = await server.api("GET", "/api/plans?sessionId=invoices-1");
     const newest = plans.toSorted((a: any, b: any) => b.number - a.number)[0];
@@ -60,7 +39,7 @@ test.each<StoreKind>(["SQLite", "PostgreSQL"])("from the draft over comments, a 
   await page.getByLabel("Your comment").fill("How is it taken back?");
   await page.keyboard.press("Control+Enter");
   await page.getByRole("button", { name: "Request changes · 1 comment" }).click();
-  await page.getByLabel("What is to be changed").fill("every step needs a way back");
+  await page.getByLabel("What should be changed").fill("every step needs a way back");
   await page.getByRole("button", { name: "Send to the agent" }).click();
   // A plan for agents is replaced, and the page leads on to the new one, with what changed and what became of the comment.
   await page.getByText("in a migration that can be taken back").first().waitFor();

@@ -1,31 +1,17 @@
 // Every room with the keyboard alone: no test of this file has a mouse.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Locator, Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
 
-import { launch, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
-import { startStack, type Stack } from "./stack";
+import { until, untilCount, visit } from "./browser";
+import { sharedStack, type Stack } from "./stack";
 
-let browser: Browser;
 let stack: Stack;
-let visitor: Visitor | undefined;
 
 beforeAll(async () => {
-  browser = await launch();
-  stack = await startStack();
+  stack = await sharedStack();
   await stack.api("POST", "/api/sessions", { sessionId: "keys-only" });
-});
-afterEach(async ({ task }) => {
-  await reportFailure(task, visitor);
-  const complaints = visitor?.complaints ?? [];
-  await visitor?.close();
-  visitor = undefined;
-  expect(complaints).toEqual([]);
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
 });
 
 const say = (text: string) => stack.api("POST", "/api/sessions/keys-only/messages", { text });
@@ -51,8 +37,7 @@ async function untilFocused(target: Locator): Promise<void> {
 
 /** Opens a room from the page's own links. */
 async function room(name: string): Promise<Page> {
-  visitor = await visit(browser, stack, "/s/keys-only");
-  const { page } = visitor;
+  const { page } = await visit(stack, "/s/keys-only");
   await tabTo(page, page.getByRole("navigation", { name: "Rooms of this session" }).getByRole("link", { name, exact: true }));
   await page.keyboard.press("Enter");
   return page;
@@ -100,7 +85,7 @@ test("a goal, a task of it and the diary", async () => {
 test("a run and a schedule", async () => {
   await stack.api("POST", "/api/tasks", { sessionId: "keys-only", title: "tidy the shop" });
   const page = await room("Runs");
-  await tabTo(page, page.getByLabel("What the run works on"));
+  await tabTo(page, page.getByLabel("What the run should work on"));
   await page.keyboard.press("End");
   await tabTo(page, page.getByRole("button", { name: "Start a run" }));
   stack.model.hold();
@@ -113,7 +98,7 @@ test("a run and a schedule", async () => {
 
   await tabTo(page, page.getByRole("button", { name: "New schedule" }));
   await page.keyboard.press("Enter");
-  await tabTo(page, page.getByLabel("What is done each time"));
+  await tabTo(page, page.getByLabel("What to do each time"));
   await page.keyboard.type("read the news");
   await tabTo(page, page.getByRole("button", { name: "Add the schedule" }));
   await page.keyboard.press("Enter");
@@ -196,9 +181,8 @@ test("a document of the workbook is edited", async () => {
 });
 
 test("another browser is signed out", async () => {
-  const other = await visit(browser, stack, "/", { userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0" });
-  visitor = await visit(browser, stack);
-  const { page } = visitor;
+  const other = await visit(stack, "/", { userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0" });
+  const { page } = await visit(stack);
   await tabTo(page, page.getByRole("link", { name: "Settings" }));
   await page.keyboard.press("Enter");
   await tabTo(page, page.getByRole("button", { name: "Sign out Firefox on Linux" }));
@@ -206,5 +190,4 @@ test("another browser is signed out", async () => {
   await tabTo(page, page.getByRole("dialog").getByRole("button", { name: "Sign it out" }));
   await page.keyboard.press("Enter");
   await other.page.getByLabel("Access token").waitFor();
-  await other.close();
 });

@@ -1,28 +1,12 @@
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 
-import { launch, PHONE, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
-import { startStack, type Stack } from "./stack";
+import { PHONE, until, untilCount, visit, type Visitor } from "./browser";
+import { sharedStack, type Stack } from "./stack";
 
-let browser: Browser;
 let stack: Stack;
-let visitor: Visitor | undefined;
 
-beforeAll(async () => {
-  browser = await launch();
-  stack = await startStack();
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
-afterEach(async ({ task }) => {
-  await reportFailure(task, visitor);
-  const complaints = visitor?.complaints ?? [];
-  await visitor?.close();
-  visitor = undefined;
-  await stack.clear();
-  expect(complaints).toEqual([]);
+beforeEach(async () => {
+  stack = await sharedStack();
 });
 
 async function session(key: string, ...said: string[]): Promise<void> {
@@ -38,8 +22,7 @@ const planOf = async (key: string): Promise<{ id: string; digest: string; status
 describe("a document", () => {
   test("is drafted in the chat, changed on request, and carried out after the approval of what was seen", async () => {
     await stack.api("POST", "/api/sessions", { sessionId: "blog-move" });
-    visitor = await visit(browser, stack, "/s/blog-move");
-    const { page } = visitor;
+    const { page } = await visit(stack, "/s/blog-move");
     const composer = page.getByLabel("Message to the agent");
     await composer.fill("/plan on");
     await composer.press("Enter");
@@ -53,10 +36,10 @@ describe("a document", () => {
     await panel.getByRole("link", { name: "Read the whole plan" }).click();
     await page.getByRole("cell", { name: "120,481 rows" }).waitFor();
     await page.keyboard.press("r");
-    await page.getByLabel("What is to be changed").fill("shorter please, with a maintenance window");
+    await page.getByLabel("What should be changed").fill("shorter please, with a maintenance window");
     await page.keyboard.press("Control+Enter");
     // The open approval is stale in plain sight.
-    await page.getByText("Version 2 arrived while you read version 1.").waitFor();
+    await page.getByText("Version 2 arrived while you were reading version 1.").waitFor();
     const approve = page.getByRole("button", { name: /^Approve version/ });
     await until(() => approve.getAttribute("aria-disabled"), (seen) => seen === "true");
     await approve.click({ force: true });
@@ -75,8 +58,7 @@ describe("a document", () => {
   test("that changes between looking and approving is refused by the server as well", async () => {
     await session("blog-move", "/plan on", "move the blog to a new host");
     const { id } = await planOf("blog-move");
-    visitor = await visit(browser, stack, `/p/${id}`);
-    const { page } = visitor;
+    const { page, complaints } = await visit(stack, `/p/${id}`);
     await page.getByRole("button", { name: "Approve version 1 · 7 steps" }).waitFor();
     // Nothing that happens reaches this page: the plan in view is old, and the page does not know it.
     await page.route("**/api/plans/*", (route) => (route.request().method() === "GET" ? route.abort() : route.continue()));
@@ -87,14 +69,13 @@ describe("a document", () => {
     await page.getByRole("button", { name: /^Approve version/ }).click({ force: true });
     await page.getByText("Nothing was approved: the plan has changed.").or(page.getByText("Version 2 arrived")).first().waitFor();
     expect((await planOf("blog-move")).status).toBe("READY");
-    visitor.complaints.length = 0;
+    complaints.length = 0;
   });
 
   test("that changes while its page loads it is shown as it is now", async () => {
     await session("blog-move", "/plan on", "move the blog to a new host");
     const { id } = await planOf("blog-move");
-    visitor = await visit(browser, stack);
-    const { page } = visitor;
+    const { page, go } = await visit(stack);
     // The first answer is of before the change, and arrives after the page was told of it.
     const frames: string[] = [];
     page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => void frames.push(String(payload))));
@@ -111,7 +92,7 @@ describe("a document", () => {
       await page.waitForTimeout(500);
       await route.fulfill({ response: answer });
     });
-    await visitor.go(`/p/${id}`);
+    await go(`/p/${id}`);
     await page.getByText("Announce a maintenance window").first().waitFor();
     await page.getByText("Version 2", { exact: true }).first().waitFor();
   });
@@ -121,8 +102,7 @@ describe("a plan with steps", () => {
   test("is approved in part on a phone, dependants shown before", async () => {
     await session("invoices", "/plan on build", "build a plan");
     const { id } = await planOf("invoices");
-    visitor = await visit(browser, stack, "/", PHONE);
-    const { page } = visitor;
+    const { page } = await visit(stack, "/", PHONE);
     await page.getByRole("button", { name: /Speed up the invoices page/ }).click();
     await page.getByRole("checkbox", { name: /Cache the totals/ }).uncheck();
     await page.getByText("left out, because it needs step 3").waitFor();
@@ -140,8 +120,7 @@ describe("a plan with steps", () => {
 
   test("of recorded calls shows them as what they are", async () => {
     await session("deploying", "/plan on collect", "record the calls");
-    visitor = await visit(browser, stack, `/p/${(await planOf("deploying")).id}`);
-    const { page } = visitor;
+    const { page } = await visit(stack, `/p/${(await planOf("deploying")).id}`);
     await page.getByText("listen").first().waitFor();
     const text = await page.locator("[data-plan-text]").innerText();
     expect(text).toContain("ssl_certificate_key");
@@ -152,13 +131,12 @@ describe("a plan with steps", () => {
 describe("deciding", () => {
   test("elsewhere makes the item leave the inbox and the buttons leave the page, live", async () => {
     await session("blog-move", "/plan on", "move the blog to a new host");
-    visitor = await visit(browser, stack);
-    const { page } = visitor;
+    const { page } = await visit(stack);
     await page.getByRole("button", { name: /Move the blog/ }).click();
     await page.getByRole("button", { name: "Approve version 1 · 7 steps" }).waitFor();
     await page.waitForFunction(() => document.title === "(1) Planwright");
     await stack.api("POST", `/api/plans/${(await planOf("blog-move")).id}/reject`, { reason: "not now" });
-    await page.getByText("Nothing waits for you.").waitFor();
+    await page.getByText("Nothing is waiting for you.").waitFor();
     await page.getByRole("region", { name: "Recently finished" }).getByRole("link", { name: /Move the blog/ }).waitFor();
     await page.waitForFunction(() => document.title === "Planwright");
     await untilCount(page.getByRole("button", { name: /^Approve version/ }), 0);
@@ -167,8 +145,7 @@ describe("deciding", () => {
   test("by two at once is decided once, and the other is told", async () => {
     await session("blog-move", "/plan on", "move the blog to a new host");
     const { id } = await planOf("blog-move");
-    visitor = await visit(browser, stack, `/p/${id}`);
-    const other = await visit(browser, stack, `/p/${id}`);
+    const visitors = [await visit(stack, `/p/${id}`), await visit(stack, `/p/${id}`)];
     // Both requests are on their way before one of them arrives.
     let waiting = 0;
     let meet: () => void = () => undefined;
@@ -181,11 +158,10 @@ describe("deciding", () => {
       });
       await who.page.getByRole("button", { name: "Approve version 1 · 7 steps" }).click();
     };
-    await Promise.all([press(visitor), press(other)]);
+    await Promise.all(visitors.map(press));
     const { decisions } = await until(() => stack.api("GET", `/api/plans/${id}/history`), (seen: any) => seen.decisions.length > 0);
     expect(decisions.filter((one: any) => one.decision === "approved")).toHaveLength(1);
-    for (const who of [visitor, other]) await who.page.getByText(/Running|Completed/).first().waitFor();
-    await other.close();
+    for (const who of visitors) await who.page.getByText(/Running|Completed/).first().waitFor();
   });
 
   test.each(["before it arrives", "after it arrived", "in the middle of its answer", "with the server before it arrives", "with the server after it arrived"])(
@@ -193,8 +169,7 @@ describe("deciding", () => {
     async (when) => {
       await session("blog-move", "/plan on", "move the blog to a new host");
       const { id } = await planOf("blog-move");
-      visitor = await visit(browser, stack, `/p/${id}`);
-      const { page } = visitor;
+      const { page, complaints } = await visit(stack, `/p/${id}`);
       let [sent, isCut] = [0, false];
       // Else the page may hear of the approval in another way before the server is gone.
       await page.route("**/api/**", (route) => (isCut ? route.abort("connectionreset") : route.continue()));
@@ -229,16 +204,15 @@ describe("deciding", () => {
       await page.getByText("Completed", { exact: true }).first().waitFor();
       const { decisions } = await stack.api("GET", `/api/plans/${id}/history`);
       expect(decisions).toHaveLength(1);
-      visitor.complaints.length = 0;
+      complaints.length = 0;
     },
   );
 
   test("works with the keyboard alone", async () => {
     await session("invoices", "/plan on build", "build a plan");
     await session("blog-move", "/plan on", "move the blog to a new host");
-    visitor = await visit(browser, stack);
-    const { page } = visitor;
-    await page.getByText("2 decisions wait").waitFor();
+    const { page } = await visit(stack);
+    await page.getByText("2 decisions waiting").waitFor();
     await page.keyboard.press("j");
     await page.keyboard.press("k");
     await page.keyboard.press("o");

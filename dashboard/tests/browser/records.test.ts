@@ -2,30 +2,15 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 
-import { launch, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
-import { startStack, type Stack } from "./stack";
+import { until, untilCount, visit } from "./browser";
+import { sharedStack, type Stack } from "./stack";
 
-let browser: Browser;
 let stack: Stack;
-let visitor: Visitor | undefined;
 
 beforeAll(async () => {
-  browser = await launch();
-  stack = await startStack();
-});
-afterEach(async ({ task }) => {
-  await reportFailure(task, visitor);
-  const complaints = visitor?.complaints ?? [];
-  await visitor?.close();
-  visitor = undefined;
-  expect(complaints).toEqual([]);
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
+  stack = await sharedStack();
 });
 
 async function session(key: string, ...said: string[]): Promise<void> {
@@ -53,8 +38,7 @@ describe("a journal", () => {
     const middle = new Date(Math.ceil(Date.parse(entries[0].at) / 1000) * 1000);
     await until(async () => Date.now(), (now) => now > middle.getTime());
     await session("journal-1", "move the blog to a new host");
-    visitor = await visit(browser, stack, "/s/journal-1/journal");
-    const { page } = visitor;
+    const { page } = await visit(stack, "/s/journal-1/journal");
     const list = page.getByRole("group", { name: "Journal", exact: true });
     await list.getByText("Plan written").first().waitFor();
     // The newest comes first, and what happens now on top of it.
@@ -68,7 +52,7 @@ describe("a journal", () => {
     await untilCount(list.locator(".journal-row"), 1);
     await page.getByRole("button", { name: "All", exact: true }).click();
     await page.getByLabel("Search the loaded entries").fill("blog to a new host");
-    await list.getByText("Turn begun").waitFor();
+    await list.getByText("Turn started").waitFor();
     await untilCount(list.getByText("Session opened"), 0);
     await page.getByLabel("Search the loaded entries").fill("");
 
@@ -97,8 +81,7 @@ describe("a workbook", () => {
   test("is edited, and a version that another wrote meanwhile is not overwritten unseen", async () => {
     await session("workbook-1", "/plan say hello");
     const document = async () => (await stack.api("GET", "/api/workbook?sessionId=workbook-1")).current.documents.find((one: any) => one.which === "findings");
-    visitor = await visit(browser, stack, "/s/workbook-1/workbook");
-    const { page } = visitor;
+    const { page } = await visit(stack, "/s/workbook-1/workbook");
     await page.getByRole("tab", { name: "Findings" }).click();
     await page.getByRole("button", { name: "Edit" }).click();
     const field = page.getByLabel("The text, in Markdown");
@@ -112,7 +95,7 @@ describe("a workbook", () => {
     await field.fill(`${await field.inputValue()}- mine\n`);
     const { version, markdown } = await document();
     await stack.api("PUT", "/api/workbook/findings", { sessionId: "workbook-1", version, markdown: `${markdown}- theirs\n` });
-    await page.getByText("arrived while you edit").waitFor();
+    await page.getByText("arrived while you were editing").waitFor();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Your text is not saved.").waitFor();
     await page.locator(".diff-line[data-mark=removed]", { hasText: "theirs" }).waitFor();
@@ -134,8 +117,7 @@ describe("recorded calls", () => {
     await writeFile(join(folder, "deploy/old-host.env"), "HOST=old\n");
     await session("recorded-1", "/plan on collect", "record the calls");
     const { plans } = await stack.api("GET", "/api/plans?sessionId=recorded-1");
-    visitor = await visit(browser, stack, `/p/${plans[0].id}`);
-    const { page } = visitor;
+    const { page } = await visit(stack, `/p/${plans[0].id}`);
     const step = (n: number) => page.locator(`#step-row-${n}`);
     await step(2).locator(".diff-line[data-mark=removed]", { hasText: "listen 80;" }).waitFor();
     await step(2).locator(".diff-line[data-mark=added]", { hasText: "listen 443 ssl http2;" }).waitFor();
@@ -152,8 +134,7 @@ describe("recorded calls", () => {
 describe("files in a chat", () => {
   test("are completed after @, attached, and pictures are shown", async () => {
     await session("files-in-chat", "write the notes");
-    visitor = await visit(browser, stack, "/s/files-in-chat");
-    const { page } = visitor;
+    const { page } = await visit(stack, "/s/files-in-chat");
     const composer = page.getByLabel("Message to the agent");
     await composer.fill("look at @no");
     await page.getByRole("option", { name: "@notes.md" }).waitFor();
@@ -182,9 +163,8 @@ describe("files in a chat", () => {
 
 describe("signed-in browsers", () => {
   test("are listed, and one is signed out from another", async () => {
-    visitor = await visit(browser, stack, "/settings");
-    const { page } = visitor;
-    const other = await visit(browser, stack, "/", { userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0" });
+    const { page } = await visit(stack, "/settings");
+    const other = await visit(stack, "/", { userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0" });
     await page.reload();
     const list = page.getByRole("list", { name: "Signed-in browsers" });
     await list.getByText("this browser").waitFor();
@@ -194,6 +174,5 @@ describe("signed-in browsers", () => {
     // Its open page ends at once.
     await other.page.getByLabel("Access token").waitFor();
     await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
-    await other.close();
   });
 });

@@ -1,29 +1,17 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
 
-import { launch, reportFailure, until, visit, type Visitor } from "./browser";
-import { startStack, type Stack } from "./stack";
+import { until, visit } from "./browser";
+import { sharedStack, type Stack } from "./stack";
 
-let browser: Browser;
 let stack: Stack;
 let plan: string;
-let visitor: Visitor | undefined;
 
 beforeAll(async () => {
-  browser = await launch();
-  stack = await startStack();
+  stack = await sharedStack();
   await stack.api("POST", "/api/sessions", { sessionId: "reviewed-1" });
   for (const text of ["/plan on", "move the blog to a new host"]) await stack.api("POST", "/api/sessions/reviewed-1/messages", { text });
   plan = (await stack.api("GET", "/api/plans?sessionId=reviewed-1")).plans[0].id;
-});
-afterEach(async ({ task }) => {
-  await reportFailure(task, visitor);
-  await visitor?.close();
-  visitor = undefined;
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
 });
 
 async function select(page: Page, words: string): Promise<void> {
@@ -47,8 +35,7 @@ async function select(page: Page, words: string): Promise<void> {
 
 describe("comments on a plan", () => {
   test("are collected from selected words, survive a reload and a crash, go with the request for changes and are found in the next version", async () => {
-    visitor = await visit(browser, stack, `/p/${plan}`);
-    const { page } = visitor;
+    const { page } = await visit(stack, `/p/${plan}`);
     const panel = page.getByRole("complementary", { name: "Comments" });
     await panel.waitFor();
     await select(page, "end of the month");
@@ -69,9 +56,9 @@ describe("comments on a plan", () => {
     await page.getByText("Kept on the server until you send them").waitFor();
 
     await page.getByRole("button", { name: "Request changes · 2 comments" }).click();
-    await page.getByLabel("What is to be changed").fill("shorter please, with a maintenance window");
+    await page.getByLabel("What should be changed").fill("shorter please, with a maintenance window");
     await page.getByRole("button", { name: "Send to the agent" }).click();
-    await page.getByText("Version 2 arrived while you read version 1.").waitFor();
+    await page.getByText("Version 2 arrived while you were reading version 1.").waitFor();
     const sent = await stack.api("GET", `/api/plans/${plan}/review`);
     expect(sent.comments).toEqual([]);
     expect(sent.rounds[0].comments.map(({ kind, state }: any) => [kind, state])).toEqual([
@@ -86,8 +73,7 @@ describe("comments on a plan", () => {
   });
 
   test("go with an approval as notes", async () => {
-    visitor = await visit(browser, stack, `/p/${plan}`);
-    const { page } = visitor;
+    const { page } = await visit(stack, `/p/${plan}`);
     await page.getByRole("complementary", { name: "Comments" }).waitFor();
     await select(page, "Set up the new host");
     await page.getByRole("button", { name: "Comment", exact: true }).click();

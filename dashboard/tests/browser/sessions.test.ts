@@ -1,29 +1,14 @@
 // What a session's page is told and shows, while runs work and memories are saved in other sessions.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeEach, describe, expect, test } from "vitest";
 
-import { launch, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
-import { startStack, type Stack } from "./stack";
+import { until, untilCount, visit } from "./browser";
+import { sharedStack, type Stack } from "./stack";
 
-let browser: Browser;
 let stack: Stack;
-let visitor: Visitor | undefined;
 
-beforeAll(async () => {
-  browser = await launch();
-  stack = await startStack();
-});
-afterEach(async ({ task }) => {
-  await reportFailure(task, visitor);
-  const complaints = visitor?.complaints ?? [];
-  await visitor?.close();
-  visitor = undefined;
-  await stack.clear();
-  expect(complaints).toEqual([]);
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
+beforeEach(async () => {
+  stack = await sharedStack();
 });
 
 const begin = async (key: string) => {
@@ -60,8 +45,7 @@ async function workIn(key: string, task: string): Promise<void> {
 describe("seed 3, WebSocket and UI tests", () => {
   test("Outgoing WS events always include sessionId", async () => {
     for (const key of ["session-a", "session-b"]) await begin(key);
-    visitor = await visit(browser, stack);
-    const { page } = visitor;
+    const { page } = await visit(stack);
     const frames = listen(page);
     await page.goto(`${stack.url}/s/session-a/runs`);
     await page.getByText("No runs yet.").waitFor();
@@ -73,8 +57,7 @@ describe("seed 3, WebSocket and UI tests", () => {
 
   test("UI filters events to active session only", async () => {
     for (const key of ["session-a", "session-b"]) await begin(key);
-    visitor = await visit(browser, stack);
-    const { page } = visitor;
+    const { page } = await visit(stack);
     const frames = listen(page);
     await page.goto(`${stack.url}/s/session-b/runs`);
     await page.getByText("No runs yet.").waitFor();
@@ -106,8 +89,7 @@ describe("seed 3, WebSocket and UI tests", () => {
     for (const key of ["session-a", "session-b"]) await begin(key);
     await say("session-a", "/plan on");
     await say("session-a", "alpha says hello");
-    visitor = await visit(browser, stack, "/s/session-a");
-    const { page } = visitor;
+    const { page } = await visit(stack, "/s/session-a");
     const panel = page.getByRole("complementary", { name: "Plan of this session" });
     await panel.getByText("a step of alpha").waitFor();
     await page.getByRole("main").getByText("plan work on: document").waitFor();
@@ -122,7 +104,7 @@ describe("seed 3, WebSocket and UI tests", () => {
     await panel.getByText("a step of alpha").waitFor();
     await say("session-b", "/plan on");
     await say("session-b", "beta says hello");
-    await row("session-b").getByText("plan waits").waitFor();
+    await row("session-b").getByText("plan waiting").waitFor();
     await panel.getByText("a step of alpha").waitFor();
     await untilCount(panel.getByText("a step of beta"), 0);
     await row("session-b").click();

@@ -1,6 +1,7 @@
 // Starts the real server with a scripted model. Tests talk to it as a browser does.
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +24,7 @@ export interface Stack {
   kill: () => Promise<void>;
   /** Starts it again at the same address, with the same data. */
   restart: () => Promise<void>;
-  /** Deletes every session, so that the next test begins with none. */
+  /** Deletes every session and its files, so that the next test begins with none. */
   clear: () => Promise<void>;
   close: () => Promise<void>;
 }
@@ -58,6 +59,25 @@ function atTerminal(command: string[], settings: Record<string, string>, answers
   });
 }
 
+let shared: Promise<Stack> | undefined;
+
+/** The server of this worker, without sessions: for the test files that need no settings of their own. */
+export async function sharedStack(): Promise<Stack> {
+  const stack = await (shared ??= startStack());
+  await stack.clear();
+  return stack;
+}
+
+/** What ends with this process, however it ends. */
+const running = new Map<ChildProcess, string>();
+process.once("SIGTERM", () => process.exit());
+process.once("exit", () => {
+  for (const [server, data] of running) {
+    server.kill("SIGKILL");
+    rmSync(data, { recursive: true, force: true, maxRetries: 5 });
+  }
+});
+
 export async function startStack(store: StoreKind = "SQLite", settings: Record<string, string> = {}): Promise<Stack> {
   const model = await startModel();
   const data = await mkdtemp(join(tmpdir(), "planwright-browser-"));
@@ -81,6 +101,8 @@ export async function startStack(store: StoreKind = "SQLite", settings: Record<s
       stdio: ["ignore", "pipe", process.env.PLANWRIGHT_TEST_LOG ? "inherit" : "ignore"],
     });
     server = child;
+    running.set(child, data);
+    child.once("exit", () => running.delete(child));
     url = await new Promise<string>((resolve, reject) => {
       let printed = "";
       child.stdout?.on("data", (chunk: Buffer) => {
@@ -92,13 +114,25 @@ export async function startStack(store: StoreKind = "SQLite", settings: Record<s
       child.on("exit", (code) => reject(new Error(`the server ended with ${code}`)));
     });
   };
+  const hasEnded = () => !server || server.exitCode !== null || server.signalCode !== null;
   const end = (signal: NodeJS.Signals) =>
     new Promise<void>((resolve) => {
-      if (!server || server.exitCode !== null || server.signalCode !== null) return resolve();
-      const child = server;
-      child.once("exit", () => resolve());
-      child.kill(signal);
+      if (hasEnded()) return resolve();
+      server?.once("exit", () => resolve());
+      server?.kill(signal);
     });
+  const restart = async () => {
+    const { host } = new URL(url);
+    // Another process of the machine may hold the port for a moment.
+    for (let left = 100; ; left -= 1) {
+      try {
+        return await start(host);
+      } catch (error) {
+        if (left === 0) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    }
+  };
 
   await start("127.0.0.1:0");
   const api = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
@@ -121,25 +155,15 @@ export async function startStack(store: StoreKind = "SQLite", settings: Record<s
     api,
     clear: async () => {
       model.release();
+      if (hasEnded()) await restart();
       for (;;) {
         const { sessions } = await api<{ sessions: { sessionId: string; channel: string }[] }>("GET", "/api/sessions?limit=64");
-        if (sessions.length === 0) return;
+        if (sessions.length === 0) return rm(join(data, "users"), { recursive: true, force: true });
         for (const { sessionId, channel } of sessions) await api("DELETE", `/api/sessions/${sessionId}?channel=${channel}`);
       }
     },
     kill: () => end("SIGKILL"),
-    restart: async () => {
-      const { host } = new URL(url);
-      // Another process of the machine may hold the port for a moment.
-      for (let left = 100; ; left -= 1) {
-        try {
-          return await start(host);
-        } catch (error) {
-          if (left === 0) throw error;
-          await new Promise((resolve) => setTimeout(resolve, 200));
-        }
-      }
-    },
+    restart,
     close: async () => {
       await end("SIGTERM");
       await model.close();

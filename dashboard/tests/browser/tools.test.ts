@@ -3,42 +3,29 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { launch, reportFailure, visit, type Visitor } from "./browser";
-import { startStack, type Stack } from "./stack";
+import { visit } from "./browser";
+import { type Stack, startStack } from "./stack";
 
 const SERVER = fileURLToPath(new URL("../../../crates/upstream/tests/servers/hostile.py", import.meta.url));
 
-let browser: Browser;
 let stack: Stack;
 let notes: string;
-let visitor: Visitor | undefined;
 
 beforeAll(async () => {
-  browser = await launch();
   notes = await mkdtemp(join(tmpdir(), "planwright-tools-"));
   const args = JSON.stringify([SERVER, "wordy", notes]);
   stack = await startStack("SQLite", { PLANWRIGHT_MCP: `{ servers = { files = { command = "python3", args = ${args} } } }`, PLANWRIGHT_APPROVAL_REQUIRE: "any" });
 });
 afterAll(async () => {
-  await browser.close();
   await stack.close();
   await rm(notes, { recursive: true, force: true });
-});
-afterEach(async ({ task }) => {
-  await reportFailure(task, visitor);
-  const complaints = visitor?.complaints ?? [];
-  await visitor?.close();
-  visitor = undefined;
-  expect(complaints).toEqual([]);
 });
 
 test("every part of every new tool is on the page before it is accepted", async () => {
   await stack.api("GET", "/api/mcp-servers/files");
-  visitor = await visit(browser, stack);
-  const { page } = visitor;
+  const { page } = await visit(stack);
   await page.getByRole("button", { name: /files: 60 new/ }).click();
   const card = page.getByLabel("What is new");
   const text = (await card.textContent()) ?? "";
