@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::Ledger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_telegram::{TelegramBot, TelegramOptions};
 use planwright_test_support::agent::AgentSetup;
@@ -59,7 +59,7 @@ fn bare(folder: &TempDir) -> anyhow::Result<f64> {
 }
 
 struct RunningBot {
-    ledger: Arc<dyn ServerLedger>,
+    ledger: Arc<dyn Ledger>,
     shutdown: CancellationToken,
 }
 

@@ -15,7 +15,8 @@ use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::{AnnotationTrust, ServerName};
 use planwright_engine::Engine;
-use planwright_engine::upstream::{ToolPins, ToolSelection};
+use planwright_engine::ledger::ApprovalStore;
+use planwright_engine::upstream::ToolSelection;
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_store::Location;
 use planwright_upstream::{PassedRequests, Reach, UpstreamClient, UpstreamServerOptions};
@@ -80,7 +81,7 @@ async fn accepted_tool(folder: &TempDir, script: &Path) -> anyhow::Result<(Upstr
     let client = UpstreamClient::new(vec![options], &sandbox);
     let store = planwright_store::open(&Location::Sqlite(folder.path().join("bench.db"))).await?;
     let engine = Engine::new(store.clone(), Policy::default());
-    let pins: Arc<dyn ToolPins> = store;
+    let pins: Arc<dyn ApprovalStore> = store;
     let files = FileTools::new(folder.path().join("users"), FileLimits::default());
     let upstream = UpstreamTools::new(Arc::new(client), pins, files, 16 * 1024);
     let status = upstream.look(&name).await?;

@@ -15,7 +15,7 @@ use planwright_engine::core::memory::ranking::Ranking;
 use planwright_engine::core::memory::{NewMemory, ScopeChain};
 use planwright_engine::core::policy::Policy;
 use planwright_engine::core::session::SessionIdentity;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::Ledger;
 
 use super::dialogues::Dialogue;
 
@@ -60,7 +60,7 @@ fn session(index: usize) -> anyhow::Result<SessionIdentity> {
 }
 
 impl Evaluation {
-    pub(super) async fn store(ledger: Arc<dyn ServerLedger>, dialogues: &[Dialogue]) -> anyhow::Result<Self> {
+    pub(super) async fn store(ledger: Arc<dyn Ledger>, dialogues: &[Dialogue]) -> anyhow::Result<Self> {
         let clock = DialogueClock::default();
         let engine = Engine::new(ledger, Policy::default()).with_clock(clock.clone(), TimeOrderedIds);
         let mut turns = Vec::new();

@@ -14,7 +14,6 @@ use planwright_engine::ledger::LedgerResult;
 use planwright_engine::model::{Model, ModelCatalog};
 use planwright_engine::permission_rules::{FixedRules, RuleSource};
 use planwright_engine::process;
-use planwright_engine::server_ledger::ServerLedger;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -114,13 +113,13 @@ impl Agent {
     }
 
     /// Takes over unfinished work of other processes until `stop` is cancelled.
-    pub async fn take_over(&self, ledger: Arc<dyn ServerLedger>, stop: CancellationToken) {
-        Takeover::new(self.clone()).run(ledger, stop).await;
+    pub async fn take_over(&self, stop: CancellationToken) {
+        Takeover::new(self.clone()).run(stop).await;
     }
 
     /// Starts the runs of due schedules, and lists runs as interrupted whose process ended, until `stop` is cancelled.
-    pub async fn run_schedules(&self, ledger: Arc<dyn ServerLedger>, stop: CancellationToken) {
-        ScheduleLoop::new(self.clone()).run(ledger, stop).await;
+    pub async fn run_schedules(&self, stop: CancellationToken) {
+        ScheduleLoop::new(self.clone()).run(stop).await;
     }
 
     /// Lets the runs of the session look again that wait for a person, after something that a person did besides an input.

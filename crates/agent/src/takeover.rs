@@ -8,9 +8,8 @@ use std::time::Duration;
 use planwright_core::actor::Actor;
 use planwright_core::session::{Channel, SessionIdentity, TransportChat};
 use planwright_engine::backoff::Backoff;
-use planwright_engine::ledger::LedgerResult;
+use planwright_engine::ledger::{Ledger, LedgerResult, Unfinished};
 use planwright_engine::model::REHEARSAL;
-use planwright_engine::server_ledger::{ServerLedger, Unfinished};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
@@ -65,7 +64,8 @@ impl Takeover {
         Self { agent }
     }
 
-    pub(super) async fn run(self, ledger: Arc<dyn ServerLedger>, stop: CancellationToken) {
+    pub(super) async fn run(self, stop: CancellationToken) {
+        let ledger = Arc::clone(self.agent.engine().ledger());
         let mut watchlist = Watchlist::default();
         let (tasks, room) = (TaskTracker::new(), Arc::new(Semaphore::new(AT_ONCE)));
         let (failed, mut failures) = mpsc::unbounded_channel();
@@ -138,7 +138,7 @@ async fn resume_work(agent: &Agent, session: &SessionIdentity) -> LedgerResult<b
 
 impl Watchlist {
     /// All unfinished sessions. Each damaged one is logged once, then rarely.
-    async fn read_all(&mut self, ledger: &dyn ServerLedger) -> LedgerResult<Vec<Unfinished>> {
+    async fn read_all(&mut self, ledger: &dyn Ledger) -> LedgerResult<Vec<Unfinished>> {
         let (mut found, mut after) = (Vec::new(), None);
         loop {
             let page = ledger.unfinished(after, PAGE).await?;

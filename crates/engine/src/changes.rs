@@ -7,7 +7,7 @@ use planwright_core::session::SessionIdentity;
 use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
 use tokio::time::{Instant, timeout_at};
 
-use crate::server_ledger::{ServerLedger, StoreChange};
+use crate::ledger::{Ledger, StoreChange};
 
 /// One reader of the store's changes. Changes that come within the debounce time are returned together.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Changed {
 
 impl ChangeFollower {
     /// Follows every write from now on.
-    pub fn follow(ledger: &dyn ServerLedger, debounce: Duration) -> Self {
+    pub fn follow(ledger: &dyn Ledger, debounce: Duration) -> Self {
         Self { announced: ledger.changes(), debounce, pending: Changed::default(), due: None }
     }
 

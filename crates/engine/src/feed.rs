@@ -14,8 +14,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::changes::{ChangeFollower, Changed};
-use crate::ledger::{LedgerError, LedgerResult};
-use crate::server_ledger::ServerLedger;
+use crate::ledger::{Ledger, LedgerError, LedgerResult};
 
 /// The number of entries that are read at once, if they are small.
 const PAGE: usize = 64;
@@ -32,7 +31,7 @@ pub struct Feed {
 
 #[derive(Debug)]
 struct Hub {
-    ledger: Arc<dyn ServerLedger>,
+    ledger: Arc<dyn Ledger>,
     /// The sessions that have followers. The message says only that there may be new entries.
     followed: Mutex<HashMap<SessionIdentity, watch::Sender<()>>>,
 }
@@ -47,7 +46,7 @@ impl Drop for Listening {
 }
 
 impl Feed {
-    pub fn start(ledger: Arc<dyn ServerLedger>) -> Self {
+    pub fn start(ledger: Arc<dyn Ledger>) -> Self {
         let mut changes = ChangeFollower::follow(ledger.as_ref(), Duration::ZERO);
         let hub = Arc::new(Hub { ledger, followed: Mutex::default() });
         let waking = Arc::clone(&hub);
@@ -164,7 +163,7 @@ impl Follower {
         &self.watch.session
     }
 
-    fn ledger(&self) -> &dyn ServerLedger {
+    fn ledger(&self) -> &dyn Ledger {
         self.watch.hub.ledger.as_ref()
     }
 

@@ -10,9 +10,8 @@ use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{Session, SessionIdentity};
 
-use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page};
+use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page, PlanAnywhere, RunsFilter};
 use crate::lookup;
-use crate::server_ledger::{PlanAnywhere, RunsFilter, ServerLedger};
 
 /// A plan that waits for a person's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,17 +49,12 @@ impl Inbox {
     }
 
     /// The plan that changed last comes first. `after` is the `next` of the page before.
-    pub async fn list(
-        &self,
-        everywhere: &dyn ServerLedger,
-        mut after: Option<u64>,
-        limit: u32,
-    ) -> LedgerResult<Page<Waiting>> {
+    pub async fn list(&self, mut after: Option<u64>, limit: u32) -> LedgerResult<Page<Waiting>> {
         let statuses = [PlanStatus::Ready, PlanStatus::Executing];
         let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: None };
         loop {
             let room = limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
-            let page = everywhere.plans_anywhere(&statuses, after, room).await?;
+            let page = self.ledger.plans_anywhere(&statuses, after, room).await?;
             found.damaged.extend(page.damaged);
             for listed in page.items {
                 match self.waiting(listed).await {
@@ -79,10 +73,10 @@ impl Inbox {
     }
 
     /// What turns ask, the longest waiting first.
-    pub async fn asks(&self, everywhere: &dyn ServerLedger) -> LedgerResult<(Vec<WaitingAsk>, Vec<DamagedRow>)> {
+    pub async fn asks(&self) -> LedgerResult<(Vec<WaitingAsk>, Vec<DamagedRow>)> {
         let (mut asks, mut damaged, mut after) = (Vec::new(), Vec::new(), None);
         loop {
-            let page = everywhere.asking(after, 256).await?;
+            let page = self.ledger.asking(after, 256).await?;
             damaged.extend(page.damaged);
             asks.extend(page.items.into_iter().filter_map(|stored| waiting_ask(&stored.session)));
             after = page.next;
@@ -95,10 +89,10 @@ impl Inbox {
     }
 
     /// Runs that wait for a person, the longest waiting first.
-    pub async fn runs(&self, everywhere: &dyn ServerLedger) -> LedgerResult<(Vec<WaitingRun>, Vec<DamagedRow>)> {
+    pub async fn runs(&self) -> LedgerResult<(Vec<WaitingRun>, Vec<DamagedRow>)> {
         let (mut runs, mut damaged, mut after) = (Vec::new(), Vec::new(), None);
         loop {
-            let page = everywhere.sessions_with_runs(RunsFilter::Waiting, after, 256).await?;
+            let page = self.ledger.sessions_with_runs(RunsFilter::Waiting, after, 256).await?;
             damaged.extend(page.damaged);
             runs.extend(page.items.iter().flat_map(|stored| waiting_runs(&stored.session)));
             after = page.next;

@@ -1,31 +1,45 @@
-//! The port to the store: the journal of every session, and what is read from it.
+//! The port to the store, in six parts:
+//!
+//! - [`SessionStore`]: sessions and their journals, and the store that has them
+//! - `plans`: [`PlanStore`], plans and their versions; `memories`: [`MemoryStore`], memories and their vectors
+//! - `leases`: [`LeaseStore`], which process works on what, and which work waits
+//! - `chats`: [`ChatStore`], chats, and messages to people
+//! - `approvals`: [`ApprovalStore`], approvers, and accepted tools of upstream servers
+//! - `derived_rows`: the rows that are compared with the journal
+//!
+//! Callers take the part that they need, or a [`Ledger`], which is all six.
 
+mod approvals;
+mod chats;
 mod derived_rows;
+mod leases;
+mod memories;
+mod plans;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use planwright_core::approval::record::SealedRecord;
 use planwright_core::command::Command;
 use planwright_core::event::Event;
 use planwright_core::ids::{MemoryId, PlanId, RequestId, TurnId};
 use planwright_core::journal::{Entry, Head, SealedEntry};
-use planwright_core::memory::ScopeChain;
-use planwright_core::memory::ranking::{MemoryMatches, Place, PlacedItem};
-use planwright_core::plan::reference::PlanCandidate;
-use planwright_core::plan::reference::PlanReference;
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::session::{ConversationKey, Session, SessionIdentity, TransportChat};
+use planwright_core::session::{ConversationKey, Session, SessionIdentity};
 use planwright_core::snapshot::{CommandContext, Snapshot};
+use tokio::sync::broadcast;
 
-use crate::version_index::VersionIndexEntry;
-
+pub use approvals::ApprovalStore;
+pub use chats::{
+    ChatStore, Delivery, KeyedRecord, NewMessage, OutboxMessage, PendingUpdate, Poller, ReceivedUpdate, TakeMessages,
+    TakeOrder, Undelivered,
+};
 pub use derived_rows::{DerivedRows, RunsRow, StoredMemory};
+pub use leases::{Claim, ClaimedRequest, LeaseStore, RunsFilter, StoredAnswer, Unfinished};
+pub use memories::{FoundMemories, MemoryStore, MemoryVector};
+pub use plans::{PlanAnywhere, PlanStore, PlanSummary};
 
 /// A command on its way into a session's journal.
 #[derive(Debug, Clone)]
@@ -107,36 +121,6 @@ pub struct StoredSession {
     pub last_active: Timestamp,
 }
 
-/// A memory and the vector that a model made of it, if it did.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MemoryVector {
-    pub place: Place,
-    pub memory: MemoryId,
-    pub vector: Option<Vec<f32>>,
-}
-
-/// Memories as they were read, and what could not be.
-#[derive(Debug, Clone, Default)]
-pub struct FoundMemories {
-    pub items: Vec<PlacedItem>,
-    /// Rows that belong to another session, and were dropped.
-    pub blocked: u64,
-    pub damaged: Vec<DamagedRow>,
-    /// Where the next page begins, if there is one.
-    pub next: Option<u64>,
-}
-
-/// A plan in a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlanSummary {
-    pub id: PlanId,
-    pub number: u32,
-    pub status: PlanStatus,
-    pub style: PlanStyle,
-    pub title: String,
-    pub updated_at: Timestamp,
-}
-
 /// One page of a list. Damaged rows are named and never hide the others.
 #[derive(Debug, Clone)]
 pub struct Page<T> {
@@ -151,6 +135,50 @@ pub struct DamagedRow {
     /// What the row is: `plan 3 of web:k3yk3y8x`.
     pub what: String,
     pub reason: String,
+}
+
+/// Something was written, by this process or another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreChange {
+    /// To this session; it may also be gone.
+    Session(SessionIdentity),
+    /// It is not known where: every followed session has to be read.
+    Anywhere,
+}
+
+/// How much there is, over all sessions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StoreCounts {
+    pub sessions: u64,
+    /// Sessions in which plan work is on.
+    pub planning: u64,
+    /// Sessions with an open turn.
+    pub turns: u64,
+    pub plans_ready: u64,
+    pub plans_executing: u64,
+}
+
+/// What is known about the store, once it has answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreFacts {
+    /// `SQLite 3.50.4`, `PostgreSQL 15.18`
+    pub kind: String,
+    pub schema: u32,
+    /// Whether changes by other processes are announced at once, instead of being polled.
+    pub told_by_others: bool,
+}
+
+/// The entries of a journal, from wherever they are kept. They are read more than once, each time from the beginning.
+pub trait JournalSource: Send + Sync {
+    fn read(&self) -> LedgerResult<JournalEntries<'_>>;
+}
+
+pub type JournalEntries<'a> = Box<dyn Iterator<Item = LedgerResult<SealedEntry>> + Send + 'a>;
+
+impl JournalSource for Vec<SealedEntry> {
+    fn read(&self) -> LedgerResult<JournalEntries<'_>> {
+        Ok(Box::new(self.iter().cloned().map(Ok)))
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -208,7 +236,8 @@ impl LedgerError {
 
 pub type LedgerResult<T> = Result<T, LedgerError>;
 
-/// Sessions and their journals: stores commands' events in the order of each session, durably, and gives back what is stored.
+/// Sessions and their journals: stores commands' events in the order of each session, durably, gives back what is stored, and
+/// tells what other processes write and whether the store can be written to.
 ///
 /// The promises, which one contract suite checks for every store:
 /// - `submit` answers after its entries are on disk, never before;
@@ -261,123 +290,23 @@ pub trait SessionStore: Send + Sync + std::fmt::Debug + 'static {
     /// Removes the session with everything of it: journal, plans, memories, lease and the pointers to it. What a person
     /// promoted to global stays. Refused if the lease is lost.
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()>;
-}
 
-/// Plans, their versions, and what the journal says about them.
-#[async_trait]
-pub trait PlanStore: Send + Sync + std::fmt::Debug + 'static {
-    /// The plans of a session whose number or id the reference could mean; few are enough.
-    async fn candidates(
-        &self,
-        session: &SessionIdentity,
-        reference: &PlanReference,
-    ) -> LedgerResult<Vec<PlanCandidate>>;
+    async fn counts(&self) -> LedgerResult<StoreCounts>;
 
-    /// The session a plan belongs to.
-    async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>>;
+    /// What any process writes from now on: at once for this process, within 200 milliseconds for others. A receiver that
+    /// reads too slowly gets an error and has to read every session it follows.
+    fn changes(&self) -> broadcast::Receiver<StoreChange>;
 
-    /// The plans of a session, the newest first. `before` is the `next` of the page before.
-    async fn plans(
-        &self,
-        session: &SessionIdentity,
-        before: Option<u64>,
-        limit: u32,
-    ) -> LedgerResult<Page<PlanSummary>>;
+    /// Whether the store can be read and written now.
+    async fn check(&self) -> LedgerResult<StoreFacts>;
 
-    /// Every entry about one plan, in order. An entry that cannot be read is named in its place.
-    async fn plan_journal(
-        &self,
-        session: &SessionIdentity,
-        plan: &PlanId,
-    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>>;
+    /// Whether the store takes a write now: it fails when the disk is full, the store is read-only or the last writes
+    /// failed. Cheap enough for a readiness probe: the outcome of a real write is reused for a few seconds.
+    async fn check_writable(&self) -> LedgerResult<()>;
 
-    /// The entry that made this version of a plan, found without reading the other versions.
-    async fn version_entry(
-        &self,
-        session: &SessionIdentity,
-        plan: &PlanId,
-        version: u32,
-    ) -> LedgerResult<Option<Entry>>;
-
-    /// Which entry made which version of the plans of a session, for comparison with the journal.
-    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>>;
-
-    /// The stored form of all plans of a session, for comparison with the journal.
-    async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)>;
-}
-
-/// Memories, found through a chain of scopes, and their vectors.
-#[async_trait]
-pub trait MemoryStore: Send + Sync + std::fmt::Debug + 'static {
-    /// What the index knows about these terms in the scopes of a chain. It costs what those scopes have, however many
-    /// memories there are in others.
-    async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches>;
-
-    /// The memories at these places of the chain, in any order. A place without one is left out.
-    async fn memory_items(&self, chain: &ScopeChain, places: &[Place]) -> LedgerResult<FoundMemories>;
-
-    /// The memories of the chain, the newest first. `before` is the `next` of the page before.
-    async fn memories(&self, chain: &ScopeChain, before: Option<u64>, limit: u32) -> LedgerResult<FoundMemories>;
-
-    /// The memories of the chain whose id has this piece; two are enough to know that it is not unique.
-    async fn memories_named(&self, chain: &ScopeChain, piece: &str) -> LedgerResult<FoundMemories>;
-
-    /// The newest items of the chain's scopes, at most `limit` in each, with the vectors that this model made of them.
-    async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>>;
-
-    /// Keeps what a model made of memories. Vectors are not in the journal: they are made again where they are missing.
-    async fn keep_vectors(&self, model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()>;
-}
-
-/// Leases of sessions, and the signs of life of the processes that hold them.
-#[async_trait]
-pub trait LeaseStore: Send + Sync + std::fmt::Debug + 'static {
-    /// Takes the session for `owner`, or extends what it has, unless another owner holds it and it has not expired.
-    async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration)
-    -> LedgerResult<Option<Lease>>;
-
-    /// Keeps the lease for `ttl` from now on. Returns false if it was released or taken by another owner; a lease that
-    /// expired and that no other owner took is kept.
-    async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool>;
-
-    /// The lease that some process holds and that has not run out.
-    async fn lease(&self, session: &SessionIdentity) -> LedgerResult<Option<Lease>>;
-
-    /// Gives the lease back; harmless if it is lost already.
-    async fn release_lease(&self, lease: &Lease) -> LedgerResult<()>;
-
-    /// Records that the process of this name is alive. Processes that were not alive for a day are forgotten.
-    async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()>;
-
-    /// When a process was last alive, if it recorded that.
-    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>>;
-}
-
-/// Which session is meant in a chat, and whether people are reached there.
-#[async_trait]
-pub trait ChatStore: Send + Sync + std::fmt::Debug + 'static {
-    /// The session that was last chosen on a transport and still exists.
-    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>>;
-
-    /// Chooses an existing session on a transport.
-    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()>;
-
-    /// The number of messages to people that were tried and did not reach them.
-    async fn count_undelivered(&self) -> LedgerResult<u64>;
-}
-
-/// The records about approvers and the approval policy.
-#[async_trait]
-pub trait ApprovalStore: Send + Sync + std::fmt::Debug + 'static {
-    /// Every record about approvers and the approval policy, in order, unchecked.
-    async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>>;
-
-    /// The hash of the last record about approvers. It covers every record before it, so it tells cheaply whether there are
-    /// other records than the ones that were read.
-    async fn approval_head(&self) -> LedgerResult<Option<[u8; 32]>>;
-
-    /// Appends a record. Returns false if another record has its number: the caller reads again.
-    async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool>;
+    /// Writes a whole session back from its journal, exactly as it was sealed. Refused if the session exists, or if the
+    /// entries are not an unbroken journal from its beginning. The journal is read entry by entry and never held in memory.
+    async fn restore(&self, session: &SessionIdentity, journal: Arc<dyn JournalSource>) -> LedgerResult<()>;
 }
 
 /// The whole port.

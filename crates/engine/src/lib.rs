@@ -11,11 +11,10 @@
 //! - [`plan_steps`], [`plan_status`], [`step_counts`]: the steps of a plan with their outcomes, its status in words, and counts
 //! - [`approvals`]: approvers, their signatures, and the approval policy in force
 //! - [`lookup`]: a session or a plan, or the refusal that says it does not exist; `who`: actors in words
-//! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
-//! - [`outbox`], [`chat_updates`]: the ports to messages for people and to the updates of a chat service
+//! - [`ledger`]: the port to the store, in six parts
 //! - [`model`]: the port to models; [`permission_rules`]: the port to the rules for calls
 //! - [`session_files`]: the ports to the files of sessions and of plans; [`temp_file`]: files that are whole or not there
-//! - [`upstream`]: the ports to upstream MCP servers and to what people accepted of their tools
+//! - [`upstream`]: the port to upstream MCP servers, and what people accepted of their tools
 //! - [`line_writer`]: messages to another program, one per line
 //! - [`version_index`]: which entry of a journal made which version of a plan
 //! - [`clock`], [`process`]: where time and ids come from, and whether a process still runs; [`backoff`]: when something that
@@ -28,7 +27,6 @@ pub mod approvals;
 pub mod auto;
 pub mod backoff;
 pub mod changes;
-pub mod chat_updates;
 pub mod clock;
 pub mod engine;
 pub mod feed;
@@ -40,7 +38,6 @@ pub mod line_writer;
 pub mod lookup;
 pub mod memories;
 pub mod model;
-pub mod outbox;
 pub mod permission_rules;
 pub mod plan_status;
 pub mod plan_steps;
@@ -48,7 +45,6 @@ pub mod plan_watch;
 pub mod plans;
 pub mod process;
 pub mod reviews;
-pub mod server_ledger;
 pub mod session_files;
 mod session_policies;
 pub mod sessions;

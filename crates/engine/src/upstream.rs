@@ -1,11 +1,11 @@
 //! The ports to upstream MCP servers.
 //!
 //! - [`UpstreamServers`]: the servers; `crates/upstream` implements it
-//! - [`ToolPins`]: what people accepted of their tools; the stores implement it
+//! - [`PinnedServer`]: what a server offers and what people accepted of it, as the ledger has it
 //! - [`CallEvent`]: what a server says and asks while it works on a call
 //! - `call_events`: what an upstream server says and asks while it works on a call, for the client of the gateway that
 //!   made the call
-//! - `pins`: what people accepted of upstream servers, in the ledger, so that all processes on a store agree
+//! - `pins`: what people accepted of upstream servers
 //! - `servers`: the port to upstream MCP servers
 
 mod call_events;
@@ -16,7 +16,7 @@ pub use call_events::{
     CallEvent, CallEventSender, CallObserver, CallProgress, ClientKey, LogMessage, QuestionError, QuestionKind,
     ServerQuestion,
 };
-pub use pins::{AcceptedTools, OfferedTools, PinnedServer, ToolPins};
+pub use pins::{AcceptedTools, OfferedTools, PinnedServer};
 pub use servers::{
     Arguments, CompletedName, CompletionRequest, ConnectionState, ResourceUpdate, ToolOffer, ToolSelection,
     UpstreamContent, UpstreamError, UpstreamRequest, UpstreamResult, UpstreamServer, UpstreamServers,

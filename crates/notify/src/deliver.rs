@@ -6,8 +6,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::backoff::Backoff;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::outbox::{Delivery, OutboxMessage, TakeMessages, TakeOrder};
+use planwright_engine::ledger::{Delivery, LedgerError, LedgerResult, OutboxMessage, TakeMessages, TakeOrder};
 use sha2::{Digest as _, Sha256};
 use tokio::time::{sleep, timeout};
 

@@ -10,9 +10,7 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::changes::{ChangeFollower, Changed};
-use planwright_engine::ledger::LedgerResult;
-use planwright_engine::outbox::NewMessage;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::{Ledger, LedgerResult, NewMessage};
 use planwright_telegram::InboxCards;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
@@ -44,7 +42,7 @@ pub struct Notifier {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) engine: Engine,
-    pub(crate) ledger: Arc<dyn ServerLedger>,
+    pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) options: NotifyOptions,
     pub(crate) telegram: Option<InboxCards>,
     pub(crate) webhook: Option<Webhook>,
@@ -66,7 +64,7 @@ impl Notifier {
     /// Fails with words if a target is named and not set up.
     pub fn new(
         engine: Engine,
-        ledger: Arc<dyn ServerLedger>,
+        ledger: Arc<dyn Ledger>,
         options: NotifyOptions,
         telegram: Option<InboxCards>,
     ) -> Result<Self, String> {
@@ -206,7 +204,7 @@ async fn set_mark(shared: &Shared, now: Timestamp) -> LedgerResult<()> {
 /// Every session in which something waits, or ended since.
 async fn look_everywhere(shared: &Shared, since: Timestamp) -> LedgerResult<()> {
     let mut sessions = BTreeSet::new();
-    let (asks, _) = shared.engine.inbox().asks(shared.ledger.as_ref()).await?;
+    let (asks, _) = shared.engine.inbox().asks().await?;
     sessions.extend(asks.into_iter().map(|waiting| waiting.session));
     let ended = [PlanStatus::Completed, PlanStatus::PartiallyCompleted];
     for (statuses, all) in [(&[PlanStatus::Ready, PlanStatus::Executing][..], true), (&ended[..], false)] {

@@ -18,11 +18,9 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity, Transp
 use planwright_engine::Engine;
 use planwright_engine::approvals::OpenedFor;
 use planwright_engine::history::VersionAuthor;
-use planwright_engine::ledger::{LedgerError, StoredSession};
+use planwright_engine::ledger::{ApprovalStore, Ledger, LedgerError, StoredSession};
 use planwright_engine::model::{EmbeddingModel, Model, ModelCatalog};
 use planwright_engine::permission_rules::RuleSource;
-use planwright_engine::server_ledger::ServerLedger;
-use planwright_engine::upstream::ToolPins;
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_llm::{MissingEmbeddings, ModelChoice, connect_embeddings};
 use planwright_notify::NotifyOptions;
@@ -51,7 +49,7 @@ use crate::terminal::text::paint;
 pub(crate) struct Context {
     pub(crate) engine: Engine,
     /// The store, with the operations of a server.
-    pub(crate) ledger: Arc<dyn ServerLedger>,
+    pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) person: Actor,
     pub(crate) screen: Screen,
     pub(crate) invocation: Invocation,
@@ -236,7 +234,7 @@ impl Context {
     /// The tools of upstream MCP servers. `None` if no server is configured.
     pub(crate) fn upstream(&self, files: FileTools, output_bytes: usize) -> Option<UpstreamTools> {
         let servers = Arc::new(self.upstream.clone()?);
-        let pins: Arc<dyn ToolPins> = self.ledger.clone();
+        let pins: Arc<dyn ApprovalStore> = self.ledger.clone();
         Some(UpstreamTools::new(servers, pins, files, output_bytes))
     }
 

@@ -1,10 +1,19 @@
-//! The records about approvers and the approval policy.
+//! The records about approvers and the approval policy, and upstream servers with what people accepted of them. Their tools
+//! are JSON text.
 
 use async_trait::async_trait;
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
 use planwright_core::approval::record::SealedRecord;
+use planwright_core::plan::Digest;
+use planwright_core::upstream::{ServerName, UpstreamTool};
 use planwright_engine::ledger::{ApprovalStore, LedgerError, LedgerResult};
+use planwright_engine::upstream::{AcceptedTools, OfferedTools, PinnedServer};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::backend::{Backend, SqlLedger};
+use crate::encode;
 use crate::sql::{Row, Value, sql};
 
 #[async_trait]
@@ -33,6 +42,68 @@ impl<B: Backend> ApprovalStore for SqlLedger<B> {
         let body = Value::raw_text(&record.body);
         Ok(!self.0.write(sql!(statement, record.seq, body, record.hash.to_vec())).await?.is_empty())
     }
+
+    async fn pin_revisions(&self) -> LedgerResult<Vec<(ServerName, u64)>> {
+        let rows = self.0.lookup(sql!("SELECT name, revision FROM upstream_server")).await?;
+        // A row whose name is none is damaged and is reported by its own query.
+        let revision = |row: &Row| Some((row.get::<&str>(0).ok()?.parse().ok()?, row.get(1).ok()?));
+        Ok(rows.iter().filter_map(revision).collect())
+    }
+
+    async fn pinned_server(&self, server: &ServerName) -> LedgerResult<Option<PinnedServer>> {
+        let statement = "SELECT revision, offered_tools, offered_at, accepted_tools, accepted_by, accepted_at
+                         FROM upstream_server WHERE name = ?1";
+        let rows = self.0.query(sql!(statement, server.as_str())).await?;
+        rows.first().map(|row| pinned(row, server)).transpose()
+    }
+
+    async fn record_offer(&self, server: &ServerName, command: Digest, offered: &OfferedTools) -> LedgerResult<()> {
+        let (digest, tools) = (offered.digest().to_string(), text(&offered.tools)?);
+        let known = B::contains("known.commands", "excluded.commands");
+        let statement = format!(
+            "INSERT INTO upstream_server AS known
+                 (name, revision, offered_tools, offered_digest, offered_at, commands)
+             VALUES (?1, 1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (name) DO UPDATE SET revision = known.revision + 1,
+                 offered_tools = excluded.offered_tools, offered_digest = excluded.offered_digest,
+                 offered_at = CASE WHEN known.offered_digest IS NOT DISTINCT FROM excluded.offered_digest
+                                   THEN known.offered_at ELSE excluded.offered_at END,
+                 commands = CASE WHEN {known} THEN known.commands
+                                 ELSE trim(known.commands || ' ' || excluded.commands) END
+             WHERE known.offered_digest IS DISTINCT FROM excluded.offered_digest OR NOT {known}"
+        );
+        let (at, command) = (offered.at.as_microsecond(), command.to_string());
+        self.0.write(sql!(statement, server.as_str(), tools, digest, at, command)).await.map(drop)
+    }
+
+    async fn accept_first_offer(
+        &self,
+        server: &ServerName,
+        command: Digest,
+        offered: &OfferedTools,
+        by: &Actor,
+    ) -> LedgerResult<bool> {
+        let (digest, tools, by) = (offered.digest().to_string(), text(&offered.tools)?, text(by)?);
+        let statement = format!(
+            "INSERT INTO upstream_server (name, revision, offered_tools, offered_digest, offered_at, commands,
+                 accepted_tools, accepted_by, accepted_at)
+             SELECT CAST(?1 AS text), 1, CAST(?2 AS text), CAST(?3 AS text), CAST(?4 AS bigint), CAST(?5 AS text), ?2,
+                 CAST(?6 AS text), ?4
+             WHERE NOT EXISTS (SELECT 1 FROM upstream_server WHERE name = ?1 OR {})
+             ON CONFLICT (name) DO NOTHING RETURNING revision",
+            B::contains("commands", "?5")
+        );
+        let (at, command) = (offered.at.as_microsecond(), command.to_string());
+        Ok(!self.0.write(sql!(statement, server.as_str(), tools, digest, at, command, by)).await?.is_empty())
+    }
+
+    async fn accept_offer(&self, server: &ServerName, digest: Digest, by: &Actor, at: Timestamp) -> LedgerResult<bool> {
+        let statement = "UPDATE upstream_server SET revision = revision + 1, accepted_tools = offered_tools,
+                             accepted_by = ?3, accepted_at = ?4
+                         WHERE name = ?1 AND offered_digest = ?2 RETURNING revision";
+        let (digest, by, at) = (digest.to_string(), text(by)?, at.as_microsecond());
+        Ok(!self.0.write(sql!(statement, server.as_str(), digest, by, at)).await?.is_empty())
+    }
 }
 
 fn numbered_hash(row: &Row) -> LedgerResult<(u64, [u8; 32])> {
@@ -43,4 +114,30 @@ fn numbered_hash(row: &Row) -> LedgerResult<(u64, [u8; 32])> {
 
 fn what(seq: u64) -> String {
     format!("record {seq} of the approvers")
+}
+
+fn pinned(row: &Row, server: &ServerName) -> LedgerResult<PinnedServer> {
+    let what = || format!("the MCP server {server}");
+    let tools = |column| -> LedgerResult<Option<Vec<UpstreamTool>>> {
+        row.get::<Option<&str>>(column)?.map(|text| parse(what, text)).transpose()
+    };
+    let offered = match (tools(1)?, row.get(2)?) {
+        (Some(tools), Some(at)) => Some(OfferedTools { tools, at: encode::timestamp(what, at)? }),
+        (_, _) => None,
+    };
+    let accepted = match (tools(3)?, row.get(4)?, row.get(5)?) {
+        (Some(tools), Some(by), Some(at)) => {
+            Some(AcceptedTools { tools, by: parse(what, by)?, at: encode::timestamp(what, at)? })
+        }
+        (_, _, _) => None,
+    };
+    Ok(PinnedServer { server: server.clone(), revision: row.read(0, what)?, accepted, offered })
+}
+
+fn text<T: Serialize>(value: &T) -> LedgerResult<String> {
+    serde_json::to_string(value).map_err(|error| LedgerError::Internal(format!("tools cannot be written: {error}")))
+}
+
+fn parse<T: DeserializeOwned>(what: impl FnOnce() -> String, text: &str) -> LedgerResult<T> {
+    serde_json::from_str(text).map_err(|error| LedgerError::damaged(what(), error))
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use planwright_core::ids::PlanId;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{Committed, Lease, LedgerResult, StoredSession, Submission};
-use planwright_engine::server_ledger::{JournalSource, StoreChange, StoreFacts};
+use planwright_engine::ledger::{
+    Committed, JournalSource, Lease, LedgerResult, StoreChange, StoreFacts, StoredSession, Submission,
+};
 use tokio::sync::broadcast;
 
 use crate::restore::RestoredSession;

@@ -1,7 +1,7 @@
 //! Announces to the tasks of this process which sessions were written to.
 
 use planwright_core::session::SessionIdentity;
-use planwright_engine::server_ledger::StoreChange;
+use planwright_engine::ledger::StoreChange;
 use tokio::sync::broadcast;
 
 /// How many changes a receiver may fall behind before it has to read every session.

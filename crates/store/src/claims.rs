@@ -6,11 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
+use planwright_engine::ledger::{Claim, ClaimedRequest, LedgerError, LedgerResult, StoredAnswer};
 
-use crate::encode;
-use crate::server::micros;
+use crate::encode::{self, micros};
 use crate::sql::{Row, Sql, Value, sql};
 
 /// How many requests that are too old are removed with each new one: more than come in, and few enough to be quick.

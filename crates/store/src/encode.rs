@@ -1,6 +1,7 @@
 //! State as it is stored: JSON text, which keeps every character there is and can be read without this program.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_core::journal::{Entry, EntryHash, Head};
@@ -103,6 +104,11 @@ pub(crate) fn head(what: impl FnOnce() -> String, seq: i64, hash: &[u8]) -> Ledg
 
 pub(crate) fn timestamp(what: impl FnOnce() -> String, micros: i64) -> LedgerResult<Timestamp> {
     Timestamp::from_microsecond(micros).map_err(|error| LedgerError::damaged(what(), error))
+}
+
+/// A time in microseconds.
+pub(crate) fn micros(time: Duration) -> i64 {
+    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// Entries that no session leads to any more.

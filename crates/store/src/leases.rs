@@ -1,4 +1,4 @@
-//! Leases by the database's clock, and the signs of life of processes.
+//! Which process works on what: leases by the database's clock, signs of life, unfinished and due work, claimed requests.
 
 use std::time::Duration;
 
@@ -6,12 +6,16 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{Lease, LeaseStore, LedgerResult};
+use planwright_engine::ledger::{
+    Claim, ClaimedRequest, Lease, LeaseStore, LedgerResult, Page, RunsFilter, StoredAnswer, StoredSession, Unfinished,
+};
 
 use crate::backend::{Backend, SqlLedger};
-use crate::server::micros;
-use crate::sessions::SESSION_ID;
-use crate::sql::sql;
+use crate::encode::{self, micros};
+use crate::overview::{in_hand, not_paused};
+use crate::sessions::{SESSION_ID, identity, walk};
+use crate::sql::{Row, sql};
+use crate::{claims, paging};
 
 /// A lease has to be renewed within this time.
 pub(crate) const MAX_TTL: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -95,4 +99,85 @@ impl<B: Backend> LeaseStore for SqlLedger<B> {
         // A row that is not a time is no sign of life; the next one replaces it.
         Ok(at.and_then(|at| Timestamp::from_microsecond(at).ok()))
     }
+
+    async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {
+        let (columns, tables, ended, now) = (B::SESSION_COLUMNS, B::SESSION_TABLES, B::ENDED, B::NOW);
+        let (in_hand, not_paused) = (in_hand!(), not_paused!());
+        let statement = format!(
+            "SELECT {columns}, lease.owner, lease.fence, lease.expires_at > {ended}
+             FROM {tables} LEFT JOIN lease ON lease.session_id = session.id
+             WHERE NOT session.asks_person AND session.id IN (SELECT id FROM session WHERE turn_open
+                     UNION SELECT plan.session_id FROM plan JOIN execution ON execution.plan_id = plan.id
+                     WHERE plan.status = 'EXECUTING' AND {in_hand} AND {not_paused})
+                 AND session.id > ?1 AND (lease.expires_at IS NULL OR lease.expires_at <= {now})
+             ORDER BY session.id LIMIT ?2"
+        );
+        let rows = self.0.query(sql!(statement, paging::walked_from(after), limit)).await?;
+        paging::walked_page(&rows, limit, unfinished::<B>)
+    }
+
+    async fn asking(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        walk(&self.0, "", "session.asks_person", after, limit).await
+    }
+
+    async fn take_due(&self, now: Timestamp, keep: Duration, limit: u32) -> LedgerResult<Vec<SessionIdentity>> {
+        let now = now.as_microsecond();
+        let until = now.saturating_add(micros(keep));
+        let statement = format!(
+            "WITH due AS (
+                 SELECT session_id AS id FROM auto_session WHERE due_at IS NOT NULL AND due_at <= ?1 AND taken_until <= ?1
+                 ORDER BY due_at, session_id LIMIT ?3 {})
+             UPDATE auto_session SET taken_until = ?2 FROM due WHERE auto_session.session_id = due.id
+             RETURNING due_at, session_id, (SELECT session.channel || ':' || session.conversation FROM session
+                 WHERE session.id = auto_session.session_id)",
+            B::SKIP_LOCKED
+        );
+        let rows = self.0.write(sql!(statement, now, until, limit)).await?;
+        let mut taken = Vec::with_capacity(rows.len());
+        for row in &rows {
+            // A session whose name cannot be read is taken, so that it does not stand in the way of the others.
+            if let Ok(session) = encode::set_damage_aside(identity(row, 2))? {
+                taken.push((row.get::<i64>(0)?, row.get::<i64>(1)?, session));
+            }
+        }
+        taken.sort_unstable_by_key(|(due_at, id, _)| (*due_at, *id));
+        Ok(taken.into_iter().map(|(_, _, session)| session).collect())
+    }
+
+    async fn sessions_with_runs(
+        &self,
+        which: RunsFilter,
+        after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<StoredSession>> {
+        let condition = match which {
+            RunsFilter::Running => "auto_session.running",
+            RunsFilter::Waiting => "auto_session.waits",
+        };
+        let join = "JOIN auto_session ON auto_session.session_id = session.id";
+        walk(&self.0, join, condition, after, limit).await
+    }
+
+    async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
+        claims::claim(&self.0, request, now, keep).await
+    }
+
+    async fn keep_answer(&self, key: &str, answer: &StoredAnswer) -> LedgerResult<()> {
+        claims::keep_answer(&self.0, key, answer).await
+    }
+
+    async fn forget_claim(&self, key: &str) -> LedgerResult<()> {
+        self.0.write(sql!("DELETE FROM claimed_request WHERE key = ?1", key)).await.map(drop)
+    }
+}
+
+fn unfinished<B: Backend>(row: &Row) -> LedgerResult<Unfinished> {
+    let stored = B::read_session(row)?;
+    let session = stored.session.identity;
+    let first = row.0.len() - 3;
+    let left_by = match row.get(first + 2)? {
+        Some(true) => Some(Lease { session: session.clone(), owner: row.get(first)?, fence: row.get(first + 1)? }),
+        Some(false) | None => None,
+    };
+    Ok(Unfinished { session, seq: stored.head.seq, left_by })
 }

@@ -5,8 +5,8 @@
 //! - [`inspect`]: the state of a store, without opening it for work
 //! - `backend`: `SqlLedger`, for which the ports are implemented once, and what each database does in its own way
 //! - `sql`: the small interface to a database that the ports are implemented over
-//! - `sessions`, `plans`, `memories`, `leases`, `pointers`, `approvals`: the six ports of the ledger
-//! - `server`, `outbox`, `chat_updates`, `pins`, `claims`: what processes that stay need besides
+//! - `sessions`, `plans`, `memories`, `leases`, `chats`, `approvals`: the six ports of the ledger; `claims`: requests that
+//!   clients may send twice, which is part of `leases`
 //! - `apply_command`: what is done with a command, once the session is loaded
 //! - `plan_rows`, `memory_rows`, `derived_rows`, `vectors`, `encode`: plans, memories and the rest as they are stored
 //! - `leasing`: which process may write to a session
@@ -23,7 +23,7 @@ mod apply_command;
 mod approvals;
 mod backend;
 mod changes;
-mod chat_updates;
+mod chats;
 mod claims;
 mod derived_rows;
 mod encode;
@@ -33,16 +33,12 @@ mod leasing;
 mod location;
 mod memories;
 mod memory_rows;
-mod outbox;
 mod overview;
 mod paging;
-mod pins;
 mod plan_rows;
 mod plans;
-mod pointers;
 mod postgres;
 mod restore;
-mod server;
 mod sessions;
 mod sql;
 mod sqlite;
@@ -54,8 +50,7 @@ mod write_health;
 
 use std::sync::Arc;
 
-use planwright_engine::ledger::LedgerResult;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::{Ledger, LedgerResult};
 
 pub use inspect::{Inspection, Pooler, inspect};
 pub use location::Location;
@@ -63,7 +58,7 @@ pub use postgres::PostgresLedger;
 pub use sqlite::SqliteLedger;
 
 /// Opens the ledger, making what is missing.
-pub async fn open(location: &Location) -> LedgerResult<Arc<dyn ServerLedger>> {
+pub async fn open(location: &Location) -> LedgerResult<Arc<dyn Ledger>> {
     Ok(match location {
         Location::Sqlite(path) => Arc::new(SqliteLedger::open(path).await?),
         Location::Postgres(url) => Arc::new(PostgresLedger::open(url).await?),

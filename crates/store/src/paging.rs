@@ -47,6 +47,11 @@ pub(crate) fn walked_page<T>(
     Ok(page)
 }
 
+/// The number that the next page of [`walked_page`] continues behind.
+pub(crate) fn walked_from(after: Option<u64>) -> i64 {
+    after.map_or(i64::MIN, u64::cast_signed)
+}
+
 /// How many rows are read for a page: one more tells whether another page follows.
 fn first_read(limit: u32) -> u32 {
     limit.saturating_add(1)

@@ -8,8 +8,7 @@ use planwright_core::journal::Entry;
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanStore, PlanSummary};
-use planwright_engine::server_ledger::PlanAnywhere;
+use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanAnywhere, PlanStore, PlanSummary};
 use planwright_engine::version_index::VersionIndexEntry;
 
 use crate::backend::{Backend, SqlLedger};
@@ -150,30 +149,30 @@ impl<B: Backend> PlanStore for SqlLedger<B> {
         }
         Ok((plans, damaged))
     }
+
+    async fn plans_anywhere(
+        &self,
+        statuses: &[PlanStatus],
+        after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanAnywhere>> {
+        let Some(wanted) = in_one_of(statuses) else {
+            return Ok(Page { items: Vec::new(), damaged: Vec::new(), next: None });
+        };
+        let changed = B::PLAN_CHANGED;
+        let text = format!(
+            "SELECT {SUMMARY}, session.channel || ':' || session.conversation, session.state, {changed}
+             FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
+             WHERE {wanted} AND {changed} < ?1 ORDER BY {changed} DESC, plan.id DESC LIMIT ?2"
+        );
+        let below = below(after)?;
+        let read = |row: &Row| Ok((key_of(row.get(11)?), plan_anywhere(row)));
+        paging::read_page(&self.0, |count| sql!(text.clone(), &below, count), limit, read).await
+    }
 }
 
 /// A page of at most so many rows is read on the current thread.
 const INLINE_ROWS: u32 = 64;
-
-pub(crate) async fn plans_anywhere<B: Backend>(
-    backend: &B,
-    statuses: &[PlanStatus],
-    after: Option<u64>,
-    limit: u32,
-) -> LedgerResult<Page<PlanAnywhere>> {
-    let Some(wanted) = in_one_of(statuses) else {
-        return Ok(Page { items: Vec::new(), damaged: Vec::new(), next: None });
-    };
-    let changed = B::PLAN_CHANGED;
-    let text = format!(
-        "SELECT {SUMMARY}, session.channel || ':' || session.conversation, session.state, {changed}
-         FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
-         WHERE {wanted} AND {changed} < ?1 ORDER BY {changed} DESC, plan.id DESC LIMIT ?2"
-    );
-    let below = below(after)?;
-    let read = |row: &Row| Ok((key_of(row.get(11)?), plan_anywhere(row)));
-    paging::read_page(backend, |count| sql!(text.clone(), &below, count), limit, read).await
-}
 
 fn plan_anywhere(row: &Row) -> LedgerResult<PlanAnywhere> {
     let number: i64 = row.read(0, || "a plan".to_owned())?;

@@ -8,8 +8,7 @@ use planwright_core::ids::{MemoryId, PlanId, RequestId};
 use planwright_core::journal::{EntryHash, Head, SealedEntry};
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::server_ledger::{JournalEntries, JournalSource};
+use planwright_engine::ledger::{JournalEntries, JournalSource, LedgerError, LedgerResult};
 use planwright_engine::version_index::apply_and_index;
 
 use crate::memory_rows::MemoryRowChange;

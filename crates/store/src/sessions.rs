@@ -1,4 +1,7 @@
-//! Sessions and their journals.
+//! Sessions and their journals, and whether the store that has them can be read and written.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use planwright_core::ids::{MemoryId, PlanId, RequestId};
@@ -6,16 +9,23 @@ use planwright_core::journal::{Entry, EntryHash, SealedEntry};
 use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, CommittedRequest, DamagedRow, DerivedRows, Lease, LedgerError, LedgerResult, Page, SessionStore,
-    StoredSession, Submission,
+    Committed, CommittedRequest, DamagedRow, DerivedRows, JournalSource, Lease, LedgerError, LedgerResult, Page, SessionStore,
+    StoreChange, StoreCounts, StoreFacts, StoredSession, Submission,
 };
+use tokio::sync::broadcast;
+use tokio::time::timeout;
 
 use crate::backend::{Backend, SqlLedger};
 use crate::derived_rows::{self, ORPHANED, orphaned};
 use crate::encode;
+use crate::overview::in_hand;
 use crate::paging;
+use crate::restore::replay_journal;
 use crate::sql::{Row, Sql, Statement, sql};
 
+/// Health checks wait for the database no longer than this.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
+const REMOVE_PROBE: &str = "DELETE FROM claimed_request WHERE key = ''";
 /// How many rows without a session are named, of each kind.
 const ORPHANS: i64 = 10;
 
@@ -41,7 +51,7 @@ impl<B: Backend> SessionStore for SqlLedger<B> {
     }
 
     async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        walk(&self.0, "", "true", after.map_or(i64::MIN, u64::cast_signed), limit).await
+        walk(&self.0, "", "true", after, limit).await
     }
 
     async fn count_sessions(&self) -> LedgerResult<u64> {
@@ -125,6 +135,59 @@ impl<B: Backend> SessionStore for SqlLedger<B> {
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
         self.0.delete_session(lease).await
     }
+
+    async fn counts(&self) -> LedgerResult<StoreCounts> {
+        let statement = concat!(
+            "SELECT (SELECT count(*) FROM session),
+                 (SELECT count(*) FROM session WHERE planning), (SELECT count(*) FROM session WHERE turn_open),
+                 (SELECT count(*) FROM plan WHERE plan.status = 'READY' AND ",
+            in_hand!(),
+            "), (SELECT count(*) FROM plan WHERE plan.status = 'EXECUTING' AND ",
+            in_hand!(),
+            ")"
+        );
+        let rows = self.0.query(sql!(statement)).await?;
+        let row = rows.first().ok_or_else(|| LedgerError::Internal("the database counts nothing".to_owned()))?;
+        Ok(StoreCounts {
+            sessions: row.get(0)?,
+            planning: row.get(1)?,
+            turns: row.get(2)?,
+            plans_ready: row.get(3)?,
+            plans_executing: row.get(4)?,
+        })
+    }
+
+    fn changes(&self) -> broadcast::Receiver<StoreChange> {
+        self.0.changes()
+    }
+
+    async fn check(&self) -> LedgerResult<StoreFacts> {
+        let facts = timeout(CHECK_TIMEOUT, self.0.facts()).await.map_err(|_| late())??;
+        // It changes nothing, and fails where nothing may be changed.
+        timeout(CHECK_TIMEOUT, self.0.write(sql!(REMOVE_PROBE))).await.map_err(|_| late())??;
+        Ok(facts)
+    }
+
+    async fn check_writable(&self) -> LedgerResult<()> {
+        if let Some(recent) = self.0.health().recent() {
+            return recent;
+        }
+        // A row that is committed has to reach the disk, which fails when the disk is full.
+        let probe = async {
+            self.0.facts().await?;
+            let add = "INSERT INTO claimed_request (key, fingerprint, at, claim) VALUES ('', '', 0, '')
+                       ON CONFLICT (key) DO UPDATE SET at = 0";
+            self.0.write_all(vec![sql!(add), sql!(REMOVE_PROBE)]).await
+        };
+        timeout(CHECK_TIMEOUT, probe).await.map_err(|_| late())??;
+        self.0.health().note_success();
+        Ok(())
+    }
+
+    async fn restore(&self, session: &SessionIdentity, journal: Arc<dyn JournalSource>) -> LedgerResult<()> {
+        let restored = replay_journal(session, journal.as_ref())?;
+        self.0.restore(restored, journal).await
+    }
 }
 
 pub(crate) async fn count(sql: &impl Sql, statement: Statement) -> LedgerResult<u64> {
@@ -136,14 +199,14 @@ pub(crate) async fn walk<B: Backend>(
     backend: &B,
     join: &str,
     condition: &str,
-    after: i64,
+    after: Option<u64>,
     limit: u32,
 ) -> LedgerResult<Page<StoredSession>> {
     let (columns, tables) = (B::SESSION_COLUMNS, B::SESSION_TABLES);
     let statement = format!(
         "SELECT {columns} FROM {tables} {join} WHERE {condition} AND session.id > ?1 ORDER BY session.id LIMIT ?2"
     );
-    let rows = backend.query(sql!(statement, after, limit)).await?;
+    let rows = backend.query(sql!(statement, paging::walked_from(after), limit)).await?;
     paging::walked_page(&rows, limit, B::read_session)
 }
 
@@ -171,4 +234,8 @@ pub(crate) fn read_entry(row: &Row) -> LedgerResult<Entry> {
     let seq: i64 = row.read(0, || "a journal entry".to_owned())?;
     let what = || format!("journal entry {seq}");
     encode::entry_from_text(what, row.read(1, what)?)
+}
+
+fn late() -> LedgerError {
+    LedgerError::Unavailable(format!("nothing could be written within {} seconds", CHECK_TIMEOUT.as_secs()))
 }

@@ -33,8 +33,9 @@ use planwright_core::ids::PlanId;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{Committed, Lease, LedgerError, LedgerResult, StoredSession, Submission};
-use planwright_engine::server_ledger::{JournalSource, StoreChange, StoreFacts};
+use planwright_engine::ledger::{
+    Committed, JournalSource, Lease, LedgerError, LedgerResult, StoreChange, StoreFacts, StoredSession, Submission,
+};
 use tokio::sync::broadcast;
 
 use crate::backend::{Backend, SqlLedger};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_agent::Agent;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::Ledger;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ pub struct TelegramBot {
 }
 
 impl TelegramBot {
-    pub fn new(agent: Agent, ledger: Arc<dyn ServerLedger>, options: TelegramOptions) -> Result<Self, ApiError> {
+    pub fn new(agent: Agent, ledger: Arc<dyn Ledger>, options: TelegramOptions) -> Result<Self, ApiError> {
         Ok(Self { context: Arc::new(BotContext::new(agent, ledger, options)?) })
     }
 

@@ -7,8 +7,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use planwright_core::ask::Grant;
 use planwright_core::command::StuckChoice;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::LedgerResult;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::{Ledger, LedgerResult};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
@@ -117,7 +116,7 @@ impl<'a> ButtonMaker<'a> {
     }
 
     /// Stores what the buttons do. It is done before the message is.
-    pub(crate) async fn store(self, ledger: &dyn ServerLedger) -> LedgerResult<()> {
+    pub(crate) async fn store(self, ledger: &dyn Ledger) -> LedgerResult<()> {
         for (code, button) in &self.made {
             // A code that is known belongs to the same message.
             records::write(ledger, &key(code), 0, button).await?;

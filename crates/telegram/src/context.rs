@@ -8,9 +8,7 @@ use jiff::Timestamp;
 use planwright_agent::Agent;
 use planwright_core::ids::RequestId;
 use planwright_engine::backoff::Backoff;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::outbox::NewMessage;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::{Ledger, LedgerError, LedgerResult, NewMessage};
 use secrecy::ExposeSecret as _;
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -29,7 +27,7 @@ pub(crate) const API_BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Dur
 #[derive(Debug)]
 pub(crate) struct BotContext {
     pub(crate) agent: Agent,
-    pub(crate) ledger: Arc<dyn ServerLedger>,
+    pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) api: BotApi,
     pub(crate) options: TelegramOptions,
     /// The number of the bot, which is the part of its token that is no secret.
@@ -45,7 +43,7 @@ pub(crate) struct BotContext {
 }
 
 impl BotContext {
-    pub(crate) fn new(agent: Agent, ledger: Arc<dyn ServerLedger>, options: TelegramOptions) -> Result<Self, ApiError> {
+    pub(crate) fn new(agent: Agent, ledger: Arc<dyn Ledger>, options: TelegramOptions) -> Result<Self, ApiError> {
         let api = BotApi::new(&options.api_url, &options.token)?;
         let bot = bot_number(options.token.expose_secret());
         let (put, pushed, shutdown) = (Notify::new(), Notify::new(), CancellationToken::new());

@@ -17,8 +17,7 @@ use planwright_core::session::{Channel, SessionIdentity, TransportChat};
 use planwright_core::slash::SlashCommand;
 use planwright_core::turn::ShownPlan;
 use planwright_engine::backoff::Backoff;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::outbox::NewMessage;
+use planwright_engine::ledger::{LedgerError, LedgerResult, NewMessage};
 use tokio::time::interval;
 
 use crate::buttons::{ButtonAction, ButtonMaker, ButtonPlan};

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use planwright_engine::chat_updates::{Poller, ReceivedUpdate};
-use planwright_engine::ledger::LedgerResult;
+use planwright_engine::ledger::{LedgerResult, Poller, ReceivedUpdate};
 use serde_json::Value;
 use tokio::time::{interval, sleep};
 

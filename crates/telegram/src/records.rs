@@ -1,7 +1,6 @@
 //! Small records in the ledger, each with its key.
 
-use planwright_engine::chat_updates::ChatUpdates;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::ledger::{ChatStore, LedgerError, LedgerResult};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -14,7 +13,7 @@ pub(crate) struct Stored<T> {
 
 /// `None` also for a record that cannot be read: a later version wrote it.
 pub(crate) async fn read<T: DeserializeOwned>(
-    ledger: &(impl ChatUpdates + ?Sized),
+    ledger: &(impl ChatStore + ?Sized),
     key: &str,
 ) -> LedgerResult<Option<Stored<T>>> {
     let Some(record) = ledger.keyed_record(key).await? else { return Ok(None) };
@@ -24,7 +23,7 @@ pub(crate) async fn read<T: DeserializeOwned>(
 
 /// Writes a record if its revision is still `expected`; 0 for a new one.
 pub(crate) async fn write<T: Serialize>(
-    ledger: &(impl ChatUpdates + ?Sized),
+    ledger: &(impl ChatStore + ?Sized),
     key: &str,
     expected: u64,
     value: &T,
@@ -34,7 +33,7 @@ pub(crate) async fn write<T: Serialize>(
 
 /// Writes a record, whatever was in it.
 pub(crate) async fn replace<T: Serialize>(
-    ledger: &(impl ChatUpdates + ?Sized),
+    ledger: &(impl ChatStore + ?Sized),
     key: &str,
     value: &T,
 ) -> LedgerResult<()> {

@@ -5,8 +5,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use planwright_engine::backoff::Backoff;
-use planwright_engine::ledger::LedgerResult;
-use planwright_engine::outbox::{Delivery, OutboxMessage, TakeMessages, TakeOrder};
+use planwright_engine::ledger::{Delivery, LedgerResult, OutboxMessage, TakeMessages, TakeOrder};
 use tokio::time::{sleep, timeout};
 
 use crate::CHANNEL;

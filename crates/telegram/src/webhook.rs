@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use planwright_engine::chat_updates::{Poller, ReceivedUpdate};
-use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::ledger::{LedgerError, LedgerResult, Poller, ReceivedUpdate};
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use sha2::Sha256;

@@ -11,7 +11,6 @@ use planwright_engine::Engine;
 use planwright_engine::clock::TimeOrderedIds;
 use planwright_engine::ledger::Ledger;
 use planwright_engine::model::Model;
-use planwright_engine::server_ledger::ServerLedger;
 use planwright_store::Location;
 
 use crate::clock::TestClock;
@@ -56,7 +55,7 @@ impl AgentSetup {
     }
 
     /// The store, opened as another process opens it.
-    pub async fn ledger(&self) -> Arc<dyn ServerLedger> {
+    pub async fn ledger(&self) -> Arc<dyn Ledger> {
         planwright_store::open(&Location::Sqlite(self.database())).await.unwrap()
     }
 

@@ -45,33 +45,43 @@ use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
-use planwright_engine::chat_updates::{ChatUpdates, KeyedRecord, PendingUpdate, Poller, ReceivedUpdate};
 use planwright_engine::ledger::{
-    ApprovalStore, ChatStore, Committed, CommittedRequest, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseStore,
-    Ledger, LedgerResult, MemoryStore, MemoryVector, Page, PlanStore, PlanSummary, SessionStore, StoredSession,
-    Submission,
+    ApprovalStore, ChatStore, Claim, ClaimedRequest, Committed, CommittedRequest, DamagedRow, Delivery, DerivedRows, FoundMemories,
+    JournalSource, KeyedRecord, Lease, LeaseStore, Ledger, LedgerResult, MemoryStore, MemoryVector, NewMessage,
+    OutboxMessage, Page, PendingUpdate, PlanAnywhere, PlanStore, PlanSummary, Poller, ReceivedUpdate, RunsFilter,
+    SessionStore, StoreChange, StoreCounts, StoreFacts, StoredAnswer, StoredSession, Submission, TakeMessages,
+    Undelivered, Unfinished,
 };
-use planwright_engine::outbox::{Delivery, NewMessage, Outbox, OutboxMessage, TakeMessages, Undelivered};
-use planwright_engine::server_ledger::{
-    Claim, ClaimedRequest, JournalSource, PlanAnywhere, RunsFilter, ServerLedger, StoreChange, StoreCounts, StoreFacts,
-    StoredAnswer, Unfinished,
-};
-use planwright_engine::upstream::{OfferedTools, PinnedServer, ToolPins};
+use planwright_engine::upstream::{OfferedTools, PinnedServer};
 use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
 
-/// Makes a [`ForwardingLedger`] a [`Ledger`], and a [`ForwardingServerLedger`] a [`ServerLedger`].
+/// Makes a [`ForwardingLedger`] a [`Ledger`].
 #[derive(Debug)]
 pub struct Forwarding<L>(pub L);
 
 /// Each method is named once here; the macro writes the default that forwards it and the implementation that calls it.
+/// In brackets behind a port is what cannot be named in this way.
 macro_rules! forwarding_ledger {
-    ($($store:ident { $(async fn $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)* })*) => {
+    ($($store:ident $([$($written:tt)*])? {
+        $(async fn $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
+    })*) => {
         /// The methods of [`Ledger`], each of which calls the same method of [`Self::inner`] unless it is overridden.
         #[async_trait]
         pub trait ForwardingLedger: Send + Sync + Debug + 'static {
             /// The ledger that is called. An error is the answer of every method that is not overridden.
             fn inner(&self) -> LedgerResult<&dyn Ledger>;
+
+            /// Called before each method, with its name.
+            async fn before(&self, _method: &'static str) {}
+
+            /// Called after each method.
+            async fn after(&self, _method: &'static str) {}
+
+            /// Nothing changes without an inner ledger.
+            fn changes(&self) -> broadcast::Receiver<StoreChange> {
+                self.inner().map_or_else(|_| broadcast::Sender::new(1).subscribe(), |inner| inner.changes())
+            }
 
             $($(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
                 self.inner()?.$method($($argument),*).await
@@ -80,15 +90,24 @@ macro_rules! forwarding_ledger {
 
         $(#[async_trait]
         impl<L: ForwardingLedger> $store for Forwarding<L> {
+            $($($written)*)?
+
             $(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
-                self.0.$method($($argument),*).await
+                self.0.before(stringify!($method)).await;
+                let answer = self.0.$method($($argument),*).await;
+                self.0.after(stringify!($method)).await;
+                answer
             })*
         })*
     };
 }
 
 forwarding_ledger! {
-    SessionStore {
+    SessionStore [
+        fn changes(&self) -> broadcast::Receiver<StoreChange> {
+            self.0.changes()
+        }
+    ] {
         async fn submit(submission: Submission) -> Committed;
         async fn session(session: &SessionIdentity) -> Option<StoredSession>;
         async fn sessions(after: Option<u64>, limit: u32) -> Page<StoredSession>;
@@ -102,6 +121,10 @@ forwarding_ledger! {
         async fn orphans() -> Vec<DamagedRow>;
         async fn derived_rows(session: &SessionIdentity, promoted: &[MemoryId]) -> DerivedRows;
         async fn delete_session(lease: &Lease) -> ();
+        async fn counts() -> StoreCounts;
+        async fn check() -> StoreFacts;
+        async fn check_writable() -> ();
+        async fn restore(session: &SessionIdentity, journal: Arc<dyn JournalSource>) -> ();
     }
     PlanStore {
         async fn candidates(session: &SessionIdentity, reference: &PlanReference) -> Vec<PlanCandidate>;
@@ -111,6 +134,7 @@ forwarding_ledger! {
         async fn version_entry(session: &SessionIdentity, plan: &PlanId, version: u32) -> Option<Entry>;
         async fn version_index(session: &SessionIdentity) -> BTreeSet<VersionIndexEntry>;
         async fn stored_plans(session: &SessionIdentity) -> (BTreeMap<PlanId, Plan>, Vec<DamagedRow>);
+        async fn plans_anywhere(statuses: &[PlanStatus], after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
     }
     MemoryStore {
         async fn memory_matches(chain: &ScopeChain, lookups: &[String]) -> MemoryMatches;
@@ -127,128 +151,25 @@ forwarding_ledger! {
         async fn release_lease(lease: &Lease) -> ();
         async fn heartbeat(owner: &str, now: Timestamp) -> ();
         async fn alive_at(owner: &str) -> Option<Timestamp>;
+        async fn unfinished(after: Option<u64>, limit: u32) -> Page<Unfinished>;
+        async fn asking(after: Option<u64>, limit: u32) -> Page<StoredSession>;
+        async fn take_due(now: Timestamp, keep: Duration, limit: u32) -> Vec<SessionIdentity>;
+        async fn sessions_with_runs(which: RunsFilter, after: Option<u64>, limit: u32) -> Page<StoredSession>;
+        async fn claim(request: &ClaimedRequest, now: Timestamp, keep: Duration) -> Claim;
+        async fn keep_answer(key: &str, answer: &StoredAnswer) -> ();
+        async fn forget_claim(key: &str) -> ();
     }
     ChatStore {
         async fn active_session(transport: &TransportChat) -> Option<SessionIdentity>;
         async fn point(transport: &TransportChat, session: &SessionIdentity) -> ();
-        async fn count_undelivered() -> u64;
-    }
-    ApprovalStore {
-        async fn approval_records() -> Vec<SealedRecord>;
-        async fn approval_head() -> Option<[u8; 32]>;
-        async fn add_approval_record(record: &SealedRecord) -> bool;
-    }
-}
-
-macro_rules! forwarding_server_ledger {
-    ($(async fn $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
-        /// The methods of [`ServerLedger`], each of which calls the same method of [`Self::inner_server`] unless it is
-        /// overridden.
-        #[async_trait]
-        pub trait ForwardingServerLedger: ForwardingLedger {
-            fn inner_server(&self) -> &dyn ServerLedger;
-
-            /// Called before each method of the outbox and of the updates of chat services, with its name.
-            async fn before(&self, _method: &'static str) {}
-
-            /// Is called after each method.
-            async fn after(&self, _method: &'static str) {}
-
-            fn changes(&self) -> broadcast::Receiver<StoreChange> {
-                self.inner_server().changes()
-            }
-
-            $(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
-                self.inner_server().$method($($argument),*).await
-            })*
-        }
-
-        #[async_trait]
-        impl<L: ForwardingServerLedger> ServerLedger for Forwarding<L> {
-            fn changes(&self) -> broadcast::Receiver<StoreChange> {
-                self.0.changes()
-            }
-
-            $(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
-                self.0.$method($($argument),*).await
-            })*
-        }
-    };
-}
-
-forwarding_server_ledger! {
-    async fn plans_anywhere(statuses: &[PlanStatus], after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
-    async fn asking(after: Option<u64>, limit: u32) -> Page<StoredSession>;
-    async fn take_due(now: Timestamp, keep: Duration, limit: u32) -> Vec<SessionIdentity>;
-    async fn sessions_with_runs(which: RunsFilter, after: Option<u64>, limit: u32) -> Page<StoredSession>;
-    async fn unfinished(after: Option<u64>, limit: u32) -> Page<Unfinished>;
-    async fn counts() -> StoreCounts;
-    async fn check() -> StoreFacts;
-    async fn check_writable() -> ();
-    async fn claim(request: &ClaimedRequest, now: Timestamp, keep: Duration) -> Claim;
-    async fn keep_answer(key: &str, answer: &StoredAnswer) -> ();
-    async fn forget_claim(key: &str) -> ();
-    async fn restore(session: &SessionIdentity, journal: Arc<dyn JournalSource>) -> ();
-    async fn pointers() -> Vec<(TransportChat, SessionIdentity)>;
-}
-
-#[async_trait]
-impl<L: ForwardingServerLedger> ToolPins for Forwarding<L> {
-    async fn pin_revisions(&self) -> LedgerResult<Vec<(ServerName, u64)>> {
-        self.0.inner_server().pin_revisions().await
-    }
-
-    async fn pinned_server(&self, server: &ServerName) -> LedgerResult<Option<PinnedServer>> {
-        self.0.inner_server().pinned_server(server).await
-    }
-
-    async fn record_offer(&self, server: &ServerName, command: Digest, offered: &OfferedTools) -> LedgerResult<()> {
-        self.0.inner_server().record_offer(server, command, offered).await
-    }
-
-    async fn accept_first_offer(
-        &self,
-        server: &ServerName,
-        command: Digest,
-        offered: &OfferedTools,
-        by: &Actor,
-    ) -> LedgerResult<bool> {
-        self.0.inner_server().accept_first_offer(server, command, offered, by).await
-    }
-
-    async fn accept_offer(&self, server: &ServerName, digest: Digest, by: &Actor, at: Timestamp) -> LedgerResult<bool> {
-        self.0.inner_server().accept_offer(server, digest, by, at).await
-    }
-}
-
-/// Implements a port by the same port of [`ForwardingServerLedger::inner_server`].
-macro_rules! forwarding_port {
-    ($port:ident { $(async fn $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)* }) => {
-        #[async_trait]
-        impl<L: ForwardingServerLedger> $port for Forwarding<L> {
-            $(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
-                self.0.before(stringify!($method)).await;
-                let answer = self.0.inner_server().$method($($argument),*).await;
-                self.0.after(stringify!($method)).await;
-                answer
-            })*
-        }
-    };
-}
-
-forwarding_port! {
-    Outbox {
+        async fn pointers() -> Vec<(TransportChat, SessionIdentity)>;
         async fn put_messages(messages: &[NewMessage], now: Timestamp) -> u64;
         async fn take_messages(take: &TakeMessages) -> Vec<OutboxMessage>;
         async fn settle_message(id: &str, owner: &str, delivery: &Delivery, now: Timestamp) -> bool;
         async fn undelivered(limit: u32) -> Vec<Undelivered>;
         async fn next_due(channel: &str) -> Option<Timestamp>;
         async fn forget_messages(before: Timestamp) -> ();
-    }
-}
-
-forwarding_port! {
-    ChatUpdates {
+        async fn count_undelivered() -> u64;
         async fn acquire_poller(bot: &str, owner: &str, now: Timestamp, ttl: Duration) -> Option<Poller>;
         async fn release_poller(poller: &Poller) -> ();
         async fn receive_updates(
@@ -263,5 +184,17 @@ forwarding_port! {
         async fn put_keyed_record(key: &str, expected: u64, body: &str) -> bool;
         async fn keyed_records(prefix: &str, limit: u32) -> Vec<(String, KeyedRecord)>;
         async fn remove_keyed_record(key: &str) -> ();
+    }
+    ApprovalStore {
+        async fn approval_records() -> Vec<SealedRecord>;
+        async fn approval_head() -> Option<[u8; 32]>;
+        async fn add_approval_record(record: &SealedRecord) -> bool;
+        async fn pin_revisions() -> Vec<(ServerName, u64)>;
+        async fn pinned_server(server: &ServerName) -> Option<PinnedServer>;
+        async fn record_offer(server: &ServerName, command: Digest, offered: &OfferedTools) -> ();
+        async fn accept_first_offer(
+            server: &ServerName, command: Digest, offered: &OfferedTools, by: &Actor
+        ) -> bool;
+        async fn accept_offer(server: &ServerName, digest: Digest, by: &Actor, at: Timestamp) -> bool;
     }
 }

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use planwright_engine::ledger::{Ledger, LedgerResult};
-use planwright_engine::server_ledger::ServerLedger;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::forwarding::{Forwarding, ForwardingLedger, ForwardingServerLedger};
+use crate::forwarding::{Forwarding, ForwardingLedger};
 
 /// Longer than anything takes, unless it never happens.
 const LONG: Duration = Duration::from_secs(60);
@@ -18,7 +17,7 @@ const LONG: Duration = Duration::from_secs(60);
 /// A ledger that waits for ever at one place, as if the process were killed there.
 #[derive(Debug)]
 pub struct KilledLedger {
-    inner: Arc<dyn ServerLedger>,
+    inner: Arc<dyn Ledger>,
     at: KillPoint,
     /// The place counts after the first call of this method.
     once_called: Option<&'static str>,
@@ -34,24 +33,20 @@ pub enum KillPoint {
 
 impl KilledLedger {
     /// The ledger, and what tells when the place is reached.
-    pub fn around(inner: Arc<dyn ServerLedger>, at: KillPoint) -> (Arc<dyn ServerLedger>, Killed) {
+    pub fn around(inner: Arc<dyn Ledger>, at: KillPoint) -> (Arc<dyn Ledger>, Killed) {
         Self::make(inner, at, None)
     }
 
     /// Kills at a place that the process passes all the time: it counts after the first call of `once_called`.
     pub fn around_once_called(
-        inner: Arc<dyn ServerLedger>,
+        inner: Arc<dyn Ledger>,
         once_called: &'static str,
         at: KillPoint,
-    ) -> (Arc<dyn ServerLedger>, Killed) {
+    ) -> (Arc<dyn Ledger>, Killed) {
         Self::make(inner, at, Some(once_called))
     }
 
-    fn make(
-        inner: Arc<dyn ServerLedger>,
-        at: KillPoint,
-        once_called: Option<&'static str>,
-    ) -> (Arc<dyn ServerLedger>, Killed) {
+    fn make(inner: Arc<dyn Ledger>, at: KillPoint, once_called: Option<&'static str>) -> (Arc<dyn Ledger>, Killed) {
         let (reached, receiver) = watch::channel(false);
         let is_armed = AtomicBool::new(once_called.is_none());
         (Arc::new(Forwarding(Self { inner, at, once_called, is_armed, reached })), Killed { at, reached: receiver })
@@ -85,13 +80,6 @@ impl Killed {
 impl ForwardingLedger for KilledLedger {
     fn inner(&self) -> LedgerResult<&dyn Ledger> {
         Ok(self.inner.as_ref())
-    }
-}
-
-#[async_trait]
-impl ForwardingServerLedger for KilledLedger {
-    fn inner_server(&self) -> &dyn ServerLedger {
-        self.inner.as_ref()
     }
 
     async fn before(&self, method: &'static str) {

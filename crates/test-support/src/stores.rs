@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
-use planwright_engine::ledger::LedgerResult;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::{Ledger, LedgerResult};
 use planwright_store::Location;
 use tokio_postgres::NoTls;
 
@@ -70,11 +69,11 @@ impl Store {
     }
 
     /// A handle of its own, as another process would have it.
-    pub async fn open(&self) -> LedgerResult<Arc<dyn ServerLedger>> {
+    pub async fn open(&self) -> LedgerResult<Arc<dyn Ledger>> {
         planwright_store::open(&self.location()).await
     }
 
-    pub async fn ledger(&self) -> Arc<dyn ServerLedger> {
+    pub async fn ledger(&self) -> Arc<dyn Ledger> {
         self.open().await.unwrap()
     }
 

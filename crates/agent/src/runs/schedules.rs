@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::LedgerResult;
-use planwright_engine::server_ledger::{RunsFilter, ServerLedger};
+use planwright_engine::ledger::{LedgerResult, RunsFilter};
 use tokio::sync::Semaphore;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -35,7 +34,7 @@ impl ScheduleLoop {
         Self { agent }
     }
 
-    pub(crate) async fn run(self, ledger: Arc<dyn ServerLedger>, stop: CancellationToken) {
+    pub(crate) async fn run(self, stop: CancellationToken) {
         let (tasks, room) = (TaskTracker::new(), Arc::new(Semaphore::new(AT_ONCE)));
         let mut ticks = tokio::time::interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -45,7 +44,7 @@ impl ScheduleLoop {
                 () = stop.cancelled() => break,
                 _ = ticks.tick() => {}
             }
-            if let Err(error) = self.pass(ledger.as_ref(), &tasks, &room, &stop).await {
+            if let Err(error) = self.pass(&tasks, &room, &stop).await {
                 tracing::warn!(event = "schedules_failed", %error);
             }
         }
@@ -53,21 +52,16 @@ impl ScheduleLoop {
         tasks.wait().await;
     }
 
-    async fn pass(
-        &self,
-        ledger: &dyn ServerLedger,
-        tasks: &TaskTracker,
-        room: &Arc<Semaphore>,
-        stop: &CancellationToken,
-    ) -> LedgerResult<()> {
-        self.interrupt_dead(ledger).await?;
+    async fn pass(&self, tasks: &TaskTracker, room: &Arc<Semaphore>, stop: &CancellationToken) -> LedgerResult<()> {
+        self.interrupt_dead().await?;
+        let engine = self.agent.engine();
         loop {
             // No more are taken than this process has room for; the others are left to other processes.
             let free = u32::try_from(room.available_permits()).unwrap_or(u32::MAX).min(PAGE);
             if free == 0 || stop.is_cancelled() {
                 return Ok(());
             }
-            let due = ledger.take_due(self.agent.engine().now(), TAKEN, free).await?;
+            let due = engine.ledger().take_due(engine.now(), TAKEN, free).await?;
             let count = due.len();
             for session in due {
                 let Ok(permit) = Arc::clone(room).acquire_owned().await else { return Ok(()) };
@@ -84,10 +78,10 @@ impl ScheduleLoop {
     }
 
     /// Runs whose process ended between two turns.
-    async fn interrupt_dead(&self, ledger: &dyn ServerLedger) -> LedgerResult<()> {
+    async fn interrupt_dead(&self) -> LedgerResult<()> {
         let mut after = None;
         loop {
-            let page = ledger.sessions_with_runs(RunsFilter::Running, after, PAGE).await?;
+            let page = self.agent.engine().ledger().sessions_with_runs(RunsFilter::Running, after, PAGE).await?;
             for stored in page.items {
                 interrupt_dead(&self.agent.context, &stored.session.identity).await?;
             }

@@ -10,11 +10,11 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::upstream::{ServerName, ToolDifference, command_digest};
 use planwright_core::visible::quoted;
 use planwright_engine::approvals::Approvals;
-use planwright_engine::ledger::LedgerResult;
+use planwright_engine::ledger::{ApprovalStore, LedgerResult};
 use planwright_engine::upstream::{
     ConnectionState, ResourceUpdate, ToolOffer, UpstreamRequest, UpstreamServer, UpstreamServers,
 };
-use planwright_engine::upstream::{OfferedTools, PinnedServer, ToolPins};
+use planwright_engine::upstream::{OfferedTools, PinnedServer};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
@@ -31,7 +31,7 @@ pub struct UpstreamTools {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) servers: Arc<dyn UpstreamServers>,
-    pub(super) pins: Arc<dyn ToolPins>,
+    pub(super) pins: Arc<dyn ApprovalStore>,
     /// Where large results are kept.
     pub(super) files: FileTools,
     /// The bytes of a result that the model reads.
@@ -102,7 +102,7 @@ impl AcceptanceState {
 impl UpstreamTools {
     pub fn new(
         servers: Arc<dyn UpstreamServers>,
-        pins: Arc<dyn ToolPins>,
+        pins: Arc<dyn ApprovalStore>,
         files: FileTools,
         output_bytes: usize,
     ) -> Self {

@@ -17,7 +17,7 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Purpose, TurnEnd};
 use planwright_engine::Engine;
-use planwright_engine::server_ledger::RunsFilter;
+use planwright_engine::ledger::RunsFilter;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::clock::TestClock;
 use planwright_test_support::talk::{Talk as _, Watcher};
@@ -368,7 +368,7 @@ async fn a_process_that_dies_between_two_turns_leaves_an_interrupted_run() {
     let world = world.restart_with(|setup| setup.options.is_gone = |owner| owner == "a dead process").await;
     let status = world.send("/auto status").await.reply;
     assert!(status.contains("run 1 (TASK_RUN) is interrupted"), "{status}");
-    let waiting = world.engine().inbox().runs(world.setup.ledger().await.as_ref()).await.unwrap().0;
+    let waiting = world.engine().inbox().runs().await.unwrap().0;
     assert_eq!(waiting.len(), 1);
     assert_eq!(waiting[0].task, "Renew the certificate");
 }

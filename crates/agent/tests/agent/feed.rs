@@ -10,8 +10,7 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::feed::{Feed, Followed, Follower};
-use planwright_engine::ledger::Lease;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::{Lease, Ledger};
 use planwright_test_support::agent::AgentSetup;
 use tempfile::TempDir;
 
@@ -43,7 +42,7 @@ impl Stage {
     }
 }
 
-async fn ledger(folder: &TempDir) -> Arc<dyn ServerLedger> {
+async fn ledger(folder: &TempDir) -> Arc<dyn Ledger> {
     AgentSetup::new(folder.path()).ledger().await
 }
 

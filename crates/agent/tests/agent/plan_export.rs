@@ -14,8 +14,7 @@ use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::engine::Engine;
-use planwright_engine::ledger::Committed;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::{Committed, Ledger};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::agent::AgentSetup;
 use serde_json::json;
@@ -32,7 +31,7 @@ struct Exported {
     project: TempDir,
 }
 
-fn agent(setup: &AgentSetup, ledger: Arc<dyn ServerLedger>, model: ScriptedModel) -> Agent {
+fn agent(setup: &AgentSetup, ledger: Arc<dyn Ledger>, model: ScriptedModel) -> Agent {
     let path = "docs/plans/{date}-{slug}.md".parse().unwrap();
     setup.agent_of(setup.engine(ledger).with_plan_files(Arc::new(PlanExport::new(path, setup.files()))), model)
 }

@@ -1,6 +1,5 @@
 //! What a process that ended left undone is taken up by one that stays.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::talk::{Talk as _, Watcher};
@@ -32,8 +31,8 @@ impl Keeper {
         let ledger = world.setup.ledger().await;
         let agent = world.another(model, "the keeper").await;
         let stop = CancellationToken::new();
-        let (keeper, stopping, shared) = (agent.clone(), stop.clone(), Arc::clone(&ledger));
-        let keeping = tokio::spawn(async move { keeper.take_over(shared, stopping).await });
+        let (keeper, stopping) = (agent.clone(), stop.clone());
+        let keeping = tokio::spawn(async move { keeper.take_over(stopping).await });
         Self { feed: Feed::start(ledger), agent, stop, keeping }
     }
 

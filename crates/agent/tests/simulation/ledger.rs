@@ -16,11 +16,11 @@ use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    ApprovalStore, ChatStore, Committed, CommittedRequest, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseStore,
-    LedgerError, LedgerResult, MemoryStore, MemoryVector, Page, PlanStore, PlanSummary, SessionStore, StoredSession,
-    Submission,
+    Committed, CommittedRequest, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, MemoryVector, Page,
+    PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::version_index::{VersionIndexEntry, apply_and_index};
+use planwright_test_support::forwarding::ForwardingLedger;
 
 use crate::process::Process;
 use crate::random::Random;
@@ -93,7 +93,12 @@ impl ProcessLedger {
 }
 
 #[async_trait]
-impl SessionStore for ProcessLedger {
+impl ForwardingLedger for ProcessLedger {
+    /// What a simulation has no use for, it cannot do.
+    fn inner(&self) -> LedgerResult<&dyn Ledger> {
+        Err(LedgerError::Unavailable("a simulation has no such thing".to_owned()))
+    }
+
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
         let world = &self.process.world;
         self.operate("submit", &submission.session.to_string(), |state, random| {
@@ -189,10 +194,7 @@ impl SessionStore for ProcessLedger {
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
         self.operate("delete", &lease.session.to_string(), |state, _| state.delete(lease)).await
     }
-}
 
-#[async_trait]
-impl PlanStore for ProcessLedger {
     async fn candidates(
         &self,
         session: &SessionIdentity,
@@ -277,10 +279,7 @@ impl PlanStore for ProcessLedger {
         };
         self.operate("stored plans", &session.to_string(), look).await
     }
-}
 
-#[async_trait]
-impl MemoryStore for ProcessLedger {
     async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
         let world = &self.process.world;
         let look = |state: &mut State, _: &mut Random| Ok(state.memory_matches(world, chain, lookups));
@@ -309,13 +308,6 @@ impl MemoryStore for ProcessLedger {
         Ok(Vec::new())
     }
 
-    async fn keep_vectors(&self, _: &str, _: &[(MemoryId, Vec<f32>)]) -> LedgerResult<()> {
-        Err(LedgerError::Unavailable("a simulation has no embedding model".to_owned()))
-    }
-}
-
-#[async_trait]
-impl LeaseStore for ProcessLedger {
     async fn acquire_lease(
         &self,
         session: &SessionIdentity,
@@ -353,10 +345,7 @@ impl LeaseStore for ProcessLedger {
     async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>> {
         self.operate("alive_at", owner, |state, _| Ok(state.alive.get(owner).copied())).await
     }
-}
 
-#[async_trait]
-impl ChatStore for ProcessLedger {
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
         let look = |state: &mut State, _: &mut Random| {
             Ok(state.pointers.get(&transport.0).and_then(|chosen| chosen.last()).cloned())
@@ -378,20 +367,13 @@ impl ChatStore for ProcessLedger {
     async fn count_undelivered(&self) -> LedgerResult<u64> {
         self.operate("count undelivered", "", |_, _| Ok(0)).await
     }
-}
 
-#[async_trait]
-impl ApprovalStore for ProcessLedger {
     async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
         Ok(Vec::new())
     }
 
     async fn approval_head(&self) -> LedgerResult<Option<[u8; 32]>> {
         Ok(None)
-    }
-
-    async fn add_approval_record(&self, _: &SealedRecord) -> LedgerResult<bool> {
-        Err(LedgerError::Unavailable("a simulation has no approvers".to_owned()))
     }
 }
 

@@ -15,6 +15,7 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerError;
 use planwright_test_support::clock::NumberedIds;
+use planwright_test_support::forwarding::Forwarding;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -258,7 +259,7 @@ impl Slot {
 
 fn agent(process: &Arc<Process>, store: &Arc<Store>, users: &Path) -> Agent {
     let temper = &process.world.temper;
-    let ledger = Arc::new(ProcessLedger::new(process, store));
+    let ledger = Arc::new(Forwarding(ProcessLedger::new(process, store)));
     let engine = Engine::new(ledger, temper.policy.clone())
         .with_clock(process.world.clock.clone(), NumberedIds::of(&process.owner))
         .without_workbook_folders();

@@ -1,14 +1,9 @@
-//! What people accepted of upstream servers, in the ledger, so that all processes on a store agree.
+//! What people accepted of upstream servers. The ledger has it, so that all processes on a store agree.
 
-use std::fmt;
-
-use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::plan::Digest;
 use planwright_core::upstream::{ServerName, ToolDifference, UpstreamTool, list_digest};
-
-use crate::ledger::LedgerResult;
 
 /// A server as the ledger knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,29 +43,4 @@ impl PinnedServer {
         let difference = ToolDifference::between(accepted, offered);
         (self.accepted.is_none() || !difference.is_empty()).then_some(difference)
     }
-}
-
-#[async_trait]
-pub trait ToolPins: fmt::Debug + Send + Sync {
-    /// Every known server with its revision.
-    async fn pin_revisions(&self) -> LedgerResult<Vec<(ServerName, u64)>>;
-
-    async fn pinned_server(&self, server: &ServerName) -> LedgerResult<Option<PinnedServer>>;
-
-    /// Keeps what a server offers, for a person to look at, and that it was reached by this command. The same again changes
-    /// nothing.
-    async fn record_offer(&self, server: &ServerName, command: Digest, offered: &OfferedTools) -> LedgerResult<()>;
-
-    /// Keeps an offer and accepts it, if neither the name nor the command of the server was ever seen. Returns whether it was
-    /// accepted; nothing is kept otherwise.
-    async fn accept_first_offer(
-        &self,
-        server: &ServerName,
-        command: Digest,
-        offered: &OfferedTools,
-        by: &Actor,
-    ) -> LedgerResult<bool>;
-
-    /// Accepts the last offer if it has this digest. Returns whether it has.
-    async fn accept_offer(&self, server: &ServerName, digest: Digest, by: &Actor, at: Timestamp) -> LedgerResult<bool>;
 }

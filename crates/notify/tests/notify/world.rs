@@ -14,7 +14,7 @@ use planwright_core::actor::Actor;
 use planwright_core::presence::Presence;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::clock::Clock as _;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::Ledger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_notify::options::WebhookOptions;
 use planwright_notify::{Notifier, NotifyOptions, NotifyTarget};
@@ -28,7 +28,7 @@ use tokio::net::TcpListener;
 
 pub(crate) struct World {
     pub(crate) agent: Agent,
-    pub(crate) ledger: Arc<dyn ServerLedger>,
+    pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) clock: TestClock,
     pub(crate) receiver: Receiver,
     _folder: TempDir,
@@ -129,7 +129,7 @@ impl World {
 
     async fn over(
         folder: TempDir,
-        ledger: Arc<dyn ServerLedger>,
+        ledger: Arc<dyn Ledger>,
         model: ScriptedModel,
         change: impl FnOnce(&mut AgentSetup),
     ) -> Self {
@@ -167,7 +167,7 @@ impl World {
     }
 
     /// A notifier with another way to the store.
-    pub(crate) fn notifier_on(&self, ledger: Arc<dyn ServerLedger>, options: NotifyOptions) -> Notifier {
+    pub(crate) fn notifier_on(&self, ledger: Arc<dyn Ledger>, options: NotifyOptions) -> Notifier {
         Notifier::new(self.agent.engine().clone(), ledger, options, None).unwrap()
     }
 

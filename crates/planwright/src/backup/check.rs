@@ -11,8 +11,7 @@ use planwright_core::journal::{EntryHash, Head, SealedEntry};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::visible::quoted;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::server_ledger::{JournalEntries, JournalSource};
+use planwright_engine::ledger::{JournalEntries, JournalSource, LedgerError, LedgerResult};
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::{FORMAT, Manifest, Part};

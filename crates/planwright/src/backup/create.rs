@@ -8,8 +8,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use planwright_core::journal::{Damage, Head};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::{Ledger, LedgerError, LedgerResult};
 
 use super::archive_writer::{ArchiveWriter, PartBuffer};
 use super::manifest::{Manifest, Omitted};
@@ -25,7 +24,7 @@ const ATTEMPTS: u32 = 5;
 
 /// Writes the archive. `progress` is called after every session.
 pub(crate) async fn create<W: Write>(
-    ledger: &dyn ServerLedger,
+    ledger: &dyn Ledger,
     users: &Path,
     to: W,
     mut progress: impl FnMut(&Manifest),
@@ -55,7 +54,7 @@ pub(crate) async fn create<W: Write>(
 }
 
 /// Every session, and the rows of sessions that cannot be read.
-async fn sessions(ledger: &dyn ServerLedger) -> Result<(BTreeSet<SessionIdentity>, Vec<Omitted>), Failure> {
+async fn sessions(ledger: &dyn Ledger) -> Result<(BTreeSet<SessionIdentity>, Vec<Omitted>), Failure> {
     let (mut found, mut damaged, mut after) = (BTreeSet::new(), Vec::new(), None);
     loop {
         let page = ledger.walk_sessions(after, PAGE).await?;
@@ -75,11 +74,7 @@ enum Journal {
     Damaged(String),
 }
 
-async fn journal(
-    ledger: &dyn ServerLedger,
-    session: &SessionIdentity,
-    buffer: &mut PartBuffer,
-) -> Result<Journal, Failure> {
+async fn journal(ledger: &dyn Ledger, session: &SessionIdentity, buffer: &mut PartBuffer) -> Result<Journal, Failure> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
         let stored = match ledger.session(session).await {
@@ -103,7 +98,7 @@ async fn journal(
 
 /// Copies the entries up to `end` and checks their chain.
 async fn copy(
-    ledger: &dyn ServerLedger,
+    ledger: &dyn Ledger,
     session: &SessionIdentity,
     end: &Head,
     buffer: &mut PartBuffer,
@@ -138,7 +133,7 @@ fn write_line(buffer: &mut PartBuffer, line: &JournalLine) -> io::Result<u64> {
 
 /// Which session each chat is in, for the sessions in the archive.
 async fn add_pointers<W: Write>(
-    ledger: &dyn ServerLedger,
+    ledger: &dyn Ledger,
     taken: &BTreeSet<SessionIdentity>,
     writer: &mut ArchiveWriter<W>,
 ) -> Result<(), Failure> {

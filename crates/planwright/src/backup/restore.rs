@@ -9,8 +9,7 @@ use std::sync::Arc;
 use planwright_core::journal::Head;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::{Ledger, LedgerError, LedgerResult};
 
 use super::check::{ArchivedJournal, CheckedArchive, CheckedJournal};
 use super::manifest::Omitted;
@@ -43,7 +42,7 @@ pub(crate) struct RestoreReport {
 
 #[derive(Debug)]
 pub(crate) struct Restore<'a> {
-    ledger: &'a dyn ServerLedger,
+    ledger: &'a dyn Ledger,
     users: PathBuf,
     archive: &'a CheckedArchive,
     /// Sessions of the archive that exist in the store and are not written.
@@ -57,7 +56,7 @@ pub(crate) struct Restore<'a> {
 impl<'a> Restore<'a> {
     /// Inspects everything that could be in the way. Nothing is written.
     pub(crate) async fn prepare(
-        ledger: &'a dyn ServerLedger,
+        ledger: &'a dyn Ledger,
         users: &Path,
         archive: &'a CheckedArchive,
         others: ExistingSessions,

@@ -7,8 +7,7 @@ use planwright_core::event::{Event, SessionEvent};
 use planwright_core::ids::RequestId;
 use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::snapshot::CommandContext;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::server_ledger::{JournalEntries, JournalSource};
+use planwright_engine::ledger::{JournalEntries, JournalSource, LedgerError, LedgerResult};
 
 use super::check::ArchivedJournal;
 

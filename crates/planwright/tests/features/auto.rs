@@ -44,8 +44,7 @@ async fn is_paused(world: &mut World, number: u32, why: String) {
 
 #[then(expr = "run {int} stands in the inbox")]
 async fn in_the_inbox(world: &mut World, number: u32) {
-    let ledger = world.store.ledger().await;
-    let (runs, _) = world.engine.inbox().runs(ledger.as_ref()).await.expect("listed");
+    let (runs, _) = world.engine.inbox().runs().await.expect("listed");
     assert!(runs.iter().any(|waiting| waiting.session == world.session() && waiting.run.number == number));
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use futures::StreamExt as _;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::server_ledger::StoreChange;
+use planwright_engine::ledger::StoreChange;
 use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 use tokio::task::AbortHandle;

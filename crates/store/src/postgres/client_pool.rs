@@ -9,6 +9,7 @@ use futures::join;
 use planwright_core::ids::PlanId;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
+use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{Error, IsolationLevel, Row};
@@ -237,12 +238,13 @@ pub(super) struct Retry {
     /// An attempt may have been carried out although its answer never came.
     pub(super) answer_lost: bool,
     give_up: Instant,
-    pause: Duration,
+    backoff: Backoff,
 }
 
 impl Retry {
     pub(super) fn new() -> Self {
-        Self { attempts: 0, answer_lost: false, give_up: Instant::now() + LOCK_TIMEOUT, pause: FIRST_PAUSE }
+        let backoff = Backoff::new(FIRST_PAUSE, MAX_PAUSE);
+        Self { attempts: 0, answer_lost: false, give_up: Instant::now() + LOCK_TIMEOUT, backoff }
     }
 
     /// Waits until the next attempt may be made, or gives the error back if there is none.
@@ -256,8 +258,7 @@ impl Retry {
         if error.retry_policy() != RetryPolicy::Busy || Instant::now() >= self.give_up {
             return Err(error);
         }
-        sleep(self.pause).await;
-        self.pause = (2 * self.pause).min(MAX_PAUSE);
+        sleep(self.backoff.next_pause()).await;
         Ok(())
     }
 }

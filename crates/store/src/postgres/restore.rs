@@ -4,8 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use planwright_core::refusal::Refusal;
-use planwright_engine::ledger::LedgerResult;
-use planwright_engine::server_ledger::JournalSource;
+use planwright_engine::ledger::{JournalSource, LedgerResult};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 

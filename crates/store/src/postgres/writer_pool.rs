@@ -13,6 +13,7 @@ use std::time::Duration;
 use planwright_core::ask::AskSubject;
 use planwright_core::command::{Command, DraftCommand, ExternalCommand, TurnCommand};
 use planwright_core::turn::TurnInput;
+use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -41,6 +42,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const MAX_PAUSE: Duration = Duration::from_secs(1);
 /// How often a batch is tried again that collided with other transactions.
 const COLLISIONS: u32 = 8;
+const MAX_COLLISION_PAUSE: Duration = Duration::from_millis(100);
 
 /// A handle on the writers. They end when it is dropped and everything waiting is done.
 #[derive(Debug)]
@@ -223,8 +225,8 @@ impl WriterTask {
         submissions: &[&Submission],
     ) -> Result<Vec<Option<LedgerResult<Committed>>>, DatabaseError> {
         let deadline = Instant::now() + WRITE_TIMEOUT;
-        let mut pause = FIRST_PAUSE;
-        let mut collisions = 0;
+        let mut reconnections = Backoff::new(FIRST_PAUSE, MAX_PAUSE);
+        let mut collisions = Backoff::new(FIRST_PAUSE, MAX_COLLISION_PAUSE);
         loop {
             let error = match self.attempt(submissions).await {
                 Ok(outcomes) => {
@@ -238,20 +240,18 @@ impl WriterTask {
                 Err(error) => error,
             };
             match error.retry_policy() {
-                RetryPolicy::Again if collisions < COLLISIONS => {
-                    collisions += 1;
-                    sleep(FIRST_PAUSE * collisions).await;
+                RetryPolicy::Again if collisions.failures() < COLLISIONS => {
+                    sleep(collisions.next_pause()).await;
                 }
-                RetryPolicy::Reconnect if Instant::now() + pause < deadline => {
+                RetryPolicy::Reconnect => {
+                    let pause = reconnections.next_pause();
+                    if Instant::now() + pause >= deadline {
+                        return Err(error);
+                    }
                     tracing::warn!(database = %self.target, error = %error.to_error(), "reconnecting to the database");
                     sleep(pause).await;
-                    pause = (pause * 2).min(MAX_PAUSE);
                 }
-                RetryPolicy::Again
-                | RetryPolicy::Reconnect
-                | RetryPolicy::Busy
-                | RetryPolicy::Wait
-                | RetryPolicy::None => return Err(error),
+                RetryPolicy::Again | RetryPolicy::Busy | RetryPolicy::Wait | RetryPolicy::None => return Err(error),
             }
         }
     }

@@ -8,8 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::LedgerResult;
-use planwright_engine::server_ledger::StoreChange;
+use planwright_engine::ledger::{LedgerResult, StoreChange};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::broadcast;
 

@@ -2,8 +2,7 @@
 
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::refusal::Refusal;
-use planwright_engine::ledger::{LedgerError, RunsRow};
-use planwright_engine::server_ledger::JournalSource;
+use planwright_engine::ledger::{JournalSource, LedgerError, RunsRow};
 
 use super::executions::write_runs;
 use super::rows::session_id;

@@ -1,6 +1,6 @@
 //! What every store promises, checked on both, and what each of them does when its own kind of trouble comes.
 //!
-//! - `contract`: the promises of the ports, one file for each kind
+//! - `contract`: the promises of the ports, one file or folder for each port
 //! - `pgbouncer`: a pooler in front of the server
 //! - `sqlite_faults`, `postgres_faults`, `shared_store_faults`: files and servers that fail, through a `proxy` that cuts the line
 //! - `postgres_outbox`: rows of the outbox that another transaction holds
@@ -46,7 +46,7 @@ macro_rules! contract {
 // What could depend on a connection that stays the same.
 promises! {
     behind_pgbouncer, crate::stores::Store::pgbouncer().await,
-    memory {
+    memories {
         many_save_at_once_and_every_position_is_taken_once,
         what_is_forgotten_is_not_found_until_it_is_restored,
     }
@@ -67,8 +67,10 @@ promises! {
     }
     queries {
         a_walk_visits_every_session_however_they_move,
-        plans_are_found_by_number_and_by_pieces_of_their_id,
         the_journal_is_read_in_pages,
+    }
+    plan_queries {
+        plans_are_found_by_number_and_by_pieces_of_their_id,
         the_author_and_the_last_change_are_found_without_the_earlier_versions,
     }
     leases {
@@ -101,10 +103,14 @@ promises! {
         what_others_delete_is_told,
         reading_after_each_announcement_misses_nothing,
     }
-    overview {
+    plans_anywhere {
         plans_anywhere_are_paged,
         a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
+    }
+    unfinished {
         work_that_no_process_does_is_found,
+    }
+    counts {
         everything_is_counted,
     }
     claims {
@@ -141,7 +147,7 @@ contract! {
         a_restored_session_has_its_schedules_and_runs,
         a_process_is_alive_when_it_says_so_and_forgotten_after_a_day,
     }
-    memory {
+    memories {
         a_memory_is_found_in_its_own_session_only,
         a_promoted_memory_is_found_everywhere_until_it_is_taken_back,
         tasks_share_the_scope_of_their_goal_and_nothing_else,
@@ -196,15 +202,17 @@ contract! {
         a_write_between_two_pages_of_sessions_hides_and_repeats_nothing_else,
         sessions_active_at_the_same_moment_are_all_listed,
         sessions_with_one_key_are_found_on_every_channel,
-        plans_are_paged_the_newest_first,
-        plans_are_found_by_number_and_by_pieces_of_their_id,
         the_journal_is_read_in_pages,
         a_session_is_replayed_to_each_of_its_entries,
         a_time_leads_to_the_last_entry_written_by_then,
-        the_journal_of_a_plan_has_its_entries_and_no_others,
-        the_history_of_a_plan_has_its_versions,
         a_walk_visits_every_session_however_they_move,
         a_check_under_writes_leaves_no_session_out,
+    }
+    plan_queries {
+        plans_are_paged_the_newest_first,
+        plans_are_found_by_number_and_by_pieces_of_their_id,
+        the_journal_of_a_plan_has_its_entries_and_no_others,
+        the_history_of_a_plan_has_its_versions,
         the_author_and_the_last_change_are_found_without_the_earlier_versions,
         a_changed_index_of_versions_is_found,
         a_built_or_collected_plan_is_compared_without_the_entries_that_led_to_it,
@@ -277,11 +285,13 @@ contract! {
         a_receiver_that_reads_too_slowly_gets_an_error,
         the_announcements_end_with_the_ledger,
     }
-    overview {
+    plans_anywhere {
         plans_are_found_in_every_session_the_latest_first,
         plans_anywhere_are_paged,
         a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
         damage_hides_no_plan_of_others,
+    }
+    unfinished {
         work_that_no_process_does_is_found,
         work_that_a_process_does_is_not_listed,
         a_released_session_is_not_listed_as_left,
@@ -290,6 +300,8 @@ contract! {
         unfinished_work_is_walked_by_key_while_sessions_are_written_to,
         a_paused_execution_is_not_unfinished_until_it_is_resumed,
         the_lease_that_a_process_holds_can_be_looked_at,
+    }
+    counts {
         everything_is_counted,
         after_any_mix_of_commands_the_counts_agree,
     }

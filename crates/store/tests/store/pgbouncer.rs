@@ -6,8 +6,7 @@ use futures::future::join_all;
 use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
-use planwright_engine::ledger::{LeaseStore as _, SessionStore as _};
-use planwright_engine::server_ledger::{ServerLedger as _, StoreChange};
+use planwright_engine::ledger::{LeaseStore as _, SessionStore as _, StoreChange};
 use planwright_store::{Location, Pooler, PostgresLedger, inspect};
 
 use crate::commands::*;

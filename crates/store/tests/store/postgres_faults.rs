@@ -10,8 +10,7 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::TransportChat;
 use planwright_engine::Engine;
-use planwright_engine::ledger::{LedgerError, SessionStore as _};
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::{Ledger, LedgerError, SessionStore as _};
 use planwright_store::PostgresLedger;
 use tokio_postgres::SimpleQueryMessage;
 
@@ -174,7 +173,7 @@ async fn a_session_that_another_program_is_opening_waits_alone() {
 async fn calls_that_wait_for_a_locked_session_keep_no_connection() {
     let (_store, url) = fresh().await;
     let locked = session("cli:k3yk3y8x");
-    let ledger: Arc<dyn ServerLedger> = Arc::new(PostgresLedger::open(&url).await.unwrap());
+    let ledger: Arc<dyn Ledger> = Arc::new(PostgresLedger::open(&url).await.unwrap());
     let writer = Engine::new(ledger.clone(), Policy::default());
     ready(&writer, &locked, "# Locked").await;
     ready(&writer, &nth_session(1), "# Free").await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use planwright_engine::outbox::{NewMessage, TakeMessages, TakeOrder};
+use planwright_engine::ledger::{NewMessage, TakeMessages, TakeOrder};
 use planwright_store::Location;
 use tokio::time::timeout;
 
@@ -34,7 +34,7 @@ async fn a_message_that_another_process_is_taking_is_skipped() {
     // A process in the middle of its taking: it has locked two rows and not committed.
     let taking = client(&url).await;
     taking.batch_execute("BEGIN; SELECT * FROM outbox WHERE id IN ('m1', 'm3') FOR UPDATE").await.unwrap();
-    let ids = |messages: Vec<planwright_engine::outbox::OutboxMessage>| {
+    let ids = |messages: Vec<planwright_engine::ledger::OutboxMessage>| {
         messages.into_iter().map(|message| message.id).collect::<Vec<_>>()
     };
     let found = timeout(LONG, first.take_messages(&take("first"))).await.expect("it does not wait for the lock");

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{LeaseStore as _, LedgerResult, SessionStore as _};
-use planwright_engine::server_ledger::{Claim, ClaimedRequest, ServerLedger, StoreChange};
+use planwright_engine::ledger::{
+    Claim, ClaimedRequest, LeaseStore as _, Ledger, LedgerResult, SessionStore as _, StoreChange,
+};
 use planwright_store::PostgresLedger;
 use tokio::time::timeout;
 
@@ -21,7 +22,7 @@ const LONG: Duration = Duration::from_secs(600);
 /// Only reached if something never comes.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-async fn submit_opening(ledger: &dyn ServerLedger, session: &SessionIdentity) -> LedgerResult<()> {
+async fn submit_opening(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<()> {
     let request = format!("open-{}", session.conversation);
     ledger.submit(submission(session, &request, open())).await.map(drop)
 }

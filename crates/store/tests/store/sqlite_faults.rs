@@ -10,8 +10,7 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::Engine;
-use planwright_engine::ledger::{LedgerError, SessionStore as _};
-use planwright_engine::server_ledger::{ClaimedRequest, ServerLedger as _};
+use planwright_engine::ledger::{ClaimedRequest, LeaseStore as _, LedgerError, SessionStore as _};
 use planwright_store::SqliteLedger;
 
 use crate::commands::*;

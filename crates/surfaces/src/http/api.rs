@@ -38,7 +38,7 @@ use axum::http::header;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use planwright_agent::Agent;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::Ledger;
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -57,7 +57,7 @@ pub(crate) fn router(app: &App) -> Router<App> {
 }
 
 /// The REST interface as a complete router. Every client that reaches it may do everything.
-pub fn rest(agent: Agent, ledger: Arc<dyn ServerLedger>, stopping: CancellationToken) -> Router {
+pub fn rest(agent: Agent, ledger: Arc<dyn Ledger>, stopping: CancellationToken) -> Router {
     let app = App::new(agent, ledger, stopping, None);
     router(&app).with_state(app)
 }

@@ -8,7 +8,7 @@ use planwright_core::actor::Actor;
 use planwright_core::presence::Presence;
 use planwright_engine::Engine;
 use planwright_engine::feed::Feed;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::Ledger;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -27,7 +27,7 @@ pub(crate) struct App {
 #[derive(Debug)]
 struct Parts {
     agent: Agent,
-    ledger: Arc<dyn ServerLedger>,
+    ledger: Arc<dyn Ledger>,
     feed: Feed,
     in_flight: InFlight,
     plan_answers: PlanAnswers,
@@ -41,7 +41,7 @@ struct Parts {
 impl App {
     pub(crate) fn new(
         agent: Agent,
-        ledger: Arc<dyn ServerLedger>,
+        ledger: Arc<dyn Ledger>,
         stopping: CancellationToken,
         public_url: Option<String>,
     ) -> Self {
@@ -76,12 +76,8 @@ impl App {
         self.parts.agent.engine()
     }
 
-    pub(crate) fn ledger(&self) -> &dyn ServerLedger {
+    pub(crate) fn ledger(&self) -> &dyn Ledger {
         self.parts.ledger.as_ref()
-    }
-
-    pub(crate) fn server_ledger(&self) -> Arc<dyn ServerLedger> {
-        Arc::clone(&self.parts.ledger)
     }
 
     pub(crate) fn feed(&self) -> &Feed {

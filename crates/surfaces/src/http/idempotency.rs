@@ -20,7 +20,7 @@ use planwright_core::presence::Presence;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
+use planwright_engine::ledger::{Claim, ClaimedRequest, StoredAnswer};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 

@@ -17,8 +17,7 @@ use metrics_util::MetricKindMask;
 use planwright_core::auto::AutoExecutionContext;
 use planwright_core::event::{AutoEvent, Event, SessionEvent, TurnEvent};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::Committed;
-use planwright_engine::server_ledger::StoreCounts;
+use planwright_engine::ledger::{Committed, StoreCounts};
 use planwright_engine::submitter::{MemoryRead, Observer};
 
 use self::names::Name;

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use planwright_agent::Agent;
 use planwright_core::gateway::GatewayWrites;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::Ledger;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
@@ -49,7 +49,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct ServerOptions {
     pub agent: Agent,
-    pub ledger: Arc<dyn ServerLedger>,
+    pub ledger: Arc<dyn Ledger>,
     pub listen: SocketAddr,
     pub token: Token,
     /// The file that keeps the cookies of browsers that signed out. Servers that share it refuse them together; without it
@@ -204,14 +204,12 @@ impl Server {
 
 /// Continues the work of processes that died. Clients that follow the session see its progress.
 async fn take_over(app: App) {
-    let ledger = app.server_ledger();
-    app.agent().take_over(ledger, app.stopping().clone()).await;
+    app.agent().take_over(app.stopping().clone()).await;
 }
 
 /// Starts the runs of schedules that are due.
 async fn run_schedules(app: App) {
-    let ledger = app.server_ledger();
-    app.agent().run_schedules(ledger, app.stopping().clone()).await;
+    app.agent().run_schedules(app.stopping().clone()).await;
 }
 
 /// On an address that other machines reach, the token has to exist before the start.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use planwright_agent::toolbox::Toolbox;
 use planwright_agent::upstream::UpstreamTools;
 use planwright_core::upstream::UpstreamTool;
-use planwright_engine::upstream::ToolPins;
+use planwright_engine::ledger::ApprovalStore;
 use planwright_llm::scripted::ScriptedModel;
 use planwright_test_support::upstream::{FakeServers, described_tool, not_shown, wordy_tools};
 use serde_json::json;
@@ -17,7 +17,7 @@ async fn world(tools: Vec<UpstreamTool>) -> (World, Arc<FakeServers>) {
     let servers = FakeServers::new(tools);
     let port = Arc::clone(&servers);
     let world = World::set_up(ScriptedModel::new([]), |setup| {
-        let pins: Arc<dyn ToolPins> = tokio::task::block_in_place(|| Handle::current().block_on(setup.ledger()));
+        let pins: Arc<dyn ApprovalStore> = tokio::task::block_in_place(|| Handle::current().block_on(setup.ledger()));
         setup.tools = Toolbox::default().with_upstream(UpstreamTools::new(port, pins, setup.files(), 1024));
     })
     .await;

@@ -1,6 +1,6 @@
 //! Messages that did not reach a person.
 
-use planwright_engine::outbox::{Delivery, NewMessage, TakeMessages, TakeOrder};
+use planwright_engine::ledger::{Delivery, NewMessage, TakeMessages, TakeOrder};
 use serde_json::{Value, json};
 
 use crate::world::World;

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::Response;
 use planwright_agent::Agent;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::Ledger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::agent::AgentSetup;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) struct World {
     folder: TempDir,
     pub(crate) model: ScriptedModel,
     pub(crate) agent: Agent,
-    pub(crate) ledger: Arc<dyn ServerLedger>,
+    pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) stopping: CancellationToken,
     pub(crate) router: Router,
 }

@@ -7,9 +7,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::{PlanStatus, PlanStyle};
-use planwright_engine::ledger::{Ledger, LedgerError, LedgerResult, Page, PlanSummary};
-use planwright_engine::server_ledger::{PlanAnywhere, ServerLedger, StoreCounts, StoreFacts};
-use planwright_test_support::forwarding::{Forwarding, ForwardingLedger, ForwardingServerLedger};
+use planwright_engine::ledger::{
+    Ledger, LedgerError, LedgerResult, Page, PlanAnywhere, PlanSummary, StoreCounts, StoreFacts,
+};
+use planwright_test_support::forwarding::{Forwarding, ForwardingLedger};
 
 /// How a test controls its store. Clones control the same store.
 #[derive(Debug, Clone, Default)]
@@ -81,12 +82,12 @@ pub(crate) const HOSTILE_TITLE: &str = r#"<script src="/start.js">'&"#;
 
 #[derive(Debug)]
 pub(crate) struct ControlledLedger {
-    store: Arc<dyn ServerLedger>,
+    store: Arc<dyn Ledger>,
     control: StoreControl,
 }
 
 impl ControlledLedger {
-    pub(crate) fn new(store: Arc<dyn ServerLedger>, control: StoreControl) -> Arc<Forwarding<Self>> {
+    pub(crate) fn new(store: Arc<dyn Ledger>, control: StoreControl) -> Arc<Forwarding<Self>> {
         Arc::new(Forwarding(Self { store, control }))
     }
 }
@@ -95,13 +96,6 @@ impl ControlledLedger {
 impl ForwardingLedger for ControlledLedger {
     fn inner(&self) -> LedgerResult<&dyn Ledger> {
         Ok(self.store.as_ref())
-    }
-}
-
-#[async_trait]
-impl ForwardingServerLedger for ControlledLedger {
-    fn inner_server(&self) -> &dyn ServerLedger {
-        self.store.as_ref()
     }
 
     async fn plans_anywhere(&self, _: &[PlanStatus], _: Option<u64>, _: u32) -> LedgerResult<Page<PlanAnywhere>> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::gateway::GatewayWrites;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::Ledger;
 use planwright_llm::rehearsal::RehearsalModel;
 use planwright_surfaces::http::{Server, ServerError, ServerLimits, ServerOptions, Token};
 use planwright_surfaces::mcp::PersonCommands;
@@ -101,8 +101,8 @@ impl World {
 pub(crate) async fn options(folder: &TempDir, control: StoreControl) -> ServerOptions {
     let setup = AgentSetup::new(folder.path());
     let store = setup.ledger().await;
-    let ledger: Arc<dyn ServerLedger> = ControlledLedger::new(store, control);
-    let agent = setup.agent(Arc::clone(&ledger) as _, RehearsalModel::default());
+    let ledger: Arc<dyn Ledger> = ControlledLedger::new(store, control);
+    let agent = setup.agent(Arc::clone(&ledger), RehearsalModel::default());
     ServerOptions {
         agent,
         ledger,

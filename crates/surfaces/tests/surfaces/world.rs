@@ -14,7 +14,6 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::feed::Feed;
 use planwright_engine::ledger::Ledger;
-use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_store::Location;
 use planwright_surfaces::mcp::{self, McpError, McpOptions, PersonCommands, PlanStart, SessionChoice};
@@ -45,7 +44,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("planwright.db");
         let ledger = open(&file).await;
-        let (engine, feed) = (engine_on(Arc::clone(&ledger) as _, &file), Feed::start(ledger));
+        let (engine, feed) = (engine_on(Arc::clone(&ledger), &file), Feed::start(ledger));
         Self { _folder: folder, file, engine, feed, session: "mcp:k3yk3y8x".parse().unwrap() }
     }
 
@@ -101,7 +100,7 @@ impl World {
     }
 }
 
-async fn open(file: &Path) -> Arc<dyn ServerLedger> {
+async fn open(file: &Path) -> Arc<dyn Ledger> {
     planwright_store::open(&Location::Sqlite(file.to_owned())).await.unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planwright_agent::toolbox::Toolbox;
 use planwright_agent::upstream::UpstreamTools;
-use planwright_engine::upstream::ToolPins;
+use planwright_engine::ledger::ApprovalStore;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use planwright_test_support::talk::Talk as _;
 use planwright_test_support::upstream::{FakeServers, not_shown, wordy_tools};
@@ -186,7 +186,7 @@ fn offered_code(text: &str) -> Option<&str> {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_part_of_the_tools_of_a_server_is_sent_before_they_can_be_accepted() {
     let world = World::with(ScriptedModel::new([]), |setup| {
-        let pins: Arc<dyn ToolPins> = tokio::task::block_in_place(|| Handle::current().block_on(setup.ledger()));
+        let pins: Arc<dyn ApprovalStore> = tokio::task::block_in_place(|| Handle::current().block_on(setup.ledger()));
         let servers = FakeServers::new(wordy_tools());
         setup.tools = Toolbox::default().with_upstream(UpstreamTools::new(servers, pins, setup.files(), 1024));
     })

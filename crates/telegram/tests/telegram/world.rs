@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use planwright_agent::Agent;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::Ledger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_telegram::{TelegramBot, TelegramOptions, UpdateMode, WebhookHandler};
 use planwright_test_support::agent::AgentSetup;
@@ -28,7 +28,7 @@ pub(crate) struct World {
     pub(crate) model: ScriptedModel,
     pub(crate) setup: AgentSetup,
     pub(crate) agent: Agent,
-    pub(crate) ledger: Arc<dyn ServerLedger>,
+    pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) process: Process,
     _folder: TempDir,
 }
@@ -143,7 +143,7 @@ pub(crate) fn options(api: &FakeBotApi, owner: &str) -> TelegramOptions {
     }
 }
 
-pub(crate) fn start(agent: &Agent, ledger: Arc<dyn ServerLedger>, options: TelegramOptions) -> Process {
+pub(crate) fn start(agent: &Agent, ledger: Arc<dyn Ledger>, options: TelegramOptions) -> Process {
     let shutdown = CancellationToken::new();
     let bot = TelegramBot::new(agent.clone(), ledger, options).unwrap();
     Process { webhook: bot.webhook(), running: Mutex::new(Some(tokio::spawn(bot.run(shutdown.clone())))), shutdown }

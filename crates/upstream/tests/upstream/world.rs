@@ -14,8 +14,9 @@ use planwright_core::actor::Actor;
 use planwright_core::permission::{Permission, PermissionRule, PermissionRules};
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::upstream::{AnnotationTrust, ServerName};
+use planwright_engine::ledger::ApprovalStore;
 use planwright_engine::permission_rules::FixedRules;
-use planwright_engine::upstream::{ToolPins, ToolSelection, UpstreamServers as _};
+use planwright_engine::upstream::{ToolSelection, UpstreamServers as _};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_test_support::agent::AgentSetup;
@@ -246,7 +247,7 @@ async fn agent(
 ) -> (Agent, UpstreamClient) {
     let client = UpstreamClient::new(servers.to_vec(), &sandbox());
     let ledger = setup.ledger().await;
-    let pins: Arc<dyn ToolPins> = ledger.clone();
+    let pins: Arc<dyn ApprovalStore> = ledger.clone();
     let upstream = UpstreamTools::new(Arc::new(client.clone()), pins, setup.files(), 16 * 1024);
     setup.tools = Toolbox::default().with_upstream(upstream);
     (setup.agent(ledger, model.clone()), client)

@@ -30,8 +30,7 @@ fn looks() -> ScriptedModel {
 }
 
 async fn waiting(world: &World) -> Vec<(u32, String)> {
-    let ledger = world.setup.ledger().await;
-    let (runs, _) = world.engine().inbox().runs(ledger.as_ref()).await.unwrap();
+    let (runs, _) = world.engine().inbox().runs().await.unwrap();
     runs.iter()
         .map(|waiting| match &waiting.run.state {
             RunState::Paused { reason, .. } => (waiting.run.number, reason.to_string()),

@@ -1,14 +1,12 @@
 //! Due schedules, taken by exactly one of several processes and served fairly.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
 use planwright_agent::Agent;
 use planwright_core::auto::{AutoCommand, NewSchedule, RunEnd, RunState, RunTrigger, ScheduleStatus};
 use planwright_core::event::{AutoEvent, Event};
-use planwright_engine::server_ledger::ServerLedger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::clock::TestClock;
 use planwright_test_support::talk::{Talk as _, Watcher};
@@ -25,11 +23,10 @@ struct Server {
 
 impl Server {
     async fn start(world: &World, model: &ScriptedModel, owner: &str) -> Self {
-        let ledger: Arc<dyn ServerLedger> = world.setup.ledger().await;
         let agent = world.another(model, owner).await;
         let stop = CancellationToken::new();
         let (serving, stopping) = (agent.clone(), stop.clone());
-        tokio::spawn(async move { serving.run_schedules(ledger, stopping).await });
+        tokio::spawn(async move { serving.run_schedules(stopping).await });
         Self { agent, stop }
     }
 }

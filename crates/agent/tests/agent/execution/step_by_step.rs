@@ -443,8 +443,7 @@ async fn it_stands_in_the_inbox_with_the_step_that_ended() {
     let world = document(|_| {}).await;
     world.model.then(Reply::call("plan_progress", json!({"step": 1, "status": "done", "note": "packed"})));
     world.send("/plan approve step by step").await;
-    let ledger = world.setup.ledger().await;
-    let page = world.engine().inbox().list(ledger.as_ref(), None, 10).await.unwrap();
+    let page = world.engine().inbox().list(None, 10).await.unwrap();
     let [waiting] = page.items.as_slice() else { panic!("{:?}", page.items) };
     let expected = WaitingFor::StepEnded {
         position: 1,

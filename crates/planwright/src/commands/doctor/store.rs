@@ -5,8 +5,7 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
-use planwright_engine::ledger::LedgerError;
-use planwright_engine::server_ledger::{ServerLedger, StoreFacts};
+use planwright_engine::ledger::{Ledger, LedgerError, StoreFacts};
 use planwright_store::{Inspection, Location, Pooler};
 
 use super::Check;
@@ -133,7 +132,7 @@ fn room(_: &Path) -> Option<Check> {
 }
 
 /// Something from the future was written by a clock that is wrong, there or here.
-async fn last_written(ledger: &dyn ServerLedger) -> Result<Check, LedgerError> {
+async fn last_written(ledger: &dyn Ledger) -> Result<Check, LedgerError> {
     let page = ledger.sessions(None, 1).await?;
     let newest = page.items.first().map(|stored| stored.last_active);
     Ok(match newest {

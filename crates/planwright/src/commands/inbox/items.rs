@@ -71,14 +71,14 @@ impl InboxItem {
 
 /// What agents ask comes first, since it holds up their work; then plans, the one that changed last first.
 pub(super) async fn read(context: &Context, session: Option<&SessionIdentity>) -> Result<InboxItems, Failure> {
-    let (asks, damaged) = context.engine.inbox().asks(context.ledger.as_ref()).await?;
+    let (asks, damaged) = context.engine.inbox().asks().await?;
     let mut inbox = InboxItems { items: asks.into_iter().map(|ask| InboxItem::Ask(Box::new(ask))).collect(), damaged };
-    let (runs, damaged) = context.engine.inbox().runs(context.ledger.as_ref()).await?;
+    let (runs, damaged) = context.engine.inbox().runs().await?;
     inbox.items.extend(runs.into_iter().map(|run| InboxItem::Run(Box::new(run))));
     inbox.damaged.extend(damaged);
     let mut after = None;
     loop {
-        let page = context.engine.inbox().list(context.ledger.as_ref(), after, PAGE).await?;
+        let page = context.engine.inbox().list(after, PAGE).await?;
         inbox.items.extend(page.items.into_iter().map(|waiting| InboxItem::Plan(Box::new(waiting))));
         inbox.damaged.extend(page.damaged);
         after = page.next;

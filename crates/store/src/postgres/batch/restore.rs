@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use planwright_engine::ledger::RunsRow;
-use planwright_engine::server_ledger::JournalSource;
+use planwright_engine::ledger::{JournalSource, RunsRow};
 
 use super::session::BatchSession;
 use super::{Batch, NewEntry, write};

@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::time::Duration;
 
+use planwright_engine::backoff::Backoff;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client};
 
@@ -38,16 +39,16 @@ pub(super) struct Listener {
 impl Listener {
     /// Runs until it is aborted, and reconnects whenever the database goes away.
     pub(super) async fn run(self) {
-        let mut pause = FIRST_BREAK;
+        let fresh = Backoff::new(FIRST_BREAK, MAX_BREAK);
+        let mut backoff = fresh;
         loop {
             let began = Instant::now();
             let failure = self.listen().await;
             tracing::warn!(error = %failure.to_error(), "changes by other processes cannot be followed now");
             if began.elapsed() > MAX_BREAK {
-                pause = FIRST_BREAK;
+                backoff = fresh;
             }
-            sleep(pause).await;
-            pause = (pause * 2).min(MAX_BREAK);
+            sleep(backoff.next_pause()).await;
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::btree_map::Entry;
 use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
+use planwright_engine::backoff::Backoff;
 use tokio::time::Instant;
 
 use super::Job;
@@ -29,7 +30,13 @@ pub(super) enum Blocked {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Retry {
     give_up: Instant,
-    pause: Duration,
+    backoff: Backoff,
+}
+
+impl Retry {
+    fn new(give_up: Instant) -> Self {
+        Self { give_up, backoff: Backoff::new(FIRST_PAUSE, MAX_BLOCKED_PAUSE) }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -65,16 +72,14 @@ impl ParkedJobs {
             Blocked::SessionLocked => MAX_SKIPPED_PAUSE,
             Blocked::Otherwise => MAX_BLOCKED_PAUSE,
         };
-        let retry = match job.retry {
-            Some(Retry { give_up, .. }) if give_up <= now => return Some(job),
-            Some(Retry { give_up, pause }) => Retry { give_up, pause: (2 * pause).min(longest) },
-            None => Retry { give_up: now + patience, pause: FIRST_PAUSE },
-        };
-        job.retry = Some(retry);
+        if job.retry.is_some_and(|retry| retry.give_up <= now) {
+            return Some(job);
+        }
+        let retry = job.retry.get_or_insert_with(|| Retry::new(now + patience));
+        let next_attempt = (now + retry.backoff.next_pause().min(longest)).min(retry.give_up);
         match self.0.entry(job.submission.session.clone()) {
             Entry::Occupied(mut parked) => parked.get_mut().jobs.push(job),
             Entry::Vacant(place) => {
-                let next_attempt = (now + retry.pause).min(retry.give_up);
                 place.insert(ParkedSession { jobs: vec![job], next_attempt, blocked });
             }
         }
@@ -89,8 +94,7 @@ impl ParkedJobs {
         for mut job in std::mem::take(jobs) {
             match self.0.get_mut(&job.submission.session) {
                 Some(parked) => {
-                    let now = Instant::now();
-                    job.retry.get_or_insert(Retry { give_up: now + patience, pause: FIRST_PAUSE });
+                    job.retry.get_or_insert_with(|| Retry::new(Instant::now() + patience));
                     parked.jobs.push(job);
                 }
                 None => jobs.push(job),

@@ -1,4 +1,7 @@
-//! The records about approvers and the approval policy.
+//! The promises of `ApprovalStore`: the records about approvers and the approval policy; `pins`: accepted tools of upstream
+//! servers.
+
+pub(crate) mod pins;
 
 use planwright_core::approval::record::SealedRecord;
 

@@ -14,13 +14,13 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::session::TransportChat;
 use planwright_engine::Engine;
 use planwright_engine::approvals::OpenedFor;
-use planwright_engine::chat_updates::ReceivedUpdate;
-use planwright_engine::outbox::{NewMessage, TakeMessages, TakeOrder};
-use planwright_engine::server_ledger::{Claim, ClaimedRequest, RunsFilter, ServerLedger, StoredAnswer};
+use planwright_engine::ledger::{
+    Claim, ClaimedRequest, Ledger, NewMessage, ReceivedUpdate, RunsFilter, StoredAnswer, TakeMessages, TakeOrder,
+};
 
-use super::damage::{BYSTANDER, here};
-use super::pins;
 use crate::commands::*;
+use crate::contract::damage::{BYSTANDER, here};
+use crate::contract::pins;
 use crate::stores::Store;
 use crate::verification::{assert_no_gaps, assert_whole};
 
@@ -58,7 +58,7 @@ pub(crate) async fn a_store_of_every_earlier_version_opens(store: &Store) {
     }
 }
 
-async fn assert_sessions_and_plans(engine: &Engine, ledger: &dyn ServerLedger, version: usize) {
+async fn assert_sessions_and_plans(engine: &Engine, ledger: &dyn Ledger, version: usize) {
     let present = SESSIONS.iter().filter(|(since, _)| *since <= version).map(|(_, name)| *name);
     let mut expected: Vec<_> = present.map(str::to_owned).collect();
     expected.sort();
@@ -104,7 +104,7 @@ async fn assert_sessions_and_plans(engine: &Engine, ledger: &dyn ServerLedger, v
 }
 
 /// What the versions up to this one added to the schema is read, and goes on.
-async fn assert_additions(engine: &Engine, ledger: &dyn ServerLedger, version: usize) {
+async fn assert_additions(engine: &Engine, ledger: &dyn Ledger, version: usize) {
     if version >= 4 {
         assert_requests_and_pointers(ledger).await;
     }
@@ -157,7 +157,7 @@ fn request(key: &str) -> ClaimedRequest {
     ClaimedRequest { key: key.to_owned(), fingerprint: "asked".to_owned() }
 }
 
-async fn assert_requests_and_pointers(ledger: &dyn ServerLedger) {
+async fn assert_requests_and_pointers(ledger: &dyn Ledger) {
     let begun = ledger.claim(&request("begun"), at(3), LONG).await.unwrap();
     assert_eq!(begun, Claim::Begun { at: at(1) });
     let answer = StoredAnswer { status: 201, body: "{\"it's\":\"żółć \\u0000\"}".to_owned() };
@@ -188,7 +188,7 @@ async fn assert_plan_versions(engine: &Engine) {
     assert_eq!(active(&changed).version, 35);
 }
 
-async fn assert_question(engine: &Engine, ledger: &dyn ServerLedger) {
+async fn assert_question(engine: &Engine, ledger: &dyn Ledger) {
     let asking = ledger.asking(None, 10).await.unwrap().items;
     let [asking] = asking.as_slice() else { panic!("{asking:?}") };
     assert_eq!(asking.session.identity, session("web:asking-one"));
@@ -215,7 +215,7 @@ async fn assert_memories(engine: &Engine) {
     assert_eq!(found(engine, BYSTANDER, "blue").await, Vec::<String>::new());
 }
 
-async fn assert_schedules_and_runs(ledger: &dyn ServerLedger) {
+async fn assert_schedules_and_runs(ledger: &dyn Ledger) {
     let due = ledger.take_due(at(0) + SignedDuration::from_hours(24), LONG, 10).await.unwrap();
     assert_eq!(due, [session("web:scheduled")]);
     for (which, name) in [(RunsFilter::Running, "web:scheduled"), (RunsFilter::Waiting, "web:interrupted")] {
@@ -224,7 +224,7 @@ async fn assert_schedules_and_runs(ledger: &dyn ServerLedger) {
     }
 }
 
-async fn taken(ledger: &dyn ServerLedger) -> Vec<String> {
+async fn taken(ledger: &dyn Ledger) -> Vec<String> {
     let take = TakeMessages {
         channel: "telegram".to_owned(),
         owner: "another".to_owned(),
@@ -236,7 +236,7 @@ async fn taken(ledger: &dyn ServerLedger) -> Vec<String> {
     ledger.take_messages(&take).await.unwrap().into_iter().map(|message| message.id).collect()
 }
 
-async fn assert_messages_and_updates(ledger: &dyn ServerLedger) {
+async fn assert_messages_and_updates(ledger: &dyn Ledger) {
     let undelivered = ledger.undelivered(10).await.unwrap();
     assert!(undelivered.iter().any(|message| message.id == "failed" && message.failed), "{undelivered:?}");
     assert_eq!(taken(ledger).await, ["waiting"]);
@@ -253,7 +253,7 @@ async fn assert_messages_and_updates(ledger: &dyn ServerLedger) {
 }
 
 /// Old sessions take new commands, and every table that a migration made takes rows.
-async fn assert_takes_commands(engine: &Engine, ledger: &dyn ServerLedger) {
+async fn assert_takes_commands(engine: &Engine, ledger: &dyn Ledger) {
     let new = session("web:begun-now");
     ready(engine, &new, "# New").await;
     for name in ["cli:k3yk3y8x", BYSTANDER, "web:begun-now"] {

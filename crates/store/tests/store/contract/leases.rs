@@ -1,4 +1,13 @@
-//! One owner of a session at a time.
+//! The promises of `LeaseStore`: one owner of a session at a time.
+//!
+//! - `lease_renewal`: leases that are renewed
+//! - `unfinished`, `auto`: work that no process does, schedules and runs
+//! - `claims`: requests that clients may send twice
+
+pub(crate) mod auto;
+pub(crate) mod claims;
+pub(crate) mod lease_renewal;
+pub(crate) mod unfinished;
 
 use std::time::Duration;
 

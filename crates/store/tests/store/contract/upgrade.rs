@@ -9,12 +9,13 @@ use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::session::{SessionIdentity, TransportChat};
-use planwright_engine::ledger::{Lease, LedgerError, LedgerResult};
-use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoreCounts, StoredAnswer, Unfinished};
+use planwright_engine::ledger::{
+    Claim, ClaimedRequest, Lease, LedgerError, LedgerResult, StoreCounts, StoredAnswer, Unfinished,
+};
 
-use super::damage::{BYSTANDER, here};
-use super::runs::carry_out;
 use crate::commands::*;
+use crate::contract::damage::{BYSTANDER, here};
+use crate::contract::runs::carry_out;
 use crate::stores::Store;
 use crate::turns::*;
 use crate::verification::{assert_no_gaps, assert_whole, chain, whats};

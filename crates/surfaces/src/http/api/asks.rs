@@ -141,7 +141,7 @@ async fn asking(
         app.engine().sessions().get(&session).await?;
         return Ok(session);
     }
-    let (asks, _) = app.engine().inbox().asks(app.ledger()).await?;
+    let (asks, _) = app.engine().inbox().asks().await?;
     let found = asks.into_iter().find(|waiting| waiting.ask.id == *ask).map(|waiting| waiting.session);
     let found = found.filter(|session| channel.is_none_or(|channel| channel == session.channel));
     found.ok_or_else(|| Refusal::not_found(format!("No agent asks {} any more.", quoted(ask.as_str()))).into())

@@ -56,15 +56,15 @@ struct InboxPage {
     responses((status = 200, description = "A page of decisions", body = InboxPage, example = json!(example()))))]
 async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiResult<Json<InboxPage>> {
     let (after, limit) = (pagination::position("after", query.after)?, pagination::limit(query.limit, PAGE)?);
-    let page = app.engine().inbox().list(app.ledger(), after, limit).await?;
+    let page = app.engine().inbox().list(after, limit).await?;
     // What the agent asks holds up its work, so it is on the first page, whole.
     let (asks, mut damaged) = match after {
-        None => app.engine().inbox().asks(app.ledger()).await?,
+        None => app.engine().inbox().asks().await?,
         Some(_) => Default::default(),
     };
     damaged.extend(page.damaged);
     let (runs, damaged_runs) = match after {
-        None => app.engine().inbox().runs(app.ledger()).await?,
+        None => app.engine().inbox().runs().await?,
         Some(_) => Default::default(),
     };
     damaged.extend(damaged_runs);

@@ -3,7 +3,7 @@
 use planwright_agent::session::progress::ProgressStream;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::server_ledger::StoredAnswer;
+use planwright_engine::ledger::StoredAnswer;
 use serde_json::Value;
 
 use super::frames::Frame;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::future::join_all;
-use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
+use planwright_engine::ledger::{Claim, ClaimedRequest, StoredAnswer};
 
 use crate::commands::at;
 use crate::stores::Store;

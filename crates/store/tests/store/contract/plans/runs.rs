@@ -8,8 +8,8 @@ use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_engine::Engine;
 use planwright_engine::ledger::Submission;
 
-use super::damage::{BYSTANDER, here};
 use crate::commands::*;
+use crate::contract::damage::{BYSTANDER, here};
 use crate::stores::Store;
 use crate::verification::{assert_whole, chain, verify, whats};
 

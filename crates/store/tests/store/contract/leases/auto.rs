@@ -13,10 +13,10 @@ use planwright_core::auto::{AutoCommand, NewSchedule, ScheduleChange, StartTarge
 use planwright_core::command::Command;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::server_ledger::{RunsFilter, ServerLedger};
+use planwright_engine::ledger::{Ledger, RunsFilter};
 
-use super::restore::journal;
 use crate::commands::*;
+use crate::contract::restore::journal;
 use crate::stores::Store;
 use crate::verification::assert_whole;
 
@@ -44,7 +44,7 @@ fn tomorrow() -> Timestamp {
     Timestamp::now() + SignedDuration::from_hours(25)
 }
 
-async fn with_runs(ledger: &dyn ServerLedger, which: RunsFilter) -> Vec<SessionIdentity> {
+async fn with_runs(ledger: &dyn Ledger, which: RunsFilter) -> Vec<SessionIdentity> {
     let (mut found, mut after) = (Vec::new(), None);
     loop {
         let page = ledger.sessions_with_runs(which, after, 2).await.unwrap();
@@ -90,7 +90,7 @@ pub(crate) async fn many_who_take_due_sessions_get_each_once(store: &Store) {
     join_all(sessions.iter().map(|one| schedule(&engine, one, "0 * * * *"))).await;
     let servers = [store.ledger().await, store.ledger().await, store.ledger().await];
     let due = tomorrow();
-    let take = |ledger: Arc<dyn ServerLedger>| async move {
+    let take = |ledger: Arc<dyn Ledger>| async move {
         let mut mine = Vec::new();
         loop {
             let taken = ledger.take_due(due, KEEP, 7).await.unwrap();
@@ -196,7 +196,7 @@ pub(crate) async fn ten_thousand_sessions_due_in_one_second_are_taken_in_order_a
     // The longest due come first. The server that took them dies, and its time is over after a second.
     let lost = dies.take_due(now, Duration::from_secs(1), PAGE).await.unwrap();
     assert_eq!(lost, (0..PAGE as usize).map(name).collect::<Vec<_>>());
-    let take = |ledger: Arc<dyn ServerLedger>| async move {
+    let take = |ledger: Arc<dyn Ledger>| async move {
         let mut mine = Vec::new();
         loop {
             let taken = ledger.take_due(now, KEEP, PAGE).await.unwrap();

@@ -1,141 +1,26 @@
-//! All sessions together: the plans that wait, the work that no process does, and the counts.
+//! The work that no process does, and turns that ask a person.
 
 use std::time::Duration;
 
 use planwright_core::ask::{AskAnswer, AskSubject, CallToPermit, Grant};
 use planwright_core::command::{AnswerCommand, Command, ExecutionCommand};
+use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::Pause;
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::ledger::{Lease, Ledger, Page};
-use planwright_engine::server_ledger::{PlanAnywhere, ServerLedger, StoreCounts, Unfinished};
+use planwright_engine::ledger::{Lease, Ledger, Unfinished};
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::concurrency::any_mix_of_commands;
-use super::damage::here;
-use super::runs::{carry_out, executing};
 use crate::commands::*;
+use crate::contract::damage::here;
+use crate::contract::runs::executing;
 use crate::stores::Store;
 use crate::turns::*;
-use crate::verification::whats;
 
 const LONG: Duration = Duration::from_secs(600);
 /// Only reached if something never comes.
 const TIMEOUT: Duration = Duration::from_secs(30);
-const EVERY: [PlanStatus; 9] = [
-    PlanStatus::Collecting,
-    PlanStatus::Ready,
-    PlanStatus::Approved,
-    PlanStatus::Executing,
-    PlanStatus::Completed,
-    PlanStatus::PartiallyCompleted,
-    PlanStatus::Rejected,
-    PlanStatus::Cancelled,
-    PlanStatus::Superseded,
-];
-
-fn named(page: &Page<PlanAnywhere>) -> Vec<(String, u32)> {
-    page.items.iter().map(|found| (found.session.to_string(), found.plan.number)).collect()
-}
-
-fn plans(names: &[(&str, u32)]) -> Vec<(String, u32)> {
-    names.iter().map(|(session, number)| ((*session).to_owned(), *number)).collect()
-}
-
-pub(crate) async fn plans_are_found_in_every_session_the_latest_first(store: &Store) {
-    let (ledger, engine) = (store.ledger().await, store.engine().await);
-    let there = session("web:k3yk3y8x");
-    assert!(ledger.plans_anywhere(&EVERY, None, 10).await.unwrap().items.is_empty());
-    let plan = executing(&engine, 2).await;
-    ready(&engine, &there, "# First").await;
-    let rejected = ready(&engine, &there, "# Second").await;
-    engine.submit(&there, &person(), reject(&rejected.id)).await.unwrap();
-    planning(&engine, &session("mcp:k3yk3y8x"), PlanStyle::Build).await;
-
-    let of = async |statuses: &[PlanStatus]| ledger.plans_anywhere(statuses, None, 10).await.unwrap();
-    let waiting = of(&[PlanStatus::Ready, PlanStatus::Executing]).await;
-    assert_eq!(named(&waiting), plans(&[("web:k3yk3y8x", 1), ("cli:k3yk3y8x", 1)]));
-    assert_eq!(waiting.next, None);
-    assert_eq!(waiting.items.iter().map(|found| found.active).collect::<Vec<_>>(), [false, true]);
-    // A step that ends changes its plan, though not the plan's own row.
-    carry_out(&engine, &plan, 1, "done").await;
-    let waiting = of(&[PlanStatus::Ready, PlanStatus::Executing]).await;
-    assert_eq!(named(&waiting), plans(&[("cli:k3yk3y8x", 1), ("web:k3yk3y8x", 1)]));
-    assert_eq!(waiting.items[0].plan, engine.plans().list(&here(), None, 1).await.unwrap().items[0]);
-
-    assert_eq!(named(&of(&[PlanStatus::Ready]).await), plans(&[("web:k3yk3y8x", 1)]));
-    assert_eq!(named(&of(&[PlanStatus::Rejected]).await), plans(&[("web:k3yk3y8x", 2)]));
-    assert_eq!(named(&of(&[PlanStatus::PartiallyCompleted]).await), []);
-    assert_eq!(named(&of(&[]).await), []);
-    let all = [("mcp:k3yk3y8x", 1), ("cli:k3yk3y8x", 1), ("web:k3yk3y8x", 2), ("web:k3yk3y8x", 1)];
-    let (mut all, mut found) = (plans(&all), named(&of(&EVERY).await));
-    all.sort();
-    found.sort();
-    assert_eq!(found, all);
-}
-
-pub(crate) async fn plans_anywhere_are_paged(store: &Store) {
-    let (ledger, engine) = (store.ledger().await, store.engine().await);
-    for n in 0..7 {
-        ready(&engine, &nth_session(n), "# Plan").await;
-    }
-    for statuses in [&[PlanStatus::Ready][..], &EVERY] {
-        let (mut found, mut after) = (Vec::new(), None);
-        loop {
-            let page = ledger.plans_anywhere(statuses, after, 3).await.unwrap();
-            found.extend(page.items.into_iter().map(|found| found.session));
-            after = page.next;
-            if after.is_none() {
-                break;
-            }
-        }
-        assert_eq!(found, (0..7).rev().map(nth_session).collect::<Vec<_>>());
-    }
-}
-
-pub(crate) async fn a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else(store: &Store) {
-    let (ledger, engine) = (store.ledger().await, store.engine().await);
-    for n in 0..9 {
-        ready(&engine, &nth_session(n), "# Plan").await;
-    }
-    let statuses = [PlanStatus::Ready];
-    let first = ledger.plans_anywhere(&statuses, None, 3).await.unwrap();
-    // Of the first page one is decided and one is written anew; a new one joins.
-    let rejected = engine.plans().active(&nth_session(8)).await.unwrap();
-    engine.plans().reject(&nth_session(8), &person(), &rejected.id, None).await.unwrap();
-    ready(&engine, &nth_session(6), "# Plan again").await;
-    ready(&engine, &nth_session(9), "# Plan").await;
-    let (mut found, mut after) = (first.items, first.next);
-    while after.is_some() {
-        let page = ledger.plans_anywhere(&statuses, after, 3).await.unwrap();
-        found.extend(page.items);
-        after = page.next;
-    }
-    let found: Vec<_> = found.into_iter().map(|found| found.session).collect();
-    assert_eq!(found, (0..9).rev().map(nth_session).collect::<Vec<_>>());
-}
-
-pub(crate) async fn damage_hides_no_plan_of_others(store: &Store) {
-    let (ledger, engine) = (store.ledger().await, store.engine().await);
-    for n in 0..4 {
-        ready(&engine, &nth_session(n), "# Plan").await;
-    }
-    let of = |n: usize| format!("(SELECT id FROM session WHERE conversation = 'session-{n:05}')");
-    for tampering in [
-        format!("UPDATE plan SET style = 'nonsense' WHERE session_id = {}", of(0)),
-        format!("UPDATE plan SET updated_at = -9223372036854775807 WHERE session_id = {}", of(1)),
-        "UPDATE session SET state = 'nonsense' WHERE conversation = 'session-00002'".to_owned(),
-    ] {
-        assert_eq!(store.tamper(&tampering).await, 1, "{tampering}");
-    }
-    let page = ledger.plans_anywhere(&[PlanStatus::Ready], None, 10).await.unwrap();
-    assert_eq!(named(&page), plans(&[("web:session-00003", 1)]));
-    let mut damaged = whats(&page.damaged);
-    damaged.sort_unstable();
-    assert_eq!(damaged, ["plan 1 of web:session-00000", "plan 1 of web:session-00001", "plan 1 of web:session-00002"]);
-}
 
 async fn begin_turn(ledger: &dyn Ledger, session: &SessionIdentity, owner: &str, ttl: Duration) -> Lease {
     let request = format!("turn-of-{}", session.conversation);
@@ -150,7 +35,7 @@ async fn end_turn(ledger: &dyn Ledger, lease: &Lease) {
 }
 
 /// Waits until a lease that runs for next to no time has run out, by the clock that counts.
-async fn left(ledger: &dyn ServerLedger, sessions: usize) -> Vec<Unfinished> {
+async fn left(ledger: &dyn Ledger, sessions: usize) -> Vec<Unfinished> {
     let waiting = async {
         loop {
             let found = ledger.unfinished(None, 100).await.unwrap().items;
@@ -326,53 +211,4 @@ pub(crate) async fn the_lease_that_a_process_holds_can_be_looked_at(store: &Stor
     assert_eq!(ledger.lease(&here()).await.unwrap(), Some(held.clone()));
     ledger.release_lease(&held).await.unwrap();
     assert_eq!(ledger.lease(&here()).await.unwrap(), None);
-}
-
-pub(crate) async fn everything_is_counted(store: &Store) {
-    let (ledger, engine) = (store.ledger().await, store.engine().await);
-    assert_eq!(ledger.counts().await.unwrap(), StoreCounts::default());
-    executing(&engine, 2).await;
-    for n in 0..3 {
-        ready(&engine, &nth_session(n), "# Plan").await;
-    }
-    engine.sessions().open(&nth_session(3), &person()).await.unwrap();
-    engine.submit(&nth_session(3), &person(), begin("Hello")).await.unwrap();
-    engine.submit(&nth_session(0), &person(), off()).await.unwrap();
-    let census = StoreCounts { sessions: 5, planning: 3, turns: 1, plans_ready: 3, plans_executing: 1 };
-    assert_eq!(ledger.counts().await.unwrap(), census);
-    let lease = ledger.acquire_lease(&nth_session(1), "deleting", LONG).await.unwrap().unwrap();
-    ledger.delete_session(&lease).await.unwrap();
-    engine.submit(&nth_session(3), &person(), stop()).await.unwrap();
-    let census = StoreCounts { sessions: 4, planning: 2, turns: 0, plans_ready: 2, plans_executing: 1 };
-    assert_eq!(ledger.counts().await.unwrap(), census);
-}
-
-/// What stands in columns of its own is what the sessions say.
-pub(crate) async fn assert_counts_agree(store: &Store, ledger: &dyn ServerLedger, engine: &Engine) {
-    let mut counted = StoreCounts::default();
-    for stored in ledger.sessions(None, 100).await.unwrap().items {
-        let (session, name) = (&stored.session, &stored.session.identity.conversation);
-        for (column, says) in [("turn_open", session.turn.is_some()), ("planning", session.plan_mode.enabled)] {
-            let sql = format!("SELECT CAST(count(*) AS TEXT) FROM session WHERE conversation = '{name}' AND {column}");
-            assert_eq!(store.look(&sql).await, u64::from(says).to_string(), "{column} of {name}");
-        }
-        counted.sessions += 1;
-        counted.planning += u64::from(session.plan_mode.enabled);
-        counted.turns += u64::from(session.turn.is_some());
-        let (plans, _) = engine.ledger().stored_plans(&session.identity).await.unwrap();
-        let of = |status| plans.values().filter(|plan| plan.status == status).count() as u64;
-        counted.plans_ready += of(PlanStatus::Ready);
-        counted.plans_executing += of(PlanStatus::Executing);
-        let paused = |plan: &Plan| plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
-        let works = |plan: &Plan| plan.status == PlanStatus::Executing && !paused(plan);
-        let is_unfinished = session.turn.is_some() || plans.values().any(works);
-        let listed = ledger.unfinished(None, 100).await.unwrap().items;
-        assert_eq!(listed.iter().any(|found| found.session == session.identity), is_unfinished, "{name}");
-    }
-    assert_eq!(ledger.counts().await.unwrap(), counted);
-}
-
-pub(crate) async fn after_any_mix_of_commands_the_counts_agree(store: &Store) {
-    any_mix_of_commands(store).await;
-    assert_counts_agree(store, store.ledger().await.as_ref(), &store.engine().await).await;
 }

@@ -9,14 +9,14 @@ use planwright_core::plan::execution::StepStatus;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::server_ledger::{ServerLedger, StoreChange};
+use planwright_engine::ledger::{Ledger, StoreChange};
 
-use super::changes::{follow, next};
-use super::concurrency::any_mix_of_commands;
-use super::damage::here;
-use super::overview::assert_counts_agree;
-use super::runs::{carry_out, executing};
 use crate::commands::*;
+use crate::contract::changes::{follow, next};
+use crate::contract::concurrency::any_mix_of_commands;
+use crate::contract::damage::here;
+use crate::contract::overview::assert_counts_agree;
+use crate::contract::runs::{carry_out, executing};
 use crate::stores::Store;
 use crate::turns::*;
 use crate::verification::{assert_no_gaps, assert_whole};
@@ -53,7 +53,7 @@ pub(crate) async fn rich(store: &Store) -> Engine {
     engine
 }
 
-pub(crate) async fn journal(ledger: &dyn ServerLedger, session: &SessionIdentity) -> Vec<SealedEntry> {
+pub(crate) async fn journal(ledger: &dyn Ledger, session: &SessionIdentity) -> Vec<SealedEntry> {
     ledger.journal(session, 0, 100_000).await.unwrap()
 }
 

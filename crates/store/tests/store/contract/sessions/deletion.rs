@@ -12,9 +12,9 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::ledger::{Lease, Ledger};
 
-use super::damage::{BYSTANDER, here, three_plans};
-use super::runs::executing;
 use crate::commands::*;
+use crate::contract::damage::{BYSTANDER, here, three_plans};
+use crate::contract::runs::executing;
 use crate::stores::Store;
 use crate::turns::*;
 use crate::verification::{assert_no_gaps, assert_whole};

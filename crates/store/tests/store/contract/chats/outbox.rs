@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use planwright_engine::chat_updates::ReceivedUpdate;
-use planwright_engine::outbox::{Delivery, NewMessage, TakeMessages, TakeOrder};
-use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::ledger::{Delivery, Ledger, NewMessage, ReceivedUpdate, TakeMessages, TakeOrder};
 
 use crate::commands::at;
 use crate::stores::Store;
@@ -33,7 +31,7 @@ fn take(owner: &str, now: i64, order: TakeOrder) -> TakeMessages {
     }
 }
 
-async fn taken(ledger: &Arc<dyn ServerLedger>, take: &TakeMessages) -> Vec<String> {
+async fn taken(ledger: &Arc<dyn Ledger>, take: &TakeMessages) -> Vec<String> {
     ledger.take_messages(take).await.unwrap().into_iter().map(|message| message.id).collect()
 }
 
@@ -116,7 +114,7 @@ pub(crate) async fn one_process_receives_and_a_lost_right_stores_nothing(store: 
     assert_eq!((second.fence, second.next_update, second.received_at), (2, 9, at(5)));
     assert!(!ledger.receive_updates(&first, &[update(9)], 10, at(21)).await.unwrap());
     assert!(other.receive_updates(&second, &[update(8), update(9)], 10, at(21)).await.unwrap());
-    let ids = |pending: Vec<planwright_engine::chat_updates::PendingUpdate>| {
+    let ids = |pending: Vec<planwright_engine::ledger::PendingUpdate>| {
         pending.into_iter().map(|update| update.id).collect::<Vec<_>>()
     };
     assert_eq!(ids(other.pending_updates("bot", 0, 10).await.unwrap()), [7, 8, 9]);

@@ -8,14 +8,13 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::ledger::Ledger;
-use planwright_engine::server_ledger::{ServerLedger, StoreChange};
+use planwright_engine::ledger::{Ledger, StoreChange};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::timeout;
 
-use super::damage::here;
 use crate::commands::*;
+use crate::contract::damage::here;
 use crate::stores::Store;
 
 const LONG: Duration = Duration::from_secs(600);
@@ -23,7 +22,7 @@ const LONG: Duration = Duration::from_secs(600);
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Follows a ledger, from the moment on at which nothing that others write is missed any more.
-pub(crate) async fn follow(ledger: &dyn ServerLedger) -> Receiver<StoreChange> {
+pub(crate) async fn follow(ledger: &dyn Ledger) -> Receiver<StoreChange> {
     let mut changes = ledger.changes();
     assert_eq!(next(&mut changes).await, StoreChange::Anywhere);
     changes

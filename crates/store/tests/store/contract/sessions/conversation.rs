@@ -9,8 +9,8 @@ use planwright_core::turn::{ShownPlan, ToolOutcome, ToolStatus, TurnEnd, TurnInp
 use planwright_engine::Engine;
 use planwright_engine::ledger::Ledger;
 
-use super::damage::here;
 use crate::commands::*;
+use crate::contract::damage::here;
 use crate::stores::Store;
 use crate::turns::*;
 use crate::verification::{assert_no_gaps, assert_whole, findings, verify};

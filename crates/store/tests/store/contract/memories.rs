@@ -12,8 +12,8 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 
-use super::restore::journal;
 use crate::commands::*;
+use crate::contract::restore::journal;
 use crate::stores::Store;
 use crate::verification::assert_whole;
 

@@ -250,11 +250,10 @@ pub(crate) async fn a_damaged_plan_hides_nothing_that_waits(store: &Store) {
     ] {
         let store = &store.another().await;
         let engine = three_plans(store).await;
-        let ledger = store.ledger().await;
         assert_eq!(store.tamper(&format!("UPDATE plan SET {tampering} WHERE number = 2")).await, 1);
         let (mut waiting, mut damaged, mut after) = (Vec::new(), Vec::new(), None);
         loop {
-            let page = engine.inbox().list(ledger.as_ref(), after, 2).await.unwrap();
+            let page = engine.inbox().list(after, 2).await.unwrap();
             waiting.extend(page.items.iter().map(|waiting| waiting.plan.display_title()));
             damaged.extend(page.damaged);
             after = page.next;

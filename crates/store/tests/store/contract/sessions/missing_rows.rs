@@ -5,8 +5,8 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::StepStatus;
 use planwright_engine::Engine;
 
-use super::damage::{BYSTANDER, here, three_plans};
 use crate::commands::*;
+use crate::contract::damage::{BYSTANDER, here, three_plans};
 use crate::stores::Store;
 use crate::verification::{assert_no_gaps, assert_whole, chain, findings, verify, whats};
 

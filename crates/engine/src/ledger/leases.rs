@@ -1,0 +1,112 @@
+//! The port for which process works on what: sessions, schedules, runs and requests of clients.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use planwright_core::session::SessionIdentity;
+
+use super::{Lease, LedgerResult, Page, StoredSession};
+
+/// Which process works on what, and what waits for one or for a person: leases of sessions, the signs of life of the processes
+/// that hold them, work that a process ended in the middle of, schedules and runs, and requests that clients may send twice.
+/// What it promises to one process holds against all processes on the store.
+#[async_trait]
+pub trait LeaseStore: Send + Sync + std::fmt::Debug + 'static {
+    /// Takes the session for `owner`, or extends what it has, unless another owner holds it and it has not expired.
+    async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration)
+    -> LedgerResult<Option<Lease>>;
+
+    /// Keeps the lease for `ttl` from now on. Returns false if it was released or taken by another owner; a lease that
+    /// expired and that no other owner took is kept.
+    async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool>;
+
+    /// The lease that some process holds and that has not run out.
+    async fn lease(&self, session: &SessionIdentity) -> LedgerResult<Option<Lease>>;
+
+    /// Gives the lease back; harmless if it is lost already.
+    async fn release_lease(&self, lease: &Lease) -> LedgerResult<()>;
+
+    /// Records that the process of this name is alive. Processes that were not alive for a day are forgotten.
+    async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()>;
+
+    /// When a process was last alive, if it recorded that.
+    async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>>;
+
+    /// Sessions with work that a process ended in the middle of, in the order of their keys: an open turn, or an
+    /// execution that is not paused, and no process that holds the session. A turn that asks a person is not among them.
+    /// `after` is the `next` of the page before.
+    async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>>;
+
+    /// Sessions whose open turn asks a person, in the order of their keys. `after` is the `next` of the page before.
+    async fn asking(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
+
+    /// Takes the sessions with a schedule that is due at `now`, the longest due first. No other process gets one of them
+    /// before `keep` is over or its schedules change.
+    async fn take_due(&self, now: Timestamp, keep: Duration, limit: u32) -> LedgerResult<Vec<SessionIdentity>>;
+
+    /// Sessions with runs that are under way, or that wait for a person, in the order of their keys. `after` is the `next`
+    /// of the page before.
+    async fn sessions_with_runs(
+        &self,
+        which: RunsFilter,
+        after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<StoredSession>>;
+
+    /// Notes that this request is being carried out, unless it is known already. What is older than `keep` is forgotten.
+    async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim>;
+
+    /// Keeps the answer to a request that was claimed.
+    async fn keep_answer(&self, key: &str, answer: &StoredAnswer) -> LedgerResult<()>;
+
+    /// Forgets a request that changed nothing, so that it may be sent again.
+    async fn forget_claim(&self, key: &str) -> LedgerResult<()>;
+}
+
+/// A session with work in it that is not over: an open turn, or a plan that is being carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfinished {
+    pub session: SessionIdentity,
+    /// The journal's last number.
+    pub seq: u64,
+    /// The last lease of the session, if it was not released. A session whose lease has not expired is not listed.
+    pub left_by: Option<Lease>,
+}
+
+/// Which runs a session has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunsFilter {
+    /// Under way.
+    Running,
+    /// Paused or interrupted: they wait for a person.
+    Waiting,
+}
+
+/// What a client calls its request, and what it asks for. Both are hashes and do not reveal what was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimedRequest {
+    pub key: String,
+    pub fingerprint: String,
+}
+
+/// What is known of a request that a client names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// It is new, and from now on it is known.
+    New,
+    /// It was begun and has no answer yet: a process is working on it, or died in the middle of it.
+    Begun {
+        at: Timestamp,
+    },
+    Answered(StoredAnswer),
+    /// The key was used for another request.
+    Other,
+}
+
+/// An answer as a client got it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredAnswer {
+    pub status: u16,
+    pub body: String,
+}
