@@ -159,9 +159,10 @@ function JournalRow({ entry, onState }: { entry: ShownEntry; onState: () => void
   );
 }
 
+/** What happened: in words of its own, else in those of its name. */
 function eventName(type: string): string {
   const key = `event.${type}`;
-  return key in en ? t(key as TextKey) : type;
+  return key in en ? t(key as TextKey) : type.charAt(0).toUpperCase() + type.slice(1).replaceAll("_", " ");
 }
 
 function about(entry: ShownEntry): string {
