@@ -32,7 +32,7 @@ const FINISHED: usize = 5;
 /// The smallest number of tokens for a conversation.
 const MIN_ROOM: u32 = 512;
 /// The tokens of the conversation that `/compact` keeps besides the summary.
-const KEPT_BY_HAND: u32 = 400;
+const MANUAL_COMPACTION_TOKENS: u32 = 400;
 /// The most tokens for the answer.
 const MAX_OUTPUT: u32 = 16_384;
 /// The most tokens of a summary.
@@ -235,7 +235,9 @@ impl RequestBuilder {
     ) -> LedgerResult<Option<Compaction>> {
         let frame = self.frame(snapshot, &Purpose::Answer).await?;
         // The last messages stay, if they are short.
-        let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(KEPT_BY_HAND)) else { return Ok(None) };
+        let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(MANUAL_COMPACTION_TOKENS)) else {
+            return Ok(None);
+        };
         progress.send(Progress::Compacting);
         Ok(Some(self.summarize(conversation, &cut, frame.room).await))
     }
