@@ -277,7 +277,7 @@ Feature: Approval and execution
       | /plan reject -- 1 call is too few |
 
   Scenario: A plan that is revised while it is carried out is stopped, and no late result is written
-    Given a tool "slow" that changes things and waits to be let go
+    Given a tool "slow" that changes things and waits to be released
     And a tool "last" that changes things
     And a plan with the calls 'slow {}; last {}' is ready
     When the person types "/plan approve" and "slow" is being called
@@ -288,7 +288,7 @@ Feature: Approval and execution
     And plan 1 is SUPERSEDED
     And plan 2 is COLLECTING
     When the journal is noted
-    And what waits is let go
+    And what waits is released
     Then nothing was written
     And plan 1 is SUPERSEDED
     And "last" was called 0 times
@@ -347,14 +347,14 @@ Feature: Approval and execution
     And plan 1 was carried out 1 time
 
   Scenario Outline: Another process stops it as well
-    Given a tool "slow" that may be repeated and waits to be let go
+    Given a tool "slow" that may be repeated and waits to be released
     And a tool "last" that changes things
     And a plan with the calls 'slow {}; last {}' is ready
     When the person types "/plan approve" and "slow" is being called
     And in another process the person types "<command>"
     Then what was under way ends
     And plan 1 is <status>
-    When what waits is let go
+    When what waits is released
     Then plan 1 is <status>
     And "last" was called 0 times
 
@@ -528,10 +528,10 @@ Feature: Approval and execution
     And "mail" was called 1 time
 
   Scenario: An approval that comes while the plan is carried out waits for its end, and does nothing twice
-    Given a tool "mail" that changes things and waits to be let go
+    Given a tool "mail" that changes things and waits to be released
     And a plan with the calls 'mail {}' is ready
     When the person types "/plan approve 1" and "mail" is being called
-    And what waits is let go
+    And what waits is released
     And the person types "/plan approve 1"
     Then it is refused
     When what was under way ends
@@ -638,7 +638,7 @@ Feature: Approval and execution
   # One thing after another
 
   Scenario: Messages wait while a plan is carried out
-    Given a tool "slow" that changes things and waits to be let go
+    Given a tool "slow" that changes things and waits to be released
     And a plan with the calls 'slow {}' is ready
     When the person types "/plan approve" and "slow" is being called
     Given the model answers "I am free."
@@ -647,7 +647,7 @@ Feature: Approval and execution
     And in the session "cli:other0ne" a person says "And you?"
     Then the person reads "I am free."
     And it is still under way
-    When what waits is let go
+    When what waits is released
     And what was under way ends
     Then the person reads "Now I have time."
     And plan 1 is COMPLETED

@@ -129,7 +129,7 @@ Feature: The life cycle of a plan
     Then what was under way ends
     And plan 1 is CANCELLED
     When the journal is noted
-    And what waits is let go
+    And what waits is released
     Then nothing was written
     And plan 1 is CANCELLED
 

@@ -55,9 +55,9 @@ Feature: Who is where
   Scenario: A turn continues when the client that asked disconnects
     Given a client follows "cli:f1rst000" and "cli:sec0nd00"
     And another client follows "cli:f1rst000" and "cli:sec0nd00"
-    And when it is let go the model answers "Here I am."
+    And when it is released the model answers "Here I am."
     When the first client sends "Hello" and the model is thinking about reply 1
     And the first client disconnects
-    And what waits is let go
+    And what waits is released
     Then the other client is told of "turn_ended" in "cli:f1rst000"
     And the model's answer "Here I am." is stored in "cli:f1rst000"

@@ -11,7 +11,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::mcp::Wire;
-use crate::times::Times;
+use crate::times::{self, Times};
 
 const CALLS: usize = 2_000;
 const STARTS: usize = 200;
@@ -34,10 +34,7 @@ pub(crate) fn run_gateway(program: &Path, folder: &TempDir) -> anyhow::Result<()
         bare.push(bare_server.call("note")?);
         ours.push(gateway.call("up__note")?);
     }
-    let (bare, ours) = (Times::of(bare), Times::of(ours));
-    print("bare server", bare, "through the gateway", ours);
-    println!("our own {:.3} ms at the median", ours.median - bare.median);
-    Ok(())
+    times::print("gateway", "bare server", Times::of(bare), "through the gateway", Times::of(ours))
 }
 
 /// `planwright hook pre-tool-use` for an edit that has to wait, beside `true`.
@@ -60,8 +57,7 @@ pub(crate) fn run_hook(program: &Path, folder: &TempDir) -> anyhow::Result<()> {
         anyhow::ensure!(output.contains("deny"), "the hook let the edit pass: {output}");
         hook.push(took);
     }
-    print("true", Times::of(nothing), "planwright hook", Times::of(hook));
-    Ok(())
+    times::print("hook", "true", Times::of(nothing), "planwright hook", Times::of(hook))
 }
 
 /// From the start of the program to the answer to `tools/list`, with a store that exists, beside `true`.
@@ -77,8 +73,7 @@ pub(crate) fn run_cold_start(program: &Path, folder: &TempDir) -> anyhow::Result
         first_list.push(begun.elapsed());
         anyhow::ensure!(listed.to_string().contains("plan_get"), "no tools: {listed}");
     }
-    print("true", Times::of(nothing), "first tools/list", Times::of(first_list));
-    Ok(())
+    times::print("cold start", "true", Times::of(nothing), "first tools/list", Times::of(first_list))
 }
 
 /// Runs a program to its end with this input.
@@ -121,12 +116,4 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn print(bare_name: &str, bare: Times, our_name: &str, ours: Times) {
-    println!("{:>20} {:>10} {:>10}", "", "median ms", "90 % ms");
-    for (name, times) in [(bare_name, bare), (our_name, ours)] {
-        println!("{name:>20} {:>10.3} {:>10.3}", times.median, times.slow);
-    }
-    println!("ratio {:.2}", ours.median / bare.median);
 }

@@ -1,136 +1,225 @@
-//! Two builds of this program at once on one processor. A shared machine is faster or slower by a third from one second to
-//! the next, so runs one after another say little about a difference of a tenth. Here both have half of the same processor.
-//!
-//! Only the rates count: a short time is twice as long if the other build works meanwhile, and not if it prepares its next
-//! table.
+//! Two builds of this program in turn: each measures everything that `make bench` prints, once a round, and the medians of the
+//! rounds stand side by side.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Stdio;
-use std::time::Instant;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::Command;
 
-/// Those in one process. With a server beside it the halves are not equal.
-const MEASUREMENTS: [&str; 3] = ["commits", "turns", "steps"];
+use crate::figures::{Kind, Line};
 
-/// A line of a table, and when it was printed.
-struct Row {
-    label: String,
-    figures: Vec<f64>,
-    at: Instant,
+pub(crate) const USAGE: &str = "compare BEFORE AFTER [--rounds N] [--only MEASUREMENT] [--folder FOLDER]";
+
+/// A rate of the later build below this share of the earlier one is a regression.
+const LEAST_RATIO: f64 = 0.95;
+
+/// Every measurement of `make bench`, and what it is told besides the folder.
+const MEASUREMENTS: [(&str, Target); 14] = [
+    ("commits", Target::Library(&[])),
+    ("size", Target::Library(&[])),
+    ("turns", Target::Library(&[])),
+    ("steps", Target::Library(&[])),
+    ("search", Target::Library(&[])),
+    ("sandbox", Target::Library(&[])),
+    ("upstream", Target::Library(&[])),
+    ("telegram", Target::Library(&[])),
+    ("memory-latency", Target::Library(&["10000", "50000"])),
+    ("mcp", Target::Program),
+    ("gateway", Target::Program),
+    ("hook", Target::Program),
+    ("cold-start", Target::Program),
+    ("serve", Target::Program),
+];
+
+/// What a measurement calls.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    /// The crates that are linked into this program.
+    Library(&'static [&'static str]),
+    /// The program `planwright` beside it.
+    Program,
 }
 
-/// What new / old was in each round.
-struct Ratios {
-    label: String,
-    /// One list for each figure of the line.
-    figures: Vec<Vec<f64>>,
-}
-
-pub(crate) async fn run(
-    old: &Path,
-    new: &Path,
-    measurement: &str,
+pub(crate) struct Options {
+    before: PathBuf,
+    after: PathBuf,
     rounds: usize,
-    folder: &TempDir,
-) -> anyhow::Result<()> {
-    ensure!(MEASUREMENTS.contains(&measurement), "{measurement} cannot be compared: {} can", MEASUREMENTS.join(", "));
-    ensure!(rounds > 0, "at least one round is needed");
-    let processors = std::thread::available_parallelism()?.get();
-    let mut all = BTreeMap::new();
-    for round in 0..rounds {
-        let processor = round % processors;
-        let (old, new) =
-            tokio::join!(rows(old, measurement, processor, folder), rows(new, measurement, processor, folder));
-        let ((old, old_end), (new, new_end)) = (old?, new?);
-        // What one measures after the other has ended, it measures alone. Tables may have rows of the same name.
-        let both_ran = |row: &Row| row.at <= old_end.min(new_end);
-        let pairs = old.iter().zip(&new).take_while(|(before, after)| both_ran(before) && both_ran(after));
-        for (index, (before, after)) in pairs.enumerate().filter(|(_, (before, after))| before.label == after.label) {
-            let ratios = before.figures.iter().zip(&after.figures).map(|(before, after)| after / before);
-            let known = all.entry(index).or_insert_with(|| Ratios::of(before));
-            known.figures.iter_mut().zip(ratios).for_each(|(known, ratio)| known.push(ratio));
+    only: Option<String>,
+    pub(crate) folder: Option<String>,
+}
+
+impl Options {
+    pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> anyhow::Result<Self> {
+        let mut path = || arguments.next().map(PathBuf::from).context(USAGE);
+        let mut options = Self { before: path()?, after: path()?, rounds: 7, only: None, folder: None };
+        while let Some(option) = arguments.next() {
+            let value = arguments.next().context(USAGE)?;
+            match option.as_str() {
+                "--rounds" => options.rounds = value.parse().context(USAGE)?,
+                "--only" => options.only = Some(value),
+                "--folder" => options.folder = Some(value),
+                _ => bail!(USAGE),
+            }
+        }
+        ensure!(options.rounds > 0, "at least one round is needed");
+        Ok(options)
+    }
+}
+
+/// A figure of both builds, one value for each round.
+struct Compared {
+    kind: Kind,
+    before: Vec<f64>,
+    after: Vec<f64>,
+}
+
+impl Compared {
+    /// How much more the later build does: above 1 it is faster.
+    fn ratio(&self) -> f64 {
+        let ratio = median(&self.after) / median(&self.before);
+        if self.kind == Kind::Time { 1.0 / ratio } else { ratio }
+    }
+
+    fn is_regression(&self) -> bool {
+        self.kind == Kind::Rate && self.ratio() < LEAST_RATIO
+    }
+
+    fn verdict(&self) -> &'static str {
+        match self.kind {
+            Kind::Rate if self.is_regression() => "below 0.95",
+            Kind::Rate => "ok",
+            Kind::Time | Kind::Limit | Kind::Other => "",
         }
     }
-    println!("new / old of {measurement}; for each figure of a line the mean, the least and the most of {rounds}");
-    for Ratios { label, figures } in all.values() {
-        println!("{label}: {}", figures.iter().map(|ratios| describe(ratios)).collect::<Vec<_>>().join("; "));
+}
+
+/// Every figure that was measured, in the order of their first appearance, and what was not measured.
+#[derive(Default)]
+struct Comparison {
+    order: Vec<String>,
+    figures: BTreeMap<String, Compared>,
+    left_out: BTreeMap<String, String>,
+}
+
+impl Comparison {
+    fn add(&mut self, line: Line, is_after: bool) {
+        match line {
+            Line::LeftOut { name, reason } => drop(self.left_out.insert(name, reason)),
+            Line::Figure { name, kind, value } => {
+                let figure = self.figures.entry(name.clone()).or_insert_with(|| {
+                    self.order.push(name);
+                    Compared { kind, before: Vec::new(), after: Vec::new() }
+                });
+                if is_after { figure.after.push(value) } else { figure.before.push(value) }
+            }
+        }
     }
-    Ok(())
-}
 
-impl Ratios {
-    fn of(row: &Row) -> Self {
-        Self { label: row.label.clone(), figures: vec![Vec::new(); row.figures.len()] }
+    /// Prints the table and returns whether no rate fell.
+    fn print(&self) -> bool {
+        let row = |name: &str, cells: [&dyn Display; 3], verdict: &str| {
+            println!("{name:<70} {:>14} {:>14} {:>7}  {verdict}", cells[0], cells[1], cells[2]);
+        };
+        row("figure", [&"before", &"after", &"ratio"], "ok/below 0.95");
+        for name in &self.order {
+            let figure = &self.figures[name];
+            if figure.before.is_empty() || figure.after.is_empty() {
+                println!("{name}: left out, because only one of the builds measures it");
+                continue;
+            }
+            let shown = |values: &[f64]| format!("{:.3}", median(values));
+            let ratio = format!("{:.2}", figure.ratio());
+            row(name, [&shown(&figure.before), &shown(&figure.after), &ratio], figure.verdict());
+        }
+        for (name, reason) in &self.left_out {
+            println!("{name}: left out, because {reason}");
+        }
+        !self.figures.values().any(Compared::is_regression)
     }
 }
 
-fn describe(ratios: &[f64]) -> String {
-    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
-    let (least, most) =
-        ratios.iter().fold((f64::MAX, f64::MIN), |(least, most), ratio| (least.min(*ratio), most.max(*ratio)));
-    format!("{mean:.2} ({least:.2}–{most:.2})")
+/// Returns whether no rate fell below its share.
+pub(crate) fn run(options: &Options, folder: &TempDir) -> anyhow::Result<bool> {
+    let chosen = |name: &str| options.only.as_deref().is_none_or(|only| only == name);
+    let measurements: Vec<_> = MEASUREMENTS.into_iter().filter(|(name, _)| chosen(name)).collect();
+    ensure!(
+        !measurements.is_empty(),
+        "no such measurement; there are {}",
+        MEASUREMENTS.map(|(name, _)| name).join(", ")
+    );
+    let mut comparison = Comparison::default();
+    for round in 0..options.rounds {
+        for (name, target) in &measurements {
+            eprintln!("round {} of {}: {name}", round + 1, options.rounds);
+            // Neither is always the first, which finds another state of the caches.
+            for is_after in if round % 2 == 0 { [false, true] } else { [true, false] } {
+                let build = if is_after { &options.after } else { &options.before };
+                measure(build, name, *target, folder)?.into_iter().for_each(|line| comparison.add(line, is_after));
+            }
+        }
+    }
+    Ok(comparison.print())
 }
 
-/// The lines with figures that a build prints, and when it ended.
-async fn rows(
-    program: &Path,
-    measurement: &str,
-    processor: usize,
-    folder: &TempDir,
-) -> anyhow::Result<(Vec<Row>, Instant)> {
+fn measure(build: &Path, name: &str, target: Target, folder: &TempDir) -> anyhow::Result<Vec<Line>> {
+    let build = build.canonicalize().with_context(|| format!("{} is not there", build.display()))?;
     let scratch = tempfile::tempdir_in(folder.path())?;
-    let mut child = Command::new("taskset")
-        .args(["--cpu-list", &processor.to_string()])
-        .arg(program)
-        .arg(measurement)
-        .arg(scratch.path())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .context("taskset cannot be started; it is in the package util-linux")?;
-    let output = child.stdout.take().context("the build has no output")?;
-    let (mut lines, mut rows) = (BufReader::new(output).lines(), Vec::new());
-    while let Some(line) = lines.next_line().await? {
-        rows.extend(row(&line));
-    }
-    let ended = Instant::now();
-    let status = child.wait().await?;
-    ensure!(status.success(), "{} {measurement}: {status}", program.display());
-    Ok((rows, ended))
+    let scratch = scratch.path().canonicalize()?;
+    let mut command = Command::new(&build);
+    command.args(["--json", name]).current_dir(&scratch);
+    match target {
+        Target::Library(arguments) => command.arg(&scratch).args(arguments),
+        Target::Program => command.arg(build.with_file_name("planwright")).arg(&scratch),
+    };
+    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "{} {name}: {}", build.display(), output.status);
+    let lines = std::str::from_utf8(&output.stdout)?.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().with_context(|| format!("{} {name} prints no lines of figures", build.display()))
 }
 
-/// A line's label is its words, and its first number if it has several.
-fn row(line: &str) -> Option<Row> {
-    let number = |word: &str| word.trim_end_matches("/s").parse::<f64>().ok();
-    let mut figures: Vec<f64> = line.split_whitespace().filter_map(number).collect();
-    let label_words = line.split_whitespace().filter(|word| number(word).is_none());
-    let mut label = label_words.collect::<Vec<_>>().join(" ").trim_end_matches(':').to_owned();
-    if figures.len() > 1 {
-        label = format!("{} {label}", figures.remove(0)).trim().to_owned();
-    }
-    (!figures.is_empty()).then_some(Row { label, figures, at: Instant::now() })
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Option<(String, Vec<f64>)> {
-        row(line).map(|row| (row.label, row.figures))
+    fn comparison(kind: Kind, before: [f64; 3], after: [f64; 3]) -> Comparison {
+        let mut comparison = Comparison::default();
+        for (is_after, values) in [(false, before), (true, after)] {
+            for value in values {
+                comparison.add(Line::Figure { name: "a figure".to_owned(), kind, value }, is_after);
+            }
+        }
+        comparison
     }
 
     #[test]
-    fn a_line_is_known_by_its_words_and_its_first_number() {
-        assert_eq!(
-            read("   10 changes things    2775    0.38"),
-            Some(("10 changes things".to_owned(), vec![2775.0, 0.38]))
-        );
-        assert_eq!(read("bare commits: 7337/s"), Some(("bare commits".to_owned(), vec![7337.0])));
-        assert_eq!(read(" steps  the tool   steps/s"), None);
+    fn a_rate_whose_median_falls_by_more_than_a_twentieth_is_a_regression() {
+        assert!(comparison(Kind::Rate, [100.0, 90.0, 110.0], [95.5, 10.0, 200.0]).print());
+        assert!(!comparison(Kind::Rate, [100.0, 90.0, 110.0], [94.5, 10.0, 200.0]).print());
+        assert!(comparison(Kind::Limit, [100.0; 3], [50.0; 3]).print(), "it says nothing about the build");
+    }
+
+    #[test]
+    fn a_shorter_time_is_a_ratio_above_one() {
+        let comparison = comparison(Kind::Time, [2.0; 3], [1.0; 3]);
+        assert_eq!(comparison.figures["a figure"].ratio(), 2.0);
+        assert!(comparison.print());
+    }
+
+    #[test]
+    fn a_line_is_read_as_it_is_written() {
+        let line = Line::Figure { name: "commits".to_owned(), kind: Kind::Rate, value: 1.5 };
+        let text = serde_json::to_string(&line).unwrap();
+        assert_eq!(text, r#"{"figure":{"name":"commits","kind":"rate","value":1.5}}"#);
+        let read: Line = serde_json::from_str(&text).unwrap();
+        assert!(matches!(read, Line::Figure { value: 1.5, kind: Kind::Rate, .. }));
     }
 }

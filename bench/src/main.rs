@@ -15,18 +15,24 @@
 //! `planwright-bench hook PLANWRIGHT [FOLDER]`     the hook of a client before a call, beside `true`
 //! `planwright-bench cold-start PLANWRIGHT [FOLDER]`  from the start of `planwright mcp` to its list of tools
 //! `planwright-bench serve PLANWRIGHT [FOLDER]`  the server: requests a second, and a thousand followers
-//! `planwright-bench compare OLD NEW MEASUREMENT [ROUNDS [FOLDER]]`  commits, turns or steps of two builds of this program
+//! `planwright-bench compare BEFORE AFTER [--rounds N] [--only MEASUREMENT] [--folder FOLDER]`  everything that `make bench` prints,
+//! of two builds of this program in turn
+//! `planwright-bench side-by-side OLD NEW MEASUREMENT [ROUNDS [FOLDER]]`  commits, turns or steps of two builds at once
+//!
+//! `--json` before the measurement prints a line of JSON for each figure, and nothing else.
 
 mod bare;
 mod client;
 mod commits;
 mod compare;
+mod figures;
 mod ledger;
 mod mcp;
 mod memory;
 mod sandbox;
 mod search;
 mod serve;
+mod side_by_side;
 mod size;
 mod steps;
 mod telegram;
@@ -40,7 +46,16 @@ use anyhow::Context as _;
 
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let command = arguments.next().unwrap_or_default();
+    let mut command = arguments.next().unwrap_or_default();
+    if command == "--json" {
+        figures::print_json();
+        command = arguments.next().unwrap_or_default();
+    }
+    if command == "compare" {
+        let options = compare::Options::parse(arguments)?;
+        let is_good = compare::run(&options, &scratch(options.folder.clone())?)?;
+        return if is_good { Ok(()) } else { anyhow::bail!("a rate fell below 0.95 of what it was") };
+    }
     let folder = arguments.next();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     match command.as_str() {
@@ -75,19 +90,20 @@ fn main() -> anyhow::Result<()> {
             let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
             runtime.block_on(serve::run(&program, &scratch(arguments.next())?))
         }
-        "compare" => {
-            const USAGE: &str = "say which builds: compare OLD NEW commits|turns|steps [ROUNDS [FOLDER]]";
+        "side-by-side" => {
+            const USAGE: &str = "say which builds: side-by-side OLD NEW commits|turns|steps [ROUNDS [FOLDER]]";
             let (old, new) = (folder.context(USAGE)?, arguments.next().context(USAGE)?);
             let measurement = arguments.next().context(USAGE)?;
             let rounds = arguments.next().map_or(Ok(3), |rounds| rounds.parse()).context(USAGE)?;
             let (old, new) = (PathBuf::from(old), PathBuf::from(new));
-            runtime.block_on(compare::run(&old, &new, &measurement, rounds, &scratch(arguments.next())?))
+            runtime.block_on(side_by_side::run(&old, &new, &measurement, rounds, &scratch(arguments.next())?))
         }
         _ => anyhow::bail!(
             "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], search [FOLDER], \
              sandbox [FOLDER], upstream [FOLDER], telegram [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER [SIZE…]], \
              mcp PLANWRIGHT, gateway PLANWRIGHT [FOLDER], hook PLANWRIGHT [FOLDER], cold-start PLANWRIGHT [FOLDER], \
-             serve PLANWRIGHT [FOLDER] or compare OLD NEW MEASUREMENT [ROUNDS [FOLDER]]"
+             serve PLANWRIGHT [FOLDER], {} or side-by-side OLD NEW MEASUREMENT [ROUNDS [FOLDER]]",
+            compare::USAGE
         ),
     }
 }

@@ -7,6 +7,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use crate::figures::Kind::{Other, Time};
+use crate::figures::{self, Table};
 use crate::{bare, ledger};
 
 const CALLS: u32 = 2_000;
@@ -32,10 +34,10 @@ pub(crate) fn run(program: &Path) -> anyhow::Result<()> {
     let set = wire.micros("tools/call", set)?;
     let get = wire.micros("tools/call", || get.clone())?;
     let flush = 1e6 / flushes;
-    println!("{CALLS} calls each, one after another; one flush of this disk takes {flush:.0} µs");
-    println!("{:<20} {:>10} {:>14} {:>24}", "call", "µs", "/ ping", "(µs - ping) / flush");
+    figures::remark(&format!("{CALLS} calls each, one after another; one flush of this disk takes {flush:.0} µs"));
+    let table = Table::new("mcp", "call", &[("µs", Time), ("/ ping", Other), ("(µs - ping) / flush", Other)]);
     for (name, micros) in [("ping", ping), ("an unknown tool", none), ("plan_get", get), ("plan_set_content", set)] {
-        println!("{name:<20} {micros:>10.0} {:>14.2} {:>24.2}", micros / ping, (micros - ping) / flush);
+        table.row(name, [micros, micros / ping, (micros - ping) / flush])?;
     }
     drop(wire);
     child.wait()?;

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use planwright_sandbox::{CommandLimits, Sandbox, SandboxLevel, SandboxOptions, ShellCommand};
 use tempfile::TempDir;
 
+use crate::figures::Kind::{Other, Time};
+use crate::figures::{self, Table};
 use crate::times::Times;
 
 const ROUNDS: usize = 200;
@@ -15,7 +17,7 @@ pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
     let home = std::env::var_os("HOME").map(Into::into);
     let sandbox = Sandbox::new(SandboxOptions { home, ..SandboxOptions::default() });
     for line in sandbox.support().lines() {
-        println!("{line}");
+        figures::remark(&line);
     }
     let (mut bare, mut open, mut restricted) = (Vec::new(), Vec::new(), Vec::new());
     // In turns, so that what else the machine does falls on all alike.
@@ -24,10 +26,11 @@ pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
         open.push(command(&sandbox, folder, SandboxLevel::Open).await?);
         restricted.push(command(&sandbox, folder, SandboxLevel::Workspace).await?);
     }
-    println!("{:>12} {:>10} {:>10} {:>16}", "", "median ms", "90 % ms", "more than bare");
+    let columns = &[("median ms", Time), ("90 % ms", Time), ("more than bare", Other)];
+    let table = Table::new("sandbox", "level", columns);
     let bare = Times::of(bare);
     for (name, times) in [("bare", bare), ("open", Times::of(open)), ("workspace", Times::of(restricted))] {
-        println!("{name:>12} {:>10.2} {:>10.2} {:>16.2}", times.median, times.slow, times.median - bare.median);
+        table.row(name, [times.median, times.slow, times.median - bare.median])?;
     }
     Ok(())
 }

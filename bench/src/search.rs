@@ -15,6 +15,9 @@ use planwright_engine::core as planwright_core;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::figures::Kind::{Limit, Other, Time};
+use crate::figures::{self, Table};
+
 const FILES: usize = 100_000;
 const FOLDERS: usize = 2_000;
 const ROUNDS: usize = 9;
@@ -29,16 +32,19 @@ const SEARCHES: [(&str, &str, &[&str]); 5] = [
 ];
 
 pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
+    let has_rg =
+        Command::new("rg").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
+    if !has_rg {
+        return figures::left_out("search", "`rg`, which is measured beside it, is not installed");
+    }
     let project = folder.path().join("project");
     eprintln!("writing {FILES} files …");
     generate(&project)?;
     let files = FileTools::new(folder.path().join("data/users"), FileLimits::default());
     let workspace = files.project(&fs::canonicalize(&project)?)?;
     let session: SessionIdentity = "cli:benchmark".parse()?;
-    let has_rg =
-        Command::new("rg").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
-    ensure!(has_rg, "rg is not installed, so there is nothing to compare with");
-    println!("{:<26} {:>12} {:>12} {:>8} {:>8}", "search", "ours, ms", "rg, ms", "ratio", "found");
+    let columns = &[("ours, ms", Time), ("rg, ms", Limit), ("ratio", Other), ("found", Other)];
+    let table = Table::new("search", "", columns);
     for (name, tool, arguments) in SEARCHES {
         let tool = files.tools().into_iter().find(|each| each.spec().name == tool).context("the tool is missing")?;
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -55,7 +61,7 @@ pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
         }
         let (ours, theirs) = (median(ours), median(theirs));
         let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
-        println!("{name:<26} {:>12.1} {:>12.1} {ratio:>8.2} {found:>8}", millis(ours), millis(theirs));
+        table.row(name, [millis(ours), millis(theirs), ratio, found as f64])?;
     }
     Ok(())
 }

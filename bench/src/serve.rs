@@ -20,19 +20,30 @@ use tempfile::TempDir;
 use tokio::sync::Mutex;
 
 use crate::bare::rate;
+use crate::figures::Kind::{Other, Rate};
+use crate::figures::{self, Kind, Table};
 use crate::ledger;
 use program::Program;
 use wire::Wire;
 
 const TIME: Duration = Duration::from_secs(3);
 const CALLERS: [usize; 3] = [1, 16, 64];
+const COLUMNS: [(&str, Kind); 7] = [
+    ("empty/s", Rate),
+    ("read/s", Rate),
+    ("304/s", Rate),
+    ("write/s", Rate),
+    ("ledger/s", Rate),
+    ("read / empty", Other),
+    ("write / ledger", Other),
+];
 
 pub(crate) async fn run(program: &Path, folder: &TempDir) -> anyhow::Result<()> {
     let server = Program::start(program, &folder.path().join("served")).await?;
     let engine = ledger::open(&Location::Sqlite(server.store())).await?;
-    println!("{} s each; read: GET /api/plans/ID, write: POST /api/plans/enable and disable in turn", TIME.as_secs());
-    let head = ["callers", "empty/s", "read/s", "304/s", "write/s", "ledger/s", "read / empty", "write / ledger"];
-    println!("{}", head.map(|name| format!("{name:>15}")).concat());
+    let what = "read: GET /api/plans/ID, write: POST /api/plans/enable and disable in turn";
+    figures::remark(&format!("{} s each; {what}", TIME.as_secs()));
+    let table = Table::new("serve", "callers", &COLUMNS);
     for callers in CALLERS {
         let sessions = ledger::sessions(&engine, callers).await?;
         let plans = plans(&engine, &sessions).await?;
@@ -45,9 +56,7 @@ pub(crate) async fn run(program: &Path, folder: &TempDir) -> anyhow::Result<()> 
         let write = written(&server, &sessions).await?;
         let bare = ledger::open(&Location::Sqlite(folder.path().join(format!("bare-ledger-{callers}.db")))).await?;
         let bare = switched(&bare, callers).await?;
-        let rates = [callers as f64, empty, read, unchanged, write, bare].map(|rate| format!("{rate:>15.0}"));
-        let ratios = [read / empty, write / bare].map(|ratio| format!("{ratio:>15.2}"));
-        println!("{}{}", rates.concat(), ratios.concat());
+        table.row(callers, [empty, read, unchanged, write, bare, read / empty, write / bare])?;
     }
     server.stop().await?;
     followers::run(program, &folder.path().join("followed")).await

@@ -9,6 +9,8 @@ use planwright_engine::core as planwright_core;
 use planwright_store::Location;
 use tempfile::TempDir;
 
+use crate::figures::Kind::{Other, Rate};
+use crate::figures::Table;
 use crate::ledger;
 
 const TIME: Duration = Duration::from_secs(3);
@@ -17,7 +19,7 @@ const MANY: usize = 100_000;
 const SESSIONS: usize = 1_000;
 
 pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
-    println!("{:>10} {:>16} {:>16} {:>14}", "plans", "1 caller /s", "256 callers /s", "file, MiB");
+    let table = Table::new("size", "plans", &[("1 caller/s", Rate), ("256 callers/s", Rate), ("file, MiB", Other)]);
     for (plans, sessions) in [(FEW, 1), (MANY, SESSIONS)] {
         let file = folder.path().join(format!("plans-{plans}.db"));
         let engine = ledger::open(&Location::Sqlite(file.clone())).await?;
@@ -25,7 +27,7 @@ pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
         let one = ledger::set_content(&engine, 1, TIME).await?;
         let many = ledger::set_content(&engine, 256, TIME).await?;
         let size = std::fs::metadata(&file)?.len() as f64 / f64::from(1 << 20);
-        println!("{plans:>10} {one:>16.0} {many:>16.0} {size:>14.1}");
+        table.row(plans, [one, many, size])?;
     }
     Ok(())
 }

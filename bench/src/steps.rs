@@ -24,6 +24,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::bare::{self, Rows};
+use crate::figures::Kind::{Other, Rate};
+use crate::figures::{self, Table};
 use crate::ledger;
 use crate::turns::AtOnce;
 
@@ -31,12 +33,12 @@ const TIME: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
     let bare = bare::group_commits(folder.path(), Rows::LikeTheLedger, 1, TIME).await?;
-    println!("bare commits with the same rows, one after another: {bare:.0}/s");
-    println!("{:>6} {:>14} {:>10} {:>14}", "steps", "the tool", "steps/s", "steps / bare");
+    figures::remark(&format!("bare commits with the same rows, one after another: {bare:.0}/s"));
+    let table = Table::new("steps", "", &[("steps/s", Rate), ("steps / bare", Other)]);
     for (effect, word) in [(ToolEffect::Changes, "changes things"), (ToolEffect::ReadsOnly, "only reads")] {
         for steps in [10, 100, 400] {
             let rate = rate(folder, steps, effect).await?;
-            println!("{steps:>6} {word:>14} {rate:>10.0} {:>14.2}", rate / bare);
+            table.row(format!("{steps} steps, the tool {word}"), [rate, rate / bare])?;
         }
     }
     Ok(())

@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use crate::figures::Kind::{Limit, Other, Rate, Time};
+use crate::figures::Table;
+
 /// Fewer in a build without optimisations, which only shows that the benchmark runs.
 const UPDATES: i64 = if cfg!(debug_assertions) { 200 } else { 1_000 };
 /// As many as one call of `getUpdates` brings.
@@ -25,11 +28,8 @@ pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
     let api = FakeBotApi::start().await;
     let bare = bare(folder)?;
     let ours = intake(folder, &api).await?;
-    println!("{:>10} {:>12}", "", "updates/s");
-    for (name, rate) in [("bare", bare), ("telegram", ours)] {
-        println!("{name:>10} {rate:>12.0}");
-    }
-    println!("ratio {:.2}", ours / bare);
+    let columns = &[("updates/s", Rate), ("bare/s", Limit), ("ratio", Other)];
+    Table::new("telegram", "", columns).row("taken in", [ours, bare, ours / bare])?;
     answers(folder).await
 }
 
@@ -112,6 +112,6 @@ async fn answers(folder: &TempDir) -> anyhow::Result<()> {
     times.sort();
     let at = |part: f64| times.get((times.len() as f64 * part) as usize).copied().unwrap_or(Duration::ZERO);
     let millis = |time: Duration| time.as_secs_f64() * 1_000.0;
-    println!("an answer starts after: median {:.1} ms, 90 % {:.1} ms", millis(at(0.5)), millis(at(0.9)));
-    Ok(())
+    let table = Table::new("telegram", "", &[("median ms", Time), ("90 % ms", Time)]);
+    table.row("an answer starts after", [millis(at(0.5)), millis(at(0.9))])
 }

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use crate::figures::Kind::{Limit, Other, Time};
+use crate::figures::Table;
+
 /// In milliseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {
@@ -16,4 +19,18 @@ impl Times {
         let at = |share: usize| times.get(times.len() * share / 100).map_or(0.0, |time| time.as_secs_f64() * 1000.0);
         Self { median: at(50), slow: at(90) }
     }
+}
+
+/// Prints what takes time beside what it cannot be faster than.
+pub(crate) fn print(
+    name: &'static str,
+    bare_name: &str,
+    bare: Times,
+    our_name: &str,
+    ours: Times,
+) -> anyhow::Result<()> {
+    Table::new(name, "", &[("median ms", Limit), ("90 % ms", Limit)]).row(bare_name, [bare.median, bare.slow])?;
+    let columns = &[("median ms", Time), ("90 % ms", Time), ("ratio", Other), ("our own, ms", Other)];
+    let own = [ours.median / bare.median, ours.median - bare.median];
+    Table::new(name, "", columns).row(our_name, [ours.median, ours.slow].into_iter().chain(own))
 }

@@ -17,10 +17,20 @@ use planwright_engine::model::{Listener, Model, ModelError};
 use planwright_store::Location;
 use tempfile::TempDir;
 
+use crate::figures::Kind::{Other, Rate, Time};
+use crate::figures::{Kind, Table};
 use crate::{bare, ledger};
 
 const TIME: Duration = Duration::from_secs(3);
 const FLUSHES: f64 = 2.0;
+const SESSIONS: [(&str, Kind); 6] = [
+    ("turns/s", Rate),
+    ("a turn, µs", Time),
+    ("flushes of it, µs", Other),
+    ("ours, µs", Other),
+    ("stored/turn, B", Other),
+    ("session, kB", Other),
+];
 
 pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
     Tokens::warm_up();
@@ -30,10 +40,7 @@ pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
 
 /// Turns a second with 1, 32 and 1,000 sessions, and what a turn and a session take.
 async fn sessions(folder: &Path) -> anyhow::Result<()> {
-    println!(
-        "{:>9} {:>10} {:>12} {:>17} {:>9} {:>15} {:>12}",
-        "sessions", "turns/s", "a turn, µs", "flushes of it, µs", "ours, µs", "stored/turn, B", "session, kB"
-    );
+    let table = Table::new("turns", "sessions", &SESSIONS);
     for count in [1, 32, 1_000] {
         let flush = 1e6 / bare::flushes(folder, Duration::from_secs(1))?;
         let file = folder.join(format!("turns-{count}.db"));
@@ -62,17 +69,18 @@ async fn sessions(folder: &Path) -> anyhow::Result<()> {
         let bytes = size(&file)?.saturating_sub(stored) / turns;
         let each = 1e6 / rate;
         // Many sessions share their flushes, and one alone says nothing about what a session takes in memory.
-        let micros = |time: f64| if count == 1 { format!("{time:.0}") } else { String::new() };
-        let (flushed, ours) = (micros(FLUSHES * flush), micros(each - FLUSHES * flush));
-        let memory = if count == 1 { String::new() } else { format!("{:.1}", held as f64 / 1e3) };
-        println!("{count:>9} {rate:>10.0} {each:>12.0} {flushed:>17} {ours:>9} {bytes:>15} {memory:>12}");
+        let alone = |time: f64| (count == 1).then_some(time);
+        let (flushed, ours) = (alone(FLUSHES * flush), alone(each - FLUSHES * flush));
+        let memory = (count > 1).then_some(held as f64 / 1e3);
+        table.row(count, [Some(rate), Some(each), flushed, ours, Some(bytes as f64), memory])?;
     }
     Ok(())
 }
 
 /// Measures turns with 10, 1,000 and 10,000 messages of history: kept whole, read anew, and compacted.
 async fn history(folder: &Path) -> anyhow::Result<()> {
-    println!("\n{:>9} {:>14} {:>26} {:>16}", "messages", "whole, µs", "whole, after a start, µs", "compacted, µs");
+    let columns = &[("whole, µs", Time), ("whole, after a start, µs", Time), ("compacted, µs", Time)];
+    let table = Table::new("turns with a history", "messages", columns);
     for messages in [10, 1_000, 10_000] {
         let file = folder.join(format!("history-{messages}.db"));
         let (whole, compacted) = (agent(folder, &file, 4_000_000).await?, agent(folder, &file, 16_000).await?);
@@ -88,7 +96,7 @@ async fn history(folder: &Path) -> anyhow::Result<()> {
         let cold = start.elapsed().as_secs_f64() * 1e6;
         turn(&compacted, &session).await?;
         let short = median(&compacted, &session).await?;
-        println!("{messages:>9} {warm:>14.0} {cold:>26.0} {short:>16.0}");
+        table.row(messages, [warm, cold, short])?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use planwright_upstream::{PassedRequests, Reach, UpstreamClient, UpstreamServerO
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::times::Times;
+use crate::times::{self, Times};
 
 const ROUNDS: usize = 2_000;
 
@@ -42,13 +42,7 @@ pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
         ours.push(begun.elapsed());
     }
     upstream.stop().await;
-    let (bare, ours) = (Times::of(bare), Times::of(ours));
-    println!("{:>10} {:>10} {:>10}", "", "median ms", "90 % ms");
-    for (name, times) in [("bare", bare), ("upstream", ours)] {
-        println!("{name:>10} {:>10.3} {:>10.3}", times.median, times.slow);
-    }
-    println!("ratio {:.2}, our own {:.3} ms at the median", ours.median / bare.median, ours.median - bare.median);
-    Ok(())
+    times::print("upstream", "bare server", Times::of(bare), "as the agent calls it", Times::of(ours))
 }
 
 fn own_folder(folder: &TempDir, name: &str) -> anyhow::Result<PathBuf> {

@@ -12,6 +12,9 @@ use planwright_engine::core::session::SessionIdentity;
 use planwright_store::Location;
 use tempfile::TempDir;
 
+use crate::figures::Kind::{Other, Time};
+use crate::figures::Table;
+
 const VISIBLE: usize = 1_000;
 pub(super) const SIZES: [usize; 2] = [100_000, 1_000_000];
 const SEARCHES: usize = 2_000;
@@ -28,11 +31,12 @@ pub(super) struct Latency {
 }
 
 pub(super) async fn run(folder: &TempDir, sizes: &[usize]) -> anyhow::Result<()> {
-    println!("{:>12} {:>12} {:>12} {:>12}", "memories", "median, ms", "p99, ms", "p99 ratio");
+    let columns = &[("median, ms", Time), ("p99, ms", Time), ("p99 ratio", Other)];
+    let table = Table::new("memory latency", "memories", columns);
     let mut first = None;
     for Latency { memories, median, p99 } in measure(folder, sizes, SEARCHES).await? {
         let ratio = millis(p99) / *first.get_or_insert(millis(p99));
-        println!("{memories:>12} {:>12.2} {:>12.2} {ratio:>12.2}", millis(median), millis(p99));
+        table.row(memories, [millis(median), millis(p99), ratio])?;
     }
     Ok(())
 }

@@ -21,6 +21,8 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use super::post;
 use super::program::Program;
 use super::wire::Wire;
+use crate::figures::Kind::{Other, Time};
+use crate::figures::{self, Table};
 use crate::ledger;
 
 const FOLLOWERS: usize = 1_000;
@@ -50,10 +52,12 @@ async fn measure(server: &Program, engine: &Engine) -> anyhow::Result<()> {
     }
     let after = server.memory()?;
     let mib = |bytes: u64| bytes as f64 / 1024.0 / 1024.0;
-    println!("\n{FOLLOWERS} clients, each following its own session; {WRITES} entries, one after another");
-    println!("memory of the server: {:.1} MiB before, {:.1} MiB with them", mib(before), mib(after));
+    figures::remark(&format!(
+        "\n{FOLLOWERS} clients, each following its own session; {WRITES} entries, one after another"
+    ));
 
-    println!("{:<28} {:>10} {:>10} {:>10}", "written by", "p50 ms", "p99 ms", "most ms");
+    let columns = &[("p50 ms", Time), ("p99 ms", Time), ("most ms", Time)];
+    let table = Table::new("followers", "written by", columns);
     let mut wire = Wire::connect(server).await?;
     let mut written = HashMap::new();
     for n in 0..WRITES {
@@ -64,7 +68,7 @@ async fn measure(server: &Program, engine: &Engine) -> anyhow::Result<()> {
         let seq = engine.ledger().session(session).await?.context("the session is gone")?.head.seq;
         written.insert((n % FOLLOWERS, seq), Instant::now());
     }
-    report("the server itself", written, &mut arrived).await?;
+    table.row("the server itself", arrivals(written, &mut arrived).await?)?;
 
     let mut written = HashMap::new();
     for n in 0..WRITES {
@@ -76,8 +80,11 @@ async fn measure(server: &Program, engine: &Engine) -> anyhow::Result<()> {
         };
         written.insert((n % FOLLOWERS, committed.seq), Instant::now());
     }
-    report("another process", written, &mut arrived).await?;
-    println!("memory of the server afterwards: {:.1} MiB", mib(server.memory()?));
+    table.row("another process", arrivals(written, &mut arrived).await?)?;
+    let table = Table::new("followers", "memory", &[("MiB", Other)]);
+    for (when, bytes) in [("before", before), ("with them", after), ("afterwards", server.memory()?)] {
+        table.row(when, [mib(bytes)])?;
+    }
     Ok(())
 }
 
@@ -110,29 +117,27 @@ async fn follow(
     Ok(())
 }
 
-/// How long each entry took from being acknowledged to its client.
-async fn report(
-    who: &str,
+/// How long the entries took from being acknowledged to their clients: half of them, 99 of 100, and all.
+async fn arrivals(
     mut written: HashMap<(usize, u64), Instant>,
     arrived: &mut mpsc::UnboundedReceiver<Arrived>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<[f64; 3]> {
     let mut took = Vec::with_capacity(written.len());
-    let patience = tokio::time::sleep(Duration::from_secs(10));
-    tokio::pin!(patience);
+    let timeout = tokio::time::sleep(Duration::from_secs(10));
+    tokio::pin!(timeout);
     while !written.is_empty() {
         tokio::select! {
             entry = arrived.recv() => {
-                let Arrived { follower, seq, at } = entry.context("nobody follows any more")?;
+                let Arrived { follower, seq, at } = entry.context("every follower has ended")?;
                 if let Some(committed) = written.remove(&(follower, seq)) {
                     // It may be there before its writer has heard that it is on disk.
                     took.push(at.saturating_duration_since(committed).as_secs_f64() * 1e3);
                 }
             }
-            () = &mut patience => anyhow::bail!("{} of {WRITES} entries did not arrive", written.len()),
+            () = &mut timeout => anyhow::bail!("{} of {WRITES} entries did not arrive", written.len()),
         }
     }
     took.sort_by(f64::total_cmp);
     let at = |share: f64| took[((took.len() - 1) as f64 * share) as usize];
-    println!("{who:<28} {:>10.2} {:>10.2} {:>10.2}", at(0.5), at(0.99), at(1.0));
-    Ok(())
+    Ok([at(0.5), at(0.99), at(1.0)])
 }

@@ -138,15 +138,15 @@ impl Agent {
     }
 
     /// Leaves all work where another process can resume it: at once where no call is being waited for, else when the
-    /// model or the tool has answered, but after `patience` at the latest. From here on nothing is begun in this process.
-    pub async fn drain(&self, patience: Duration) {
+    /// model or the tool has answered, but after `grace` at the latest. From here on nothing is begun in this process.
+    pub async fn drain(&self, grace: Duration) {
         self.context.shutdown.request();
         self.context.runs.wake_all();
         let all_left = async {
             self.sessions.all_idle().await;
             self.context.runs.all_ended().await;
         };
-        if timeout(patience, all_left).await.is_ok() {
+        if timeout(grace, all_left).await.is_ok() {
             return;
         }
         self.context.shutdown.abandon_calls();

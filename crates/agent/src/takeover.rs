@@ -24,7 +24,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// How many sessions one query returns; all pages are read in every pass.
 const PAGE: u32 = 256;
 /// How many sessions are worked on at once. They mostly wait for a model.
-const AT_ONCE: usize = 1024;
+const MAX_CONCURRENT: usize = 1024;
 /// How long a session is left alone after its take-over failed: doubled with every failure in a row.
 const BACKOFF: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_secs(300));
 /// How often the log repeats that a damaged session cannot be taken over.
@@ -67,7 +67,7 @@ impl Takeover {
     pub(super) async fn run(self, stop: CancellationToken) {
         let ledger = Arc::clone(self.agent.engine().ledger());
         let mut watchlist = Watchlist::default();
-        let (tasks, room) = (TaskTracker::new(), Arc::new(Semaphore::new(AT_ONCE)));
+        let (tasks, room) = (TaskTracker::new(), Arc::new(Semaphore::new(MAX_CONCURRENT)));
         let (failed, mut failures) = mpsc::unbounded_channel();
         let mut ticks = tokio::time::interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

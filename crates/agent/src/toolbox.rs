@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::session::lease::{LeaseEnd, LeaseGuard};
 use crate::session::progress::{Progress, ProgressSender};
 use crate::tool_schema::Arguments;
-use crate::upstream::{PassedOnResult, UpstreamTools};
+use crate::upstream::{PassthroughResult, UpstreamTools};
 
 #[async_trait]
 pub trait Tool: Send + Sync + fmt::Debug + 'static {
@@ -95,12 +95,12 @@ pub struct ToolAnswer {
     /// It is not known whether the call was carried out.
     pub is_uncertain: bool,
     /// The result of an upstream server for a client of the gateway.
-    pub passed_on: Option<PassedOnResult>,
+    pub passthrough: Option<PassthroughResult>,
 }
 
 impl ToolAnswer {
     pub fn changed(value: Value, changes: Vec<FileChange>) -> Self {
-        Self { value, changes, failure: None, is_uncertain: false, passed_on: None }
+        Self { value, changes, failure: None, is_uncertain: false, passthrough: None }
     }
 
     /// For a call whose result was lost. The words say what is known.

@@ -14,5 +14,5 @@ mod catalog;
 mod server_tool;
 mod upstream_tools;
 
-pub use answer::PassedOnResult;
+pub use answer::PassthroughResult;
 pub use upstream_tools::{AcceptanceState, ServerStatus, UpstreamTools};

@@ -56,7 +56,7 @@ pub enum SessionCommand {
     Reset { history_from: u64 },
     /// `/project`. Only a person chooses.
     ChooseWorkspace(Workspace),
-    /// `/undo`, after the files were put back. Only a person has changes undone.
+    /// `/undo`, after the files were put back. Only a person can undo changes.
     RecordUndo(Box<Undo>),
     /// Names the session; `None` takes the name away.
     Rename { title: Option<String> },

@@ -81,12 +81,12 @@ text_ids! {
 }
 
 /// How many characters of an id people are shown; any piece this long also names the plan, if it is unique.
-const SHORT: usize = 8;
+const SHORT_LENGTH: usize = 8;
 
 impl PlanId {
     /// The end of the id, where time-ordered ids differ from each other.
     pub fn short(&self) -> &str {
-        &self.0[self.0.len().saturating_sub(SHORT)..]
+        &self.0[self.0.len().saturating_sub(SHORT_LENGTH)..]
     }
 }
 
@@ -114,7 +114,7 @@ macro_rules! named_after_request {
         impl $name {
             /// The end of the id, where time-ordered ids differ from each other.
             pub fn short(&self) -> &str {
-                &self.0[self.0.len().saturating_sub(SHORT)..]
+                &self.0[self.0.len().saturating_sub(SHORT_LENGTH)..]
             }
         }
     )+};
@@ -130,7 +130,7 @@ impl MemoryId {
 
     /// The end of the id, where time-ordered ids differ from each other.
     pub fn short(&self) -> &str {
-        &self.0[self.0.len().saturating_sub(SHORT)..]
+        &self.0[self.0.len().saturating_sub(SHORT_LENGTH)..]
     }
 }
 

@@ -59,13 +59,13 @@ pub enum Damage {
 /// An entry that cannot be written as JSON. Nothing of it is sealed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("entry {seq} of the journal cannot be written: {reason}")]
-pub struct Unwritable {
+pub struct UnwritableEntry {
     pub seq: u64,
     pub reason: String,
 }
 
-impl From<Unwritable> for Refusal {
-    fn from(unwritable: Unwritable) -> Self {
+impl From<UnwritableEntry> for Refusal {
+    fn from(unwritable: UnwritableEntry) -> Self {
         Self::new(RefusalCode::Internal, format!("Nothing was changed: {unwritable}."))
     }
 }
@@ -80,7 +80,7 @@ impl Head {
         session: &SessionIdentity,
         context: &CommandContext,
         event: &Event,
-    ) -> Result<SealedEntry, Unwritable> {
+    ) -> Result<SealedEntry, UnwritableEntry> {
         #[derive(Serialize)]
         struct EntryRef<'a> {
             session: &'a SessionIdentity,
@@ -95,8 +95,8 @@ impl Head {
         self.seal_value(seq, &entry)
     }
 
-    fn seal_value(&mut self, seq: u64, entry: &impl Serialize) -> Result<SealedEntry, Unwritable> {
-        let body = json_text(entry).map_err(|error| Unwritable { seq, reason: error.to_string() })?;
+    fn seal_value(&mut self, seq: u64, entry: &impl Serialize) -> Result<SealedEntry, UnwritableEntry> {
+        let body = json_text(entry).map_err(|error| UnwritableEntry { seq, reason: error.to_string() })?;
         let hash = EntryHash::of(&self.hash, &body);
         *self = Self { seq, hash };
         Ok(SealedEntry { seq, body, hash })
@@ -137,10 +137,10 @@ impl Head {
 }
 
 /// Most entries fit into this, so that their text need not be moved while it grows.
-const ROOM: usize = 1024;
+const INITIAL_CAPACITY: usize = 1024;
 
 fn json_text(entry: &impl Serialize) -> Result<String, serde_json::Error> {
-    let mut text = Vec::with_capacity(ROOM);
+    let mut text = Vec::with_capacity(INITIAL_CAPACITY);
     serde_json::to_writer(&mut text, entry)?;
     String::from_utf8(text).map_err(serde::ser::Error::custom)
 }

@@ -1,5 +1,4 @@
-//! The domain of Planwright, pure and synchronous. Nothing here reads a clock, makes up an id or touches the world:
-//! time and ids come in as arguments, decisions go out as events.
+//! The domain of Planwright, pure and synchronous: time and ids come in as arguments, decisions go out as events.
 //!
 //! - [`session`], [`mode`], [`actor`]: who talks, and whether plan work is on
 //! - [`plan`]: the plan, its life cycle, content, approval and execution
@@ -36,6 +35,8 @@
 //! - `replay`: a turn or a whole session, put together from the journal
 //! - `turn`: the turn as a state machine: what was said and done goes in, what is to be done next comes out
 //! - `wire`: how events are written in the journal: `{"type":"step_begun","plan":"…","execution":"…","step":"s1"}`
+//!
+//! Never in it: a clock, a random id, I/O, async, an environment variable.
 
 pub mod actor;
 pub mod agents;

@@ -140,7 +140,7 @@ impl Drop for SessionWatch {
 
 /// An item that a follower reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Followed {
+pub enum FeedItem {
     Entry(Box<Entry>),
     /// The session was deleted. A session that is opened again under its key is another one.
     Gone,
@@ -168,10 +168,10 @@ impl Follower {
     }
 
     /// Waits for the next entry. Dropping the future loses no entry.
-    pub async fn next(&mut self) -> LedgerResult<Followed> {
+    pub async fn next(&mut self) -> LedgerResult<FeedItem> {
         loop {
             if let Some(entry) = self.read.pop_front() {
-                return Ok(Followed::Entry(Box::new(entry)));
+                return Ok(FeedItem::Entry(Box::new(entry)));
             }
             if !self.behind {
                 self.watch.changed().await;
@@ -181,7 +181,7 @@ impl Follower {
             let sealed = self.ledger().journal(self.session(), self.head.seq, self.page).await?;
             if sealed.is_empty() {
                 if self.is_gone().await? {
-                    return Ok(Followed::Gone);
+                    return Ok(FeedItem::Gone);
                 }
                 self.behind = false;
                 continue;
@@ -196,7 +196,7 @@ impl Follower {
                 bytes += sealed.body.len();
                 match head.check(self.session(), sealed) {
                     Ok(entry) => read.push_back(entry),
-                    Err(_) if self.is_gone().await? => return Ok(Followed::Gone),
+                    Err(_) if self.is_gone().await? => return Ok(FeedItem::Gone),
                     Err(damage) => {
                         let what = format!("the journal of session {}", self.session());
                         return Err(LedgerError::damaged(what, damage));

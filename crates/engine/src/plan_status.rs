@@ -11,9 +11,9 @@ use crate::clock::{ago, between, lasted};
 use crate::step_counts::StepCounts;
 
 /// The number of steps of one kind that are listed.
-const TOLD: usize = 5;
+const MAX_LISTED: usize = 5;
 /// The characters of a step or its note that are shown.
-const ROOM: usize = 240;
+const MAX_CHARACTERS: usize = 240;
 
 /// The line of the plan, and a list about its execution at this moment.
 pub fn plan_status(plan: &Plan, now: Timestamp) -> String {
@@ -36,8 +36,8 @@ pub fn plan_status(plan: &Plan, now: Timestamp) -> String {
     });
     for (status, tell) in KINDS {
         let with = || (1..).zip(&execution.steps).filter(|(_, state)| state.status == status);
-        text.extend(with().take(TOLD).map(|(position, state)| format!("\n- {}", tell(position, state, now))));
-        let more = with().skip(TOLD).count();
+        text.extend(with().take(MAX_LISTED).map(|(position, state)| format!("\n- {}", tell(position, state, now))));
+        let more = with().skip(MAX_LISTED).count();
         if more > 0 {
             text.push_str(&format!("\n- and {more} more of them"));
         }
@@ -136,7 +136,7 @@ pub fn plan_line(plan: &Plan) -> String {
 
 /// The beginning of a text, in one line that no Markdown of its own disturbs.
 fn short(text: &str) -> String {
-    match text.trim().char_indices().nth(ROOM) {
+    match text.trim().char_indices().nth(MAX_CHARACTERS) {
         Some((end, _)) => format!("{}…", one_line(text.trim()[..end].trim_end())),
         None => one_line(text.trim()),
     }

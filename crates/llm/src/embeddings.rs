@@ -13,7 +13,7 @@ use crate::choose::{ChooseError, ModelChoice, Provider, ProviderSettings};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest piece of an error that is shown.
-const SHOWN: usize = 300;
+const MAX_ERROR_CHARACTERS: usize = 300;
 
 #[derive(Debug)]
 struct OpenAiEmbeddings {
@@ -70,7 +70,7 @@ impl EmbeddingModel for OpenAiEmbeddings {
             // The text of a refused key may repeat a part of it.
             let shown: String = match kind {
                 ModelErrorKind::NotAllowed => "the key is not accepted".to_owned(),
-                _ => body.chars().take(SHOWN).collect(),
+                _ => body.chars().take(MAX_ERROR_CHARACTERS).collect(),
             };
             return Err(ModelError::new(kind, format!("HTTP {status}: {shown}")));
         }

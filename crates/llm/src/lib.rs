@@ -8,6 +8,8 @@
 //! - [`rehearsal`]: the built-in model, offline and deterministic, for trying out every style of plan
 //! - [`scripted`]: a model for tests that replies by script and records every request
 //! - `text_pieces`: text in small pieces, for models that have all of it at once
+//!
+//! Never in it: policy. Which tools a model has, and what its reply leads to, is decided in `core` and the agent.
 
 pub mod choose;
 mod connect;

@@ -11,14 +11,14 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::{sleep, timeout};
 
 use crate::channels::{ChannelError, Notification, NotifiedEvent};
-use crate::notice::{Found, Notice, NoticeKind, Subject, find};
+use crate::notice::{FoundNotice, Notice, NoticeKind, Subject, find};
 use crate::notifier::{Shared, StoredNotification};
 use crate::options::NotifyTarget;
 
-const TAKEN: SignedDuration = SignedDuration::from_secs(120);
+const CLAIM_DURATION: SignedDuration = SignedDuration::from_secs(120);
 /// How often the outbox is looked at.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-const AT_ONCE: u32 = 50;
+const BATCH_SIZE: u32 = 50;
 /// A notification that could not be sent for so long is given up.
 const DELIVERY_TIMEOUT: SignedDuration = SignedDuration::from_hours(24);
 /// The pauses between the attempts of a notification.
@@ -45,13 +45,13 @@ pub(crate) async fn send_due(shared: &Shared, target: NotifyTarget) -> LedgerRes
         channel: target.channel(),
         owner: shared.options.owner.clone(),
         now,
-        until: now.checked_add(TAKEN).unwrap_or(now),
-        limit: AT_ONCE,
+        until: now.checked_add(CLAIM_DURATION).unwrap_or(now),
+        limit: BATCH_SIZE,
         order: TakeOrder::Any,
     };
     let messages = shared.ledger.take_messages(&take).await?;
     let count = messages.len();
-    let mut by_address: BTreeMap<String, Vec<(OutboxMessage, StoredNotification, Found)>> = BTreeMap::new();
+    let mut by_address: BTreeMap<String, Vec<(OutboxMessage, StoredNotification, FoundNotice)>> = BTreeMap::new();
     for message in messages {
         let Ok(stored) = serde_json::from_str::<StoredNotification>(&message.body) else {
             settle(shared, &message, Delivery::Failed { why: "the notification cannot be read".to_owned() }).await?;
@@ -72,8 +72,8 @@ pub(crate) async fn send_due(shared: &Shared, target: NotifyTarget) -> LedgerRes
 }
 
 /// The notice as it is now. `None` if it is decided.
-async fn current(shared: &Shared, notice: &Notice) -> LedgerResult<Option<Found>> {
-    let nothing = Found { notice: notice.clone(), subject: Subject::None };
+async fn current(shared: &Shared, notice: &Notice) -> LedgerResult<Option<FoundNotice>> {
+    let nothing = FoundNotice { notice: notice.clone(), subject: Subject::None };
     match notice.kind {
         NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage => return Ok(Some(nothing)),
         NoticeKind::Waits | NoticeKind::Budget => {}
@@ -87,7 +87,7 @@ async fn send(
     shared: &Shared,
     target: NotifyTarget,
     address: &str,
-    messages: &[(OutboxMessage, StoredNotification, Found)],
+    messages: &[(OutboxMessage, StoredNotification, FoundNotice)],
 ) -> LedgerResult<Result<(), ChannelError>> {
     match target {
         NotifyTarget::Telegram => send_cards(shared, address, messages).await.map(Ok),
@@ -105,7 +105,7 @@ async fn send(
 async fn send_cards(
     shared: &Shared,
     address: &str,
-    messages: &[(OutboxMessage, StoredNotification, Found)],
+    messages: &[(OutboxMessage, StoredNotification, FoundNotice)],
 ) -> LedgerResult<()> {
     let (Some(cards), Ok(user)) = (&shared.telegram, address.parse::<i64>()) else {
         return Err(LedgerError::Internal("a notification has no address".to_owned()));
@@ -124,7 +124,7 @@ async fn send_cards(
     Ok(())
 }
 
-fn notification(shared: &Shared, messages: &[(OutboxMessage, StoredNotification, Found)]) -> Notification {
+fn notification(shared: &Shared, messages: &[(OutboxMessage, StoredNotification, FoundNotice)]) -> Notification {
     let mut hash = Sha256::new();
     for (message, _, _) in messages {
         hash.update(message.id.as_bytes());

@@ -10,6 +10,8 @@
 //!
 //! Every server looks at every change. A message has an id that is made from what it tells, so that it is stored once. One server takes
 //! it from the outbox and sends it.
+//!
+//! Never in it: policy. It reads what waits for people and changes no session.
 
 pub mod channels;
 mod deliver;

@@ -14,7 +14,7 @@ use planwright_engine::ledger::{Ledger, LedgerResult};
 use serde::{Deserialize, Serialize};
 
 /// The newest plans of a session that are looked at.
-const PLANS: u32 = 16;
+const MAX_PLANS: u32 = 16;
 const TITLE: usize = 120;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ pub struct Notice {
 
 /// A notice, and what a card is made of.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FoundNotice {
     pub notice: Notice,
     pub subject: Subject,
 }
@@ -74,14 +74,14 @@ pub enum Subject {
 }
 
 /// What is to be told about a session now. Work that ended before `since` is not told.
-pub async fn find(ledger: &dyn Ledger, session: &SessionIdentity, since: Timestamp) -> LedgerResult<Vec<Found>> {
+pub async fn find(ledger: &dyn Ledger, session: &SessionIdentity, since: Timestamp) -> LedgerResult<Vec<FoundNotice>> {
     let Some(stored) = ledger.session(session).await? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     if let Some(waiting) = waiting_ask(&stored.session) {
         found.push(of_ask(waiting));
     }
     found.extend(waiting_runs(&stored.session).iter().map(of_run));
-    let page = ledger.plans(session, None, PLANS).await?;
+    let page = ledger.plans(session, None, MAX_PLANS).await?;
     found.extend(page.damaged.iter().map(|row| of_damage(session, &row.what, stored.last_active)));
     for summary in &page.items {
         let is_told = match summary.status {
@@ -104,7 +104,7 @@ pub async fn find(ledger: &dyn Ledger, session: &SessionIdentity, since: Timesta
     Ok(found)
 }
 
-fn of_ask(waiting: WaitingAsk) -> Found {
+fn of_ask(waiting: WaitingAsk) -> FoundNotice {
     let ask = &waiting.ask;
     let what = match &ask.subject {
         AskSubject::Permission(_) => "The agent asks for permission",
@@ -123,10 +123,10 @@ fn of_ask(waiting: WaitingAsk) -> Found {
         since: ask.asked_at,
         path: format!("/?item={}", ask.id),
     };
-    Found { notice, subject: Subject::Ask(Box::new(waiting)) }
+    FoundNotice { notice, subject: Subject::Ask(Box::new(waiting)) }
 }
 
-fn of_run(waiting: &WaitingRun) -> Found {
+fn of_run(waiting: &WaitingRun) -> FoundNotice {
     let WaitingRun { session, run, task, since } = waiting;
     let (kind, what) = match &run.state {
         RunState::Paused { reason: RunPause::Budget { .. }, .. } => (NoticeKind::Budget, "is at a limit"),
@@ -143,10 +143,10 @@ fn of_run(waiting: &WaitingRun) -> Found {
         since: *since,
         path: format!("/?item={}", run.id()),
     };
-    Found { notice, subject: Subject::None }
+    FoundNotice { notice, subject: Subject::None }
 }
 
-fn of_plan(plan: &Arc<Plan>) -> Option<Found> {
+fn of_plan(plan: &Arc<Plan>) -> Option<FoundNotice> {
     let micros = plan.updated_at.as_microsecond();
     let (id, kind, what) = match (plan.status, plan.waiting_for()) {
         (_, Some(WaitingFor::Approval)) => {
@@ -189,10 +189,10 @@ fn of_plan(plan: &Arc<Plan>) -> Option<Found> {
         since: plan.updated_at,
         path: format!("/p/{}", plan.id),
     };
-    Some(Found { notice, subject: Subject::Plan(Arc::clone(plan)) })
+    Some(FoundNotice { notice, subject: Subject::Plan(Arc::clone(plan)) })
 }
 
-fn of_damage(session: &SessionIdentity, what: &str, since: Timestamp) -> Found {
+fn of_damage(session: &SessionIdentity, what: &str, since: Timestamp) -> FoundNotice {
     let notice = Notice {
         id: format!("damage-{session}-{what}"),
         kind: NoticeKind::Damage,
@@ -202,7 +202,7 @@ fn of_damage(session: &SessionIdentity, what: &str, since: Timestamp) -> Found {
         since,
         path: "/".to_owned(),
     };
-    Found { notice, subject: Subject::None }
+    FoundNotice { notice, subject: Subject::None }
 }
 
 fn short(text: &str) -> String {

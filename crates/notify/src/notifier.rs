@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::channels::{Desktop, Email, NotifyChannel, Webhook};
 use crate::deliver;
-use crate::notice::{Found, Notice, NoticeKind, find};
+use crate::notice::{FoundNotice, Notice, NoticeKind, find};
 use crate::options::{NotifyOptions, NotifyTarget};
 
 /// Changes that come closer together are looked at once.
@@ -31,7 +31,7 @@ const OVERLAP: SignedDuration = SignedDuration::from_mins(10);
 const MARK_KEY: &str = "notify/since";
 const PAGE: u32 = 200;
 /// Ids of messages that this process stored, so that it does not store them with every change.
-const KNOWN: usize = 10_000;
+const MAX_KNOWN_IDS: usize = 10_000;
 
 /// A notifier that is set up and does not run yet. Clones share everything.
 #[derive(Debug, Clone)]
@@ -230,7 +230,7 @@ async fn look_everywhere(shared: &Shared, since: Timestamp) -> LedgerResult<()> 
 async fn look(shared: &Shared, session: &SessionIdentity, since: Timestamp) -> LedgerResult<()> {
     let found = find(shared.ledger.as_ref(), session, since).await?;
     let mut messages = Vec::new();
-    for Found { notice, .. } in found {
+    for FoundNotice { notice, .. } in found {
         if shared.options.events.contains(&notice.kind) {
             add(shared, notice, &mut messages)?;
         }
@@ -244,7 +244,7 @@ async fn look(shared: &Shared, session: &SessionIdentity, since: Timestamp) -> L
     }
     shared.ledger.put_messages(&messages, shared.engine.now()).await?;
     let mut known = shared.known.lock().unwrap_or_else(PoisonError::into_inner);
-    if known.len() > KNOWN {
+    if known.len() > MAX_KNOWN_IDS {
         known.clear();
     }
     known.extend(messages.into_iter().map(|message| message.id));

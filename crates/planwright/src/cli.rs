@@ -151,7 +151,7 @@ pub(crate) enum CliCommand {
     Sessions(SessionsArgs),
     /// Look at what a session remembers, and save, forget or promote it
     Memory(MemoryArgs),
-    /// Let the agent work by itself: start, end and look at runs
+    /// Let the agent work by itself: start and end runs, and look at them
     #[command(after_help = auto::AUTO)]
     Auto(AutoArgs),
     /// Set goals of a session, and change them
@@ -160,13 +160,13 @@ pub(crate) enum CliCommand {
     Task(TaskArgs),
     /// Have something done at set times
     Schedule(ScheduleArgs),
-    /// What was done by itself and when
+    /// Show what the agent did by itself and when, or add an entry
     Diary(DiaryArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout
     Mcp(McpArgs),
     /// Put Planwright into the configuration of a client, such as Claude Code
     Install(InstallArgs),
-    /// Take it out again
+    /// Remove Planwright from the configuration of a client
     Uninstall(InstallArgs),
     /// What the hooks of clients call
     #[command(hide = true)]

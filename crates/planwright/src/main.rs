@@ -21,6 +21,8 @@
 //!   answer `always` adds one
 //! - `sandbox`: the sandbox of the agent's commands, as the settings describe it
 //! - `signals`: Ctrl+C, and the wish of the system that the program ends
+//!
+//! Never in it: logic. A rule belongs in `core`, a use case in the engine or the agent.
 
 mod approver;
 mod backup;

@@ -106,9 +106,7 @@ pub(crate) fn client_at(peer: SocketAddr) -> Result<AgentClient, HiddenProgram> 
     let (end, own) = (ProcessTree::at_connection(peer), ProcessTree::read(std::process::id()));
     match end {
         ConnectionEnd::Hidden => Err(HiddenProgram),
-        ConnectionEnd::Elsewhere => {
-            Ok(unknown_client(own.as_ref(), "a program on another machine, or of another user"))
-        }
+        ConnectionEnd::Foreign => Ok(unknown_client(own.as_ref(), "a program on another machine, or of another user")),
         ConnectionEnd::Process(pid) => {
             let tree = ProcessTree::read(pid).ok_or(HiddenProgram)?;
             let chain = tree.chain(pid).ok_or(HiddenProgram)?;

@@ -33,10 +33,10 @@ pub(crate) async fn probe(listen: SocketAddr, path: &str) -> Probe {
     }
 }
 
-/// Whether a server of Planwright answers at the address, as far as a moment tells.
+/// Whether a server of Planwright answers at the address within a third of a second.
 pub(crate) async fn answers(listen: SocketAddr) -> bool {
-    const MOMENT: Duration = Duration::from_millis(300);
-    let found = timeout(MOMENT, probe(listen, "/api/sessions")).await;
+    const CONNECT_TIMEOUT: Duration = Duration::from_millis(300);
+    let found = timeout(CONNECT_TIMEOUT, probe(listen, "/api/sessions")).await;
     matches!(found, Ok(Probe::Answered { ours: true, .. }))
 }
 

@@ -22,6 +22,8 @@
 //! Every command has a supervisor process. It ends the whole process tree of the command when the command ends, when
 //! the [`RunningCommand`] is dropped, and when this process dies: the supervisor holds one end of a pipe whose other
 //! end only this process has.
+//!
+//! Never in it: policy, plans. Whether a command may run, and at which level, is decided before this crate is called.
 
 mod capture;
 mod command;

@@ -18,6 +18,8 @@
 //! - `sqlite`: one file, one writer thread that commits many callers' work at once
 //! - `postgres`: any number of machines on one database
 //! - `location`: where the data is, as people write it
+//!
+//! Never in it: policy. What a command leads to is decided in `core`; the store loads, applies and writes it.
 
 mod apply_command;
 mod approvals;

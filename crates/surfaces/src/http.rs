@@ -40,6 +40,6 @@ pub use api::{description, rest};
 pub use health::HealthSource;
 pub use metrics::LOG_LINES_LOST;
 pub use server::{Server, ServerError, ServerLimits, ServerOptions};
-pub use token::{Kept, Token, TokenError};
+pub use token::{LoadedToken, Token, TokenError};
 pub use webhook::UpdateReceiver;
 pub use ws::WebSocketLimits;

@@ -4,6 +4,9 @@
 //! - [`mcp`]: the plan tools for an existing agent, over standard input and output
 //! - [`private_file`]: files that only their owner may read
 //! - [`wire`]: plans and sessions as JSON
+//!
+//! Never in it: policy. Who may decide, and what a plan allows, is decided in `core`, behind the services of the engine
+//! and the agent.
 
 pub mod http;
 pub mod mcp;

@@ -8,7 +8,7 @@ use crate::markdown::FormattedText;
 use crate::update::{Chat, Person, Update, UpdateContent};
 
 /// How many strangers are remembered, so that each gets one line.
-const STRANGERS: usize = 1_000;
+const MAX_STRANGERS: usize = 1_000;
 const PRIVATE: &str = "This bot is private.";
 
 /// Whether a person may use the bot where they wrote.
@@ -45,7 +45,7 @@ impl Strangers {
         tracing::info!(event = "telegram_refused", "a person who is not allowed wrote to the bot");
         let is_new = {
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            told.len() < STRANGERS && told.insert(person.id)
+            told.len() < MAX_STRANGERS && told.insert(person.id)
         };
         let api = context.api.clone();
         match &update.content {

@@ -32,7 +32,7 @@ use crate::{incoming_files, press, records};
 
 /// A longer reply is attached as a file.
 const MAX_PARTS: usize = 4;
-const TRIES: u32 = 20;
+const MAX_ATTEMPTS: u32 = 20;
 /// The pauses while the store does not take the end of an update.
 const STORE_BACKOFF: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(30));
 /// The pauses while an input cannot be worked on.
@@ -46,14 +46,14 @@ const EDITED: &str = "Edited messages are not read. Send a new message.";
 const NOT_READ: &str = "Only text, documents and photos are read.";
 
 /// An update whose work is under way.
-pub(crate) struct Begun {
+pub(crate) struct StartedUpdate {
     /// Ends when the update is finished.
     pub(crate) work: BoxFuture<'static, ()>,
     /// Whether the chat may be in another session afterwards.
     pub(crate) moves_chat: bool,
 }
 
-impl Begun {
+impl StartedUpdate {
     pub(crate) fn new(work: impl Future<Output = ()> + Send + 'static) -> Self {
         Self { work: work.boxed(), moves_chat: false }
     }
@@ -75,7 +75,7 @@ pub(crate) struct Addressee {
 
 /// What is sent besides the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Extra {
+enum FollowUp {
     None,
     Sessions,
     Undelivered,
@@ -91,7 +91,7 @@ impl UpdateHandler {
         self: &Arc<Self>,
         update: &Update,
         session: Option<SessionIdentity>,
-    ) -> LedgerResult<Begun> {
+    ) -> LedgerResult<StartedUpdate> {
         let id = update.id;
         // The list may have changed since the update was stored.
         let is_allowed = update
@@ -115,7 +115,7 @@ impl UpdateHandler {
     }
 
     /// Ends an update that could not be carried out.
-    pub(crate) fn failed(self: &Arc<Self>, update: &Update, error: &LedgerError) -> Begun {
+    pub(crate) fn failed(self: &Arc<Self>, update: &Update, error: &LedgerError) -> StartedUpdate {
         let text = format!("This could not be done: {error}");
         let answered = update.sender().and_then(|(person, chat)| {
             let to = Addressee { update: update.id, chat: chat?.id, person: person.clone() };
@@ -129,7 +129,7 @@ impl UpdateHandler {
         update: i64,
         message: &IncomingMessage,
         session: Option<SessionIdentity>,
-    ) -> LedgerResult<Begun> {
+    ) -> LedgerResult<StartedUpdate> {
         let to = Addressee { update, chat: message.chat.id, person: message.from.clone() };
         let text = self.without_name(message.text.as_deref().unwrap_or_default());
         if text.trim().is_empty() && message.attachment.is_none() {
@@ -146,24 +146,24 @@ impl UpdateHandler {
             Some(attachment) => match incoming_files::receive(&self.context, &location.session, attachment).await? {
                 Ok(path) => {
                     let gap = if text.trim().is_empty() { "" } else { "\n\n" };
-                    (Input::Message(format!("{text}{gap}[The person sent the file `{path}`.]")), Extra::None)
+                    (Input::Message(format!("{text}{gap}[The person sent the file `{path}`.]")), FollowUp::None)
                 }
                 Err(message) => return self.answering(&to, &message),
             },
-            None if text.trim() == "/switch" => (Input::Command(SlashCommand::Sessions), Extra::Sessions),
+            None if text.trim() == "/switch" => (Input::Command(SlashCommand::Sessions), FollowUp::Sessions),
             None => {
                 let input = Input::typed(&text);
                 let extra = match &input {
-                    Input::Command(SlashCommand::Sessions) => Extra::Sessions,
-                    Input::Command(SlashCommand::Status) => Extra::Undelivered,
-                    _ => Extra::None,
+                    Input::Command(SlashCommand::Sessions) => FollowUp::Sessions,
+                    Input::Command(SlashCommand::Status) => FollowUp::Undelivered,
+                    _ => FollowUp::None,
                 };
                 (input, extra)
             }
         };
         let moves_chat = matches!(input, Input::Command(SlashCommand::New | SlashCommand::Switch { .. }));
         let work = ConversationWork { to, location, input, extra, about: None, links: LinkStyle::Hidden };
-        Ok(Begun { moves_chat, ..self.submit(work) })
+        Ok(StartedUpdate { moves_chat, ..self.submit(work) })
     }
 
     /// A reply to "What should be changed?" asks for changes of that plan.
@@ -172,7 +172,7 @@ impl UpdateHandler {
         to: &Addressee,
         message: &IncomingMessage,
         text: &str,
-    ) -> LedgerResult<Option<Begun>> {
+    ) -> LedgerResult<Option<StartedUpdate>> {
         let Some(reply_to) = message.reply_to else { return Ok(None) };
         let key = prompt_key(&self.context, to.chat, reply_to);
         let prompt = records::read::<ChangesPrompt>(self.context.ledger.as_ref(), &key).await?;
@@ -186,7 +186,7 @@ impl UpdateHandler {
             to: to.clone(),
             location,
             input,
-            extra: Extra::None,
+            extra: FollowUp::None,
             about: None,
             links: LinkStyle::Hidden,
         };
@@ -248,16 +248,16 @@ impl UpdateHandler {
     }
 
     /// Finishes an update with one line.
-    pub(crate) fn answering(self: &Arc<Self>, to: &Addressee, text: &str) -> LedgerResult<Begun> {
+    pub(crate) fn answering(self: &Arc<Self>, to: &Addressee, text: &str) -> LedgerResult<StartedUpdate> {
         let text = FormattedText::markdown(text, LinkStyle::Hidden);
         let message = OutgoingMessage::text(to.chat, text, None);
         let stored = self.context.stored(self.context.message_id(to.update, "0"), &message)?;
         Ok(self.finishing(to.update, vec![stored]))
     }
 
-    pub(crate) fn finishing(self: &Arc<Self>, update: i64, messages: Vec<NewMessage>) -> Begun {
+    pub(crate) fn finishing(self: &Arc<Self>, update: i64, messages: Vec<NewMessage>) -> StartedUpdate {
         let handler = Arc::clone(self);
-        Begun::new(async move { handler.finish(update, &messages).await })
+        StartedUpdate::new(async move { handler.finish(update, &messages).await })
     }
 
     /// Stores the end of an update with its messages. It is tried until the store takes it or the process stops.
@@ -273,10 +273,10 @@ impl UpdateHandler {
     }
 
     /// Gives an input to the agent, which has it in its queue when this returns.
-    pub(crate) fn submit(self: &Arc<Self>, work: ConversationWork) -> Begun {
+    pub(crate) fn submit(self: &Arc<Self>, work: ConversationWork) -> StartedUpdate {
         let stream = self.stream(&work);
         let handler = Arc::clone(self);
-        Begun::new(async move { handler.follow(work, stream).await })
+        StartedUpdate::new(async move { handler.follow(work, stream).await })
     }
 
     fn stream(&self, work: &ConversationWork) -> ProgressStream {
@@ -293,7 +293,7 @@ impl UpdateHandler {
             let again = match &outcome {
                 // The next process continues it under the same name.
                 Err(_) if context.shutdown.is_cancelled() => return,
-                Err(error) => is_transient(error) && backoff.failures() < TRIES,
+                Err(error) => is_transient(error) && backoff.failures() < MAX_ATTEMPTS,
                 Ok(_) => false,
             };
             if !again {
@@ -303,7 +303,7 @@ impl UpdateHandler {
                         let _ = context.ledger.remove_keyed_record(&live_key(context, work.to.update)).await;
                         return;
                     }
-                    Err(error) if backoff.failures() >= TRIES => {
+                    Err(error) if backoff.failures() >= MAX_ATTEMPTS => {
                         tracing::error!(event = "telegram_answer_lost", update = work.to.update, %error);
                         return;
                     }
@@ -382,9 +382,9 @@ impl UpdateHandler {
             }
         }
         match work.extra {
-            Extra::None => {}
-            Extra::Sessions => self.add_sessions(to, &mut messages).await?,
-            Extra::Undelivered => messages.extend(self.undelivered(to).await?),
+            FollowUp::None => {}
+            FollowUp::Sessions => self.add_sessions(to, &mut messages).await?,
+            FollowUp::Undelivered => messages.extend(self.undelivered(to).await?),
         }
         if let (Some(live), Some(first)) = (live, messages.first_mut()) {
             first.replaces = Some(live);
@@ -468,7 +468,7 @@ pub(crate) struct ConversationWork {
     to: Addressee,
     location: ChatLocation,
     input: Input,
-    extra: Extra,
+    extra: FollowUp,
     /// The plan that a button is about.
     about: Option<ButtonPlan>,
     links: LinkStyle,
@@ -476,7 +476,7 @@ pub(crate) struct ConversationWork {
 
 impl ConversationWork {
     pub(crate) fn new(to: Addressee, location: ChatLocation, input: Input, about: Option<ButtonPlan>) -> Self {
-        Self { to, location, input, extra: Extra::None, about, links: LinkStyle::Hidden }
+        Self { to, location, input, extra: FollowUp::None, about, links: LinkStyle::Hidden }
     }
 }
 

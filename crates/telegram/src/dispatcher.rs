@@ -12,15 +12,15 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::context::{BotContext, is_transient};
-use crate::conversation::{Begun, UpdateHandler};
+use crate::conversation::{StartedUpdate, UpdateHandler};
 use crate::update::{Update, UpdateContent};
 
 /// The pauses before an update that failed is tried again.
 const BACKOFF: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(30));
 /// How often an update is tried that fails for a reason which does not pass.
-const TRIES: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 /// How many finished updates are remembered.
-const FINISHED: usize = 1_000;
+const MAX_FINISHED: usize = 1_000;
 
 /// An update, and the session that it belongs to if that is decided.
 type Job = (Update, Option<SessionIdentity>);
@@ -48,7 +48,7 @@ impl KnownUpdates {
     fn finished(&self, update: i64) {
         let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
         ids.1.push_back(update);
-        if ids.1.len() > FINISHED
+        if ids.1.len() > MAX_FINISHED
             && let Some(oldest) = ids.1.pop_front()
         {
             ids.0.remove(&oldest);
@@ -129,7 +129,7 @@ impl ChatTask {
                 Ok(begun) => return self.follow(update.id, begun),
                 Err(error) => {
                     tracing::warn!(event = "telegram_update_failed", update = update.id, %error);
-                    if !is_transient(&error) && backoff.failures() + 1 >= TRIES {
+                    if !is_transient(&error) && backoff.failures() + 1 >= MAX_ATTEMPTS {
                         return self.follow(update.id, self.handler.failed(&update, &error));
                     }
                 }
@@ -140,8 +140,8 @@ impl ChatTask {
         }
     }
 
-    fn follow(&self, update: i64, begun: Begun) -> Option<BoxFuture<'static, ()>> {
-        let Begun { work, moves_chat } = begun;
+    fn follow(&self, update: i64, begun: StartedUpdate) -> Option<BoxFuture<'static, ()>> {
+        let StartedUpdate { work, moves_chat } = begun;
         let known = self.known.clone();
         let work = async move {
             work.await;

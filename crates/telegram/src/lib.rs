@@ -23,6 +23,9 @@
 //! - `menu`: the menu of commands that Telegram shows
 //! - `options`: how the bot is set up
 //! - `webhook`: webhook mode
+//!
+//! Never in it: policy. A button or a message is a request like that of any other surface, and `core` decides whether
+//! it is allowed.
 
 mod access;
 pub mod api;

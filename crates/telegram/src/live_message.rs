@@ -12,9 +12,9 @@ use crate::markdown::{FormattedText, LinkStyle};
 use crate::records;
 
 /// The characters of the end that is shown of a long text.
-const SHOWN: usize = 3_000;
+const MAX_SHOWN_CHARACTERS: usize = 3_000;
 /// Telegram shows "typing" for five seconds.
-const TYPING: Duration = Duration::from_secs(4);
+const TYPING_INTERVAL: Duration = Duration::from_secs(4);
 const LINES: usize = 8;
 /// Telegram shows a draft for 30 seconds.
 const DRAFT: Duration = Duration::from_secs(20);
@@ -104,7 +104,7 @@ impl<'a> LiveMessage<'a> {
         if self.wait_until.is_some_and(|until| Instant::now() < until) {
             return;
         }
-        if self.typing.is_none_or(|at| at.elapsed() >= TYPING) {
+        if self.typing.is_none_or(|at| at.elapsed() >= TYPING_INTERVAL) {
             self.typing = Some(Instant::now());
             let shown = self.context.api.show_typing(self.chat).await;
             self.note(shown.err());
@@ -175,7 +175,7 @@ impl<'a> LiveMessage<'a> {
             whole.push_str(&self.text);
         }
         let letters = whole.chars().count();
-        match letters.checked_sub(SHOWN) {
+        match letters.checked_sub(MAX_SHOWN_CHARACTERS) {
             Some(hidden) if hidden > 0 => format!("…{}", whole.chars().skip(hidden).collect::<String>()),
             Some(_) | None => whole,
         }

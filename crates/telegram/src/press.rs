@@ -14,7 +14,7 @@ use planwright_engine::ledger::LedgerResult;
 
 use crate::buttons::{self, ButtonAction, ButtonPlan, PressedAnswer, StoredButton};
 use crate::card;
-use crate::conversation::{Addressee, Begun, ConversationWork, UpdateHandler};
+use crate::conversation::{Addressee, ConversationWork, StartedUpdate, UpdateHandler};
 use crate::records;
 use crate::update::Press;
 
@@ -22,7 +22,7 @@ const UNKNOWN: &str = "This button is not valid any more.";
 const NOT_YOURS: &str = "This button is for another person.";
 const USED: &str = "This button was used already.";
 
-pub(crate) async fn begin(handler: &Arc<UpdateHandler>, update: i64, press: &Press) -> LedgerResult<Begun> {
+pub(crate) async fn begin(handler: &Arc<UpdateHandler>, update: i64, press: &Press) -> LedgerResult<StartedUpdate> {
     let action = match claim(handler, update, press).await? {
         Ok(action) => action,
         Err(text) => {
@@ -78,7 +78,7 @@ async fn carry_out(
     to: &Addressee,
     press: &Press,
     action: ButtonAction,
-) -> LedgerResult<Result<Begun, Refusal>> {
+) -> LedgerResult<Result<StartedUpdate, Refusal>> {
     let context = &handler.context;
     match action {
         ButtonAction::Approve { plan, skip } => {
@@ -143,7 +143,7 @@ async fn about_plan(
     to: &Addressee,
     plan: ButtonPlan,
     input: impl FnOnce(PlanId, Digest) -> Input,
-) -> LedgerResult<Result<Begun, Refusal>> {
+) -> LedgerResult<Result<StartedUpdate, Refusal>> {
     let (Ok(id), Ok(digest)) = (PlanId::new(plan.id.clone()), plan.digest.parse::<Digest>()) else {
         return Ok(Err(damaged()));
     };
@@ -155,10 +155,10 @@ async fn move_chat(
     handler: &Arc<UpdateHandler>,
     to: &Addressee,
     command: SlashCommand,
-) -> LedgerResult<Result<Begun, Refusal>> {
+) -> LedgerResult<Result<StartedUpdate, Refusal>> {
     let location = handler.location(to, None).await?;
     let begun = handler.submit(ConversationWork::new(to.clone(), location, Input::Command(command), None));
-    Ok(Ok(Begun { moves_chat: true, ..begun }))
+    Ok(Ok(StartedUpdate { moves_chat: true, ..begun }))
 }
 
 fn damaged() -> Refusal {

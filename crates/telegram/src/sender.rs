@@ -17,10 +17,10 @@ use crate::message::{Content, Markup, OutgoingMessage};
 use crate::records;
 
 /// After this time another process sends the messages of one that died.
-const TAKEN: SignedDuration = SignedDuration::from_secs(45);
+const CLAIM_DURATION: SignedDuration = SignedDuration::from_secs(45);
 /// How often the outbox is looked at for messages of other processes and for those that are tried again.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-const AT_ONCE: u32 = 32;
+const BATCH_SIZE: u32 = 32;
 /// The pauses between the attempts of a message.
 const BACKOFF: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_secs(256));
 /// A message that could not be sent for so long is given up.
@@ -69,8 +69,8 @@ pub(crate) async fn send_due(context: &BotContext) -> LedgerResult<usize> {
         channel: CHANNEL.to_owned(),
         owner: context.options.owner.clone(),
         now,
-        until: now.checked_add(TAKEN).unwrap_or(now),
-        limit: AT_ONCE,
+        until: now.checked_add(CLAIM_DURATION).unwrap_or(now),
+        limit: BATCH_SIZE,
         order: TakeOrder::OneOfEachTarget,
     };
     let messages = context.ledger.take_messages(&take).await?;

@@ -31,9 +31,9 @@ pub async fn webhook(api_url: &str, token: &SecretString) -> Result<WebhookState
 pub async fn wait_for_sender(
     api_url: &str,
     token: &SecretString,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Option<FirstSender>, ApiError> {
-    let (api, until) = (BotApi::new(api_url, token)?, Instant::now() + patience);
+    let (api, until) = (BotApi::new(api_url, token)?, Instant::now() + timeout);
     while Instant::now() < until {
         let left = until.duration_since(Instant::now()).as_secs().clamp(1, 20);
         let updates = match api.get_updates(None, u32::try_from(left).unwrap_or(1)).await {

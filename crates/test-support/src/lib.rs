@@ -8,6 +8,8 @@
 //! - [`bot_api`]: a server that speaks the Bot API of Telegram
 //! - [`upstream`]: an upstream MCP server without a process
 //! - [`clock`]: the time and the ids of a test
+//!
+//! Never in it: anything that the program needs.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
 

@@ -13,9 +13,9 @@ use serde_json::Value;
 use tokio::sync::{broadcast, mpsc};
 
 /// Events that wait for their call. More are dropped.
-const WAITING: usize = 64;
+const CAPACITY: usize = 64;
 /// Progress of calls whose token is not known yet.
-const EARLY: usize = 64;
+const MAX_EARLY: usize = 64;
 /// The longest message of progress, in bytes.
 const MAX_MESSAGE: usize = 2_000;
 
@@ -57,7 +57,7 @@ impl CallRouter {
 
     /// The events of a call that is about to be made.
     pub(crate) fn begin(self: &Arc<Self>, client: Option<ClientKey>) -> (CallRoute, mpsc::Receiver<CallEvent>) {
-        let (events, receiver) = mpsc::channel(WAITING);
+        let (events, receiver) = mpsc::channel(CAPACITY);
         let mut routes = self.lock();
         routes.next += 1;
         let number = routes.next;
@@ -95,7 +95,7 @@ impl CallRouter {
             Some(route) => drop(route.events.try_send(CallEvent::Progress(progress))),
             None => {
                 routes.early.push_back((progress_token, progress));
-                if routes.early.len() > EARLY {
+                if routes.early.len() > MAX_EARLY {
                     routes.early.pop_front();
                 }
             }

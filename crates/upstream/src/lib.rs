@@ -15,6 +15,9 @@
 //! - `upstream_client`: every configured server
 //!
 //! A server that dies, hangs, floods or sends nonsense fails its own calls. Each failure has its own words.
+//!
+//! Never in it: policy, pins. What people accepted of a server's tools is in the store, and the agent compares it with
+//! the offer.
 
 mod call_result;
 mod call_router;

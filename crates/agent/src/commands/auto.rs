@@ -25,7 +25,7 @@ use crate::session::work::{InputContext, Running};
 /// How many entries of the diary are shown.
 const DIARY: usize = 20;
 /// How many runs that are over are shown.
-const ENDED: usize = 5;
+const MAX_ENDED_RUNS: usize = 5;
 
 #[derive(Debug, Clone)]
 pub(crate) struct AutoCommands {
@@ -147,7 +147,7 @@ impl AutoCommands {
         let state = self.runs.state(session).await?;
         let now = self.agent.engine().now();
         let open: Vec<_> = state.open_runs().collect();
-        let over = state.runs.iter().rev().filter(|run| !run.is_open()).take(ENDED);
+        let over = state.runs.iter().rev().filter(|run| !run.is_open()).take(MAX_ENDED_RUNS);
         let lines: Vec<_> = open.iter().copied().chain(over).map(|run| run_line(&state, run, now)).collect();
         let head = match open.len() {
             0 => "No run is open in this session. `/auto on` starts one.".to_owned(),

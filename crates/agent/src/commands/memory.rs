@@ -14,8 +14,8 @@ use crate::session::outcome::Answer;
 use crate::session::work::InputContext;
 
 /// How many items a list shows.
-const LISTED: u32 = 20;
-const FOUND: usize = 10;
+const PAGE_SIZE: u32 = 20;
+const MAX_FOUND: usize = 10;
 
 #[derive(Debug, Clone)]
 pub(super) struct MemoryCommands {
@@ -33,7 +33,7 @@ impl MemoryCommands {
         let chain = ScopeChain::of_session(session);
         let reply = match command {
             MemorySubcommand::List => {
-                let found = memories.list(&chain, None, LISTED).await?;
+                let found = memories.list(&chain, None, PAGE_SIZE).await?;
                 let items: Vec<_> = found.items.into_iter().map(|placed| placed.item).collect();
                 let more = if found.next.is_some() { "\n\nOlder ones are found with `/memory search`." } else { "" };
                 match items.as_slice() {
@@ -42,7 +42,7 @@ impl MemoryCommands {
                 }
             }
             MemorySubcommand::Search { query } => {
-                let search = memories.search(&chain, &query, FOUND).await?;
+                let search = memories.search(&chain, &query, MAX_FOUND).await?;
                 let note = search.note.map(|note| format!("\n\n{note}")).unwrap_or_default();
                 let found = match search.found.as_slice() {
                     [] => format!("No memory here matches {}.", quoted(&query)),
@@ -52,7 +52,7 @@ impl MemoryCommands {
             }
             MemorySubcommand::Save { content } => {
                 let item = memories.save(session, by, NewMemory::by_person(content)).await?;
-                format!("Saved as `{}` in `{}`. `/memory undo` takes it back.", item.id.short(), item.scope)
+                format!("Saved as `{}` in `{}`. `/memory undo` undoes this.", item.id.short(), item.scope)
             }
             MemorySubcommand::Forget { memory } => {
                 let item = memories.find(&chain, &memory).await?;
@@ -63,10 +63,10 @@ impl MemoryCommands {
                 let item = memories.find(&chain, &memory).await?;
                 let copy = memories.promote(session, by, item.id).await?;
                 let (content, id) = (quoted(&copy.content), copy.id.short());
-                format!("Every session reads {content} now, as `{id}`. `/memory undo` takes that back.")
+                format!("Every session reads {content} now, as `{id}`. `/memory undo` undoes this.")
             }
             MemorySubcommand::Undo => match memories.undo(session, by).await?.event {
-                MemoryEvent::Forgotten { memory, .. } => format!("Memory `{}` is taken back.", memory.short()),
+                MemoryEvent::Forgotten { memory, .. } => format!("Memory `{}` is removed again.", memory.short()),
                 MemoryEvent::Restored { memory } => format!("Memory `{}` is back.", memory.short()),
                 // The request was carried out before, as another command.
                 event => {
@@ -88,7 +88,7 @@ impl MemoryCommands {
             MemorySubcommand::Accept { offer } => {
                 let offer = memories.find_offer(session, &offer).await?;
                 let item = memories.accept(session, by, offer).await?;
-                format!("Saved as `{}` in `{}`. `/memory undo` takes it back.", item.id.short(), item.scope)
+                format!("Saved as `{}` in `{}`. `/memory undo` undoes this.", item.id.short(), item.scope)
             }
             MemorySubcommand::Decline { offer } => {
                 let offer = memories.find_offer(session, &offer).await?;

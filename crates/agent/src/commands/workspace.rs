@@ -34,9 +34,9 @@ use crate::toolbox::ToolContext;
 use crate::toolbox::files::FileDiff;
 
 /// The bytes of diffs that a chat shows.
-const SHOWN: usize = 256 * 1024;
+const MAX_DIFF_BYTES: usize = 256 * 1024;
 /// The paths that an answer names of what commands changed.
-const NAMED: usize = 20;
+const MAX_NAMED_PATHS: usize = 20;
 
 #[derive(Debug, Clone)]
 pub(crate) struct WorkspaceCommands {
@@ -202,7 +202,7 @@ fn check_person(context: &InputContext) -> Result<(), Refusal> {
     match context.by().kind {
         ActorKind::Person => Ok(()),
         ActorKind::Agent | ActorKind::Policy | ActorKind::System => {
-            Err(Refusal::policy_denied("Only a person has changes undone."))
+            Err(Refusal::policy_denied("Only a person can undo changes."))
         }
     }
 }
@@ -241,7 +241,7 @@ fn changes_text(changes: &PlanChanges) -> String {
     let mut parts = Vec::new();
     parts.push(match changes.files.len() {
         0 if changes.undone.is_empty() => format!("{subject} changed no file."),
-        0 => format!("{subject} changed no file that was not put back."),
+        0 => format!("{subject} changed files, and all of them were put back."),
         count => format!("{subject} changed {} ({}).", files(count), lines_changed(&changes.files)),
     });
     if changes.step.is_none() && !changes.steps.is_empty() {
@@ -285,8 +285,8 @@ fn uncovered_text(uncovered: &ChangedPaths) -> String {
 }
 
 fn names(paths: &[String]) -> String {
-    let named: Vec<_> = paths.iter().take(NAMED).map(|path| quoted(path)).collect();
-    match paths.len().saturating_sub(NAMED) {
+    let named: Vec<_> = paths.iter().take(MAX_NAMED_PATHS).map(|path| quoted(path)).collect();
+    match paths.len().saturating_sub(MAX_NAMED_PATHS) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     }
@@ -296,7 +296,7 @@ fn names(paths: &[String]) -> String {
 fn shown_diff(files: &[FileDiff]) -> (String, usize) {
     let (mut text, mut left_out) = (String::new(), 0);
     for file in files {
-        let room = SHOWN.saturating_sub(text.len());
+        let room = MAX_DIFF_BYTES.saturating_sub(text.len());
         let file = file.clone().shortened(room);
         left_out += usize::from(file.truncated);
         text.push_str(&file.text);

@@ -20,9 +20,9 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// How many sessions one query takes. All that are due are taken in every pass, the longest due first.
 const PAGE: u32 = 128;
 /// How long a session that was taken is left to its process before another takes it.
-const TAKEN: Duration = Duration::from_secs(60);
+const CLAIM_DURATION: Duration = Duration::from_secs(60);
 /// How many sessions start their runs at once.
-const AT_ONCE: usize = 64;
+const MAX_CONCURRENT: usize = 64;
 
 /// Starts the runs of due schedules until it is told to stop.
 pub(crate) struct ScheduleLoop {
@@ -35,7 +35,7 @@ impl ScheduleLoop {
     }
 
     pub(crate) async fn run(self, stop: CancellationToken) {
-        let (tasks, room) = (TaskTracker::new(), Arc::new(Semaphore::new(AT_ONCE)));
+        let (tasks, room) = (TaskTracker::new(), Arc::new(Semaphore::new(MAX_CONCURRENT)));
         let mut ticks = tokio::time::interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -61,7 +61,7 @@ impl ScheduleLoop {
             if free == 0 || stop.is_cancelled() {
                 return Ok(());
             }
-            let due = engine.ledger().take_due(engine.now(), TAKEN, free).await?;
+            let due = engine.ledger().take_due(engine.now(), CLAIM_DURATION, free).await?;
             let count = due.len();
             for session in due {
                 let Ok(permit) = Arc::clone(room).acquire_owned().await else { return Ok(()) };

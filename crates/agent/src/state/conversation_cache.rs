@@ -15,11 +15,11 @@ const OVERHEAD: usize = 500;
 
 #[derive(Debug, Default)]
 pub(crate) struct ConversationCache {
-    kept: Mutex<Kept>,
+    kept: Mutex<CacheState>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CacheState {
     conversations: HashMap<SessionIdentity, CachedConversation>,
     tokens: usize,
 }
@@ -58,7 +58,7 @@ impl ConversationCache {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.tokens += cached.weight();
         if kept.tokens > MAX_TOKENS {
-            *kept = Kept { tokens: cached.weight(), ..Kept::default() };
+            *kept = CacheState { tokens: cached.weight(), ..CacheState::default() };
         }
         kept.conversations.insert(session.clone(), cached);
     }

@@ -20,7 +20,7 @@ use crate::catch_panic::catch_panic;
 use crate::session::progress::{Progress, ProgressSender};
 
 /// The tokens of the conversation that `/compact` keeps besides the summary.
-const KEPT_BY_HAND: u32 = 400;
+const MANUAL_COMPACTION_TOKENS: u32 = 400;
 /// The most tokens of a summary.
 const SUMMARY_TOKENS: u32 = 1_200;
 /// The time limit of a summary; after it rules make the summary.
@@ -93,7 +93,7 @@ impl RequestBuilder {
     ) -> LedgerResult<Option<Compaction>> {
         let frame = self.frame(snapshot, &Purpose::Answer).await?;
         // The last messages stay, if they are short.
-        let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(KEPT_BY_HAND)) else { return Ok(None) };
+        let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(MANUAL_COMPACTION_TOKENS)) else { return Ok(None) };
         progress.send(Progress::Compacting);
         Ok(Some(self.summarize(conversation, &cut, frame.room).await))
     }

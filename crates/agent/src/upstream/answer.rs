@@ -32,7 +32,7 @@ const MAX_PASSED_ON: usize = 4 * 1024 * 1024;
 
 /// The result of a call as a client of the gateway gets it: what the server sent, except for what is too large.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct PassedOnResult {
+pub struct PassthroughResult {
     /// Content blocks of the protocol.
     pub content: Vec<Value>,
     pub structured: Option<Value>,
@@ -49,12 +49,12 @@ pub(super) async fn of(shared: &Shared, context: ToolContext<'_>, result: Upstre
         | UpstreamContent::Unknown(_) => 0,
     };
     let has_short_text = result.content.iter().map(text_bytes).sum::<usize>() <= limit + 1;
-    let (mut texts, mut parts, mut passed_on) = (Vec::new(), Vec::new(), PassedOnResult::default());
+    let (mut texts, mut parts, mut passthrough) = (Vec::new(), Vec::new(), PassthroughResult::default());
     for (content, block) in result.content.into_iter().zip(result.blocks) {
         let (part, fits) = match content {
             UpstreamContent::Text(text) => {
                 texts.push(text);
-                passed_on.content.extend(Some(block).filter(|_| has_short_text));
+                passthrough.content.extend(Some(block).filter(|_| has_short_text));
                 continue;
             }
             UpstreamContent::Bytes { mime_type, uri, bytes } => {
@@ -75,18 +75,18 @@ pub(super) async fn of(shared: &Shared, context: ToolContext<'_>, result: Upstre
                 (writer.shorten("unknown", text, Some("application/json")).await, fits)
             }
         };
-        passed_on.content.push(if fits { block } else { text_block(part.to_string()) });
+        passthrough.content.push(if fits { block } else { text_block(part.to_string()) });
         parts.push(part);
     }
     writer.add_text(texts.join("\n"), result.structured.as_ref()).await;
     if !has_short_text && writer.value.get("text").is_some() {
-        passed_on.content.insert(0, text_block(writer.value.to_string()));
+        passthrough.content.insert(0, text_block(writer.value.to_string()));
     }
     if let Some(structured) = result.structured {
-        passed_on.structured = Some(structured.clone()).filter(|structured| structured.to_string().len() <= limit);
+        passthrough.structured = Some(structured.clone()).filter(|structured| structured.to_string().len() <= limit);
         writer.add_structured(structured).await;
-        if passed_on.structured.is_none() {
-            passed_on.content.push(text_block(writer.value["structured"].to_string()));
+        if passthrough.structured.is_none() {
+            passthrough.content.push(text_block(writer.value["structured"].to_string()));
         }
     }
     let mut value = writer.value;
@@ -97,8 +97,8 @@ pub(super) async fn of(shared: &Shared, context: ToolContext<'_>, result: Upstre
         let reason = value.get("text").and_then(Value::as_str).unwrap_or("It gave no reason.").trim();
         format!("The tool failed: {reason}")
     });
-    let passed_on = context.call_events().map(|_| passed_on);
-    ToolAnswer { failure, passed_on, ..ToolAnswer::from(value) }
+    let passthrough = context.call_events().map(|_| passthrough);
+    ToolAnswer { failure, passthrough, ..ToolAnswer::from(value) }
 }
 
 fn text_block(text: String) -> Value {

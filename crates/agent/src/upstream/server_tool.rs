@@ -21,7 +21,7 @@ use crate::tool_schema::Arguments;
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 
 /// The time between two lines of progress that a person is shown.
-const PAUSE: Duration = Duration::from_millis(100);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What is known about a tool since a person accepted it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,7 +181,7 @@ impl CallObserver for ContextObserver<'_> {
                 let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
                 let now = Instant::now();
                 if now >= *next {
-                    *next = now + PAUSE;
+                    *next = now + PROGRESS_INTERVAL;
                     self.context.send_output(self.tool, format!("{}\n", progress.describe()));
                 }
             }

@@ -9,7 +9,7 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::feed::{Feed, Followed, Follower};
+use planwright_engine::feed::{Feed, FeedItem, Follower};
 use planwright_engine::ledger::{Lease, Ledger};
 use planwright_test_support::agent::AgentSetup;
 use tempfile::TempDir;
@@ -56,11 +56,11 @@ async fn write(engine: &Engine, session: &SessionIdentity, times: usize) {
 
 async fn entry(follower: &mut Follower) -> u64 {
     match follower.next().await.unwrap() {
-        Followed::Entry(entry) => {
+        FeedItem::Entry(entry) => {
             assert_eq!(entry.session, *follower.session());
             entry.seq
         }
-        Followed::Gone => panic!("the session is gone"),
+        FeedItem::Gone => panic!("the session is gone"),
     }
 }
 
@@ -95,7 +95,7 @@ async fn several_writers_in_two_processes_and_a_reader_who_comes_and_goes_miss_n
     'reading: loop {
         let mut follower = stage.feed.follow(&session, seen).await.unwrap();
         for _ in 0..stays.next().unwrap() {
-            let Followed::Entry(entry) = follower.next().await.unwrap() else { panic!("the session is gone") };
+            let FeedItem::Entry(entry) = follower.next().await.unwrap() else { panic!("the session is gone") };
             assert_eq!((&entry.session, entry.seq), (&session, seen + 1));
             seen = entry.seq;
             if matches!(entry.event, Event::Session(SessionEvent::ConversationReset { .. })) {
@@ -151,7 +151,7 @@ async fn a_session_that_is_deleted_is_gone_also_when_another_begins_under_its_ke
             elsewhere.sessions().open(&session, &person()).await.unwrap();
             write(&elsewhere, &session, 10).await;
         }
-        assert_eq!(at_end.next().await.unwrap(), Followed::Gone);
+        assert_eq!(at_end.next().await.unwrap(), FeedItem::Gone);
     }
 }
 

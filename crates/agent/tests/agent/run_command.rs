@@ -80,9 +80,9 @@ fn results(world: &World) -> Vec<Value> {
 
 /// Waits for a condition that a process brings about.
 async fn until(what: &str, condition: impl Fn() -> bool) {
-    let patience = tokio::time::Instant::now() + Duration::from_secs(60);
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
     while !condition() {
-        assert!(tokio::time::Instant::now() < patience, "waited in vain: {what}");
+        assert!(tokio::time::Instant::now() < deadline, "waited in vain: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

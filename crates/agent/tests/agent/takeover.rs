@@ -9,7 +9,7 @@ use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::feed::{Feed, Followed};
+use planwright_engine::feed::{Feed, FeedItem};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -41,9 +41,9 @@ impl Keeper {
         let mut follower = self.feed.follow(session, 0).await.unwrap();
         loop {
             match follower.next().await.unwrap() {
-                Followed::Entry(entry) if wanted(&entry.event) => return,
-                Followed::Entry(_) => {}
-                Followed::Gone => panic!("the session is gone"),
+                FeedItem::Entry(entry) if wanted(&entry.event) => return,
+                FeedItem::Entry(_) => {}
+                FeedItem::Gone => panic!("the session is gone"),
             }
         }
     }

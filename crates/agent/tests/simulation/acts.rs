@@ -24,7 +24,7 @@ pub(crate) enum Act {
         session: SessionIdentity,
         text: String,
         leaves: Option<Leaves>,
-        patience: Option<Duration>,
+        gives_up_after: Option<Duration>,
     },
     /// A person decides about a step with an unknown result.
     Settle {
@@ -68,8 +68,8 @@ enum Kind {
 }
 
 pub(crate) fn choose(world: &World, store: &Store, random: &mut Random) -> Act {
-    let temper = &world.temper;
-    let numbered = random.below(temper.sessions);
+    let conditions = &world.conditions;
+    let numbered = random.below(conditions.sessions);
     let session = session(if random.per_mille(150) { FILES } else { numbered });
     let state = store.lock();
     let kept = state.kept(&session).unwrap();
@@ -88,17 +88,17 @@ pub(crate) fn choose(world: &World, store: &Store, random: &mut Random) -> Act {
         (busy, Kind::StopHere),
         (often(passing.is_some(), 20), Kind::Delete),
         (often(due, 40), Kind::Fire),
-        (often(temper.deaths > 0, busy * (3 + temper.deaths / 8)), Kind::Kill),
-        (often(temper.leases_get_lost, busy * 5), Kind::FallAsleep),
-        (often(temper.leases_get_lost, 3), Kind::Jump),
+        (often(conditions.deaths > 0, busy * (3 + conditions.deaths / 8)), Kind::Kill),
+        (often(conditions.leases_get_lost, busy * 5), Kind::FallAsleep),
+        (often(conditions.leases_get_lost, 3), Kind::Jump),
     ];
     match (random.weighed(&kinds), settling) {
         (Kind::Delete, _) => Act::Delete { session: passing.unwrap_or(session) },
         (Kind::Settle, Some(decision)) => Act::Settle { session, decision },
         (Kind::Type | Kind::Settle, _) => {
             let (text, leaves) = typing::line(world, kept, random);
-            let patience = random.per_mille(60).then(|| random.millis(0, 10_000));
-            Act::Type { session, text, leaves, patience }
+            let gives_up_after = random.per_mille(60).then(|| random.millis(0, 10_000));
+            Act::Type { session, text, leaves, gives_up_after }
         }
         (Kind::Fire, _) => Act::Fire { session },
         (Kind::GoOn, _) => Act::GoOn { session },

@@ -46,8 +46,8 @@ impl Asked {
     }
 
     /// `None` for a client that does not wait; a client that waits gets its answer in the end.
-    pub(crate) fn was_given_up(&self, store: &Store, patience: Option<Duration>) {
-        match patience {
+    pub(crate) fn was_given_up(&self, store: &Store, gives_up_after: Option<Duration>) {
+        match gives_up_after {
             Some(_) => {
                 store.world.happened(Occurrence::Answered(format!("{:?} was not waited for", self.text)));
             }
@@ -58,7 +58,7 @@ impl Asked {
     fn check_error(&self, store: &Store, error: &LedgerError) {
         let expected = match error {
             LedgerError::Refused(_) => true,
-            LedgerError::Unavailable(_) => store.world.temper.outages > 0,
+            LedgerError::Unavailable(_) => store.world.conditions.outages > 0,
             LedgerError::Leased(_)
             | LedgerError::Fenced(_)
             | LedgerError::TooNew { .. }

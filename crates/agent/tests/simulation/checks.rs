@@ -43,7 +43,7 @@ pub(crate) fn check(world: &World, store: &Store) -> Tally {
         .sessions
         .iter()
         .chain(&state.deleted)
-        .map(|(session, kept)| (session.clone(), Followed::new(session, &kept.entries)));
+        .map(|(session, kept)| (session.clone(), FeedItem::new(session, &kept.entries)));
     let mut walk = Walk { world, sessions: followed.collect(), tally: Tally::new() };
     for (place, (_, occurrence)) in world.record().iter().enumerate() {
         walk.apply(place, occurrence);
@@ -61,12 +61,12 @@ pub(crate) fn check(world: &World, store: &Store) -> Tally {
 
 struct Walk<'a> {
     world: &'a World,
-    sessions: BTreeMap<SessionIdentity, Followed<'a>>,
+    sessions: BTreeMap<SessionIdentity, FeedItem<'a>>,
     tally: Tally,
 }
 
 /// A session, as far as the walk has come.
-struct Followed<'a> {
+struct FeedItem<'a> {
     entries: &'a [Entry],
     snapshot: Snapshot,
     seq: u64,
@@ -150,7 +150,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn followed(&mut self, session: &SessionIdentity) -> &mut Followed<'a> {
+    fn followed(&mut self, session: &SessionIdentity) -> &mut FeedItem<'a> {
         self.sessions.get_mut(session).unwrap()
     }
 
@@ -198,8 +198,8 @@ impl<'a> Walk<'a> {
             return;
         }
         self.count("work without the session");
-        let temper = &self.world.temper;
-        if !temper.leases_get_lost && temper.outages == 0 {
+        let conditions = &self.world.conditions;
+        if !conditions.leases_get_lost && conditions.outages == 0 {
             self.world.wrong(format!("{owner} is at work in {session}, which {holder:?} holds"));
         }
     }
@@ -238,7 +238,7 @@ fn detail(event: &Event) -> Option<String> {
     }
 }
 
-impl<'a> Followed<'a> {
+impl<'a> FeedItem<'a> {
     fn new(session: &SessionIdentity, entries: &'a [Entry]) -> Self {
         Self {
             entries,
@@ -267,7 +267,7 @@ impl<'a> Followed<'a> {
         {
             world.wrong(format!("entry {} of {} records what was begun already", entry.seq, entry.session));
         }
-        let policy = &world.temper.policy;
+        let policy = &world.conditions.policy;
         let rules = [
             self.turns.apply(&written),
             runs::apply(&written, policy),
@@ -284,7 +284,7 @@ impl<'a> Followed<'a> {
     /// A call is one that a turn made, or a step of a plan, and is allowed as such. One that was recorded just before a
     /// crash may be judged anew when its turn continues, and then runs as well if that does no harm.
     fn made(&mut self, world: &World, made: &Made<'_>) {
-        let as_step = self.steps.made(made, &self.snapshot, &world.temper.policy);
+        let as_step = self.steps.made(made, &self.snapshot, &world.conditions.policy);
         let harmless = effect_of(made.tool) != Some(ToolEffect::Changes);
         let outcome = match as_step {
             Err(as_step) if harmless || !self.steps.has(made.number) => {
@@ -316,7 +316,7 @@ impl<'a> Followed<'a> {
 /// The call was allowed in a state that the caller may have known.
 fn through_the_gate(world: &World, made: &Made<'_>, purpose: &Purpose) -> Result<(), String> {
     let effect = effect_of(made.tool).ok_or("there is no such tool")?;
-    let policy = &world.temper.policy;
+    let policy = &world.conditions.policy;
     let runs = |snapshot: &Snapshot| match purpose {
         Purpose::Answer | Purpose::Document { .. } | Purpose::Run(_) => {
             let situation = GateContext::of(snapshot, policy, Caller::Conversation);

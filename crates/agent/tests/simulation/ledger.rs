@@ -62,7 +62,7 @@ impl ProcessLedger {
         let mut random = world.chance(format_args!("{name} {about} by {}", self.process.owner));
         self.process.breathe().await;
         self.process.spend(self.latency(&mut random)).await;
-        let (dies, away) = (self.process.is_to_die(&mut random), world.strikes(&mut random, world.temper.outages));
+        let (dies, away) = (self.process.is_to_die(&mut random), world.strikes(&mut random, world.conditions.outages));
         let before = random.coin();
         if before && dies {
             self.process.die().await;
@@ -83,9 +83,9 @@ impl ProcessLedger {
 
     fn latency(&self, random: &mut Random) -> Duration {
         let world = &self.process.world;
-        let usual = u64::try_from(world.temper.latency.as_millis()).unwrap();
+        let usual = u64::try_from(world.conditions.latency.as_millis()).unwrap();
         // Time always passes, so that no loop repeats a call for ever at one moment.
-        if world.temper.leases_get_lost && world.strikes(random, 8) {
+        if world.conditions.leases_get_lost && world.strikes(random, 8) {
             return random.millis(1, 20_000);
         }
         random.millis(1, usual)

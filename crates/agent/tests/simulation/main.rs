@@ -16,6 +16,7 @@
 mod acts;
 mod answers;
 mod checks;
+mod conditions;
 mod files;
 mod hunt;
 mod ledger;
@@ -25,7 +26,6 @@ mod random;
 mod run;
 mod sabotage;
 mod store;
-mod temper;
 mod tools;
 mod world;
 

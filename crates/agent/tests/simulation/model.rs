@@ -32,7 +32,7 @@ impl Model for RandomModel {
     }
 
     fn context_tokens(&self) -> u32 {
-        self.process.world.temper.context_tokens
+        self.process.world.conditions.context_tokens
     }
 
     async fn reply(&self, request: &ModelRequest, listener: &dyn Listener) -> Result<ModelReply, ModelError> {

@@ -102,6 +102,6 @@ impl Process {
 
     /// Whether this is the moment it dies.
     pub(crate) fn is_to_die(&self, random: &mut Random) -> bool {
-        self.world.strikes(random, self.world.temper.deaths)
+        self.world.strikes(random, self.world.conditions.deaths)
     }
 }

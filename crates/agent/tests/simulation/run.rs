@@ -84,13 +84,13 @@ impl Stage {
     async fn new(script: &Script) -> Self {
         let world = World::new(Dice::new(script.seed), script.sabotage);
         let store = Store::new(&world);
-        let count = usize::try_from(world.temper.processes).unwrap();
+        let count = usize::try_from(world.conditions.processes).unwrap();
         let users = Arc::new(Users::empty());
         let slot = |number| Slot { number, started: 0, running: None, users: Arc::clone(&users) };
         let slots = (1..=count).map(slot).collect();
         let mut first = slot(0);
         let (_, agent) = first.process(&world, &store);
-        for number in (0..world.temper.sessions).chain([FILES]) {
+        for number in (0..world.conditions.sessions).chain([FILES]) {
             agent.engine().sessions().open(&session(number), &person()).await.unwrap();
         }
         world.calm.store(false, Relaxed);
@@ -100,8 +100,8 @@ impl Stage {
     async fn play(&mut self, acts: &[u64]) {
         for number in acts {
             let mut random = self.world.dice.on(format_args!("act {number}"));
-            let patience = u64::try_from(self.world.temper.patience.as_millis()).unwrap();
-            sleep(random.millis(0, patience)).await;
+            let max_pause = u64::try_from(self.world.conditions.max_pause.as_millis()).unwrap();
+            sleep(random.millis(0, max_pause)).await;
             if !self.world.all_wrong().is_empty() {
                 return;
             }
@@ -115,7 +115,7 @@ impl Stage {
     fn perform(&mut self, slot: usize, act: Act) {
         let (process, agent) = self.slots[slot].process(&self.world, &self.store);
         match act {
-            Act::Type { session, text, leaves, patience } => {
+            Act::Type { session, text, leaves, gives_up_after } => {
                 let from = self.store.lock().kept(&session).unwrap().head.seq;
                 let asked = Asked { session, text, leaves, from };
                 let store = Arc::clone(&self.store);
@@ -124,8 +124,8 @@ impl Stage {
                     let (watcher, mut heard) = Watcher::new();
                     let person = person();
                     let typing = agent.type_text(&place, &person, &asked.text, &watcher);
-                    let Ok(answer) = timeout(patience.unwrap_or(FOR_EVER), typing).await else {
-                        return asked.was_given_up(&store, patience);
+                    let Ok(answer) = timeout(gives_up_after.unwrap_or(FOR_EVER), typing).await else {
+                        return asked.was_given_up(&store, gives_up_after);
                     };
                     let told: Vec<_> = std::iter::from_fn(|| heard.try_recv().ok()).collect();
                     asked.check(&store, &answer, &told);
@@ -186,7 +186,7 @@ impl Stage {
         self.slots.iter().filter_map(|slot| slot.running.as_ref()).for_each(|(process, _)| process.kill());
         let mut last = Slot { number: 9, started: 0, running: None, users: Arc::clone(&self.users) };
         let (_, agent) = last.process(&self.world, &self.store);
-        for number in (0..self.world.temper.sessions).chain([FILES]) {
+        for number in (0..self.world.conditions.sessions).chain([FILES]) {
             let (world, session) = (Arc::clone(&self.world), session(number));
             if timeout(FOR_EVER, go_on(&world, &agent, &session)).await.is_err() {
                 self.world.wrong(format!("the work left in {session} never ends"));
@@ -204,7 +204,7 @@ impl Stage {
         }
         let mut tally = checks::check(&self.world, &self.store);
         files::check(&self.store, &self.users.0, &mut tally);
-        let mut trace = vec![format!("{:?}", self.world.temper)];
+        let mut trace = vec![format!("{:?}", self.world.conditions)];
         let state = self.store.lock();
         for (at, occurrence) in self.world.record() {
             let names = match &occurrence {
@@ -258,15 +258,15 @@ impl Slot {
 }
 
 fn agent(process: &Arc<Process>, store: &Arc<Store>, users: &Path) -> Agent {
-    let temper = &process.world.temper;
+    let conditions = &process.world.conditions;
     let ledger = Arc::new(Forwarding(ProcessLedger::new(process, store)));
-    let engine = Engine::new(ledger, temper.policy.clone())
+    let engine = Engine::new(ledger, conditions.policy.clone())
         .with_clock(process.world.clock.clone(), NumberedIds::of(&process.owner))
         .without_workbook_folders();
     // Threads of their own could not be ordered by a seed.
     let files = FileTools::on_one_thread(users.to_owned(), FileLimits::default());
-    let is_gone: fn(&str) -> bool = if temper.deaths_are_seen { process::is_gone } else { |_| false };
-    let options = AgentOptions { lease: temper.lease, is_gone, ..AgentOptions::new(process.owner.clone()) };
+    let is_gone: fn(&str) -> bool = if conditions.deaths_are_seen { process::is_gone } else { |_| false };
+    let options = AgentOptions { lease: conditions.lease, is_gone, ..AgentOptions::new(process.owner.clone()) };
     Agent::new(engine, Arc::new(RandomModel::new(process)), files, toolbox(process), options)
 }
 

@@ -9,14 +9,14 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_test_support::clock::TestClock;
 use serde_json::Value;
 
+use crate::conditions::Conditions;
 use crate::random::{Dice, Random};
 use crate::sabotage::Sabotage;
-use crate::temper::Temper;
 
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) dice: Dice,
-    pub(crate) temper: Temper,
+    pub(crate) conditions: Conditions,
     pub(crate) sabotage: Option<Sabotage>,
     pub(crate) clock: TestClock,
     /// Nothing goes wrong any more.
@@ -97,7 +97,7 @@ impl World {
     pub(crate) fn new(dice: Dice, sabotage: Option<Sabotage>) -> Arc<Self> {
         Arc::new(Self {
             dice,
-            temper: Temper::of(dice),
+            conditions: Conditions::of(dice),
             sabotage,
             clock: TestClock::running(),
             calm: AtomicBool::new(true),

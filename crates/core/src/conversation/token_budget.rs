@@ -7,7 +7,7 @@ use crate::model::ModelMessage;
 use crate::refusal::Refusal;
 
 /// Results and arguments shorter than this are not worth leaving out.
-const SHORT: u32 = 40;
+const MIN_TOKENS: u32 = 40;
 
 /// The conversation in at most `room` tokens. The person's newest words are always whole, and every result has its call.
 pub fn fit(conversation: &Conversation, room: u32, counter: &dyn CountTokens) -> Result<Vec<ModelMessage>, Refusal> {
@@ -181,13 +181,13 @@ fn leave_out(message: &mut ModelMessage, counter: &dyn CountTokens) {
     match message {
         ModelMessage::User { .. } => {}
         ModelMessage::ToolResult { text, .. } => {
-            if counter.count(text) > SHORT {
+            if counter.count(text) > MIN_TOKENS {
                 replace_if_shorter(text, model_notes::left_out(text));
             }
         }
         ModelMessage::Assistant { calls, .. } => {
             for sent in calls {
-                leave_out_arguments(&mut sent.call.arguments, SHORT, counter);
+                leave_out_arguments(&mut sent.call.arguments, MIN_TOKENS, counter);
             }
         }
     }

@@ -20,7 +20,7 @@ const MAX_GOALS: usize = 100;
 const MAX_TASKS: usize = 400;
 const MAX_SCHEDULES: usize = 50;
 /// How long a schedule waits that cannot start its run now.
-const POSTPONED: SignedDuration = SignedDuration::from_mins(15);
+const RETRY_INTERVAL: SignedDuration = SignedDuration::from_mins(15);
 /// The most missed windows that are counted.
 const MAX_JOINED: u32 = 10_000;
 
@@ -173,7 +173,7 @@ impl Decider<'_> {
         let next = known.line.next_after(now)?;
         let task = self.known_task(&known.task)?;
         if let Some(reason) = self.cannot_fire(task) {
-            let next_at = next.min(now.saturating_add(POSTPONED).unwrap_or(next));
+            let next_at = next.min(now.saturating_add(RETRY_INTERVAL).unwrap_or(next));
             return Ok(vec![AutoEvent::SchedulePostponed {
                 schedule: schedule.clone(),
                 next_at,

@@ -88,7 +88,7 @@ impl Decider<'_> {
         Ok(if mode.enabled { vec![Event::Session(SessionEvent::PlanModeDisabled { end })] } else { Vec::new() })
     }
 
-    /// An empty plan is cancelled, a running one is closed by what was done, any other is parked as it is.
+    /// An empty plan is cancelled, a plan under way is closed with what was done, any other is parked as it is.
     fn finish_plan_work(&self) -> Result<Vec<Event>, Refusal> {
         let mut events = Vec::new();
         if let Some(plan) = self.snapshot.active() {
@@ -165,7 +165,7 @@ impl Decider<'_> {
         match self.context.by.kind {
             ActorKind::Person => {}
             ActorKind::Agent | ActorKind::Policy | ActorKind::System => {
-                return Err(Refusal::policy_denied("Only a person has changes undone."));
+                return Err(Refusal::policy_denied("Only a person can undo changes."));
             }
         }
         self.snapshot.opened()?;

@@ -201,7 +201,7 @@ pub struct Attempt {
 }
 
 /// How many earlier attempts are kept with a step.
-const ATTEMPTS: usize = 3;
+const MAX_ATTEMPTS: usize = 3;
 
 /// How far an execution has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -241,7 +241,7 @@ impl StepState {
     pub(crate) fn tried(&mut self, note: Option<String>) {
         let status = self.status;
         self.attempts.push(Attempt { status, note });
-        let older = self.attempts.len().saturating_sub(ATTEMPTS);
+        let older = self.attempts.len().saturating_sub(MAX_ATTEMPTS);
         self.attempts.drain(..older);
     }
 

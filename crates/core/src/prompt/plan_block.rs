@@ -8,7 +8,7 @@ use crate::snapshot::Snapshot;
 use crate::visible::visible;
 
 /// How many steps are named in each list.
-const STEPS: usize = 12;
+const MAX_STEPS: usize = 12;
 
 pub fn plan_block(snapshot: &Snapshot, finished: &[PlanLine], specialists: &[Specialist]) -> String {
     let mode = snapshot.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
@@ -120,8 +120,8 @@ fn progress(execution: &Execution) -> Vec<String> {
     ] {
         let count = told(status).count();
         // Of what is done the latest matter, of the rest the first.
-        let from = if status == StepStatus::Completed { count.saturating_sub(STEPS) } else { 0 };
-        for (run, position) in told(status).skip(from).take(STEPS) {
+        let from = if status == StepStatus::Completed { count.saturating_sub(MAX_STEPS) } else { 0 };
+        for (run, position) in told(status).skip(from).take(MAX_STEPS) {
             lines.push(format!("  - {position}. {word}: {}", title(&run.description)));
         }
     }

@@ -8,13 +8,13 @@ use crate::plan::execution::{Attempt, StepState, StepStatus};
 use crate::visible::visible;
 
 /// How much of an outcome is told.
-const TOLD: usize = 1_500;
+const MAX_OUTCOME_CHARACTERS: usize = 1_500;
 /// How much of another step's description is told, and of how many steps around this one.
 const DESCRIBED: usize = 200;
 const BEFORE: usize = 20;
 const BEHIND: usize = 10;
 /// Of how many steps before this one, besides those it needs, the outcome is told as well.
-const WITH_OUTCOME: usize = 5;
+const MAX_OUTCOMES: usize = 5;
 
 /// The system prompt of a specialist who does a step.
 pub fn doing(specialist: &Specialist) -> String {
@@ -34,7 +34,8 @@ fn framed(frame: &str, specialist: &Specialist) -> String {
 pub fn question(plan: &Plan, question: &str, earlier: &[(String, String)]) -> String {
     let mut text = format!("[Question from the planner about plan {}: {}]\n", plan.number, line(&plan.display_title()));
     for (asked, answered) in earlier {
-        let (asked, answered) = (quote(beginning(asked, TOLD)), quote(beginning(answered, TOLD)));
+        let (asked, answered) =
+            (quote(beginning(asked, MAX_OUTCOME_CHARACTERS)), quote(beginning(answered, MAX_OUTCOME_CHARACTERS)));
         text.push_str(&format!("\nYou were asked before:\n{asked}\nYou answered:\n{answered}\n"));
     }
     text.push_str(&format!("\n{}", visible(question.trim())));
@@ -83,9 +84,10 @@ fn outcomes(states: &[StepState], own: usize, needs: &[StepId]) -> String {
     let told = others().filter(|(state, position)| needed(state) || near(*position));
     let mut lines: Vec<_> = told
         .map(|(state, position)| {
-            let with_outcome = needed(state) || (position < own && position + WITH_OUTCOME >= own);
+            let with_outcome = needed(state) || (position < own && position + MAX_OUTCOMES >= own);
             let note = state.note.as_deref().filter(|_| state.status.is_settled() && with_outcome);
-            let note = note.map_or_else(String::new, |note| format!("\n{}", quote(beginning(note, TOLD))));
+            let note =
+                note.map_or_else(String::new, |note| format!("\n{}", quote(beginning(note, MAX_OUTCOME_CHARACTERS))));
             format!("{position}. {}: {}{note}", word(state.status), line(beginning(&state.description, DESCRIBED)))
         })
         .collect();
@@ -98,8 +100,10 @@ fn outcomes(states: &[StepState], own: usize, needs: &[StepId]) -> String {
 
 fn tried(attempts: &[Attempt]) -> String {
     let lines = attempts.iter().map(|attempt| {
-        let note =
-            attempt.note.as_deref().map_or_else(String::new, |note| format!("\n{}", quote(beginning(note, TOLD))));
+        let note = attempt
+            .note
+            .as_deref()
+            .map_or_else(String::new, |note| format!("\n{}", quote(beginning(note, MAX_OUTCOME_CHARACTERS))));
         format!("- {}{note}", word(attempt.status))
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -128,7 +132,7 @@ pub fn open_document(plan: &Plan) -> String {
     let steps = plan.execution.as_ref().map(|execution| execution.steps.as_slice()).unwrap_or_default();
     let mut open = (1..).zip(steps).filter(|(_, state)| !state.status.is_settled());
     let named: Vec<_> =
-        open.by_ref().take(NAMED).map(|(at, state)| format!("{at}. {}", line(&state.description))).collect();
+        open.by_ref().take(MAX_OPEN_STEPS).map(|(at, state)| format!("{at}. {}", line(&state.description))).collect();
     let more = match open.count() {
         0 => String::new(),
         more => format!("\n… and {more} more"),
@@ -138,7 +142,7 @@ pub fn open_document(plan: &Plan) -> String {
 }
 
 /// How many open steps a reminder names.
-const NAMED: usize = 10;
+const MAX_OPEN_STEPS: usize = 10;
 
 const DOCUMENT: &str = "Carry it out: read it with `plan_get`, work through its open steps in order, and report each one \
     with `plan_progress` when you begin it and when it is done, failed or skipped. When every step has its outcome, \

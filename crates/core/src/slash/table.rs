@@ -120,7 +120,7 @@ static TABLE: &[CommandSpec] = {
         row(PlanWork, "plan off", "", |rest| plan::bare(rest, Off))
             .says("plan work off; the plan stays as it is", "/plan off"),
         row(PlanWork, "plan done", "", |rest| plan::bare(rest, Done))
-            .says("plan work is finished; a running plan is closed by what was done", "/plan done"),
+            .says("plan work is finished; a plan under way is closed with what was done", "/plan done"),
         row(PlanWork, "plan status", "", |rest| plan::bare(rest, Status))
             .says("whether plan work is on, and how far the plan is; `/plan` alone does the same", "/plan status"),
         row(PlanWork, "plan files", "on|off", plan::files)
@@ -129,15 +129,15 @@ static TABLE: &[CommandSpec] = {
             .says("every plan of this session", "/plans"),
         row(Deciding, "plan show", "[plan]", plan::show).says("a plan as it would be approved", "/plan show 3"),
         row(Deciding, "plan approve", "[plan] [only 1,3|skip 2] [step by step] [-- note]", plan::approve).says(
-            "say yes, to all steps or some; `step by step` pauses after each for a look",
+            "approve a plan, all steps or some; `step by step` pauses after each for a look",
             "/plan approve 3 skip 2 step by step -- looks fine",
         ),
         row(Deciding, "plan reject", "[#plan] [reason]", plan::reject)
-            .says("say no; the plan ends", "/plan reject #3 too risky"),
+            .says("reject a plan; it ends", "/plan reject #3 too risky"),
         row(Deciding, "plan revise", "[#plan] <what to change>", plan::revise)
             .says("ask for changes", "/plan revise #3 use a view"),
         row(Deciding, "plan cancel", "[plan] [-- reason]", plan::cancel)
-            .says("end a plan, and its run with it", "/plan cancel 3 -- no longer needed"),
+            .says("end a plan, and its execution with it", "/plan cancel 3 -- no longer needed"),
         row(Deciding, "plan resume", "[plan] [retry|skip|stop]", plan::resume).says(
             "carry on: with an approved plan, after a look at a step, or past one it stopped at",
             "/plan resume 3 skip",

@@ -92,7 +92,7 @@ pub fn replace(markdown: &str, section: &str, content: &str, scope: Scope) -> Re
 }
 
 /// How many names are listed.
-const LISTED: usize = 100;
+const MAX_LISTED: usize = 100;
 const BETWEEN: &str = " > ";
 
 fn find(outline: &Outline, section: &str) -> Result<usize, SectionProblem> {
@@ -127,7 +127,7 @@ fn named(outline: &Outline, name: &str) -> Vec<usize> {
 }
 
 fn listed(outline: &Outline) -> Vec<String> {
-    (0..outline.sections.len().min(LISTED)).map(|index| name(outline, index)).collect()
+    (0..outline.sections.len().min(MAX_LISTED)).map(|index| name(outline, index)).collect()
 }
 
 /// The shortest name that means only this section.

@@ -19,6 +19,21 @@ const FLOORS: [&[&str]; 6] = [
     &["planwright"],
 ];
 
+/// Libraries that only these crates are built on: what touches the world has one place in the program. Without its library no
+/// crate can have SQL, HTTP, a sandbox or a command line.
+const LIBRARIES: [(&[&str], &[&str]); 7] = [
+    (&["deadpool-postgres", "rusqlite", "tokio-postgres"], &["store"]),
+    (&["axum", "hyper", "hyper-util", "tower", "utoipa-axum"], &["surfaces"]),
+    (&["reqwest"], &["llm", "notify", "telegram", "upstream"]),
+    (&["rmcp"], &["surfaces", "upstream"]),
+    (&["lettre"], &["notify"]),
+    (&["landlock", "libc", "seccompiler"], &["sandbox"]),
+    (&["anstream", "clap", "rustyline", "tar", "tracing-subscriber"], &["planwright"]),
+];
+
+/// Nothing async, and nothing that makes ids up.
+const NEVER_IN_CORE: [&str; 5] = ["async-trait", "futures", "getrandom", "tokio", "uuid"];
+
 /// A module by the names that lead to it from the crate's root.
 type Module = Vec<String>;
 type Uses = BTreeMap<Module, BTreeSet<Module>>;
@@ -154,20 +169,37 @@ fn no_circle_has_more_than_six_files() {
     }
 }
 
-#[test]
+/// What a crate is built on, beside what its tests are.
 #[expect(clippy::disallowed_methods, reason = "the test reads manifests; core itself does no I/O")]
+fn dependencies(name: &str) -> BTreeSet<String> {
+    let manifest = std::fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
+    let own = manifest.split("[dev-dependencies]").next().unwrap();
+    own.lines().filter_map(|line| Some(line.split_once(['.', ' '])?.0.to_owned())).collect()
+}
+
+#[test]
 fn every_crate_is_built_on_lower_floors_only() {
     for (floor, names) in FLOORS.iter().enumerate() {
         let lower: BTreeSet<&str> = FLOORS[..floor].concat().into_iter().collect();
         for name in *names {
-            let manifest = std::fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
-            let own = manifest.split("[dev-dependencies]").next().unwrap();
-            let used = own.lines().filter_map(|line| line.strip_prefix("planwright-")?.split(['.', ' ']).next());
-            for used in used {
+            for used in dependencies(name).iter().filter_map(|used| used.strip_prefix("planwright-")) {
                 assert!(lower.contains(used), "{name} is built on {used}");
             }
         }
     }
+}
+
+#[test]
+fn a_library_stands_in_its_crates_only() {
+    for name in FLOORS.concat() {
+        let own = dependencies(name);
+        for (libraries, crates) in LIBRARIES {
+            let used: Vec<_> = libraries.iter().filter(|library| own.contains(**library)).collect();
+            assert!(used.is_empty() || crates.contains(&name), "{name} is built on {used:?}");
+            assert!(!used.is_empty() || !crates.contains(&name), "{name} has no use for {libraries:?}");
+        }
+    }
+    assert!(NEVER_IN_CORE.iter().all(|library| !dependencies("core").contains(*library)));
 }
 
 #[test]

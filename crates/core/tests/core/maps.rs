@@ -1,4 +1,5 @@
 //! The maps of the code name what is there: the first page of a crate or module its modules, the documents files that exist.
+//! And the first page of a crate says what may never be in it.
 
 #![expect(clippy::disallowed_methods, reason = "the test reads sources; core itself does no I/O")]
 
@@ -51,6 +52,26 @@ fn a_map_names_every_module() {
         }
     }
     assert!(maps > 20 && missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// In the words of the table in ARCHITECTURE.md.
+#[test]
+fn the_first_page_of_a_crate_says_what_may_never_be_in_it() {
+    let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let rows = architecture.lines().filter(|line| line.starts_with("| [`")).map(|line| {
+        let cells: Vec<_> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let page = cells[0].split(['(', ')']).nth(1).unwrap();
+        (page, format!("\n\nNever in it: {}.", cells[2]))
+    });
+    let rows: Vec<_> = rows.collect();
+    for (page, never) in &rows {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
+        let paragraphs: String =
+            lines.map(|line| if line.is_empty() { "\n\n".to_owned() } else { format!("{} ", &line[1..]) }).collect();
+        assert!(paragraphs.contains(never.as_str()), "{page} does not say:{never}");
+    }
+    assert_eq!(rows.len(), fs::read_dir(root().join("crates")).unwrap().count());
 }
 
 #[test]

@@ -61,7 +61,7 @@ const WINDOW: u64 = 256;
 /// The number of entries of one read that looks for the last entry.
 const PAGE: u32 = 1_000;
 /// The number of entries after a page that are read as well, for the results of its last calls.
-const BEHIND: u64 = 32;
+const LOOKAHEAD: u64 = 32;
 /// A page is not longer than this, unless a single message is.
 const PAGE_BYTES: usize = 1024 * 1024;
 
@@ -77,7 +77,7 @@ pub(super) async fn page(
     let mut window = WINDOW;
     loop {
         let from = end.saturating_sub(window).max(1);
-        let entries = u32::try_from(end.saturating_sub(from) + BEHIND).unwrap_or(u32::MAX);
+        let entries = u32::try_from(end.saturating_sub(from) + LOOKAHEAD).unwrap_or(u32::MAX);
         let extent = if from == 1 { Extent::FromTheBeginning } else { Extent::Window };
         let read = match ledger.conversation(session, from, entries).await {
             Ok(entries) => Reading::of(entries.into_iter().map(|entry| (entry.seq, Ok(entry))), extent),

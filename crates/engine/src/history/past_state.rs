@@ -19,7 +19,7 @@ const MAX_ENTRIES: u64 = 200_000;
 /// The size of the entries that are replayed.
 const MAX_BYTES: usize = 512 * 1024 * 1024;
 /// How many damaged entries are named.
-const NAMED: usize = 100;
+const MAX_NAMED: usize = 100;
 
 /// A session as it was.
 #[derive(Debug, Clone)]
@@ -116,7 +116,7 @@ fn time_of(sealed: &SealedEntry) -> Option<Timestamp> {
 }
 
 fn note(damaged: &mut Vec<DamagedRow>, session: &SessionIdentity, seq: u64, reason: impl ToString) {
-    if damaged.len() < NAMED {
+    if damaged.len() < MAX_NAMED {
         let what = format!("entry {seq} of the journal of {session}");
         damaged.push(DamagedRow { what, reason: reason.to_string() });
     }

@@ -20,7 +20,7 @@ const REST: Duration = Duration::from_secs(60);
 /// The newest items that are compared.
 const COMPARED: u32 = 2_000;
 /// How many texts one request has, and how many items without a vector one search sends.
-const BATCH: usize = 64;
+const BATCH_SIZE: usize = 64;
 const MAX_NEW: usize = 256;
 /// How many of the nearest items are ranked.
 const NEAREST: usize = 80;
@@ -88,7 +88,7 @@ impl Memories {
         let missing = &missing[..missing.len().min(MAX_NEW)];
         let new = if missing.is_empty() { Vec::new() } else { ledger.memory_items(chain, missing).await?.items };
         // The question is sent with the first items, so that most searches need one request.
-        let first = new.len().min(BATCH - 1);
+        let first = new.len().min(BATCH_SIZE - 1);
         let mut texts = vec![text.to_owned()];
         texts.extend(new[..first].iter().map(|placed| placed.item.content.clone()));
         let mut vectors = match embeddings.embed(&texts).await {
@@ -96,7 +96,7 @@ impl Memories {
             Err(why) => return Ok(ByMeaning::Failed(embeddings.note(&why))),
         };
         let question = vectors.remove(0);
-        for batch in new[first..].chunks(BATCH) {
+        for batch in new[first..].chunks(BATCH_SIZE) {
             let texts: Vec<_> = batch.iter().map(|placed| placed.item.content.clone()).collect();
             match embeddings.embed(&texts).await {
                 Ok(more) => vectors.extend(more),

@@ -18,7 +18,7 @@ use crate::submitter::SubmitRequest;
 use crate::workbook::DocumentReader;
 
 /// The newest plans that are looked at.
-const PLANS: u32 = 20;
+const MAX_PLANS: u32 = 20;
 
 impl Memories {
     /// What the session is offered, the newest first. Nothing that was accepted or declined is among it.
@@ -28,7 +28,7 @@ impl Memories {
         let stored = stored.ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?.session;
         let mut offers = Vec::new();
         if stored.plans_made > 0 {
-            for summary in ledger.plans(session, None, PLANS).await?.items {
+            for summary in ledger.plans(session, None, MAX_PLANS).await?.items {
                 if matches!(summary.status, PlanStatus::Completed | PlanStatus::PartiallyCompleted) {
                     let snapshot = ledger.snapshot(session, Some(&summary.id)).await?;
                     offers.extend(snapshot.plan(&summary.id).map(offers_of_plan).unwrap_or_default());

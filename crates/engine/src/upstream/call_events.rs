@@ -4,7 +4,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 /// Events that wait for a slow client. More are dropped; a question that is dropped is refused.
-const WAITING: usize = 256;
+const CAPACITY: usize = 256;
 
 #[derive(Debug)]
 pub enum CallEvent {
@@ -102,7 +102,7 @@ pub struct CallEventSender {
 
 impl CallEventSender {
     pub fn new(client: ClientKey) -> (Self, mpsc::Receiver<CallEvent>) {
-        let (events, receiver) = mpsc::channel(WAITING);
+        let (events, receiver) = mpsc::channel(CAPACITY);
         (Self { client, events }, receiver)
     }
 

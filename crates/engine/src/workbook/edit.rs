@@ -15,7 +15,7 @@ use crate::ledger::{Committed, LedgerError, LedgerResult};
 use crate::submitter::{SubmitRequest, Submitter};
 
 /// The number of times that a change is tried while other writers are faster.
-const ATTEMPTS: u32 = 16;
+const MAX_ATTEMPTS: u32 = 16;
 
 /// A workbook to begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,7 +200,7 @@ impl WorkbookEditor {
 }
 
 fn again(refusal: &Refusal, attempt: u32) -> bool {
-    refusal.code == RefusalCode::Conflict && attempt < ATTEMPTS
+    refusal.code == RefusalCode::Conflict && attempt < MAX_ATTEMPTS
 }
 
 fn version_in(committed: &Committed, wanted: DocumentKind) -> Option<u32> {

@@ -9,7 +9,7 @@ use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_engine::model::Model;
 use planwright_llm::rehearsal::RehearsalModel;
 
-use crate::world::{Heard, question, tool, user};
+use crate::world::{RecordingListener, question, tool, user};
 use session::TestSession;
 
 const REQUEST: &str = "Please add a health endpoint to the billing service, and then write tests for it.";
@@ -197,7 +197,7 @@ async fn agents_of_the_configuration_are_given_the_steps() {
 async fn without_plan_work_it_says_how_to_begin() {
     let mut request = question();
     request.tools = [tool("read_file")].into();
-    let reply = RehearsalModel::default().reply(&request, &Heard::default()).await.unwrap();
+    let reply = RehearsalModel::default().reply(&request, &RecordingListener::default()).await.unwrap();
     says_what_it_is(&reply.text);
     assert!(reply.text.contains("/plan on") && reply.calls.is_empty());
 }
@@ -210,11 +210,11 @@ async fn a_summary_is_short_and_the_same_every_time() {
         request.messages.push(ModelMessage::Assistant { text: format!("Granted {number}"), calls: Vec::new() });
     }
     let model = RehearsalModel::default();
-    let heard = Heard::default();
+    let heard = RecordingListener::default();
     let reply = model.reply(&request, &heard).await.unwrap();
     assert!(reply.text.contains("Wish number 49") && reply.text.len() < 1000, "{}", reply.text);
     assert_eq!(heard.text(), reply.text);
     assert!(heard.pieces().len() > 10, "word by word");
-    assert_eq!(model.reply(&request, &Heard::default()).await.unwrap(), reply);
+    assert_eq!(model.reply(&request, &RecordingListener::default()).await.unwrap(), reply);
     assert!(reply.usage.input_tokens > 100 && reply.usage.output_tokens > 10);
 }

@@ -7,7 +7,7 @@ use planwright_engine::model::{Model, ModelErrorKind, Silent};
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 
-use crate::world::{Heard, call, question, user};
+use crate::world::{RecordingListener, call, question, user};
 
 fn asking(expected: &str) -> ModelRequest {
     ModelRequest { messages: vec![user(expected)], ..ModelRequest::default() }
@@ -26,7 +26,7 @@ async fn replies_come_in_order_and_requests_are_kept() {
             .with_usage(7, 8),
         Reply::text("Done with it.").cut_off(),
     ]);
-    let heard = Heard::default();
+    let heard = RecordingListener::default();
     let first = model.reply(&asking("one"), &heard).await.unwrap();
     assert_eq!(first.calls, [call("plan_get", "{}"), call("write_file", "{ oops")]);
     assert_eq!((first.text.as_str(), first.usage.total()), ("Let me see.", 15));
@@ -73,7 +73,7 @@ async fn sessions_have_scripts_of_their_own() {
 #[tokio::test]
 async fn failures_come_after_what_was_said() {
     let model = ScriptedModel::new([Reply::text("half a").then_error(ModelErrorKind::Unavailable, "gone")]);
-    let heard = Heard::default();
+    let heard = RecordingListener::default();
     let error = model.reply(&question(), &heard).await.unwrap_err();
     assert_eq!((error.kind, heard.text().as_str()), (ModelErrorKind::Unavailable, "half a"));
 }
@@ -81,7 +81,7 @@ async fn failures_come_after_what_was_said() {
 #[tokio::test]
 async fn an_attempt_that_is_repeated_does_not_count() {
     let model = ScriptedModel::new([Reply::text("whole text").tried_again("broke off", Duration::from_secs(1))]);
-    let heard = Heard::default();
+    let heard = RecordingListener::default();
     model.reply(&question(), &heard).await.unwrap();
     assert_eq!(heard.agains(), [("broke off".to_owned(), Duration::from_secs(1))]);
     assert_eq!(heard.text(), "whole text");

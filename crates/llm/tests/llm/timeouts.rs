@@ -12,14 +12,14 @@ const TEXT: &str = include_str!("wire/openai_text.sse");
 const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(80);
 
-fn patience(first_byte: Duration, between_reads: Duration) -> Options {
+fn with_timeouts(first_byte: Duration, between_reads: Duration) -> Options {
     Options { timeouts: Timeouts { first_byte, between_reads, ..Timeouts::default() }, ..quick() }
 }
 
 #[tokio::test]
 async fn an_answer_that_does_not_begin_is_given_up() {
     let server = Server::answering([Answer::stream(TEXT).silent_before("data:")]).await;
-    let model = model_with(&server, "openai:gpt-5", patience(SHORT, LONG));
+    let model = model_with(&server, "openai:gpt-5", with_timeouts(SHORT, LONG));
     let (reply, heard) = ask(&model, &question()).await;
     let error = reply.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Stalled);
@@ -36,7 +36,7 @@ async fn an_answer_that_stops_in_the_middle_is_given_up() {
         ("ollama:qwen3", include_str!("wire/ollama_text.ndjson"), "\"done\":true"),
     ] {
         let server = Server::answering([Answer::stream(whole).silent_before(mark)]).await;
-        let model = model_with(&server, choice, patience(LONG, SHORT));
+        let model = model_with(&server, choice, with_timeouts(LONG, SHORT));
         let (reply, heard) = ask(&model, &question()).await;
         assert_eq!(reply.unwrap_err().kind, ModelErrorKind::Stalled, "{choice}");
         assert!(heard.text().starts_with("Grüße"), "{choice}: what came was heard");
@@ -49,7 +49,8 @@ async fn a_slow_answer_that_shows_signs_of_life_is_waited_for() {
     let alive = ": KEEPALIVE\n\n".repeat(12);
     let slow = Answer::stream(&format!("{alive}{TEXT}")).slowly(Duration::from_millis(30));
     let server = Server::answering([slow]).await;
-    let model = model_with(&server, "openai:gpt-5", patience(Duration::from_millis(400), Duration::from_millis(400)));
+    let model =
+        model_with(&server, "openai:gpt-5", with_timeouts(Duration::from_millis(400), Duration::from_millis(400)));
     let (reply, _) = ask(&model, &question()).await;
     assert_eq!(reply.unwrap().text, "Grüße from the model ✓");
 }

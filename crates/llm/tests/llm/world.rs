@@ -12,54 +12,54 @@ use crate::server::Server;
 
 pub(crate) const KEY: &str = "sk-test-0123456789abcdef";
 
-/// What was heard, in order.
+/// The calls of a listener, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Heard(Mutex<Vec<Sound>>);
+pub(crate) struct RecordingListener(Mutex<Vec<ListenerCall>>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Sound {
+pub(crate) enum ListenerCall {
     Text(String),
     Again(String, Duration),
 }
 
-impl Listener for Heard {
+impl Listener for RecordingListener {
     fn text(&self, piece: &str) {
-        self.0.lock().unwrap().push(Sound::Text(piece.to_owned()));
+        self.0.lock().unwrap().push(ListenerCall::Text(piece.to_owned()));
     }
 
     fn again(&self, why: &str, wait: Duration) {
-        self.0.lock().unwrap().push(Sound::Again(why.to_owned(), wait));
+        self.0.lock().unwrap().push(ListenerCall::Again(why.to_owned(), wait));
     }
 }
 
-impl Heard {
+impl RecordingListener {
     pub(crate) fn pieces(&self) -> Vec<String> {
-        let sounds = self.0.lock().unwrap();
-        let text = |sound: &Sound| match sound {
-            Sound::Text(piece) => Some(piece.clone()),
-            Sound::Again(..) => None,
+        let calls = self.0.lock().unwrap();
+        let text = |call: &ListenerCall| match call {
+            ListenerCall::Text(piece) => Some(piece.clone()),
+            ListenerCall::Again(..) => None,
         };
-        sounds.iter().filter_map(text).collect()
+        calls.iter().filter_map(text).collect()
     }
 
     pub(crate) fn agains(&self) -> Vec<(String, Duration)> {
-        let sounds = self.0.lock().unwrap();
-        let again = |sound: &Sound| match sound {
-            Sound::Text(_) => None,
-            Sound::Again(why, wait) => Some((why.clone(), *wait)),
+        let calls = self.0.lock().unwrap();
+        let again = |call: &ListenerCall| match call {
+            ListenerCall::Text(_) => None,
+            ListenerCall::Again(why, wait) => Some((why.clone(), *wait)),
         };
-        sounds.iter().filter_map(again).collect()
+        calls.iter().filter_map(again).collect()
     }
 
     /// What counts: the pieces since the last `again`.
     pub(crate) fn text(&self) -> String {
-        let sounds = self.0.lock().unwrap();
-        let since = sounds.iter().rposition(|sound| matches!(sound, Sound::Again(..))).map_or(0, |at| at + 1);
-        let text = |sound: &Sound| match sound {
-            Sound::Text(piece) => piece.clone(),
-            Sound::Again(..) => String::new(),
+        let calls = self.0.lock().unwrap();
+        let since = calls.iter().rposition(|call| matches!(call, ListenerCall::Again(..))).map_or(0, |at| at + 1);
+        let text = |call: &ListenerCall| match call {
+            ListenerCall::Text(piece) => piece.clone(),
+            ListenerCall::Again(..) => String::new(),
         };
-        sounds[since..].iter().map(text).collect()
+        calls[since..].iter().map(text).collect()
     }
 }
 
@@ -151,8 +151,11 @@ pub(crate) fn model_with(server: &Server, choice: &str, options: Options) -> Arc
     connect(&choice.parse::<ModelChoice>().unwrap(), lookup, options).unwrap()
 }
 
-pub(crate) async fn ask(model: &Arc<dyn Model>, request: &ModelRequest) -> (Result<ModelReply, ModelError>, Heard) {
-    let heard = Heard::default();
+pub(crate) async fn ask(
+    model: &Arc<dyn Model>,
+    request: &ModelRequest,
+) -> (Result<ModelReply, ModelError>, RecordingListener) {
+    let heard = RecordingListener::default();
     let reply = model.reply(request, &heard).await;
     if let Err(error) = &reply {
         assert!(!error.message.contains(KEY), "the key is in {error}");

@@ -109,7 +109,7 @@ pub(crate) fn check(archive: &mut (impl Read + Seek)) -> Result<CheckedArchive, 
             None => Ok(()),
         }
     })?;
-    let manifest = manifest.ok_or_else(|| damaged("it has no end: it was cut off"))?;
+    let manifest = manifest.ok_or_else(|| damaged("its end is missing: it was cut off"))?;
     compare(&parts, &manifest)?;
     let pointers = pointers.ok_or_else(|| damaged("pointers.json is missing"))?;
     let is_file = |folder: &FileName| files.contains_key(folder);

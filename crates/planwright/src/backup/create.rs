@@ -20,7 +20,7 @@ use crate::failure::Failure;
 const PAGE: u32 = 500;
 const TOO_LONG: &str = "it is too long for an archive";
 /// How often a session is read again that was deleted and made anew while it was read.
-const ATTEMPTS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// Writes the archive. `progress` is called after every session.
 pub(crate) async fn create<W: Write>(
@@ -76,7 +76,7 @@ enum Journal {
 
 async fn journal(ledger: &dyn Ledger, session: &SessionIdentity, buffer: &mut PartBuffer) -> Result<Journal, Failure> {
     let mut last = None;
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS {
         let stored = match ledger.session(session).await {
             Ok(Some(stored)) => stored,
             Ok(None) => return Ok(Journal::Gone),

@@ -18,7 +18,7 @@ use planwright_core::slash::{
 use planwright_core::turn::ShownPlan;
 use planwright_engine::approvals::UnlockedKey;
 
-use super::conversation::{Asked, Asker, ChatConversation};
+use super::conversation::{Asker, ChatConversation, ExchangeStart};
 use crate::approver;
 use crate::failure::Failure;
 use crate::terminal::card::{self, Form};
@@ -29,7 +29,11 @@ const DIGEST: &str = "--digest";
 
 impl ChatConversation {
     /// The input as it is submitted, and the person who submits it.
-    pub(super) async fn confirmed(&mut self, input: Input, asked: Asked<'_>) -> Result<(Input, Actor), Failure> {
+    pub(super) async fn confirmed(
+        &mut self,
+        input: Input,
+        asked: ExchangeStart<'_>,
+    ) -> Result<(Input, Actor), Failure> {
         let unchanged = |this: &Self, input| Ok((input, this.person().clone()));
         if self.needs_verified(&input).await? {
             let key = self.unlocked().await?;
@@ -53,8 +57,8 @@ impl ChatConversation {
         }
         if let Asker::Pipe = self.asker() {
             let given = match asked {
-                Asked::Text(text) => split_digest(text).1,
-                Asked::Resume => None,
+                ExchangeStart::Text(text) => split_digest(text).1,
+                ExchangeStart::Resume => None,
             };
             let digest = given.ok_or_else(|| needs_digest(&plan))?;
             self.set_seen(SeenPlan::AtSurface(Some(ShownPlan { plan: plan.id.clone(), digest })));

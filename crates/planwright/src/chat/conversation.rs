@@ -48,7 +48,7 @@ pub(super) enum Asker {
 
 /// What an exchange begins with.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Asked<'a> {
+pub(super) enum ExchangeStart<'a> {
     /// What a person typed.
     Text(&'a str),
     /// Whatever was interrupted is resumed, if there is something.
@@ -57,7 +57,7 @@ pub(super) enum Asked<'a> {
 
 /// What an exchange ended in.
 #[derive(Debug)]
-pub(super) enum Exchanged {
+pub(super) enum ExchangeResult {
     Answer(Box<Answer>),
     /// There was nothing to do.
     Nothing,
@@ -67,7 +67,7 @@ pub(super) enum Exchanged {
 }
 
 /// How often what is drawn is drawn anew.
-const TICK: Duration = Duration::from_millis(100);
+const REFRESH_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long a turn that is to stop is waited for when the system wants the program to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -127,18 +127,22 @@ impl ChatConversation {
         &mut self.signals
     }
 
-    /// Only trouble with the output is an error; a failure of the agent is [`Exchanged::Failed`].
-    pub(super) async fn exchange(&mut self, asked: Asked<'_>, view: &mut dyn View) -> Result<Exchanged, Failure> {
+    /// Only trouble with the output is an error; a failure of the agent is [`ExchangeResult::Failed`].
+    pub(super) async fn exchange(
+        &mut self,
+        asked: ExchangeStart<'_>,
+        view: &mut dyn View,
+    ) -> Result<ExchangeResult, Failure> {
         self.read_keys(view)?;
         let (first, then) = match asked {
-            Asked::Text(text) => (text_input(text), None),
-            Asked::Resume => (Input::ResumeTurn, Some(Input::ResumeExecution)),
+            ExchangeStart::Text(text) => (text_input(text), None),
+            ExchangeStart::Resume => (Input::ResumeTurn, Some(Input::ResumeExecution)),
         };
         let (first, person) = match self.confirmed(first, asked).await {
             Ok(confirmed) => confirmed,
             Err(failure) => {
                 view.give_up()?;
-                return Ok(Exchanged::Failed(failure));
+                return Ok(ExchangeResult::Failed(failure));
             }
         };
         let own = std::mem::replace(&mut self.person, person);
@@ -147,21 +151,21 @@ impl ChatConversation {
         match outcome {
             Ok(None) => {
                 view.give_up()?;
-                Ok(Exchanged::Left)
+                Ok(ExchangeResult::Left)
             }
             Ok(Some(Ok(None))) => {
                 view.give_up()?;
-                Ok(Exchanged::Nothing)
+                Ok(ExchangeResult::Nothing)
             }
             Ok(Some(Ok(Some(answer)))) => {
                 self.arrive(&answer.session);
                 view.answer(&answer)?;
                 self.note_seen(&answer);
-                Ok(Exchanged::Answer(Box::new(answer)))
+                Ok(ExchangeResult::Answer(Box::new(answer)))
             }
             Ok(Some(Err(error))) => {
                 view.give_up()?;
-                Ok(Exchanged::Failed(error.into()))
+                Ok(ExchangeResult::Failed(error.into()))
             }
             Err(failure) => {
                 // The output is gone, so the agent does not continue unseen.
@@ -191,7 +195,7 @@ impl ChatConversation {
     /// Submits an input and shows its progress. Nothing if its outcome was not waited for.
     async fn submitted(&mut self, input: Input, view: &mut dyn View) -> Result<Option<LedgerResult<Outcome>>, Failure> {
         let mut stream = self.agent.submit(input, self.request());
-        let mut ticks = interval(TICK);
+        let mut ticks = interval(REFRESH_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut stopping = false;
         loop {
@@ -247,7 +251,7 @@ impl ChatConversation {
         }
         let mut observed = self.agent.observe(&self.place.session);
         let mut watched = false;
-        let mut ticks = interval(TICK);
+        let mut ticks = interval(REFRESH_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while self.agent.drives(&self.place.session) {
             tokio::select! {

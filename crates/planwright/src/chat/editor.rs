@@ -159,8 +159,7 @@ impl LineEditor {
                 },
             }
         };
-        let (editor, read, rest) =
-            read.map_err(|error| Failure::unexpected(format!("the prompt broke off: {error}")))?;
+        let (editor, read, rest) = read.map_err(|error| Failure::unexpected(format!("the prompt failed: {error}")))?;
         self.editor = Some(editor);
         self.rest = rest.map_err(|error| unusable(error.into()))?;
         match read {

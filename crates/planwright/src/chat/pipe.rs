@@ -8,7 +8,7 @@ use planwright_core::visible::quoted;
 use planwright_core::visible::visible;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Stdin};
 
-use super::conversation::{Asked, ChatConversation, Exchanged};
+use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
 use super::view::{self, View};
 use super::wants_to_leave;
 use crate::failure::{Exit, ExitResult, Failure};
@@ -51,7 +51,7 @@ pub(crate) async fn run(mut conversation: ChatConversation, mut messages: Messag
         let session = conversation.session();
         writeln!(anstream::stderr(), "session {session}, model {}", visible(model))?;
     }
-    let mut exit = exit_of(conversation.exchange(Asked::Resume, view.as_mut()).await?)?;
+    let mut exit = exit_of(conversation.exchange(ExchangeStart::Resume, view.as_mut()).await?)?;
     while exit == Exit::Done
         && let Some(text) = messages.next(conversation.signals()).await?
     {
@@ -75,7 +75,7 @@ async fn whole_line(stdin: &mut BufReader<Stdin>) -> Result<Option<String>, Fail
     }
     let text = line.trim_end_matches(['\n', '\r']).to_owned();
     if text.len() == line.len() && matches!(slash::parse(&text), ParsedInput::Command(_)) {
-        let message = format!("{} breaks off without the end of its line, so it was not carried out", quoted(&text));
+        let message = format!("{} has no line end, so it was not carried out", quoted(&text));
         return Err(Failure::usage(message));
     }
     Ok(Some(without_mark(text)))
@@ -87,16 +87,16 @@ fn without_mark(line: String) -> String {
 }
 
 async fn submit(conversation: &mut ChatConversation, text: &str, view: &mut dyn View) -> ExitResult {
-    let exit = exit_of(conversation.exchange(Asked::Text(text), view).await?)?;
+    let exit = exit_of(conversation.exchange(ExchangeStart::Text(text), view).await?)?;
     conversation.watch_runs(view).await?;
     Ok(exit)
 }
 
-fn exit_of(exchanged: Exchanged) -> ExitResult {
+fn exit_of(exchanged: ExchangeResult) -> ExitResult {
     match exchanged {
-        Exchanged::Answer(answer) => Ok(view::exit(&answer)),
-        Exchanged::Nothing => Ok(Exit::Done),
-        Exchanged::Failed(failure) => Err(failure),
-        Exchanged::Left => Ok(Exit::Refused),
+        ExchangeResult::Answer(answer) => Ok(view::exit(&answer)),
+        ExchangeResult::Nothing => Ok(Exit::Done),
+        ExchangeResult::Failed(failure) => Err(failure),
+        ExchangeResult::Left => Ok(Exit::Refused),
     }
 }

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::Session;
 
-use super::conversation::{Asked, ChatConversation, Exchanged};
+use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
 use super::editor::{LineEditor, Prompt, Typed};
-use super::typeahead::{self, Begun, Cards, Ruling, Why, rule};
+use super::typeahead::{self, Cards, ReturnReason, SendDecision, TypingStart, rule};
 use super::view::{self, View};
 use super::waiting::LastRead;
 use super::{lines, wants_to_leave};
@@ -34,7 +34,7 @@ struct Talk {
     view: Box<dyn View>,
     screen: Screen,
     /// What was not sent and stands in the next line.
-    returned: Option<(String, Why)>,
+    returned: Option<(String, ReturnReason)>,
     read: LastRead,
     /// What was on the screen at the last prompt.
     last: Cards,
@@ -45,21 +45,21 @@ struct Talk {
 struct BegunLine {
     text: String,
     /// Why it stands there, if it was whole already.
-    why: Option<Why>,
+    why: Option<ReturnReason>,
     /// What was on the screen when the person began it, if they have not finished it.
     begun_under: Option<Cards>,
 }
 
 impl BegunLine {
-    fn returned(text: String, why: Why) -> Self {
+    fn returned(text: String, why: ReturnReason) -> Self {
         Self { text, why: Some(why), begun_under: None }
     }
 
     /// When the person began what they sent at a prompt below these cards.
-    fn begun(self, sent: &str, prompt: Cards) -> Begun {
+    fn begun(self, sent: &str, prompt: Cards) -> TypingStart {
         match self.begun_under {
-            Some(then) if sent.starts_with(&self.text) => Begun::Earlier(then),
-            Some(_) | None => Begun::AtPrompt(prompt),
+            Some(then) if sent.starts_with(&self.text) => TypingStart::Earlier(then),
+            Some(_) | None => TypingStart::AtPrompt(prompt),
         }
     }
 }
@@ -67,7 +67,7 @@ impl BegunLine {
 impl Talk {
     async fn run(mut self) -> ExitResult {
         self.conversation.typing().listen();
-        if let Next::Leave = self.exchange(Asked::Resume).await? {
+        if let Next::Leave = self.exchange(ExchangeStart::Resume).await? {
             return Ok(Exit::Done);
         }
         self.read = LastRead::Nothing;
@@ -106,11 +106,11 @@ impl Talk {
             // Another surface may have changed what the person decides about.
             let now = self.conversation.waiting().await;
             match rule(&text, &line.begun(&text, cards), &now) {
-                Ruling::Return(why) => {
+                SendDecision::Return(why) => {
                     self.returned = Some((text, why));
-                    self.read = if why == Why::Changed { LastRead::Nothing } else { self.read };
+                    self.read = if why == ReturnReason::Changed { LastRead::Nothing } else { self.read };
                 }
-                Ruling::Send => {
+                SendDecision::Send => {
                     if let Next::Leave = self.send(text).await? {
                         return Ok(Exit::Done);
                     }
@@ -161,34 +161,34 @@ impl Talk {
         if wants_to_leave(&text) {
             return Ok(Next::Leave);
         }
-        self.exchange(Asked::Text(&text)).await
+        self.exchange(ExchangeStart::Text(&text)).await
     }
 
-    async fn exchange(&mut self, asked: Asked<'_>) -> Result<Next, Failure> {
+    async fn exchange(&mut self, asked: ExchangeStart<'_>) -> Result<Next, Failure> {
         let session = self.conversation.session().clone();
         let exchanged = self.conversation.exchange(asked, self.view.as_mut()).await;
         if exchanged.is_ok() {
             self.conversation.watch_runs(self.view.as_mut()).await?;
         }
         match exchanged? {
-            Exchanged::Answer(answer) => {
+            ExchangeResult::Answer(answer) => {
                 if answer.session != session {
                     self.read = LastRead::Nothing;
                 }
                 // It was asked in the moment in which the text was sent.
-                if let (Asked::Text(text), Some(RefusalCode::StaleApproval), Some(_)) =
+                if let (ExchangeStart::Text(text), Some(RefusalCode::StaleApproval), Some(_)) =
                     (asked, answer.refusal, &answer.ask)
                 {
-                    self.returned = Some((text.to_owned(), Why::Changed));
+                    self.returned = Some((text.to_owned(), ReturnReason::Changed));
                 }
                 Ok(Next::GoOn)
             }
-            Exchanged::Nothing => Ok(Next::GoOn),
-            Exchanged::Failed(failure) => {
+            ExchangeResult::Nothing => Ok(Next::GoOn),
+            ExchangeResult::Failed(failure) => {
                 writeln!(anstream::stderr().lock(), "{}", failure.render())?;
                 Ok(Next::GoOn)
             }
-            Exchanged::Left => Ok(Next::Leave),
+            ExchangeResult::Left => Ok(Next::Leave),
         }
     }
 }
@@ -223,7 +223,7 @@ async fn welcome(conversation: &ChatConversation) -> Result<String, Failure> {
     let model = conversation.agent().model().name();
     let mut text = head(&session, model);
     if model == planwright_llm::rehearsal::NAME {
-        let notice = "This is a rehearsal: the built-in model plays by rules, offline and without a key. For a real one: \
+        let notice = "This is a rehearsal: the built-in model answers by rules, offline and without a key. For a real one: \
                      --model openai:NAME (or anthropic:, gemini:, ollama:), or PLANWRIGHT_MODEL.";
         text.push_str(&wrapped(&[Span::new(notice, WARNING)]));
     }

@@ -44,7 +44,7 @@ pub(super) enum AskKind {
 
 /// When the person began to type a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Begun {
+pub(super) enum TypingStart {
     /// At the prompt that was drawn below these cards.
     AtPrompt(Cards),
     /// Before it, when these cards were on the screen.
@@ -53,14 +53,14 @@ pub(super) enum Begun {
 
 /// What becomes of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ruling {
+pub(super) enum SendDecision {
     Send,
-    Return(Why),
+    Return(ReturnReason),
 }
 
 /// Why a text comes back to the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum ReturnReason {
     /// The plan that it may be about was drawn later.
     Plan,
     Question,
@@ -73,7 +73,7 @@ pub(super) enum Why {
     Stopped,
 }
 
-impl Why {
+impl ReturnReason {
     /// What the person reads above the line.
     pub(super) const fn explanation(self) -> &'static str {
         match self {
@@ -90,21 +90,23 @@ impl Why {
 }
 
 /// Whether a text may be sent while `now` is on the screen.
-pub(super) fn rule(text: &str, begun: &Begun, now: &Cards) -> Ruling {
+pub(super) fn rule(text: &str, begun: &TypingStart, now: &Cards) -> SendDecision {
     match (effect(text), begun) {
-        (Effect::Looks, _) => Ruling::Send,
-        (Effect::Acts, Begun::AtPrompt(then) | Begun::Earlier(then)) => match &now.ask {
-            Some(ask) if then.ask.as_ref() != Some(ask) => Ruling::Return(ask.kind.why()),
-            Some(_) | None => Ruling::Send,
+        (Effect::Looks, _) => SendDecision::Send,
+        (Effect::Acts, TypingStart::AtPrompt(then) | TypingStart::Earlier(then)) => match &now.ask {
+            Some(ask) if then.ask.as_ref() != Some(ask) => SendDecision::Return(ask.kind.why()),
+            Some(_) | None => SendDecision::Send,
         },
-        (Effect::Decides(subject), Begun::AtPrompt(then)) => match subject.is_same(then, now) {
-            true => Ruling::Send,
-            false => Ruling::Return(Why::Changed),
+        (Effect::Decides(subject), TypingStart::AtPrompt(then)) => match subject.is_same(then, now) {
+            true => SendDecision::Send,
+            false => SendDecision::Return(ReturnReason::Changed),
         },
-        (Effect::Decides(subject), Begun::Earlier(then)) => match subject.is_on(now) && subject.is_same(then, now) {
-            true => Ruling::Send,
-            false => Ruling::Return(subject.why(now)),
-        },
+        (Effect::Decides(subject), TypingStart::Earlier(then)) => {
+            match subject.is_on(now) && subject.is_same(then, now) {
+                true => SendDecision::Send,
+                false => SendDecision::Return(subject.why(now)),
+            }
+        }
     }
 }
 
@@ -144,20 +146,20 @@ impl Subject {
         }
     }
 
-    fn why(self, now: &Cards) -> Why {
+    fn why(self, now: &Cards) -> ReturnReason {
         match (self, now) {
-            (Self::Plan, Cards { plan: Some(_), .. }) => Why::Plan,
+            (Self::Plan, Cards { plan: Some(_), .. }) => ReturnReason::Plan,
             (Self::Plan | Self::Ask, Cards { ask: Some(ask), .. }) => ask.kind.why(),
-            (Self::Plan | Self::Ask | Self::NoCard, _) => Why::NoCard,
+            (Self::Plan | Self::Ask | Self::NoCard, _) => ReturnReason::NoCard,
         }
     }
 }
 
 impl AskKind {
-    const fn why(self) -> Why {
+    const fn why(self) -> ReturnReason {
         match self {
-            Self::Permission => Why::Permission,
-            Self::Question => Why::Question,
+            Self::Permission => ReturnReason::Permission,
+            Self::Question => ReturnReason::Question,
         }
     }
 }

@@ -7,7 +7,7 @@ use planwright_core::session::Session;
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::inbox::waiting_ask;
 
-use super::conversation::{Asked, ChatConversation, Exchanged};
+use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
 use super::typeahead::{AskKind, Cards, WaitingAsk, WaitingPlan};
 use super::view::View;
 use crate::failure::Failure;
@@ -45,7 +45,7 @@ impl ChatConversation {
                 (_, LastRead::Nothing) => Some("/plan status"),
             };
             if let Some(command) = command
-                && let Exchanged::Failed(failure) = self.exchange(Asked::Text(command), view).await?
+                && let ExchangeResult::Failed(failure) = self.exchange(ExchangeStart::Text(command), view).await?
             {
                 return Err(failure);
             }

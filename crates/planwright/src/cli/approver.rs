@@ -27,7 +27,7 @@ pub(crate) enum ApproverCommand {
     },
     /// List the approvers with their public keys
     List,
-    /// Remove an approver, or one of their passkeys: its signatures count no more
+    /// Remove an approver, or one of their passkeys: its signatures no longer count
     Remove {
         name: String,
         /// Remove only this passkey of theirs; `list` shows the ids
@@ -51,7 +51,7 @@ pub(crate) enum ApproverCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct PolicyArgs {
-    /// From now on; a weaker one has to be confirmed
+    /// The requirement from now on; a weaker one has to be confirmed
     #[arg(long, value_name = "REQUIRE", value_parser = require())]
     pub(crate) require: Option<Require>,
     /// The approver who confirms it

@@ -15,7 +15,7 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Show the guarded settings of the store, and where this process says something else
+    /// Show the guarded settings of the store, and where the settings of this process differ
     Show,
     /// Change a guarded setting
     Set {
@@ -27,7 +27,7 @@ pub(crate) enum ConfigCommand {
         #[arg(long, value_name = "NAME")]
         approver: Option<String>,
     },
-    /// Give a guarded setting its default again
+    /// Reset a guarded setting to its default
     Unset {
         key: String,
         /// The approver who confirms it, once one is enrolled

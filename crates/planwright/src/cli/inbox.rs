@@ -40,7 +40,7 @@ pub(crate) enum InboxCommand {
         #[arg(long)]
         wait: bool,
     },
-    /// Show what is to be decided, whole
+    /// Show everything about what is to be decided
     Show {
         /// Its id, or six or more characters of its id
         #[arg(value_name = "ID")]

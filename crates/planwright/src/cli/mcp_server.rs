@@ -65,7 +65,7 @@ pub(crate) struct AddServerArgs {
     /// What the program may do: read_only, workspace or open [default: open]
     #[arg(long, value_name = "LEVEL", requires = "program")]
     pub(crate) sandbox: Option<String>,
-    /// Believe the server which of its tools only read or may be repeated
+    /// Trust the server about which of its tools only read or may be repeated
     #[arg(long)]
     pub(crate) trust_annotations: bool,
     /// Give the agent only tools whose names match; may be given several times

@@ -51,7 +51,7 @@ pub(crate) enum MemoryAction {
         #[arg(long, short)]
         yes: bool,
     },
-    /// Take the last change of the session's memory back
+    /// Undo the last change to the session's memory
     Undo,
     /// List what finished plans, the workbook and the diary offer to be remembered
     Offers,

@@ -40,7 +40,7 @@ pub(crate) enum PlanSubcommand {
     },
     /// Turn plan work off; the active plan is parked
     Off,
-    /// End plan work: an empty plan is cancelled, a running one is closed by what was done
+    /// End plan work: an empty plan is cancelled, a plan under way is closed with what was done
     Done,
     /// Show whether plan work is on, what is being carried out, since when, and what is next
     Status,
@@ -85,7 +85,7 @@ pub(crate) enum PlanSubcommand {
         #[arg(long)]
         raw: bool,
     },
-    /// Put the files back that a plan, or the last turn outside of any plan, changed; files that something else changed since are left as they are
+    /// Restore the files that a plan, or the last turn outside of any plan, changed; files that something else changed since are left as they are
     Undo(ChangesArgs),
     /// Write a plan as Markdown
     Export(ExportArgs),
@@ -106,7 +106,7 @@ pub(crate) enum PlanSubcommand {
 pub(crate) enum FilesCommand {
     /// Give the agent the tools for planning files
     On,
-    /// Take them away; what was written stays
+    /// Take these tools away; what was written stays
     Off,
     /// List the current workbook and the archived ones
     List,

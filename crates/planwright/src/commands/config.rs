@@ -56,7 +56,7 @@ async fn set(context: &Context, key: &str, value: Option<&str>, approver: Option
     let state = approvals.set_setting(&context.person, key, value, key_of_approver.as_ref()).await?;
     let settings = state.settings.unwrap_or_default();
     let now = value.map_or_else(|| "has its default".to_owned(), |value| format!("is `{value}`"));
-    let describe = || format!("`{key}` {now} now. Programs that are running take it over when they start again.\n");
+    let describe = || format!("`{key}` {now} now. Running programs use it once they are started again.\n");
     context.screen.answer(|| json!({ "settings": settings }), describe)
 }
 
@@ -68,7 +68,7 @@ fn check_key(key: &str) -> Result<(), Failure> {
         return Err(Failure::usage("the policy has a command of its own")
             .hint("`planwright approver policy --require REQUIRE` changes it"));
     }
-    Err(Failure::usage(format!("{} is no guarded setting", quoted(key))).hint(format!(
+    Err(Failure::usage(format!("{} is not a guarded setting", quoted(key))).hint(format!(
         "these are: {}; every other setting is in planwright.toml or in a variable",
         GUARDED.iter().chain([&BOT]).copied().collect::<Vec<_>>().join(", ")
     )))

@@ -42,7 +42,7 @@ pub(crate) fn uninstall(screen: &Screen, arguments: &InstallArgs) -> ExitResult 
     let mut there = Vec::new();
     for edit in edits {
         if edit.state()? == EditState::There {
-            screen.print(&format!("{}: is taken out\n", edit.describe()))?;
+            screen.print(&format!("{}: is removed\n", edit.describe()))?;
             there.push(edit);
         }
     }
@@ -52,9 +52,9 @@ pub(crate) fn uninstall(screen: &Screen, arguments: &InstallArgs) -> ExitResult 
             arguments.client.name()
         )));
     }
-    agree(screen, arguments, "Take this out?")?;
+    agree(screen, arguments, "Remove this?")?;
     there.iter().rev().try_for_each(ConfigEdit::undo)?;
-    screen.print("Taken out; everything else stays as it was.\n")?;
+    screen.print("Removed; everything else is as it was.\n")?;
     Ok(Exit::Done)
 }
 
@@ -94,7 +94,7 @@ fn agree(screen: &Screen, arguments: &InstallArgs, question: &str) -> Result<(),
         return Ok(());
     }
     if !screen.interactive {
-        return Err(Failure::usage("nothing was changed: there is no terminal to ask at").hint("`--yes` does not ask"));
+        return Err(Failure::usage("nothing was changed: there is no terminal to ask on").hint("`--yes` does not ask"));
     }
     if screen.confirm(question)? { Ok(()) } else { Err(Failure::declined("Nothing was changed.")) }
 }

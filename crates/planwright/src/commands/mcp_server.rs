@@ -23,9 +23,9 @@ pub(crate) async fn run(global: &Global, arguments: McpServerArgs) -> ExitResult
     match arguments.command {
         McpServerCommand::Add(arguments) => add(global, arguments).await,
         McpServerCommand::Remove { name } => remove(global, &name).await,
-        McpServerCommand::List => Opened::new(global).await?.list().await,
-        McpServerCommand::Show { name } => Opened::new(global).await?.show(&name).await,
-        McpServerCommand::Accept { name, digest } => Opened::new(global).await?.accept(&name, digest).await,
+        McpServerCommand::List => UpstreamContext::new(global).await?.list().await,
+        McpServerCommand::Show { name } => UpstreamContext::new(global).await?.show(&name).await,
+        McpServerCommand::Accept { name, digest } => UpstreamContext::new(global).await?.accept(&name, digest).await,
     }
 }
 
@@ -51,7 +51,7 @@ async fn add(global: &Global, arguments: AddServerArgs) -> ExitResult {
         restored?;
         return Err(failure);
     }
-    let opened = Opened::new(global).await?;
+    let opened = UpstreamContext::new(global).await?;
     if !opened.context.screen.json {
         opened.context.screen.print(&format!("{name} is written to {}.\n", settings.file.display()))?;
     }
@@ -88,12 +88,12 @@ fn found(mut command: Vec<String>) -> Result<Vec<String>, Failure> {
 }
 
 /// The settings' servers with the store.
-struct Opened {
+struct UpstreamContext {
     context: Context,
     upstream: UpstreamTools,
 }
 
-impl Opened {
+impl UpstreamContext {
     async fn new(global: &Global) -> Result<Self, Failure> {
         let settings = Settings::read(global)?;
         if let Some(folder) = &settings.own_folder {

@@ -148,7 +148,7 @@ async fn undo(context: &Context, session: &SessionIdentity) -> ExitResult {
         || json!({ "memory": memory, "restored": restored }),
         || match restored {
             true => format!("Memory {} is back.\n", paint(memory.short(), BOLD)),
-            false => format!("Memory {} is taken back.\n", paint(memory.short(), BOLD)),
+            false => format!("Memory {} is removed again.\n", paint(memory.short(), BOLD)),
         },
     )
 }

@@ -64,11 +64,11 @@ struct Ready {
     server: Server,
     announcement: Announcement,
     agent: Agent,
-    beside: Beside,
+    beside: BackgroundServices,
 }
 
 /// What runs beside the server.
-struct Beside {
+struct BackgroundServices {
     bot: Option<TelegramBot>,
     notifier: Option<Notifier>,
 }
@@ -118,7 +118,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     let Context { screen, invocation, .. } = context;
     let announcement =
         Announcement { address: server.address(), token, store, model, sandbox_warning, screen, invocation };
-    Ok(Ready { server, announcement, agent, beside: Beside { bot, notifier } })
+    Ok(Ready { server, announcement, agent, beside: BackgroundServices { bot, notifier } })
 }
 
 /// `None` if notifications have no target.
@@ -156,7 +156,12 @@ fn telegram_bot(
         .map_err(|error| Failure::unavailable(error.to_string()))
 }
 
-async fn serve(server: Server, announcement: Announcement, beside: Beside, signals: &mut Signals) -> ExitResult {
+async fn serve(
+    server: Server,
+    announcement: Announcement,
+    beside: BackgroundServices,
+    signals: &mut Signals,
+) -> ExitResult {
     let shutdown = CancellationToken::new();
     if let Some(bot) = beside.bot {
         tokio::spawn(bot.run(shutdown.clone()));

@@ -32,8 +32,8 @@ pub(crate) async fn run(global: &Global, arguments: &TelegramArgs) -> ExitResult
             if !screen.json {
                 screen.print(&format!("Write a message to @{name} now; waiting for {seconds} seconds.\n"))?;
             }
-            let patience = Duration::from_secs(seconds.into());
-            setup::wait_for_sender(&options.api_url, &options.token, patience).await.map_err(failed)?
+            let timeout = Duration::from_secs(seconds.into());
+            setup::wait_for_sender(&options.api_url, &options.token, timeout).await.map_err(failed)?
         }
     };
     let shown =

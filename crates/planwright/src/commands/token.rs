@@ -1,7 +1,7 @@
 //! `planwright token`
 
 use planwright_core::refusal::Refusal;
-use planwright_surfaces::http::{Kept, Token, TokenError};
+use planwright_surfaces::http::{LoadedToken, Token, TokenError};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 
@@ -26,7 +26,7 @@ pub(crate) fn run(global: &Global, arguments: &TokenArgs) -> ExitResult {
         TokenCommand::Path => screen.answer(|| json!({ "path": shown }), || format!("{shown}\n")),
         TokenCommand::Show => {
             make_folder(&settings.data)?;
-            let (Kept::Made(secret) | Kept::Found(secret)) = token.make_if_missing().map_err(failed)?;
+            let (LoadedToken::Made(secret) | LoadedToken::Found(secret)) = token.make_if_missing().map_err(failed)?;
             let secret = secret.expose_secret();
             screen.answer(|| json!({ "token": secret, "path": shown }), || format!("{secret}\n"))
         }
@@ -36,7 +36,7 @@ pub(crate) fn run(global: &Global, arguments: &TokenArgs) -> ExitResult {
             let secret = secret.expose_secret();
             let describe = || {
                 format!(
-                    "{secret}\nOnly this token counts from now on. Servers on this folder cut open connections, and \
+                    "{secret}\nOnly this token is valid from now on. Servers that use this folder close open connections, and \
                      browsers have to sign in again.\n"
                 )
             };

@@ -2,7 +2,7 @@
 
 use planwright_core::approval::{ApprovalPolicy, ApprovalRule, Require};
 
-use super::setting::{Choice, Choices, Seconds, SettingValue, Whole, section};
+use super::setting::{Choice, Choices, Seconds, SettingValue, WholeNumber, section};
 
 section! {
     pub(super) struct ApprovalSection, "approval" {
@@ -13,7 +13,7 @@ section! {
         "How long an approval can begin or continue work."
         valid_for: Seconds => "for ever",
         "For how many minutes the terminal chat remembers an approver's passphrase; 0 asks every time."
-        remember: Whole<u64> = 0,
+        remember: WholeNumber<u64> = 0,
     }
 }
 

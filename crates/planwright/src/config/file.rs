@@ -21,7 +21,9 @@ use super::projects::ProjectsSection;
 use super::reply::ReplySection;
 use super::sandbox::SandboxSection;
 use super::server::ServerSection;
-use super::setting::{Check, Checked, Choice, Choices, Positive, Seconds, Setting, SettingValue as _, Whole, section};
+use super::setting::{
+    Check, Checked, Choice, Choices, Positive, Seconds, Setting, SettingValue as _, WholeNumber, section,
+};
 use super::telegram::TelegramSection;
 use crate::failure::Failure;
 
@@ -190,7 +192,7 @@ section! {
         "Whether recorded plans whose every step only reads are approved without a person."
         standing_approval: Choice<StandingApproval> = StandingApproval::default(),
         "How many turns in a row Planwright begins by itself for an approved document without recorded progress. Then it waits for a person."
-        nudges: Whole<u32> = Policy::default().nudges,
+        nudges: WholeNumber<u32> = Policy::default().nudges,
         "How many turns Planwright begins by itself for one execution of a document, whatever they record. Then it waits for a person, who lets it begin as many again."
         turns: Positive<u32> = Policy::default().plan_turns,
         "Where plans are also written as Markdown files of the project, with `{date}`, `{slug}`, `{number}` and `{id}` in the name ([plans-as-files.md](plans-as-files.md))."
@@ -230,7 +232,7 @@ section! {
     pub(super) struct TurnSection, "turn" {
         "How often one turn may call the model."
         model_calls: Positive<u32> = TurnLimits::default().model_calls,
-        "How many tools one turn may call."
+        "How many tool calls one turn may make."
         tool_calls: Positive<u32> = TurnLimits::default().tool_calls,
         "How many tokens one turn may send and receive."
         tokens: Positive<u64> = TurnLimits::default().tokens,

@@ -2,7 +2,7 @@
 
 use planwright_core::workbook::PlanningFiles;
 
-use super::setting::{Switch, Whole, section};
+use super::setting::{Switch, WholeNumber, section};
 
 fn default() -> PlanningFiles {
     PlanningFiles::default()
@@ -15,15 +15,15 @@ section! {
         "Whether a message that describes a large task begins a workbook without being asked to."
         auto_init: Switch = default().auto_init,
         "A message with fewer words does not begin a workbook."
-        min_words: Whole<u32> = default().min_words,
+        min_words: WholeNumber<u32> = default().min_words,
         "The score that a message needs to begin a workbook."
-        min_score: Whole<u32> = default().min_score,
+        min_score: WholeNumber<u32> = default().min_score,
         "One in this many research calls is noted in the findings; 0 notes none."
-        findings_every: Whole<u32> = default().findings_every,
+        findings_every: WholeNumber<u32> = default().findings_every,
         "How many characters of a result are noted."
-        findings_chars: Whole<usize> = default().findings_chars,
+        findings_chars: WholeNumber<usize> = default().findings_chars,
         "After this many failures of the same call the model is told to try something else; 0 never tells it."
-        error_attempts: Whole<u32> = default().error_attempts,
+        error_attempts: WholeNumber<u32> = default().error_attempts,
     }
 }
 

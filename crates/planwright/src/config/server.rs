@@ -16,7 +16,7 @@ use crate::logging::LogFormat;
 
 const PORT: u16 = 7717;
 /// How long running work may take to reach a safe point.
-const GRACE: Duration = Duration::from_secs(30);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 /// A token that a person made up must not be easy to guess.
 const MIN_TOKEN: usize = 8;
 
@@ -52,7 +52,7 @@ section! {
         "The address that links in messages begin with, as people reach the server."
         public_url: Checked<PublicUrl> => "links begin with the address that the server listens at",
         "How long running work may take to reach a safe point when the server stops."
-        grace_seconds: Seconds = GRACE,
+        grace_seconds: Seconds = SHUTDOWN_TIMEOUT,
         "After how long another server continues the work of one that died."
         lease_seconds: Seconds = AgentOptions::new("").lease,
         "The format of the log on stderr. The flag is `--log-format`."

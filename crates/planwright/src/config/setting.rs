@@ -130,7 +130,7 @@ pub(super) struct Positive<N>(N);
 
 /// A whole number from 0 up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Whole<N>(N);
+pub(super) struct WholeNumber<N>(N);
 
 /// A number of seconds from 1 up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +186,7 @@ macro_rules! number_value {
 }
 
 number_value!(Positive, 1, FROM_ONE);
-number_value!(Whole, 0, FROM_ZERO);
+number_value!(WholeNumber, 0, FROM_ZERO);
 
 impl SettingValue for Seconds {
     type Value = Duration;

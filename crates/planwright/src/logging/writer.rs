@@ -20,7 +20,7 @@ use super::json::lost_lines_json;
 const QUEUE_BYTES: usize = 2 << 20;
 
 /// How often a log that cannot be written is tried again when nothing new is logged.
-const RETRY_EVERY: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 const TOO_SLOW: &str = "stderr does not take lines as fast as they are logged";
 
@@ -45,11 +45,11 @@ struct Queue {
     closed: bool,
     /// Nothing is written any more.
     ended: bool,
-    lost: Lost,
+    lost: LostLines,
 }
 
 #[derive(Debug, Default)]
-struct Lost {
+struct LostLines {
     /// Since the process started.
     total: u64,
     /// Not yet told in the log.
@@ -58,7 +58,7 @@ struct Lost {
     reason: Option<String>,
 }
 
-impl Lost {
+impl LostLines {
     fn add(&mut self, reason: String) {
         LOG_LINES_LOST.fetch_add(1, Ordering::Relaxed);
         self.total += 1;
@@ -148,7 +148,7 @@ impl LogWriter {
                 Err(_) if queue.closed => return,
                 Err(error) => {
                     queue.lost.reason = Some(error.to_string());
-                    queue = self.wait(queue, RETRY_EVERY);
+                    queue = self.wait(queue, RETRY_INTERVAL);
                 }
             }
         }
@@ -219,7 +219,7 @@ fn write_all(sink: &mut impl Write, mut bytes: &[u8], line_is_open: &mut bool) -
     Ok(())
 }
 
-fn notice(format: LogFormat, lost: &Lost) -> String {
+fn notice(format: LogFormat, lost: &LostLines) -> String {
     let reason = lost.reason.as_deref().unwrap_or_default();
     let at = jiff::Timestamp::now();
     match format {

@@ -46,7 +46,7 @@ pub(super) enum ConnectionEnd {
     /// A process of this user that does not let itself be seen.
     Hidden,
     /// Another machine, or another user of this one.
-    Elsewhere,
+    Foreign,
 }
 
 /// More ancestors than any real process has.
@@ -108,7 +108,7 @@ impl ProcessTree {
 
     #[cfg(not(target_os = "linux"))]
     pub(super) fn at_connection(_: SocketAddr) -> ConnectionEnd {
-        ConnectionEnd::Elsewhere
+        ConnectionEnd::Foreign
     }
 
     /// The process and its ancestors up to the first process of the system. `None` if one of them cannot be found, or is

@@ -122,11 +122,11 @@ fn who(actor: &Actor) -> String {
 }
 
 pub(super) fn labelled(name: &str, value: &str, width: usize) -> String {
-    const ROOM: usize = 12;
+    const LABEL_WIDTH: usize = 12;
     let mut text = String::new();
-    for (index, line) in wrap(&[Span::plain(value)], width.saturating_sub(ROOM)).iter().enumerate() {
+    for (index, line) in wrap(&[Span::plain(value)], width.saturating_sub(LABEL_WIDTH)).iter().enumerate() {
         let label = if index == 0 { name } else { "" };
-        text.push_str(&format!("{}{}\n", paint(&format!("{label:<ROOM$}"), DIM), painted(line)));
+        text.push_str(&format!("{}{}\n", paint(&format!("{label:<LABEL_WIDTH$}"), DIM), painted(line)));
     }
     text
 }

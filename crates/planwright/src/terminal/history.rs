@@ -140,13 +140,13 @@ fn describe_session(event: &SessionEvent) -> String {
 }
 
 fn files_changed(call_changes: &CallChanges) -> String {
-    const NAMED: usize = 3;
+    const MAX_NAMED: usize = 3;
     let paths: Vec<_> = call_changes.changes.iter().map(|change| quoted(&change.path)).collect();
-    let more = paths.len().saturating_sub(NAMED);
+    let more = paths.len().saturating_sub(MAX_NAMED);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     match (paths.as_slice(), &call_changes.uncovered) {
         ([], Some(_)) => "a command changed files, which cannot be undone".to_owned(),
-        (paths, _) => format!("changed {}{more}", paths[..paths.len().min(NAMED)].join(", ")),
+        (paths, _) => format!("changed {}{more}", paths[..paths.len().min(MAX_NAMED)].join(", ")),
     }
 }
 
@@ -229,9 +229,10 @@ fn describe_plan(event: &PlanEvent, plan: &Plan) -> Span {
             Span::new(&format!("cancelled{}", because(reason.as_deref())), palette::REMOVED)
         }
         PlanEvent::Superseded { by, .. } => plain(format!("{} took its place", by.short())),
-        PlanEvent::ExecutionPaused { after_step: Some(pause), .. } => {
-            plain(format!("the execution is paused after step {}; it waits for a person's look", pause.step))
-        }
+        PlanEvent::ExecutionPaused { after_step: Some(pause), .. } => plain(format!(
+            "the execution is paused after step {}; it waits until a person has looked at it",
+            pause.step
+        )),
         PlanEvent::ExecutionPaused { .. } => plain("the execution is paused; it waits for a person".to_owned()),
         PlanEvent::ExecutionResumed { .. } => plain("the execution is resumed".to_owned()),
         PlanEvent::ExecutionStarted { execution, .. } => plain(format!("execution {} began", execution.number)),
@@ -277,7 +278,7 @@ const fn status_text(status: StepStatus) -> &'static str {
         StepStatus::Completed => "is done",
         StepStatus::Failed => "failed",
         StepStatus::Skipped => "is skipped",
-        StepStatus::Uncertain => "has an unknown end",
+        StepStatus::Uncertain => "has an unknown result",
     }
 }
 

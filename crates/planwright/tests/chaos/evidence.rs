@@ -41,7 +41,7 @@ pub(crate) struct Verified {
     pub(crate) expected: String,
 }
 
-/// Reads the journals until every session is settled, or for as long as there is patience.
+/// Reads the journals until every session is settled, or until its time is up.
 pub(crate) async fn settle(addresses: &Addresses, sessions: &[String]) -> Journals {
     let begin = tokio::time::Instant::now();
     let mut journals = Journals::new();

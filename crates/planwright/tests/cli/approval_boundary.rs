@@ -154,7 +154,7 @@ fn world(danger: Danger) -> World {
         Danger::OldApproval => {
             let world = World::with_plan();
             approve(&world);
-            // The same text again: what was said of the one is not said of the other.
+            // A plan with the same text is another plan: an approval of the first does not count for it.
             world.agent_drafts(SESSION, crate::world::PLAN);
             assert_eq!(world.active_plan(SESSION).number, 2);
             world

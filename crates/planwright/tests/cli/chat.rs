@@ -134,7 +134,7 @@ fn a_command_whose_line_breaks_off_decides_nothing() {
     talk(&world, "--plan document", &["tidy the garage"]).done();
     // What was written may have been `/plan approve 1 skip 2`.
     let ran = world.run_with_input("chat", "/plan approve 1").exits(2);
-    ran.complains("breaks off without the end of its line");
+    ran.complains("has no line end");
     assert_eq!(world.json("plan show 1")["status"], "READY");
     world.run_with_input("chat", "and a message that ends with the file").done();
 }

@@ -229,9 +229,9 @@ fn a_kill_in_the_middle_of_a_plan_leaves_its_command_uncertain() {
 }
 
 fn until(what: &str, condition: impl Fn() -> bool) {
-    let patience = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !condition() {
-        assert!(Instant::now() < patience, "waited in vain: {what}");
+        assert!(Instant::now() < deadline, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -49,7 +49,7 @@ fn promoting_asks_first_and_never_happens_without_a_word() {
     world.run("memory search tabs --session web:session-two").done().says("No memory here matches");
     world.run(&format!("memory promote {memory} --yes --session {SESSION}")).done().says("Every session reads");
     world.run("memory search tabs --session web:session-two").done().says("Ada likes tabs.").says("promoted from");
-    world.run(&format!("memory undo --session {SESSION}")).done().says("is taken back");
+    world.run(&format!("memory undo --session {SESSION}")).done().says("is removed again");
     world.run("memory search tabs --session web:session-two").done().says("No memory here matches");
 }
 

@@ -198,7 +198,7 @@ fn note(world: &mut World, what: &str, refusal: Option<Refusal>) {
 #[when("it is carried out to its end")]
 async fn to_its_end(world: &mut World) {
     if !world.under_way.is_empty() {
-        world.talk.stage.let_go();
+        world.talk.stage.release();
         return ends(world).await;
     }
     let plan = world.plan(1).await;

@@ -31,13 +31,13 @@ fn hangs(world: &mut World) {
     world.talk.script.push(Reply::hang());
 }
 
-#[given(regex = r#"^when it is let go the model calls "(\w+)" with '(.*)'$"#)]
+#[given(regex = r#"^when it is released the model calls "(\w+)" with '(.*)'$"#)]
 fn calls_later(world: &mut World, tool: String, arguments: String) {
     let gate = world.talk.stage.gate.clone();
     world.talk.script.push(Reply::call(tool, serde_json::from_str(&arguments).expect("JSON")).behind(&gate));
 }
 
-#[given(expr = "when it is let go the model answers {string}")]
+#[given(expr = "when it is released the model answers {string}")]
 fn answers_later(world: &mut World, text: String) {
     let gate = world.talk.stage.gate.clone();
     world.talk.script.push(Reply::text(text).behind(&gate));

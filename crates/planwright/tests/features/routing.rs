@@ -10,7 +10,7 @@ use planwright_agent::session::outcome::Answer;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
-use planwright_engine::feed::{Feed, Followed, Follower};
+use planwright_engine::feed::{Feed, FeedItem, Follower};
 use planwright_engine::ledger::LedgerResult;
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -148,9 +148,9 @@ async fn is_told(world: &mut World, event: String, session: String) {
     let told = async {
         loop {
             match follower.next().await.expect("readable") {
-                Followed::Entry(entry) if entry.event.name() == event => return,
-                Followed::Entry(_) => {}
-                Followed::Gone => panic!("the session is gone"),
+                FeedItem::Entry(entry) if entry.event.name() == event => return,
+                FeedItem::Entry(_) => {}
+                FeedItem::Gone => panic!("the session is gone"),
             }
         }
     };

@@ -1,4 +1,4 @@
-//! Tools that do what a scenario needs: answer, fail, hang, or wait until they are let go. What was called is kept in
+//! Tools that do what a scenario needs: answer, fail, hang, or wait until they are released. What was called is kept in
 //! order.
 
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Stage {
     }
 
     /// Everything that waits continues, and from now on nothing waits.
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn release(&self) {
         self.open.send_replace(true);
         self.gate.open();
     }
@@ -141,7 +141,7 @@ fn a_tool(world: &mut World, name: String, effect: String, act: String) {
         "" => Act::Answers,
         "hangs" => Act::Hangs,
         "hangs the first time" => Act::HangsFirst,
-        "waits to be let go" => Act::Waits,
+        "waits to be released" => Act::Waits,
         "fails" => Act::Fails,
         "fails the first time" => Act::FailsFirst,
         other => panic!("no tool {other}"),
@@ -156,9 +156,9 @@ fn taken_away(world: &mut World, name: String) {
     world.talk.forget_agent();
 }
 
-#[when("what waits is let go")]
-async fn let_go(world: &mut World) {
-    world.talk.stage.let_go();
+#[when("what waits is released")]
+async fn release(world: &mut World) {
+    world.talk.stage.release();
     // What was waiting gets the chance to do what it should not do.
     world.settle().await;
 }

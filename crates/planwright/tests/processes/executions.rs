@@ -18,7 +18,7 @@ use planwright_core::plan::{PlanStatus, PlanStyle};
 
 use self::child::Act;
 use self::fixture::{Approved, Stage, calls, resume, typed};
-use self::kill_points::Fate;
+use self::kill_points::KillPoint;
 use crate::stores::Store;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,7 +59,7 @@ struct Tally {
     repeated: usize,
 }
 
-type Kind = fn(u32) -> Fate;
+type Kind = fn(u32) -> KillPoint;
 
 async fn every_kill(store: Store, style: PlanStyle) {
     /// More than a plan here is written down.
@@ -68,22 +68,22 @@ async fn every_kill(store: Store, style: PlanStyle) {
     let made = calls(style).len();
     let mut tally = Tally::default();
     let kinds: [(Kind, usize); 3] =
-        [(Fate::BehindWrite, WRITES), (Fate::InCall, made + 1), (Fate::BehindCall, made + 1)];
-    for (fate, most) in kinds {
+        [(KillPoint::BehindWrite, WRITES), (KillPoint::InCall, made + 1), (KillPoint::BehindCall, made + 1)];
+    for (kill_point, most) in kinds {
         let mut plans = Vec::new();
         for number in (1..).take(most) {
-            let fate = fate(number);
-            let name = format!("{fate:?}").replace(['(', ')'], "-");
-            plans.push((stage.approved(style, &name).await, fate));
+            let kill_point = kill_point(number);
+            let name = format!("{kill_point:?}").replace(['(', ')'], "-");
+            plans.push((stage.approved(style, &name).await, kill_point));
         }
-        let fates = plans.iter().map(|(approved, fate)| (approved, Some(*fate)));
-        let ended = stage.job(resume(), fates).run_and_kill();
+        let kill_points = plans.iter().map(|(approved, kill_point)| (approved, Some(*kill_point)));
+        let ended = stage.job(resume(), kill_points).run_and_kill();
         assert!(ended.contains(&plans[most - 1].0.name()), "there are more points than {most}");
-        for (approved, fate) in &plans {
+        for (approved, kill_point) in &plans {
             if ended.contains(&approved.name()) {
                 came_to_its_end(approved, style).await;
             } else {
-                goes_on(approved, style, *fate, &mut tally).await;
+                goes_on(approved, style, *kill_point, &mut tally).await;
             }
         }
     }
@@ -99,13 +99,13 @@ async fn came_to_its_end(approved: &Approved<'_>, style: PlanStyle) {
 }
 
 /// After the kill.
-async fn goes_on(approved: &Approved<'_>, style: PlanStyle, fate: Fate, tally: &mut Tally) {
+async fn goes_on(approved: &Approved<'_>, style: PlanStyle, kill_point: KillPoint, tally: &mut Tally) {
     tally.kills += 1;
     let (known, before) = (approved.outcomes().await, approved.begun());
     let answer = resume_plan(approved, tally.kills).await;
     let standing = approved.standing().await;
     let after = approved.begun();
-    let what = format!("{fate:?}: {standing:?}, begun {before:?}, then {after:?}, answered {answer:?}");
+    let what = format!("{kill_point:?}: {standing:?}, begun {before:?}, then {after:?}, answered {answer:?}");
     for number in known {
         assert_eq!(before.get(&number), after.get(&number), "call {number} had an outcome; {what}");
     }

@@ -87,7 +87,7 @@ async fn runs_due_in_the_same_second_are_started_once_although_a_server_is_kille
     let lost: Vec<_> = drivers.iter().map(|driver| drives(&servers[killed], driver)).collect();
     assert!(lost.contains(&true));
     servers[killed].kill();
-    provider.let_go();
+    provider.release();
     for (n, lost) in lost.into_iter().enumerate() {
         let run = rested(&engine, n).await;
         let expected = if lost { "interrupted" } else { "paused" };
@@ -121,8 +121,8 @@ async fn many_runs_due_in_the_same_second_are_shared_by_three_servers_and_none_i
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let patience = Duration::from_secs(600);
-        tokio::time::timeout(patience, served).await.unwrap_or_else(|_| panic!("{} is not served", key(n)));
+        let limit = Duration::from_secs(600);
+        tokio::time::timeout(limit, served).await.unwrap_or_else(|_| panic!("{} is not served", key(n)));
         let run = rested(&engine, n).await;
         match run.state.name() {
             "paused" => {}

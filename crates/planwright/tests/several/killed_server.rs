@@ -60,7 +60,7 @@ async fn what_a_killed_server_was_at_goes_on_elsewhere_and_nothing_is_lost_or_do
     provider.wait_for(TALKING, |asked| asked.phrase.starts_with("look")).await;
     provider.wait_for(PLANNING, |asked| asked.phrase.starts_with("[Plan")).await;
     servers[0].kill();
-    provider.let_go();
+    provider.release();
 
     let mut unheard = Vec::new();
     while let Some(answered) = waiting.join_next().await {

@@ -86,7 +86,7 @@ impl Provider {
     }
 
     /// Every caller is answered, also those who wait.
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn release(&self) {
         self.stage.open.send_replace(true);
     }
 

@@ -42,7 +42,7 @@ async fn take_turns(store: Store) {
             () = waits(&mut at_other) => {}
         }
         assert_eq!(provider.asked().len(), before + 1, "both are at work");
-        provider.let_go();
+        provider.release();
         assert_eq!(first.await.unwrap().unwrap().with(200)["reply"], format!("done: {left}"));
         assert_eq!(second.await.unwrap().unwrap().with(200)["reply"], format!("done: {right}"));
     }

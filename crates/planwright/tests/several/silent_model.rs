@@ -82,7 +82,7 @@ impl Stage {
             following.subscribe(&key, Some(0)).await;
             dying.kill();
             assert!(saying.await.unwrap().is_none(), "its server was killed");
-            self.provider.let_go();
+            self.provider.release();
             following.next_of("turn_resumed").await;
             following.next_of("turn_ended").await;
         }
@@ -134,7 +134,7 @@ async fn what_was_stopped_stays_stopped() {
     stage.approve(server.at()).await;
     stage.provider.wait_for(1, |asked| asked.carries_out()).await;
     server.at().say(KEY, "/stop", "stop").await.unwrap().with(200);
-    stage.provider.let_go();
+    stage.provider.release();
     stage.until_paused(server.at()).await;
     server.at().say(KEY, "do nothing", "word").await.unwrap().with(200);
     stage.let_it_look(server.at()).await;

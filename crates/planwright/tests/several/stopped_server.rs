@@ -53,12 +53,12 @@ async fn handed_over(store: Store, model: Model) {
     // It got the signal: followers are disconnected first.
     assert_eq!(watching.closed().await, Some(1012));
     if model == Model::AnswersInTime {
-        provider.let_go();
+        provider.release();
     }
     let told = waiting.await.unwrap().expect("a client that waits is told").with(503);
     assert_eq!(told["code"], "UNAVAILABLE", "{told}");
     assert_eq!(first.ended().await, 0, "{}", first.log());
-    provider.let_go();
+    provider.release();
 
     let second = Program::asking(&store, &provider, &[LEASE]);
     let mut watching = second.at().client().await;
@@ -87,7 +87,7 @@ async fn a_server_that_goes_on_is_there_while_another_is_replaced() {
     leaving.terminate();
     waiting.await.unwrap().expect("a client that waits is told").with(503);
     assert_eq!(leaving.ended().await, 0);
-    provider.let_go();
+    provider.release();
     watching.next_of("turn_resumed").await;
     watching.next_of("turn_ended").await;
     until_logged(&[&staying], "taken_over").await;

@@ -110,7 +110,7 @@ async fn a_killed_server_leaves_its_updates_to_the_next_one() {
         api.all_received().await;
         first.kill();
         assert!(api.messages(ADA).is_empty());
-        provider.let_go();
+        provider.release();
         let second = Program::asking(&store, &provider, &settings(&api, mode));
         api.webhook_servers(&[webhook_of(&second)]);
         answers(&api, 1).await;
@@ -187,7 +187,7 @@ async fn a_server_killed_between_acceptance_and_note_of_an_edit_shows_the_answer
     // What is shown while the agent writes has the call of the tool in it, and is not held.
     let answer = format!("{FIRST_TEXT}done: look at it");
     api.hold_text("editMessageText", HoldPoint::BeforeAnswer, &answer);
-    provider.let_go();
+    provider.release();
     api.wait_for(ADA, "the answer is shown", |message| message.text == answer).await;
     first.kill();
     api.release();

@@ -13,7 +13,7 @@ use super::{layout, sys};
 use crate::paths::{PathAccess, View};
 
 /// The newest version of Landlock that these rules were written for. Older kernels enforce what they know of it.
-const NEWEST: ABI = ABI::V6;
+const KNOWN_ABI: ABI = ABI::V6;
 
 /// Devices that are not behind any other rule.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -34,14 +34,14 @@ impl Rules {
         let fail = |error: &dyn std::fmt::Display| format!("the Landlock rules were refused: {error}");
         let mut created = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
-            .handle_access(AccessFs::from_all(NEWEST))
-            .and_then(|ruleset| ruleset.scope(Scope::from_all(NEWEST)))
+            .handle_access(AccessFs::from_all(KNOWN_ABI))
+            .and_then(|ruleset| ruleset.scope(Scope::from_all(KNOWN_ABI)))
             .and_then(Ruleset::create)
             .map_err(|error| fail(&error))?;
         for (path, access) in view.objects() {
             let rights = match access {
-                PathAccess::Read => AccessFs::from_read(NEWEST),
-                PathAccess::Write => AccessFs::from_all(NEWEST),
+                PathAccess::Read => AccessFs::from_read(KNOWN_ABI),
+                PathAccess::Write => AccessFs::from_all(KNOWN_ABI),
                 PathAccess::Hidden => continue,
             };
             add(&mut created, path, rights).map_err(|error| fail(&error))?;
@@ -85,13 +85,13 @@ fn known_version() -> ABI {
         Ok(3) => ABI::V3,
         Ok(4) => ABI::V4,
         Ok(5) => ABI::V5,
-        Ok(_) => NEWEST,
+        Ok(_) => KNOWN_ABI,
     }
 }
 
 fn add(created: &mut landlock::RulesetCreated, path: &Path, rights: BitFlags<AccessFs>) -> Result<(), String> {
     // A path that was removed since does not exist for the command either.
     let Ok(object) = PathFd::new(path) else { return Ok(()) };
-    let rights = if path.is_dir() { rights } else { rights & AccessFs::from_file(NEWEST) };
+    let rights = if path.is_dir() { rights } else { rights & AccessFs::from_file(KNOWN_ABI) };
     created.add_rule(PathBeneath::new(object, rights)).map(drop).map_err(|error| error.to_string())
 }

@@ -107,7 +107,7 @@ async fn a_session_that_another_program_locks_does_not_delay_others() {
     assert_whole(&store.engine().await).await;
 }
 
-/// Another program locks a session and never lets go. All other sessions are written while the job of that one waits, and
+/// Another program locks a session and never releases it. All other sessions are written while the job of that one waits, and
 /// it is done once the lock is gone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_locked_session_waits_alone() {

@@ -43,12 +43,12 @@ use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 
 use super::app::App;
-use super::idempotency::{self, Once};
+use super::idempotency::{self, IdempotentRequests};
 use super::{openapi, sse};
 
 /// All calls, without authentication.
 pub(crate) fn router(app: &App) -> Router<App> {
-    let once = from_fn_with_state(Once::new(app.clone()), idempotency::once);
+    let once = from_fn_with_state(IdempotentRequests::new(app.clone()), idempotency::once);
     let streamed = from_fn_with_state(app.clone(), sse::streamed);
     let (sending, others) = (Router::from(messages::sending()), Router::from(others()));
     let posts = sending.route_layer(once.clone()).route_layer(streamed);

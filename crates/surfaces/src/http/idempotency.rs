@@ -33,7 +33,7 @@ pub(super) const KEY: &str = "idempotency-key";
 pub(super) const REPLAYED: &str = "idempotent-replayed";
 pub(super) const MAX_KEY: usize = 255;
 /// How long an answer is known.
-const KEEP: Duration = Duration::from_secs(24 * 60 * 60);
+const RETENTION_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What is known of a request besides what it asks for.
 #[derive(Debug, Clone, Default)]
@@ -84,7 +84,7 @@ impl FromRequestParts<App> for RequestContext {
 
 /// Requests with a key, each carried out once. A cheap handle.
 #[derive(Debug, Clone)]
-pub(crate) struct Once {
+pub(crate) struct IdempotentRequests {
     app: App,
 }
 
@@ -101,7 +101,7 @@ struct InFlightRequest {
 }
 
 /// Carries out requests that change something to their end, also when the client disconnects, and once.
-pub(crate) async fn once(State(once): State<Once>, request: Request, next: Next) -> Response {
+pub(crate) async fn once(State(once): State<IdempotentRequests>, request: Request, next: Next) -> Response {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return next.run(request).await;
     }
@@ -140,7 +140,7 @@ impl FollowedRequest {
     }
 }
 
-impl Once {
+impl IdempotentRequests {
     pub(crate) fn new(app: App) -> Self {
         Self { app }
     }
@@ -180,7 +180,7 @@ impl Once {
             ClaimResult::Other => return Err(used_for_something_else()),
         };
         let now = self.app.engine().now();
-        let at = match self.app.ledger().claim(claimed, now, KEEP).await? {
+        let at = match self.app.ledger().claim(claimed, now, RETENTION_TIME).await? {
             Claim::New => now,
             // Another process is at it, or ended in the middle of it. Under the same name nothing is done twice.
             Claim::Begun { at } => at,
@@ -228,7 +228,7 @@ enum ClaimResult {
 
 /// The right to carry a request out in this process, until it is dropped.
 pub(crate) struct ClaimGuard {
-    once: Once,
+    once: IdempotentRequests,
     key: String,
     tell: watch::Sender<Option<StoredAnswer>>,
 }

@@ -30,7 +30,7 @@ pub(super) const SESSION_ROUTE: &str = "/mcp/{sessionId}";
 /// The session of clients that name none and have no folder.
 const DEFAULT_SESSION: &str = "mcp-default";
 /// A connection that is not used for so long ends; the client connects again. A call may wait for a person this long.
-const IDLE: Duration = Duration::from_secs(2 * 3600);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(2 * 3600);
 /// The largest message, as on standard input.
 const BODY_BYTES: usize = 8 * 1024 * 1024;
 
@@ -48,7 +48,7 @@ pub(crate) fn default_session() -> SessionIdentity {
 /// `options.session` says how requests without a session are treated.
 pub(crate) fn router(options: McpOptions, stopping: &CancellationToken) -> Router<App> {
     let mut sessions = SessionConfig::default();
-    sessions.keep_alive = Some(IDLE);
+    sessions.keep_alive = Some(IDLE_TIMEOUT);
     let mut manager = LocalSessionManager::default();
     manager.session_config = sessions;
     let config = StreamableHttpServerConfig::default()

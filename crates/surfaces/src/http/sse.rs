@@ -24,7 +24,7 @@ pub(super) const MEDIA_TYPE: &str = "text/event-stream";
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// What is refused at once is answered like any other request; after this the stream begins.
-const AT_ONCE: Duration = Duration::from_secs(2);
+const FIRST_ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs the request as it is, listens to it, and tells.
 pub(crate) async fn streamed(
@@ -98,7 +98,7 @@ impl Streaming {
                 self.answer = Answering::There(response);
                 None
             }
-            () = tokio::time::sleep(AT_ONCE) => None,
+            () = tokio::time::sleep(FIRST_ANSWER_TIMEOUT) => None,
         }
     }
 

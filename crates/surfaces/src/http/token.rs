@@ -25,7 +25,7 @@ pub enum Token {
 
 /// Whether the token existed already.
 #[derive(Debug)]
-pub enum Kept {
+pub enum LoadedToken {
     /// It was made now.
     Made(SecretString),
     Found(SecretString),
@@ -55,14 +55,14 @@ impl Token {
     }
 
     /// The token, made if there is none. If several processes do this at once, all get the same token.
-    pub fn make_if_missing(&self) -> Result<Kept, TokenError> {
+    pub fn make_if_missing(&self) -> Result<LoadedToken, TokenError> {
         match self {
             Self::File(path) => match read_file(path)? {
-                Some(token) => Ok(Kept::Found(token)),
+                Some(token) => Ok(LoadedToken::Found(token)),
                 None => make(path),
             },
             Self::Given(token) => match usable("the token that was given", token.expose_secret())? {
-                Some(token) => Ok(Kept::Found(token)),
+                Some(token) => Ok(LoadedToken::Found(token)),
                 None => Err(TokenError::Unusable { place: "the token that was given".into(), reason: "it is empty" }),
             },
         }
@@ -82,19 +82,19 @@ impl Token {
     }
 }
 
-fn make(path: &Path) -> Result<Kept, TokenError> {
+fn make(path: &Path) -> Result<LoadedToken, TokenError> {
     let token = random()?;
     let failed = |source| TokenError::Write { path: path.to_owned(), source };
     let new = write(path, &token).map_err(failed)?;
     // An empty file holds no token and is in the way of a link.
     if fs::metadata(path).is_ok_and(|file| file.len() == 0) {
         new.replace(path).map_err(failed)?;
-        return Ok(Kept::Made(token));
+        return Ok(LoadedToken::Made(token));
     }
     match new.create(path) {
-        Ok(()) => Ok(Kept::Made(token)),
+        Ok(()) => Ok(LoadedToken::Made(token)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => match read_file(path)? {
-            Some(theirs) => Ok(Kept::Found(theirs)),
+            Some(theirs) => Ok(LoadedToken::Found(theirs)),
             None => Err(TokenError::Unusable { place: path.display().to_string(), reason: "it is empty" }),
         },
         Err(source) => Err(failed(source)),

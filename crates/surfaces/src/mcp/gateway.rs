@@ -79,7 +79,7 @@ impl GatewayClient<'_> {
         loop {
             let outcome = self.call_once(gateway, server.as_ref(), name, arguments.clone(), permitted).await?;
             return match outcome {
-                GatewayOutcome::Answered(answer) => match (answer.failure, answer.passed_on, &server) {
+                GatewayOutcome::Answered(answer) => match (answer.failure, answer.passthrough, &server) {
                     // The tool ran and says that it failed; the model reads what it says.
                     (Some(failure), _, _) => Err(Refusal::new(RefusalCode::Unavailable, failure)),
                     (None, Some(result), Some(server)) => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use planwright_agent::Gateway;
-use planwright_agent::upstream::PassedOnResult;
+use planwright_agent::upstream::PassthroughResult;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
@@ -93,8 +93,8 @@ pub(super) async fn prompt(
 }
 
 /// The result of a call. The resources in it have the addresses that the client can read.
-pub(super) fn call_result(server: &ServerName, result: PassedOnResult) -> CallToolResult {
-    let PassedOnResult { content, structured } = result;
+pub(super) fn call_result(server: &ServerName, result: PassthroughResult) -> CallToolResult {
+    let PassthroughResult { content, structured } = result;
     let block = |mut block: Value| {
         name_resource(server, &mut block);
         let shown = block.to_string();

@@ -201,7 +201,7 @@ async fn a_file_that_a_person_sends_is_kept_and_replaces_nothing() {
     let path = format!("/api/sessions/{SESSION}/files");
     assert_eq!(world.get(&format!("{path}/content?path=received/notes.md")).await.text, "# Notes\n");
     assert_eq!(paths(&world.get(&format!("{path}?prefix=received/")).await.with(200)), ["received/notes.md"]);
-    // The same again is one file, another of the same name is a second one.
+    // A file that is sent twice is one file; another content of the same name is a second file.
     assert_eq!(send(&world, "?name=notes.md", b"# Notes\n").await.with(201)["path"], "received/notes.md");
     assert_eq!(send(&world, "?name=notes.md", b"other").await.with(201)["path"], "received/notes-2.md");
     for (name, stored) in [

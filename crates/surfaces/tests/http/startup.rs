@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 
-use planwright_surfaces::http::{Kept, Server, ServerError, ServerOptions, Token, TokenError};
+use planwright_surfaces::http::{LoadedToken, Server, ServerError, ServerOptions, Token, TokenError};
 use secrecy::ExposeSecret;
 use tempfile::TempDir;
 
@@ -73,8 +73,8 @@ async fn on_this_machine_a_token_is_made_that_only_its_owner_reads() {
 async fn a_token_that_is_there_stays() {
     let folder = tempfile::tempdir().unwrap();
     let token = Token::File(folder.path().join("token"));
-    let Kept::Made(made) = token.make_if_missing().unwrap() else { panic!("there was none") };
-    let Kept::Found(found) = token.make_if_missing().unwrap() else { panic!("there is one") };
+    let LoadedToken::Made(made) = token.make_if_missing().unwrap() else { panic!("there was none") };
+    let LoadedToken::Found(found) = token.make_if_missing().unwrap() else { panic!("there is one") };
     assert_eq!(made.expose_secret(), found.expose_secret());
     assert_eq!(token.read().unwrap().unwrap().expose_secret(), made.expose_secret());
 
@@ -94,10 +94,10 @@ fn of_many_that_make_a_token_at_once_one_does() {
         let making: Vec<_> = (0..16).map(|_| scope.spawn(|| token.make_if_missing().unwrap())).collect();
         making.into_iter().map(|made| made.join().unwrap()).collect()
     });
-    let made = kept.iter().filter(|kept| matches!(kept, Kept::Made(_))).count();
+    let made = kept.iter().filter(|kept| matches!(kept, LoadedToken::Made(_))).count();
     assert_eq!(made, 1);
     let stored = token.read().unwrap().unwrap();
-    for Kept::Made(one) | Kept::Found(one) in &kept {
+    for LoadedToken::Made(one) | LoadedToken::Found(one) in &kept {
         assert_eq!(one.expose_secret(), stored.expose_secret());
     }
 }
@@ -113,7 +113,7 @@ fn what_cannot_be_a_token_is_not_overwritten() {
         assert_eq!(std::fs::read_to_string(&file).unwrap(), *content);
     }
     std::fs::write(&file, "").unwrap();
-    assert!(matches!(token.make_if_missing(), Ok(Kept::Made(_))), "an empty file holds nothing");
+    assert!(matches!(token.make_if_missing(), Ok(LoadedToken::Made(_))), "an empty file holds nothing");
     assert!(matches!(Token::Given("x".into()).rotate(), Err(TokenError::Given)));
 }
 

@@ -35,7 +35,7 @@ async fn who_does_not_read(world: &World) -> Client {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_is_disconnected() {
-    let world = World::limited(|limits| limits.patience = Duration::from_millis(300)).await;
+    let world = World::limited(|limits| limits.send_timeout = Duration::from_millis(300)).await;
     write_much(&world, 40).await;
     let mut client = who_does_not_read(&world).await;
     world.until_connected(0).await;
@@ -55,7 +55,7 @@ async fn a_client_that_does_not_read_is_disconnected() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_does_not_delay_others() {
-    let world = World::limited(|limits| limits.patience = TIMEOUT).await;
+    let world = World::limited(|limits| limits.send_timeout = TIMEOUT).await;
     write_much(&world, 20).await;
     let _stuck = who_does_not_read(&world).await;
     let journal = world.journal(SESSION).await;
@@ -67,7 +67,7 @@ async fn a_client_that_does_not_read_does_not_delay_others() {
 
 #[tokio::test]
 async fn a_new_token_ends_what_the_old_one_opened() {
-    let mut world = World::limited(|limits| limits.patience = Duration::from_secs(600)).await;
+    let mut world = World::limited(|limits| limits.send_timeout = Duration::from_secs(600)).await;
     write_much(&world, 40).await;
     let mut by_token = world.follower(SESSION, None).await;
     let hello = Hello::new().with("cookie", &world.cookie().await).with("origin", &format!("http://{}", world.address));
@@ -86,7 +86,7 @@ async fn a_new_token_ends_what_the_old_one_opened() {
 
 #[tokio::test]
 async fn connected_clients_are_told_that_the_server_stops() {
-    let world = World::limited(|limits| limits.patience = Duration::from_secs(600)).await;
+    let world = World::limited(|limits| limits.send_timeout = Duration::from_secs(600)).await;
     write_much(&world, 40).await;
     let mut client = world.follower(SESSION, None).await;
     let _stuck = who_does_not_read(&world).await;
@@ -99,7 +99,7 @@ async fn connected_clients_are_told_that_the_server_stops() {
 #[tokio::test]
 async fn a_client_that_does_not_answer_pings_is_disconnected() {
     let world = World::limited(|limits| {
-        (limits.ping, limits.patience) = (Duration::from_millis(50), Duration::from_millis(50));
+        (limits.ping, limits.send_timeout) = (Duration::from_millis(50), Duration::from_millis(50));
     })
     .await;
     // It answers pings when it reads, and it does not.

@@ -117,7 +117,7 @@ async fn only_so_many_sessions_are_followed_at_once() {
     let world = World::limited(|limits| limits.subscriptions = 1).await;
     let mut client = world.client().await;
     client.subscribe(SESSION, None).await;
-    // The same again is not another one.
+    // Subscribing again makes no second subscription.
     client.subscribe(SESSION, Some(0)).await;
     assert_eq!(client.entry().await.0, 1);
     client.send(json!({ "type": "subscribe", "sessionId": OTHER })).await;

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::toolbox::ToolContext;
 
 /// The time between two pieces.
-const PAUSE: Duration = Duration::from_millis(100);
+const INTERVAL: Duration = Duration::from_millis(100);
 /// The longest piece.
 const MAX_BYTES: usize = 4 * 1024;
 
@@ -34,7 +34,7 @@ impl<'a> ShownOutput<'a> {
                 biased;
                 () = sleep_until(next), if !self.pending.is_empty() => {
                     self.send(Rest::Waits);
-                    next = Instant::now() + PAUSE;
+                    next = Instant::now() + INTERVAL;
                     continue;
                 }
                 chunk = running.next_output() => chunk,

@@ -10,7 +10,7 @@ use planwright_core::visible::quoted;
 use rustix::fd::AsFd as _;
 
 use super::FileTools;
-use super::ignore_rules::{Asked, IgnoreRules};
+use super::ignore_rules::{IgnoreOptions, IgnoreRules};
 use super::io_error;
 use super::list::open_folder;
 use super::open::{Kind, open_named};
@@ -115,7 +115,7 @@ fn read_folder(
     if is_left_out(files, parent, &place.denied) {
         return Ok(FolderPage::default());
     }
-    let Ok((folder, rules)) = open_folder(files, parent, Asked::default(), &place.denied) else {
+    let Ok((folder, rules)) = open_folder(files, parent, IgnoreOptions::default(), &place.denied) else {
         return Ok(FolderPage::default());
     };
     let refusal = |error: std::io::Error| io_error::refusal(parent.as_str(), &error);
@@ -148,7 +148,7 @@ fn read_folder(
 
 /// Whether a folder, or one on the way to it, is ignored or denied: a search does not go there either.
 fn is_left_out(files: &Dir, folder: &FilePath, denied: &DeniedPaths) -> bool {
-    let mut rules = IgnoreRules::of_root(files.as_fd(), Asked::default(), denied.clone());
+    let mut rules = IgnoreRules::of_root(files.as_fd(), IgnoreOptions::default(), denied.clone());
     for way in folder.ancestors_and_self() {
         let is_out = way.parent_and_name().is_some_and(|(_, name)| rules.leave_out(way.as_str(), name, true));
         let Ok(inner) = files.open_dir(way.beneath()) else { return true };

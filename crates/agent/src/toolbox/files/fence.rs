@@ -20,7 +20,7 @@ use super::folder::SessionFolder;
 const LEASE: &str = "lease";
 /// How long to wait for another process that puts a file in its place.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(5);
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 /// More than the name of any lease.
 const MAX_BYTES: u64 = 4096;
 
@@ -32,7 +32,7 @@ pub(super) struct Fence {
 
 /// The right to put one file in its place; no other process does meanwhile.
 #[derive(Debug)]
-pub(super) struct Passed {
+pub(super) struct FenceGuard {
     _locked: File,
 }
 
@@ -69,7 +69,7 @@ impl Fence {
     }
 
     /// Fails if another lease was named since.
-    pub(super) fn pass(&self, folder: &SessionFolder) -> Result<Passed, Refusal> {
+    pub(super) fn pass(&self, folder: &SessionFolder) -> Result<FenceGuard, Refusal> {
         let Some(own) = folder.open_whole()? else { return Err(taken_over()) };
         let mut locked = match open_locked(&own, false) {
             Ok(file) => file,
@@ -78,7 +78,7 @@ impl Fence {
             Err(error) => return Err(unusable(&error)),
         };
         let named = read(&mut locked).map_err(|error| unusable(&error))?;
-        if named == self.lease { Ok(Passed { _locked: locked }) } else { Err(taken_over()) }
+        if named == self.lease { Ok(FenceGuard { _locked: locked }) } else { Err(taken_over()) }
     }
 }
 
@@ -90,7 +90,7 @@ fn open_locked(own: &Dir, create: bool) -> io::Result<File> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if since.elapsed() < LOCK_TIMEOUT => thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) if since.elapsed() < LOCK_TIMEOUT => thread::sleep(RETRY_INTERVAL),
             Err(error) => return Err(error.into()),
         }
     }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::FileLimits;
-use super::ignore_rules::Asked;
+use super::ignore_rules::IgnoreOptions;
 use super::list;
 use super::path::{self, FilePath};
 use super::tool::{FileCall, FileCallContext};
@@ -57,7 +57,7 @@ impl FileCall for GlobFiles {
             return Ok(json!({"paths": []}).into());
         };
         let root = FilePath::default();
-        let asked = Asked { hidden: self.hidden, no_ignore: self.no_ignore };
+        let asked = IgnoreOptions { hidden: self.hidden, no_ignore: self.no_ignore };
         let (folder, rules) = list::open_folder(&files, &root, asked, &place.denied)?;
         let tree = Tree::new(&place.deadline, place.limits.walked_entries);
         let page = MatchPage {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::FileLimits;
-use super::ignore_rules::Asked;
+use super::ignore_rules::IgnoreOptions;
 use super::open::{Kind, open_named};
 use super::path::FilePath;
 use super::tool::{FileCall, FileCallContext};
@@ -99,7 +99,7 @@ impl FileCall for GrepFiles {
         let tree = Tree::new(&place.deadline, place.limits.walked_entries);
         let search = Search::new(self.glob.as_ref(), place, &tree);
         if Kind::of(&metadata) == Kind::Folder {
-            let asked = Asked { hidden: self.hidden, no_ignore: self.no_ignore };
+            let asked = IgnoreOptions { hidden: self.hidden, no_ignore: self.no_ignore };
             let (folder, rules) = list::open_folder(&files, &beneath, asked, &place.denied)?;
             let mut threads: Vec<_> =
                 (0..place.shared.search_threads()).map(|_| search.thread(matcher.clone())).collect();

@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// What a caller asks for beside the usual.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct IgnoreOptions {
     /// Also `.git` and what is in it.
     pub(super) hidden: bool,
     /// Also what is ignored.
@@ -28,7 +28,7 @@ pub(super) struct Asked {
 /// The rules of one folder and of the folders above it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct IgnoreRules {
-    asked: Asked,
+    asked: IgnoreOptions,
     /// No asking brings these back.
     denied: DeniedPaths,
     innermost: Option<Arc<FolderRules>>,
@@ -44,7 +44,7 @@ struct FolderRules {
 
 impl IgnoreRules {
     /// Those of the workspace's root.
-    pub(super) fn of_root(root: BorrowedFd<'_>, asked: Asked, denied: DeniedPaths) -> Self {
+    pub(super) fn of_root(root: BorrowedFd<'_>, asked: IgnoreOptions, denied: DeniedPaths) -> Self {
         let rules = Self { asked, denied, innermost: None };
         if asked.no_ignore {
             return rules;

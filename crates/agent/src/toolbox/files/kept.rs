@@ -23,7 +23,7 @@ const CALLS: &str = "calls";
 /// No list of changes of one call is longer.
 const MAX_LIST: u64 = 1024 * 1024;
 /// Smaller files are read at once, so that what is kept already is not written again.
-const AT_ONCE: u64 = 4 * 1024 * 1024;
+const MAX_IN_MEMORY_BYTES: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug)]
 pub(super) struct KeptVersions {
@@ -62,7 +62,7 @@ impl KeptVersions {
 
     /// Keeps what is in a file, which has about `bytes`. Says how many it had.
     pub(super) fn put_file(&self, file: &mut impl Read, bytes: u64) -> io::Result<(ContentHash, u64)> {
-        if bytes <= AT_ONCE {
+        if bytes <= MAX_IN_MEMORY_BYTES {
             let mut content = Vec::new();
             file.read_to_end(&mut content)?;
             return Ok((self.put(&content)?, content.len() as u64));

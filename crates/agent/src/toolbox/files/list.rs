@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::FileLimits;
-use super::ignore_rules::{Asked, IgnoreRules, OpenAs};
+use super::ignore_rules::{IgnoreOptions, IgnoreRules, OpenAs};
 use super::io_error;
 use super::open::Kind;
 use super::path::FilePath;
@@ -55,7 +55,7 @@ impl FileCall for ListFiles {
 
     fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
         let path = self.path.unwrap_or_default();
-        let asked = Asked { hidden: self.hidden, no_ignore: self.no_ignore };
+        let asked = IgnoreOptions { hidden: self.hidden, no_ignore: self.no_ignore };
         let page = match place.workspace.files()? {
             Some(files) => {
                 let (folder, rules) = open_folder(&files, &path, asked, &place.denied)?;
@@ -73,7 +73,7 @@ impl FileCall for ListFiles {
 pub(super) fn open_folder(
     files: &Dir,
     path: &FilePath,
-    asked: Asked,
+    asked: IgnoreOptions,
     denied: &DeniedPaths,
 ) -> Result<(OwnedFd, IgnoreRules), Refusal> {
     let folder = files.open_dir(path.beneath()).map_err(|error| not_a_folder(path, &error))?;

@@ -28,7 +28,7 @@ use crate::toolbox::ToolContext;
 /// The longest text that is shown.
 const TEXT_BYTES: usize = 256 * 1024;
 /// The texts of all steps together.
-const ROOM: usize = 4 * 1024 * 1024;
+const MAX_TOTAL_BYTES: usize = 4 * 1024 * 1024;
 
 /// What one recorded call would do to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl FileTools {
         let work = move || {
             let place = opening.open()?;
             let mut future = FutureFiles { files: place.workspace.files()?, place: &place, changed: BTreeMap::new() };
-            let (mut previews, mut room) = (Vec::new(), ROOM);
+            let (mut previews, mut room) = (Vec::new(), MAX_TOTAL_BYTES);
             for (call, position) in calls.iter().zip(1..).filter(|(call, _)| call.runner == CallRunner::Planwright) {
                 if place.deadline.is_over() {
                     return Err(io_error::took_too_long());

@@ -13,7 +13,7 @@ const FOLDER: &str = "received";
 /// How many files of one name are told apart.
 const SAME_NAME: usize = 1_000;
 /// The files that are received may take up this part of the room of a session.
-const SHARE: u64 = 4;
+const QUOTA_SHARE: u64 = 4;
 
 /// The path of the new file.
 pub(super) fn receive(
@@ -63,8 +63,8 @@ fn check_room(received: &Dir, limits: &FileLimits, added: u64) -> io::Result<Res
     for entry in received.entries()? {
         (entries, bytes) = (entries + 1, bytes.saturating_add(entry?.metadata()?.len()));
     }
-    let room = limits.session_bytes / SHARE;
-    if bytes > room || entries >= limits.session_entries / SHARE as usize {
+    let room = limits.session_bytes / QUOTA_SHARE;
+    if bytes > room || entries >= limits.session_entries / QUOTA_SHARE as usize {
         let message = format!("The files that were sent to this session have no room left: at most {room} bytes.");
         return Ok(Err(Refusal::limit(message)));
     }

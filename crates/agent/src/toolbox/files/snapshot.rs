@@ -14,7 +14,7 @@ use rustix::fs::Stat;
 use super::FileTools;
 use super::change::hash_of;
 use super::deadline::Deadline;
-use super::ignore_rules::Asked;
+use super::ignore_rules::IgnoreOptions;
 use super::list;
 use super::path::FilePath;
 use super::tree::{Tree, TreeFile, TreeVisitor};
@@ -59,7 +59,7 @@ impl FileTools {
             let mut snapshot = WorkspaceSnapshot { workspace, files: BTreeMap::new(), complete: true };
             let Some(files) = folder.files()? else { return Ok(snapshot) };
             let root = FilePath::default();
-            let (folder, rules) = list::open_folder(&files, &root, Asked::default(), &DeniedPaths::default())?;
+            let (folder, rules) = list::open_folder(&files, &root, IgnoreOptions::default(), &DeniedPaths::default())?;
             let tree = Tree::new(&deadline, limits.walked_entries);
             let since = SystemTime::now().checked_sub(RECENT).unwrap_or(UNIX_EPOCH);
             let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();

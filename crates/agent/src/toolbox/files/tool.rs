@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::change::hash_of;
 use super::deadline::{CancelOnDrop, Deadline};
-use super::fence::{Fence, Passed};
+use super::fence::{Fence, FenceGuard};
 use super::folder::SessionFolder;
 use super::io_error;
 use super::kept::KeptVersions;
@@ -101,7 +101,7 @@ impl FileCallContext {
     }
 
     /// Asked right before a file is put in its place, and kept until it is.
-    pub(super) fn pass_fence(&self) -> Result<Option<Passed>, Refusal> {
+    pub(super) fn pass_fence(&self) -> Result<Option<FenceGuard>, Refusal> {
         self.fence.as_ref().map(|fence| fence.pass(&self.own)).transpose()
     }
 

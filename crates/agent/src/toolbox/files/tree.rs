@@ -14,7 +14,7 @@ use super::ignore_rules::{IgnoreRules, OpenAs};
 use super::path::FilePath;
 
 /// Files of one folder that one thread takes at a time.
-const BATCH: usize = 256;
+const BATCH_SIZE: usize = 256;
 
 /// Called for the files of a tree; each thread has one of its own.
 pub(super) trait TreeVisitor: Send {
@@ -221,8 +221,8 @@ impl Work<'_> {
         folders.sort_unstable_by(|one, other| other.cmp(one));
         let mut jobs: Vec<_> =
             folders.into_iter().map(|name| Job::Folder { parent: Arc::clone(folder), name }).collect();
-        while files.len() > BATCH {
-            let names = files.split_off(files.len() - BATCH);
+        while files.len() > BATCH_SIZE {
+            let names = files.split_off(files.len() - BATCH_SIZE);
             jobs.push(Job::Files { folder: Arc::clone(folder), names });
         }
         if !jobs.is_empty() {

@@ -16,7 +16,7 @@ use super::tool::{FileCall, FileCallContext};
 use crate::toolbox::ToolAnswer;
 
 /// How often a write looks at the file anew that another program changes under its hands.
-const TRIES: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -66,7 +66,7 @@ impl FileCall for WriteFile {
             return Err(is_there(&self.path));
         }
         let target = ChangePlace::new(place, &self.path)?;
-        let mut tries = TRIES;
+        let mut tries = MAX_ATTEMPTS;
         let change = loop {
             let found = target.find()?;
             if self.only_new && found.is_some() {

@@ -164,7 +164,7 @@ async fn the_conversation_and_the_steps_know_nothing_of_each_other() {
     assert!(heard.iter().all(|line| !line.contains("plugh") && !line.contains("[Step ")), "{heard:#?}");
     assert_eq!(heard.last().unwrap(), "user: And now?");
     assert!(heard[0].contains("xyzzy"));
-    // The same when everything is read from the journal anew.
+    // A process that reads everything from the journal knows no more.
     let world = world.restart().await;
     world.model.then(Reply::text("I still know nothing."));
     world.say("And now?").await;

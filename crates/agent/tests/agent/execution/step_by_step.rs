@@ -382,7 +382,7 @@ async fn a_process_that_ends_between_the_report_and_the_end_of_its_turn_runs_no_
     assert_eq!((run_statuses(&world, 1).await, look_at(&world).await), (vec![Completed, Pending, Pending], Some(1)));
     world.is_sound().await;
 
-    // The same for the turn of a specialist.
+    // A specialist's turn does not continue by itself either.
     let steps = [step("Build the till", "coder", &[]), step("Try the till", "tester", &[1])];
     let world = proposed(&steps, |_| {}).await;
     let dying = staffed().script("coder", [reported("done", "The till stands.")]);

@@ -5,9 +5,9 @@ use planwright_core::ids::MemoryId;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::Session;
 
+use crate::conditions::Conditions;
 use crate::random::Random;
 use crate::store::Kept;
-use crate::temper::Temper;
 use crate::world::{FILES, World, mark, session};
 
 /// What is in the journal once a line was answered and not refused.
@@ -24,7 +24,7 @@ struct Row {
 /// How things stand in a session.
 struct Look<'a> {
     session: &'a Session,
-    temper: &'a Temper,
+    conditions: &'a Conditions,
     plans: Vec<&'a Plan>,
     /// Words of this session that were never said before.
     phrase: String,
@@ -39,8 +39,8 @@ const TABLE: &[Row] = &[
         |_, random| random.pick(&["/plan on collect", "/plan on", "/plan on build"]).to_owned(),
     ),
     row(
-        |look| if look.temper.carries_out { look.planless(120, 0) } else { 0 },
-        |look, _| format!("/plan on {}", look.temper.style),
+        |look| if look.conditions.carries_out { look.planless(120, 0) } else { 0 },
+        |look, _| format!("/plan on {}", look.conditions.style),
     ),
     row(|_| 3, |look, _| format!("/plan {}", look.phrase)),
     row(
@@ -102,7 +102,7 @@ const TABLE: &[Row] = &[
     row(|look| look.busy(4, 2), |_, _| "/reset".to_owned())
         .leaves(|event| matches!(event, Event::Session(SessionEvent::ConversationReset { .. }))),
     row(|_| 2, |_, _| "/new".to_owned()),
-    row(|_| 2, |look, random| format!("/switch session-{}", random.below(look.temper.sessions))),
+    row(|_| 2, |look, random| format!("/switch session-{}", random.below(look.conditions.sessions))),
     row(|_| 3, |_, _| "/compact".to_owned()),
     row(|look| look.busy(12, 1), |_, _| "/stop".to_owned()),
     row(
@@ -182,7 +182,7 @@ pub(super) fn line(world: &World, kept: &Kept, random: &mut Random) -> (String, 
     let phrase = format!("{} says {}.", mark(&kept.session.identity), world.number());
     let saved = kept.entries.iter().rev().filter_map(|entry| entry.event.memory_event()?.added());
     let common = saved.filter(|item| item.content.starts_with(COMMON)).map(|item| &item.id).next();
-    let look = Look { session: &kept.session, temper: &world.temper, plans, phrase, common };
+    let look = Look { session: &kept.session, conditions: &world.conditions, plans, phrase, common };
     let rows: Vec<_> = TABLE.iter().map(|row| ((row.weight)(&look), row)).collect();
     let row = random.weighed(&rows);
     let (text, leaves) = ((row.text)(&look, random), row.leaves);
@@ -195,7 +195,7 @@ pub(super) fn line(world: &World, kept: &Kept, random: &mut Random) -> (String, 
 
 impl Look<'_> {
     fn alone(&self, weight: u64) -> u64 {
-        if self.temper.works_alone { weight } else { 0 }
+        if self.conditions.works_alone { weight } else { 0 }
     }
 
     /// Something that the session remembers and that may be promoted.

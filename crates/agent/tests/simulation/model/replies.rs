@@ -12,7 +12,7 @@ use crate::tools::TOOLS;
 use crate::world::{FILES, Role, World, mark, session};
 
 #[derive(Debug, Clone, Copy)]
-enum Mood {
+enum ReplyKind {
     Answer,
     Nothing,
     /// Tools that do something to the world.
@@ -57,7 +57,7 @@ impl Speaker<'_> {
     /// The agent in the conversation.
     fn talks(&self, random: &mut Random) -> ModelReply {
         let offered = self.plan_tools();
-        let carries_out = self.world.temper.carries_out;
+        let carries_out = self.world.conditions.carries_out;
         let (answer, plan, mixture) = match (offered.contains(&"plan_finalize"), offered.is_empty()) {
             // A plan that is collected needs something in it.
             (true, _) if carries_out => (30, 4, 300),
@@ -68,30 +68,30 @@ impl Speaker<'_> {
         };
         let ask = if self.offers("ask_agent") { 25 } else { 1 };
         let moods = [
-            (answer, Mood::Answer),
-            (2, Mood::Nothing),
-            (30, Mood::Work),
-            (plan, Mood::Plan),
-            (4, Mood::Nonsense),
-            (mixture, Mood::Mixture),
-            (ask, Mood::Ask),
-            (if self.mark == mark(&session(FILES)) { 120 } else { 0 }, Mood::Write),
-            (self.remembers(), Mood::Remember),
+            (answer, ReplyKind::Answer),
+            (2, ReplyKind::Nothing),
+            (30, ReplyKind::Work),
+            (plan, ReplyKind::Plan),
+            (4, ReplyKind::Nonsense),
+            (mixture, ReplyKind::Mixture),
+            (ask, ReplyKind::Ask),
+            (if self.mark == mark(&session(FILES)) { 120 } else { 0 }, ReplyKind::Write),
+            (self.remembers(), ReplyKind::Remember),
         ];
         let mut reply = ModelReply::default();
         match random.weighed(&moods) {
-            Mood::Answer => reply.text = self.says("answer"),
-            Mood::Nothing => {}
-            Mood::Work => reply.calls = self.work(random),
-            Mood::Plan => reply.calls = self.plan(random),
-            Mood::Nonsense => reply.calls = vec![self.nonsense(random)],
-            Mood::Mixture => {
+            ReplyKind::Answer => reply.text = self.says("answer"),
+            ReplyKind::Nothing => {}
+            ReplyKind::Work => reply.calls = self.work(random),
+            ReplyKind::Plan => reply.calls = self.plan(random),
+            ReplyKind::Nonsense => reply.calls = vec![self.nonsense(random)],
+            ReplyKind::Mixture => {
                 reply.calls = self.work(random);
                 reply.calls.extend(self.plan(random));
             }
-            Mood::Remember => reply.calls = (0..=random.below(2)).map(|_| self.note(random)).collect(),
-            Mood::Write => reply.calls = (0..=random.below(2)).map(|_| self.file()).collect(),
-            Mood::Ask => {
+            ReplyKind::Remember => reply.calls = (0..=random.below(2)).map(|_| self.note(random)).collect(),
+            ReplyKind::Write => reply.calls = (0..=random.below(2)).map(|_| self.file()).collect(),
+            ReplyKind::Ask => {
                 if random.per_mille(300) {
                     reply.calls.push(self.job(random));
                 }
@@ -105,7 +105,7 @@ impl Speaker<'_> {
     }
 
     fn remembers(&self) -> u64 {
-        match (tick_in(self.request), self.world.temper.works_alone) {
+        match (tick_in(self.request), self.world.conditions.works_alone) {
             (Some(_), _) => 90,
             (None, true) => 12,
             (None, false) => 0,

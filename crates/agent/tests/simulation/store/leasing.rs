@@ -60,7 +60,7 @@ impl State {
 
     pub(crate) fn release(&mut self, world: &World, lease: &Lease) -> LedgerResult<()> {
         if let Ok(kept) = self.kept_mut(&lease.session) {
-            kept.let_go(world, lease);
+            kept.release(world, lease);
         }
         Ok(())
     }
@@ -114,7 +114,7 @@ impl Kept {
             Leasing::None | Leasing::Held(_) => None,
             Leasing::Take { owner, ttl } => Some(self.take(world, &submission.session, owner, *ttl)),
             Leasing::Release(lease) => {
-                self.let_go(world, lease);
+                self.release(world, lease);
                 None
             }
         }
@@ -143,7 +143,7 @@ impl Kept {
         Lease { session, owner, fence }
     }
 
-    fn let_go(&mut self, world: &World, lease: &Lease) {
+    fn release(&mut self, world: &World, lease: &Lease) {
         let Some(holder) = self.holder.as_mut().filter(|holder| holder.has(lease)) else { return };
         holder.runs_out = None;
         let (owner, session, fence) = (lease.owner.clone(), lease.session.clone(), lease.fence);

@@ -14,7 +14,7 @@ const NAME_AS_WORD: f64 = 0.35;
 /// The most items that the second pass looks at, besides the items around them.
 const CANDIDATES: usize = 80;
 /// How many items before and after a candidate are looked at.
-const AROUND: u64 = 2;
+const NEIGHBOURS: u64 = 2;
 
 impl FirstPass {
     pub fn new(query: &MemoryQuery, matches: &MemoryMatches) -> Self {
@@ -69,8 +69,8 @@ impl FirstPass {
         });
         candidates.truncate(CANDIDATES);
         let around = candidates.into_iter().flat_map(|(place, _)| {
-            let first = place.position.saturating_sub(AROUND).max(1);
-            (first..=place.position + AROUND).map(move |position| Place { position, ..place })
+            let first = place.position.saturating_sub(NEIGHBOURS).max(1);
+            (first..=place.position + NEIGHBOURS).map(move |position| Place { position, ..place })
         });
         around.collect::<BTreeSet<_>>().into_iter().collect()
     }

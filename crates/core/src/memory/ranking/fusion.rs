@@ -10,7 +10,7 @@ use crate::memory::query::MemoryQuery;
 use crate::memory::text::{is_question, split_words, tells_time};
 
 /// Items of one conversation belong to one sitting while there is no longer pause between them.
-const SITTING: SignedDuration = SignedDuration::from_hours(3);
+const SITTING_GAP: SignedDuration = SignedDuration::from_hours(3);
 /// After this time the share of recency is half as large.
 const HALF_LIFE: f64 = 30.0 * 24.0 * 3_600.0;
 
@@ -152,7 +152,7 @@ impl Scorer<'_> {
         let at = |offset: i64| Some(Place { position: place.position.checked_add_signed(offset)?, ..place });
         let (next, other) = (at(offset.signum())?, at(offset)?);
         let (here, beside, there) = (self.items.get(&place)?, self.items.get(&next)?, self.items.get(&other)?);
-        let talk = here.author.name != beside.author.name && here.at.duration_since(there.at).abs() <= SITTING;
+        let talk = here.author.name != beside.author.name && here.at.duration_since(there.at).abs() <= SITTING_GAP;
         talk.then_some(other)
     }
 }
@@ -173,8 +173,8 @@ fn sittings(first: &FirstPass, items: &BTreeMap<Place, crate::memory::item::Memo
         sums.extend(sitting.drain(..).map(|place| (place, sum)));
     };
     for (place, item) in items {
-        let ends =
-            last.is_some_and(|(before, at)| before.scope != place.scope || item.at.duration_since(at).abs() > SITTING);
+        let ends = last
+            .is_some_and(|(before, at)| before.scope != place.scope || item.at.duration_since(at).abs() > SITTING_GAP);
         if ends {
             close(&mut sitting);
         }

@@ -57,11 +57,11 @@ impl DiffLine {
 }
 
 /// How many unchanged lines are shown around a change.
-const AROUND: usize = 3;
+const CONTEXT_LINES: usize = 3;
 
 /// Words are only compared in lines that are short enough to be read and alike enough to be the same line.
 const MAX_COMPARED: usize = 2000;
-const ALIKE: f32 = 0.3;
+const MIN_SIMILARITY: f32 = 0.3;
 
 /// Empty if the texts are the same.
 pub(super) fn diff(from: &str, to: &str) -> Vec<DiffLine> {
@@ -72,7 +72,7 @@ pub(super) fn diff(from: &str, to: &str) -> Vec<DiffLine> {
     let ops = capture_diff_slices(Algorithm::Myers, &from, &to);
     let mut lines = Vec::new();
     let mut shown = 0;
-    for group in group_diff_ops(ops, AROUND) {
+    for group in group_diff_ops(ops, CONTEXT_LINES) {
         let first = group.first().map_or(0, |op| op.old_range().start);
         gap(first - shown, &mut lines);
         for op in &group {
@@ -138,7 +138,7 @@ fn compare_words(from: &str, to: &str) -> (Vec<Piece>, Vec<Piece>) {
         return plain();
     }
     let compared = TextDiff::from_words(from, to);
-    if compared.ratio() < ALIKE {
+    if compared.ratio() < MIN_SIMILARITY {
         return plain();
     }
     let (mut removed, mut added) = (Vec::new(), Vec::new());

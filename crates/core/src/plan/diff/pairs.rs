@@ -22,11 +22,11 @@ pub(super) struct Pair {
 }
 
 /// Text less alike than this is another text, not the same one in new words.
-const ALIKE: f32 = 0.4;
+const MIN_SIMILARITY: f32 = 0.4;
 
 /// How many texts a reworded one is looked for among, as long as there are few enough for that to be quick.
-const LOOKED_AT: usize = 16;
-const SMALL: usize = 200;
+const MAX_CANDIDATES: usize = 16;
+const MAX_EXHAUSTIVE: usize = 200;
 
 impl Pairing {
     /// Each key pairs what the ones before it left over: the k-th with a value goes with the k-th on the other side.
@@ -52,9 +52,10 @@ impl Pairing {
         let (from_paired, to_paired) = pairing.paired();
         for op in &ops {
             let mut left: VecDeque<usize> = op.new_range().filter(|index| !to_paired[*index]).collect();
-            let looked_at = if left.len() <= SMALL { LOOKED_AT } else { 1 };
+            let looked_at = if left.len() <= MAX_EXHAUSTIVE { MAX_CANDIDATES } else { 1 };
             for index in op.old_range().filter(|index| !from_paired[*index]) {
-                let alike = |candidate: &usize| TextDiff::from_words(from[index], to[*candidate]).ratio() >= ALIKE;
+                let alike =
+                    |candidate: &usize| TextDiff::from_words(from[index], to[*candidate]).ratio() >= MIN_SIMILARITY;
                 if let Some(found) = left.iter().take(looked_at).position(alike) {
                     pairing.pairs.push(Pair { from: index, to: left[found], moved: false });
                     left.drain(..=found);

@@ -69,7 +69,7 @@ proptest! {
                 prop_assert!(replaced.len() >= range.start + behind);
                 prop_assert_eq!(&replaced[..range.start], &markdown[..range.start]);
                 prop_assert_eq!(&replaced[replaced.len() - behind..], &markdown[range.end..]);
-                // The same again changes nothing.
+                // Replacing it once more with this content changes nothing.
                 let again = replace(&replaced, &names[at], &content, scope);
                 if let Ok(again) = again {
                     prop_assert_eq!(again, replaced);

@@ -17,7 +17,7 @@ use planwright_store::Location;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::world::Heard;
+use crate::world::RecordingListener;
 
 pub(crate) struct TestSession {
     _folder: TempDir,
@@ -65,7 +65,7 @@ impl TestSession {
         self.called.clear();
         for round in 0..50 {
             let request = self.request().await;
-            let heard = Heard::default();
+            let heard = RecordingListener::default();
             let reply = RehearsalModel::default().reply(&request, &heard).await.unwrap();
             assert_eq!(heard.text(), reply.text);
             let calls: Vec<_> = reply
@@ -179,7 +179,7 @@ async fn answered(arguments: &serde_json::Map<String, serde_json::Value>) -> Str
         tools: [string_tool("read_file", &["path"], &["path"])].into(),
         max_output_tokens: None,
     };
-    let reply = RehearsalModel::default().reply(&request, &Heard::default()).await.unwrap();
+    let reply = RehearsalModel::default().reply(&request, &RecordingListener::default()).await.unwrap();
     assert!(reply.calls.is_empty(), "{reply:?}");
     reply.text
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Begun, Cards, Ruling, Why, rule};
+use super::{Cards, ReturnReason, SendDecision, TypingStart, rule};
 use crate::terminal::text::shown_line;
 
 /// A key, as far as it matters while no line is read.
@@ -38,7 +38,7 @@ pub(in crate::chat) enum Next {
     /// It stands in the line again, and Enter sends it.
     Return {
         text: String,
-        why: Why,
+        why: ReturnReason,
     },
     /// The person goes on typing what they began, which was under these cards.
     Continue {
@@ -49,7 +49,7 @@ pub(in crate::chat) enum Next {
 }
 
 /// How many of the lines that wait are shown.
-const SHOWN: usize = 3;
+const MAX_SHOWN: usize = 3;
 
 impl Queue {
     /// Takes a key that was pressed while these cards were on the screen.
@@ -90,11 +90,11 @@ impl Queue {
     /// What becomes of the oldest line while `now` is on the screen.
     pub(in crate::chat) fn next(&mut self, now: &Cards) -> Next {
         match self.lines.pop_front() {
-            Some(TypedText { text, held: true, .. }) => Next::Return { text, why: Why::Stopped },
+            Some(TypedText { text, held: true, .. }) => Next::Return { text, why: ReturnReason::Stopped },
             Some(TypedText { text, begun_under, held: false }) => {
-                match rule(&text, &Begun::Earlier(begun_under), now) {
-                    Ruling::Send => Next::Send(text),
-                    Ruling::Return(why) => Next::Return { text, why },
+                match rule(&text, &TypingStart::Earlier(begun_under), now) {
+                    SendDecision::Send => Next::Send(text),
+                    SendDecision::Return(why) => Next::Return { text, why },
                 }
             }
             None => match self.unfinished.take() {
@@ -106,8 +106,8 @@ impl Queue {
 
     /// What waits, a line each: `queued: and then the tests`.
     pub(in crate::chat) fn shown(&self) -> Vec<String> {
-        let more = self.lines.len().saturating_sub(SHOWN);
-        let waiting = self.lines.iter().take(SHOWN).map(|line| format!("queued: {}", shown_line(&line.text)));
+        let more = self.lines.len().saturating_sub(MAX_SHOWN);
+        let waiting = self.lines.iter().take(MAX_SHOWN).map(|line| format!("queued: {}", shown_line(&line.text)));
         let more = (more > 0).then(|| format!("and {more} more"));
         let unfinished = self.unfinished.iter().map(|line| format!("› {}", shown_line(&line.text)));
         waiting.chain(more).chain(unfinished).collect()

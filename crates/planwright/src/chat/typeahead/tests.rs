@@ -43,48 +43,48 @@ fn screens() -> Screens {
 
 #[test]
 fn what_was_typed_ahead() {
-    use Ruling::{Return, Send};
+    use SendDecision::{Return, Send};
     let on = screens();
     for (text, then, now, expected) in [
         // A decision needs its card on the screen when it is begun.
-        ("/plan approve", &on.nothing, &on.plan, Return(Why::Plan)),
+        ("/plan approve", &on.nothing, &on.plan, Return(ReturnReason::Plan)),
         ("/plan approve", &on.plan, &on.plan, Send),
-        ("/plan approve", &on.plan, &on.changed_plan, Return(Why::Plan)),
-        ("/plan approve 1 only 1", &on.nothing, &on.plan, Return(Why::Plan)),
-        ("/plan reject", &on.nothing, &on.plan, Return(Why::Plan)),
-        ("/plan revise fewer steps", &on.nothing, &on.plan, Return(Why::Plan)),
-        ("/plan cancel", &on.nothing, &on.plan, Return(Why::Plan)),
-        ("/plan done", &on.nothing, &on.plan, Return(Why::Plan)),
-        ("/plan resume", &on.after_step_1, &on.after_step_2, Return(Why::Plan)),
+        ("/plan approve", &on.plan, &on.changed_plan, Return(ReturnReason::Plan)),
+        ("/plan approve 1 only 1", &on.nothing, &on.plan, Return(ReturnReason::Plan)),
+        ("/plan reject", &on.nothing, &on.plan, Return(ReturnReason::Plan)),
+        ("/plan revise fewer steps", &on.nothing, &on.plan, Return(ReturnReason::Plan)),
+        ("/plan cancel", &on.nothing, &on.plan, Return(ReturnReason::Plan)),
+        ("/plan done", &on.nothing, &on.plan, Return(ReturnReason::Plan)),
+        ("/plan resume", &on.after_step_1, &on.after_step_2, Return(ReturnReason::Plan)),
         ("/plan resume", &on.after_step_1, &on.after_step_1, Send),
-        ("/plan resume", &on.plan, &on.after_step_1, Return(Why::Plan)),
-        ("/deny", &on.nothing, &on.permission, Return(Why::Permission)),
+        ("/plan resume", &on.plan, &on.after_step_1, Return(ReturnReason::Plan)),
+        ("/deny", &on.nothing, &on.permission, Return(ReturnReason::Permission)),
         ("/deny", &on.permission, &on.permission, Send),
-        ("/allow 3f2a91c0", &on.nothing, &on.permission, Return(Why::Permission)),
-        ("/answer 3f2a91c0 blue", &on.nothing, &on.question, Return(Why::Question)),
-        ("/deny", &on.nothing, &on.question, Return(Why::Question)),
-        ("/plan approve", &on.nothing, &on.question, Return(Why::Question)),
+        ("/allow 3f2a91c0", &on.nothing, &on.permission, Return(ReturnReason::Permission)),
+        ("/answer 3f2a91c0 blue", &on.nothing, &on.question, Return(ReturnReason::Question)),
+        ("/deny", &on.nothing, &on.question, Return(ReturnReason::Question)),
+        ("/plan approve", &on.nothing, &on.question, Return(ReturnReason::Question)),
         // Nothing came that it could be about: it is not dropped.
-        ("/plan approve", &on.nothing, &on.nothing, Return(Why::NoCard)),
-        ("/plan approve", &on.plan, &on.nothing, Return(Why::NoCard)),
-        ("/allow 3f2a91c0", &on.permission, &on.nothing, Return(Why::NoCard)),
+        ("/plan approve", &on.nothing, &on.nothing, Return(ReturnReason::NoCard)),
+        ("/plan approve", &on.plan, &on.nothing, Return(ReturnReason::NoCard)),
+        ("/allow 3f2a91c0", &on.permission, &on.nothing, Return(ReturnReason::NoCard)),
         // Decisions about something that has no card here.
-        ("/tools accept github 3f2a91c0", &on.nothing, &on.nothing, Return(Why::NoCard)),
-        ("/memory promote 3f2a91c0", &on.plan, &on.plan, Return(Why::NoCard)),
-        ("/undo", &on.nothing, &on.nothing, Return(Why::NoCard)),
-        ("/reset", &on.nothing, &on.nothing, Return(Why::NoCard)),
-        ("/auto resume", &on.nothing, &on.nothing, Return(Why::NoCard)),
+        ("/tools accept github 3f2a91c0", &on.nothing, &on.nothing, Return(ReturnReason::NoCard)),
+        ("/memory promote 3f2a91c0", &on.plan, &on.plan, Return(ReturnReason::NoCard)),
+        ("/undo", &on.nothing, &on.nothing, Return(ReturnReason::NoCard)),
+        ("/reset", &on.nothing, &on.nothing, Return(ReturnReason::NoCard)),
+        ("/auto resume", &on.nothing, &on.nothing, Return(ReturnReason::NoCard)),
         // A message is sent in its turn, and answers nothing that came later.
         ("and hurry", &on.nothing, &on.nothing, Send),
         ("and hurry", &on.nothing, &on.plan, Send),
-        ("and hurry", &on.nothing, &on.question, Return(Why::Question)),
-        ("and hurry", &on.nothing, &on.permission, Return(Why::Permission)),
+        ("and hurry", &on.nothing, &on.question, Return(ReturnReason::Question)),
+        ("and hurry", &on.nothing, &on.permission, Return(ReturnReason::Permission)),
         ("blue", &on.question, &on.question, Send),
-        ("blue", &on.question, &on.other_question, Return(Why::Question)),
+        ("blue", &on.question, &on.other_question, Return(ReturnReason::Question)),
         ("blue", &on.question, &on.nothing, Send),
-        ("/plan move the blog", &on.nothing, &on.question, Return(Why::Question)),
+        ("/plan move the blog", &on.nothing, &on.question, Return(ReturnReason::Question)),
         ("/plan on", &on.nothing, &on.nothing, Send),
-        ("/stop", &on.nothing, &on.question, Return(Why::Question)),
+        ("/stop", &on.nothing, &on.question, Return(ReturnReason::Question)),
         ("/switch another-one", &on.nothing, &on.plan, Send),
         // Looking never hurts, and a mistake does nothing.
         ("/status", &on.nothing, &on.question, Send),
@@ -92,28 +92,28 @@ fn what_was_typed_ahead() {
         ("/allow", &on.nothing, &on.permission, Send),
         ("/plan aprove", &on.nothing, &on.plan, Send),
     ] {
-        assert_eq!(rule(text, &Begun::Earlier(then.clone()), now), expected, "{text}: {then:?} to {now:?}");
+        assert_eq!(rule(text, &TypingStart::Earlier(then.clone()), now), expected, "{text}: {then:?} to {now:?}");
     }
 }
 
 #[test]
 fn what_was_typed_at_the_prompt() {
-    use Ruling::{Return, Send};
+    use SendDecision::{Return, Send};
     let on = screens();
     for (text, then, now, expected) in [
         ("/plan approve", &on.plan, &on.plan, Send),
         // Another surface changed it meanwhile.
-        ("/plan approve", &on.plan, &on.changed_plan, Return(Why::Changed)),
-        ("/plan resume", &on.after_step_1, &on.after_step_2, Return(Why::Changed)),
-        ("/deny", &on.permission, &on.nothing, Return(Why::Changed)),
+        ("/plan approve", &on.plan, &on.changed_plan, Return(ReturnReason::Changed)),
+        ("/plan resume", &on.after_step_1, &on.after_step_2, Return(ReturnReason::Changed)),
+        ("/deny", &on.permission, &on.nothing, Return(ReturnReason::Changed)),
         ("blue", &on.question, &on.question, Send),
-        ("blue", &on.nothing, &on.question, Return(Why::Question)),
+        ("blue", &on.nothing, &on.question, Return(ReturnReason::Question)),
         // The program says what there is to say about these.
         ("/plan approve 7", &on.nothing, &on.nothing, Send),
         ("/memory promote 3f2a91c0", &on.nothing, &on.nothing, Send),
         ("/undo", &on.plan, &on.changed_plan, Send),
     ] {
-        assert_eq!(rule(text, &Begun::AtPrompt(then.clone()), now), expected, "{text}: {then:?} to {now:?}");
+        assert_eq!(rule(text, &TypingStart::AtPrompt(then.clone()), now), expected, "{text}: {then:?} to {now:?}");
     }
 }
 
@@ -126,7 +126,7 @@ fn typed(queue: &mut Queue, text: &str, screen: &Cards) {
     }
 }
 
-fn returned(text: &str, why: Why) -> Next {
+fn returned(text: &str, why: ReturnReason) -> Next {
     Next::Return { text: text.to_owned(), why }
 }
 
@@ -138,7 +138,7 @@ fn lines_wait_in_their_order() {
     let shown = ["queued: first", "queued: /plan approve", "queued: second line", "› unfin"];
     assert_eq!(queue.shown(), shown);
     assert_eq!(queue.next(&on.plan), Next::Send("first".to_owned()));
-    assert_eq!(queue.next(&on.plan), returned("/plan approve", Why::Plan));
+    assert_eq!(queue.next(&on.plan), returned("/plan approve", ReturnReason::Plan));
     assert_eq!(queue.next(&on.plan), Next::Send("second \nline".to_owned()));
     let unfinished = Next::Continue { text: "unfin".to_owned(), begun_under: on.nothing.clone() };
     assert_eq!(queue.next(&on.plan), unfinished);
@@ -152,7 +152,7 @@ fn a_line_is_begun_with_its_first_letter() {
     let mut queue = Queue::default();
     typed(&mut queue, "/plan app", &on.nothing);
     typed(&mut queue, "rove\n", &on.plan);
-    assert_eq!(queue.next(&on.plan), returned("/plan approve", Why::Plan));
+    assert_eq!(queue.next(&on.plan), returned("/plan approve", ReturnReason::Plan));
     // A line that was emptied is begun anew.
     typed(&mut queue, "/plan", &on.nothing);
     queue.press(Key::DeleteLine, &on.nothing);
@@ -169,8 +169,8 @@ fn what_waits_when_the_agent_is_stopped_is_not_sent_by_itself() {
     typed(&mut queue, "one\ntwo\n", &on.nothing);
     queue.hold();
     typed(&mut queue, "three\n", &on.nothing);
-    assert_eq!(queue.next(&on.nothing), returned("one", Why::Stopped));
-    assert_eq!(queue.next(&on.nothing), returned("two", Why::Stopped));
+    assert_eq!(queue.next(&on.nothing), returned("one", ReturnReason::Stopped));
+    assert_eq!(queue.next(&on.nothing), returned("two", ReturnReason::Stopped));
     assert_eq!(queue.next(&on.nothing), Next::Send("three".to_owned()));
 }
 

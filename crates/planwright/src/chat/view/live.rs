@@ -20,21 +20,21 @@ use crate::terminal::text::{Span, cut, fit, paint, painted};
 use crate::terminal::{markdown, screen};
 
 /// A block that is longer is shown by its end, without being read as Markdown ten times a second.
-const LONG: usize = 8 * 1024;
+const MAX_RENDERED_BYTES: usize = 8 * 1024;
 
 #[derive(Debug, Default)]
 pub(in crate::chat) struct LiveView {
     stream: Stream,
     /// What the model said in this reply, as far as it counts.
     streamed: String,
-    doing: Option<Doing>,
+    doing: Option<Activity>,
     /// What the command under way has written.
     output: OutputLines,
     /// What the call under way is about.
     about: String,
     /// The rows that are drawn anew.
     drawn: usize,
-    above: Above,
+    above: LineAbove,
     ticks: usize,
     /// What the person typed meanwhile and waits.
     queued: Vec<String>,
@@ -42,7 +42,7 @@ pub(in crate::chat) struct LiveView {
 
 /// What is waited for.
 #[derive(Debug)]
-struct Doing {
+struct Activity {
     what: String,
     about: String,
     since: Instant,
@@ -50,7 +50,7 @@ struct Doing {
 
 /// What stands above, which says whether a blank line belongs between.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Above {
+enum LineAbove {
     /// Nothing of ours yet.
     #[default]
     Nothing,
@@ -105,7 +105,7 @@ impl View for LiveView {
             Progress::Compacting => self.wait_for("summarising the earlier conversation", ""),
         }
         if let Some(line) = lines::line(progress, &self.about, width) {
-            self.write(&line, Above::Line)?;
+            self.write(&line, LineAbove::Line)?;
         }
         self.draw()
     }
@@ -141,7 +141,7 @@ impl View for LiveView {
         self.flush()?;
         let streamed = std::mem::take(&mut self.streamed);
         let text = super::answer_text(answer, &streamed, width());
-        self.write(&text, Above::Block)?;
+        self.write(&text, LineAbove::Block)?;
         self.give_up()
     }
 
@@ -149,11 +149,11 @@ impl View for LiveView {
         self.begin()?;
         self.doing = None;
         let gap = match self.above {
-            Above::Nothing | Above::Prompt => "",
-            Above::Line | Above::Block => "\n",
+            LineAbove::Nothing | LineAbove::Prompt => "",
+            LineAbove::Line | LineAbove::Block => "\n",
         };
         put(&self.erased(), gap)?;
-        self.above = Above::Prompt;
+        self.above = LineAbove::Prompt;
         Ok(())
     }
 }
@@ -169,7 +169,7 @@ impl LiveView {
 
     fn wait_for(&mut self, what: &str, about: &str) {
         let (what, about) = (lines::one_line(what), lines::one_line(about));
-        self.doing = Some(Doing { what, about, since: Instant::now() });
+        self.doing = Some(Activity { what, about, since: Instant::now() });
     }
 
     /// What was said in this reply does not count. What of it stays on the screen has to say so.
@@ -179,7 +179,7 @@ impl LiveView {
         self.streamed.clear();
         if written {
             let line = lines::note("↻", "The answer above broke off and does not count.", width());
-            self.write(&line, Above::Line)?;
+            self.write(&line, LineAbove::Line)?;
         }
         Ok(())
     }
@@ -191,11 +191,11 @@ impl LiveView {
     }
 
     fn block(&mut self, text: &str) -> Result<(), Failure> {
-        self.write(&markdown::render(text.trim_matches('\n'), width()), Above::Block)
+        self.write(&markdown::render(text.trim_matches('\n'), width()), LineAbove::Block)
     }
 
     /// Whole lines that stay.
-    fn write(&mut self, text: &str, kind: Above) -> Result<(), Failure> {
+    fn write(&mut self, text: &str, kind: LineAbove) -> Result<(), Failure> {
         if text.trim().is_empty() {
             return Ok(());
         }
@@ -209,14 +209,14 @@ impl LiveView {
     fn keep_output(&mut self, width: usize) -> Result<(), Failure> {
         let lines: String = self.output.newest(width).iter().map(|line| format!("{line}\n")).collect();
         self.output.clear();
-        self.write(&lines, Above::Line)
+        self.write(&lines, LineAbove::Line)
     }
 
-    fn gap_before(&self, kind: Above) -> bool {
+    fn gap_before(&self, kind: LineAbove) -> bool {
         match self.above {
-            Above::Nothing => false,
-            Above::Line => kind != Above::Line,
-            Above::Prompt | Above::Block => true,
+            LineAbove::Nothing => false,
+            LineAbove::Line => kind != LineAbove::Line,
+            LineAbove::Prompt | LineAbove::Block => true,
         }
     }
 
@@ -224,7 +224,7 @@ impl LiveView {
         let (_, rows) = screen::window();
         let width = width();
         let mut lines = self.unfinished_lines(width);
-        let kind = if lines.is_empty() { Above::Line } else { Above::Block };
+        let kind = if lines.is_empty() { LineAbove::Line } else { LineAbove::Block };
         let most = rows.saturating_sub(4 + self.queued.len()).max(1);
         lines.extend(self.output.newest(width));
         lines.drain(..lines.len().saturating_sub(most));
@@ -242,15 +242,15 @@ impl LiveView {
     fn unfinished_lines(&self, width: usize) -> Vec<String> {
         let text = self.stream.unfinished();
         let rendered = match text.len() {
-            0..LONG => markdown::render(text.trim_matches('\n'), width),
-            length => crate::terminal::card::lines(&text[text.ceil_char_boundary(length - LONG)..]),
+            0..MAX_RENDERED_BYTES => markdown::render(text.trim_matches('\n'), width),
+            length => crate::terminal::card::lines(&text[text.ceil_char_boundary(length - MAX_RENDERED_BYTES)..]),
         };
         rendered.lines().map(|line| cut(line, width)).collect()
     }
 
     /// `⠋ read_file notes.md  3s`
     fn status(&self, width: usize) -> Option<String> {
-        let Doing { what, about, since } = self.doing.as_ref()?;
+        let Activity { what, about, since } = self.doing.as_ref()?;
         let time = format!("{}s", since.elapsed().as_secs());
         let spinner = live::spinner(self.ticks);
         let room = width.saturating_sub(time.len() + 5);

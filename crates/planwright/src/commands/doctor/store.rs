@@ -18,11 +18,11 @@ use crate::terminal::text::count;
 
 const NAME: &str = "store";
 /// How many sessions are checked; `verify` checks all of them.
-const NEWEST: u32 = 5;
-const LITTLE: u64 = 1 << 30;
-const TOO_LITTLE: u64 = 64 << 20;
+const MAX_SESSIONS: u32 = 5;
+const LOW_FREE_BYTES: u64 = 1 << 30;
+const MIN_FREE_BYTES: u64 = 64 << 20;
 /// How much a clock may be off without a notice.
-const AHEAD: SignedDuration = SignedDuration::from_mins(5);
+const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
 
 pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Vec<Check> {
     let mut checks = Vec::new();
@@ -120,9 +120,9 @@ fn room(path: &Path) -> Option<Check> {
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let message = format!("{} MiB are free where the store is", free >> 20);
     Some(match free {
-        0..TOO_LITTLE => Check::wrong("disk", message).hint("make room; a store on a full disk takes no writes"),
-        TOO_LITTLE..LITTLE => Check::notice("disk", message).hint("make room soon"),
-        LITTLE.. => Check::fine("disk", message),
+        0..MIN_FREE_BYTES => Check::wrong("disk", message).hint("make room; a store on a full disk takes no writes"),
+        MIN_FREE_BYTES..LOW_FREE_BYTES => Check::notice("disk", message).hint("make room soon"),
+        LOW_FREE_BYTES.. => Check::fine("disk", message),
     })
 }
 
@@ -136,8 +136,8 @@ async fn last_written(ledger: &dyn Ledger) -> Result<Check, LedgerError> {
     let page = ledger.sessions(None, 1).await?;
     let newest = page.items.first().map(|stored| stored.last_active);
     Ok(match newest {
-        Some(at) if at.duration_since(Timestamp::now()) > AHEAD => {
-            Check::notice("time", format!("the last thing in the store was written at {at:.0}, which is yet to come"))
+        Some(at) if at.duration_since(Timestamp::now()) > CLOCK_TOLERANCE => {
+            Check::notice("time", format!("the last thing in the store was written at {at:.0}, which is in the future"))
                 .hint("a clock is wrong, here or where that was written")
         }
         Some(at) => Check::fine("time", format!("the last thing in the store was written at {at:.0}")),
@@ -174,7 +174,7 @@ pub(super) async fn guarded_settings(settings: &Settings) -> Option<GuardedSetti
 }
 
 async fn journals(engine: Engine, invocation: &Invocation) -> Result<Check, LedgerError> {
-    let report = engine.verifier().verify_newest(NEWEST).await?;
+    let report = engine.verifier().verify_newest(MAX_SESSIONS).await?;
     let verify = invocation.command(["verify"]);
     if report.is_whole() {
         let message = format!("{} checked and whole; `{verify}` checks all", count(report.chains.len(), "session"));

@@ -102,7 +102,7 @@ impl ConfigEdit {
                         table.set_implicit(true);
                         Item::Table(table)
                     });
-                    place = item.as_table_mut().ok_or_else(|| odd(file, &format!("`{name}` is no table")))?;
+                    place = item.as_table_mut().ok_or_else(|| odd(file, &format!("`{name}` is not a table")))?;
                 }
                 place.insert(last, Item::Table(table.as_table().clone()));
                 write(file, &document.to_string())

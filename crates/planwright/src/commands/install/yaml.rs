@@ -119,7 +119,7 @@ impl YamlEntry {
         match root.get(&key(self.section)) {
             None | Some(Yaml::Null) => Ok(None),
             Some(Yaml::Hash(entries)) => Ok(Some(entries)),
-            Some(_) => Err(format!("`{}` in it is no mapping", self.section)),
+            Some(_) => Err(format!("`{}` in it is not a mapping", self.section)),
         }
     }
 
@@ -221,7 +221,7 @@ mod tests {
             ("- a\n", "not one mapping"),
             ("a: 1\n---\nb: 2\n", "not one mapping"),
             ("{a: 1}\n", "safely"),
-            ("extensions: [a]\n", "no mapping"),
+            ("extensions: [a]\n", "not a mapping"),
             ("extensions: {developer: {enabled: true}}\n", "below each other"),
             ("a: 1\n...\n", "safely"),
         ] {

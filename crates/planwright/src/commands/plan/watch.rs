@@ -22,11 +22,11 @@ use crate::terminal::screen::Screen;
 use crate::terminal::watch::{self, WatchForm};
 
 /// How often the line is drawn again.
-const PACE: Duration = Duration::from_millis(200);
+const REFRESH_INTERVAL: Duration = Duration::from_millis(200);
 /// Every so many ticks it is checked whether a process works on the plan.
 const ACTIVITY_TICKS: u64 = 5;
 /// After so many checks in a row that found no process, the plan counts as paused.
-const IDLE_LOOKS: u32 = 2;
+const IDLE_CHECKS: u32 = 2;
 
 pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &WatchArgs) -> ExitResult {
     let plan = match &arguments.plan {
@@ -74,7 +74,7 @@ async fn watch(
         | PlanStatus::Superseded => return view.end(plan, &End { status: plan.status, sum }),
     }
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
-    let mut pace = interval(PACE);
+    let mut pace = interval(REFRESH_INTERVAL);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut idle, mut tick) = (0, 0_u64);
     loop {
@@ -112,7 +112,7 @@ async fn watch(
                 Some(Activity::LeftTo(_)) | None => idle = 0,
             }
             // Between two processes no process holds the session for a moment.
-            if idle == IDLE_LOOKS {
+            if idle == IDLE_CHECKS {
                 view.pause(plan, activity.as_ref())?;
             }
         }

@@ -39,7 +39,7 @@ async fn confirm(context: &Context, session: &SessionIdentity) -> Result<(), Fai
     let deleted = what_is_deleted(&context.engine.sessions().get(session).await?);
     if !context.screen.interactive {
         let again = context.invocation.command(["sessions", "delete", &session.to_string(), "--yes"]);
-        return Err(Failure::usage(format!("there is no terminal to ask in, so session {session} was not deleted"))
+        return Err(Failure::usage(format!("there is no terminal to ask on, so session {session} was not deleted"))
             .hint(format!("to delete {deleted}: {again}")));
     }
     context.screen.print(&format!("This deletes {deleted}. It cannot be undone.\n"))?;

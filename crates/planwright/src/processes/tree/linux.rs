@@ -154,7 +154,7 @@ pub(super) fn end_at(peer: SocketAddr) -> Result<ConnectionEnd> {
     let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
     let tables = [read("self/net/tcp")?, read("self/net/tcp6").unwrap_or_default()];
     let Some(socket) = tables.iter().find_map(|table| socket_at(table, peer)) else {
-        return Ok(ConnectionEnd::Elsewhere);
+        return Ok(ConnectionEnd::Foreign);
     };
     let wanted = format!("socket:[{}]", socket.number);
     let numbers = names(".")?.into_iter().filter_map(|name| name.parse::<u32>().ok());
@@ -166,7 +166,7 @@ pub(super) fn end_at(peer: SocketAddr) -> Result<ConnectionEnd> {
     Ok(match numbers.into_iter().find(has_it) {
         Some(pid) => ConnectionEnd::Process(pid),
         None if socket.user == rustix::process::getuid().as_raw() => ConnectionEnd::Hidden,
-        None => ConnectionEnd::Elsewhere,
+        None => ConnectionEnd::Foreign,
     })
 }
 

@@ -22,7 +22,7 @@ use planwright_store::Location;
 use planwright_test_support::forwarding::Forwarding;
 use serde::{Deserialize, Serialize};
 
-use super::kill_points::{Fate, Fates};
+use super::kill_points::{KillPoint, KillPoints};
 use super::ledger::StoppingLedger;
 use super::model::model;
 use super::tools::toolbox;
@@ -37,7 +37,7 @@ pub(super) struct Job {
     pub(super) database: String,
     pub(super) folder: PathBuf,
     /// Where it works, and where it stands still in each.
-    pub(super) sessions: BTreeMap<String, Option<Fate>>,
+    pub(super) sessions: BTreeMap<String, Option<KillPoint>>,
     pub(super) act: Act,
     pub(super) takes: Duration,
     pub(super) waiting: Waiting,
@@ -121,20 +121,21 @@ impl Job {
         }
     }
 
-    async fn agent(&self) -> (Agent, Arc<Fates>) {
+    async fn agent(&self) -> (Agent, Arc<KillPoints>) {
         let inner = planwright_store::open(&self.database.parse::<Location>().unwrap()).await.unwrap();
-        let fates = self.sessions.iter().filter_map(|(session, fate)| Some((session.clone(), (*fate)?)));
-        let fates = Arc::new(Fates::new(fates.collect()));
-        let ledger = Arc::new(Forwarding(StoppingLedger { inner, fates: Arc::clone(&fates) }));
+        let kill_points =
+            self.sessions.iter().filter_map(|(session, kill_point)| Some((session.clone(), (*kill_point)?)));
+        let kill_points = Arc::new(KillPoints::new(kill_points.collect()));
+        let ledger = Arc::new(Forwarding(StoppingLedger { inner, kill_points: Arc::clone(&kill_points) }));
         let files = FileTools::new(self.folder.join("users"), FileLimits::default());
-        let tools = toolbox(&self.folder, self.takes, &fates);
+        let tools = toolbox(&self.folder, self.takes, &kill_points);
         let own = AgentOptions::of_this_process();
         let options = match self.waiting {
             Waiting::NotAtAll => own,
             Waiting::ForTheLease => AgentOptions { lease: LEASE, is_gone: |_| false, ..own },
         };
         let engine = Engine::new(ledger, Policy::default());
-        (Agent::new(engine, Arc::new(model()), files, tools, options), fates)
+        (Agent::new(engine, Arc::new(model()), files, tools, options), kill_points)
     }
 }
 
@@ -183,17 +184,18 @@ async fn carries_out_a_plan() {
     if job.sessions.keys().any(|session| !session.contains(PlanStyle::Collect.as_str())) {
         Tokens::warm_up();
     }
-    let (agent, fates) = job.agent().await;
+    let (agent, kill_points) = job.agent().await;
     println!("\n{READY}");
     std::io::stdin().lock().read_line(&mut String::new()).unwrap();
     for session in job.sessions.keys() {
-        let (agent, fates, job, session) = (agent.clone(), Arc::clone(&fates), job.clone(), session.clone());
+        let (agent, kill_points, job, session) =
+            (agent.clone(), Arc::clone(&kill_points), job.clone(), session.clone());
         tokio::spawn(async move {
             println!("\n{ANSWER}{session}: {}", job.carry_out(&agent, &session).await);
-            fates.one_more();
+            kill_points.one_more();
         });
     }
-    fates.settled(job.sessions.len()).await;
+    kill_points.settled(job.sessions.len()).await;
     if job.sessions.values().any(Option::is_some) {
         println!("\n{STANDS}");
         std::future::pending::<()>().await;

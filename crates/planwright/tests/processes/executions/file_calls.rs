@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::child::Act;
 use super::fixture::{Stage, resume, typed};
-use super::kill_points::Fate;
+use super::kill_points::KillPoint;
 use crate::stores::Store;
 
 /// More than this plan is written down.
@@ -67,18 +67,18 @@ async fn every_kill(store: Store) {
     let stage = Stage::new(store);
     let folder = TempDir::new().unwrap();
     let mut plans = Vec::new();
-    for fate in (1..=WRITES).flat_map(|number| [Fate::BeforeWrite(number), Fate::BehindWrite(number)]) {
-        let name = format!("{fate:?}").replace(['(', ')'], "-");
+    for kill_point in (1..=WRITES).flat_map(|number| [KillPoint::BeforeWrite(number), KillPoint::BehindWrite(number)]) {
+        let name = format!("{kill_point:?}").replace(['(', ')'], "-");
         let project = folder.path().join(&name);
         std::fs::create_dir(&project).unwrap();
         BEFORE.iter().for_each(|(file, text)| std::fs::write(project.join(file), text).unwrap());
         let approved = stage.approved_calls(&name, &project, &calls()).await;
-        plans.push((approved, project, fate));
+        plans.push((approved, project, kill_point));
     }
-    let fates = plans.iter().map(|(approved, _, fate)| (approved, Some(*fate)));
-    let ended = stage.job(resume(), fates).run_and_kill();
+    let kill_points = plans.iter().map(|(approved, _, kill_point)| (approved, Some(*kill_point)));
+    let ended = stage.job(resume(), kill_points).run_and_kill();
     let (mut killed, mut asked) = (0, 0);
-    for (approved, project, fate) in &plans {
+    for (approved, project, kill_point) in &plans {
         if !ended.contains(&approved.name()) {
             killed += 1;
             for act in [Act::TakeUp, resume()] {
@@ -88,16 +88,19 @@ async fn every_kill(store: Store) {
                 }
             }
             if approved.standing().await.uncertain().is_some() {
-                assert!(matches!(fate, Fate::BehindWrite(_)), "{fate:?}: the change was made, so nothing is asked");
+                assert!(
+                    matches!(kill_point, KillPoint::BehindWrite(_)),
+                    "{kill_point:?}: the change was made, so nothing is asked"
+                );
                 asked += 1;
                 approved.job(typed("/plan resume 1 retry")).run_here().await;
             }
         }
         let standing = approved.standing().await;
-        assert_eq!(standing.status, PlanStatus::Completed, "{fate:?}: {standing:?}");
-        assert_eq!(tree(project), sorted(&AFTER), "{fate:?}");
+        assert_eq!(standing.status, PlanStatus::Completed, "{kill_point:?}: {standing:?}");
+        assert_eq!(tree(project), sorted(&AFTER), "{kill_point:?}");
         approved.job(typed("/undo 1")).run_here().await;
-        assert_eq!(tree(project), sorted(&BEFORE), "{fate:?}: an undo puts every byte back");
+        assert_eq!(tree(project), sorted(&BEFORE), "{kill_point:?}: an undo puts every byte back");
     }
     assert!(killed > 2 * calls().len() && asked <= calls().len(), "{killed} were killed, {asked} were asked about");
     stage.is_whole().await;

@@ -19,7 +19,7 @@ use planwright_store::Location;
 use serde_json::{Value, json};
 
 use super::child::{Act, Job, Waiting};
-use super::kill_points::Fate;
+use super::kill_points::KillPoint;
 use super::model::call;
 use super::tools::{Moment, Noted, record};
 use crate::stores::Store;
@@ -109,7 +109,11 @@ impl Stage {
     }
 
     /// A job in any number of sessions, each with a point where it stands still, or none.
-    pub(super) fn job<'a>(&self, act: Act, plans: impl IntoIterator<Item = (&'a Approved<'a>, Option<Fate>)>) -> Job {
+    pub(super) fn job<'a>(
+        &self,
+        act: Act,
+        plans: impl IntoIterator<Item = (&'a Approved<'a>, Option<KillPoint>)>,
+    ) -> Job {
         let database = match self.store.location() {
             Location::Sqlite(path) => format!("sqlite:{}", path.display()),
             Location::Postgres(url) => url,
@@ -117,7 +121,7 @@ impl Stage {
         Job {
             database,
             folder: self.folder.path().to_owned(),
-            sessions: plans.into_iter().map(|(plan, fate)| (plan.name(), fate)).collect(),
+            sessions: plans.into_iter().map(|(plan, kill_point)| (plan.name(), kill_point)).collect(),
             act,
             takes: Duration::ZERO,
             waiting: Waiting::NotAtAll,

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 /// Counted from 1 in each session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Fate {
+pub(super) enum KillPoint {
     /// Right after this write is on disk.
     BehindWrite(u32),
     /// Right before this write: what it records has happened, and nothing says so.
@@ -22,8 +22,8 @@ pub(super) enum Fate {
 }
 
 #[derive(Debug)]
-pub(super) struct Fates {
-    fates: BTreeMap<String, Fate>,
+pub(super) struct KillPoints {
+    kill_points: BTreeMap<String, KillPoint>,
     attempts: Mutex<BTreeMap<String, u32>>,
     writes: Mutex<BTreeMap<String, u32>>,
     calls: Mutex<BTreeMap<String, u32>>,
@@ -31,10 +31,10 @@ pub(super) struct Fates {
     settled: watch::Sender<usize>,
 }
 
-impl Fates {
-    pub(super) fn new(fates: BTreeMap<String, Fate>) -> Self {
+impl KillPoints {
+    pub(super) fn new(kill_points: BTreeMap<String, KillPoint>) -> Self {
         Self {
-            fates,
+            kill_points,
             attempts: Mutex::default(),
             writes: Mutex::default(),
             calls: Mutex::default(),
@@ -44,12 +44,12 @@ impl Fates {
 
     pub(super) async fn writes(&self, session: &SessionIdentity) {
         let number = next(&self.attempts, session);
-        self.meets(session, Fate::BeforeWrite(number)).await;
+        self.meets(session, KillPoint::BeforeWrite(number)).await;
     }
 
     pub(super) async fn wrote(&self, session: &SessionIdentity) {
         let number = next(&self.writes, session);
-        self.meets(session, Fate::BehindWrite(number)).await;
+        self.meets(session, KillPoint::BehindWrite(number)).await;
     }
 
     /// The number of the call that begins now.
@@ -58,8 +58,8 @@ impl Fates {
     }
 
     /// Never comes back if this is where the session stands still.
-    pub(super) async fn meets(&self, session: &SessionIdentity, fate: Fate) {
-        if self.fates.get(&session.to_string()) == Some(&fate) {
+    pub(super) async fn meets(&self, session: &SessionIdentity, kill_point: KillPoint) {
+        if self.kill_points.get(&session.to_string()) == Some(&kill_point) {
             self.one_more();
             std::future::pending::<()>().await;
         }

@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use planwright_engine::ledger::{Committed, Lease, Ledger, LedgerResult, Submission};
 use planwright_test_support::forwarding::ForwardingLedger;
 
-use super::kill_points::Fates;
+use super::kill_points::KillPoints;
 
 #[derive(Debug)]
 pub(super) struct StoppingLedger {
     pub(super) inner: Arc<dyn Ledger>,
-    pub(super) fates: Arc<Fates>,
+    pub(super) kill_points: Arc<KillPoints>,
 }
 
 #[async_trait]
@@ -22,17 +22,17 @@ impl ForwardingLedger for StoppingLedger {
 
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
         let session = submission.session.clone();
-        self.fates.writes(&session).await;
+        self.kill_points.writes(&session).await;
         let committed = self.inner.submit(submission).await?;
         if !committed.events.is_empty() || committed.lease.is_some() {
-            self.fates.wrote(&session).await;
+            self.kill_points.wrote(&session).await;
         }
         Ok(committed)
     }
 
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         self.inner.release_lease(lease).await?;
-        self.fates.wrote(&lease.session).await;
+        self.kill_points.wrote(&lease.session).await;
         Ok(())
     }
 }

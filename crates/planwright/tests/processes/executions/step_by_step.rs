@@ -5,7 +5,7 @@ use planwright_core::plan::{PlanStatus, PlanStyle};
 
 use super::child::Act;
 use super::fixture::{Approved, Stage, resume, typed};
-use super::kill_points::Fate;
+use super::kill_points::KillPoint;
 use crate::stores::Store;
 
 /// More than one step of a plan here is written down.
@@ -45,21 +45,24 @@ async fn every_kill(store: Store, style: PlanStyle) {
     let stage = Stage::new(store);
     let mut plans = Vec::new();
     for number in 1..=WRITES {
-        plans.push((stage.approved_step_by_step(style, &format!("slow-{number}")).await, Fate::BehindWrite(number)));
+        plans.push((
+            stage.approved_step_by_step(style, &format!("slow-{number}")).await,
+            KillPoint::BehindWrite(number),
+        ));
     }
     let mut killed_while_it_waits = 0;
     // Each round is one go of the person. The first one begins the plan.
     for released in 1..=2 {
-        let fates = plans.iter().map(|(approved, fate)| (approved, Some(*fate)));
-        let ended = stage.job(resume(), fates).run_and_kill();
+        let kill_points = plans.iter().map(|(approved, kill_point)| (approved, Some(*kill_point)));
+        let ended = stage.job(resume(), kill_points).run_and_kill();
         assert!(ended.contains(&plans[plans.len() - 1].0.name()), "a step takes more than {WRITES} writes");
-        for (approved, fate) in &plans {
+        for (approved, kill_point) in &plans {
             let before = approved.standing().await;
             let was_killed = !ended.contains(&approved.name());
             killed_while_it_waits += usize::from(was_killed && before.look_at == Some(released));
             restart_twice(approved).await;
             let standing = approved.standing().await;
-            let what = format!("{fate:?} in round {released}: {before:?}, then {standing:?}");
+            let what = format!("{kill_point:?} in round {released}: {before:?}, then {standing:?}");
             assert!(standing.touched() <= released, "a step ran that no person released; {what}");
             let begun = approved.begun();
             assert!(begun.keys().all(|number| *number <= last_call(style, released)), "{begun:?}; {what}");
@@ -77,16 +80,16 @@ async fn every_kill(store: Store, style: PlanStyle) {
         }
     }
     assert!(killed_while_it_waits > 0, "no kill came between the outcome of a step and the end of its work");
-    for (approved, fate) in &plans {
+    for (approved, kill_point) in &plans {
         for _ in 0..10 {
             if approved.standing().await.status == PlanStatus::Completed {
                 break;
             }
             let before = approved.standing().await.touched();
             approved.job(resume()).run_here().await;
-            assert!(approved.standing().await.touched() <= before + 1, "{fate:?}");
+            assert!(approved.standing().await.touched() <= before + 1, "{kill_point:?}");
         }
-        assert_eq!(approved.standing().await.status, PlanStatus::Completed, "{fate:?}");
+        assert_eq!(approved.standing().await.status, PlanStatus::Completed, "{kill_point:?}");
     }
     stage.is_whole().await;
 }

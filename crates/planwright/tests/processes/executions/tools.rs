@@ -17,7 +17,7 @@ use planwright_engine::upstream::Arguments;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::kill_points::{Fate, Fates};
+use super::kill_points::{KillPoint, KillPoints};
 
 pub(super) const TOOLS: [(&str, ToolEffect); 3] =
     [("look", ToolEffect::ReadsOnly), ("put", ToolEffect::Repeatable), ("ring", ToolEffect::Changes)];
@@ -47,7 +47,7 @@ pub(super) fn record(file: &Path) -> Vec<Noted> {
 }
 
 /// Every session has a file of its own in the folder.
-pub(super) fn toolbox(folder: &Path, takes: Duration, fates: &Arc<Fates>) -> Toolbox {
+pub(super) fn toolbox(folder: &Path, takes: Duration, kill_points: &Arc<KillPoints>) -> Toolbox {
     Toolbox::new(TOOLS.map(|(name, effect)| -> Arc<dyn Tool> {
         let number = json!({ "type": "integer" });
         let spec = ToolSpec {
@@ -55,7 +55,7 @@ pub(super) fn toolbox(folder: &Path, takes: Duration, fates: &Arc<Fates>) -> Too
             description: "Writes down that it was called.".to_owned(),
             input_schema: json!({ "type": "object", "properties": { "number": number }, "required": ["number"] }),
         };
-        Arc::new(Recorder { effect, spec, folder: folder.to_owned(), takes, fates: Arc::clone(fates) })
+        Arc::new(Recorder { effect, spec, folder: folder.to_owned(), takes, kill_points: Arc::clone(kill_points) })
     }))
 }
 
@@ -66,7 +66,7 @@ struct Recorder {
     folder: PathBuf,
     /// How long its work lasts.
     takes: Duration,
-    fates: Arc<Fates>,
+    kill_points: Arc<KillPoints>,
 }
 
 impl Recorder {
@@ -97,13 +97,13 @@ impl Tool for Recorder {
 
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         let session = context.session;
-        let call = self.fates.call(session);
+        let call = self.kill_points.call(session);
         let number = arguments["number"].as_u64().unwrap();
         self.note(session, number, Moment::Begun);
-        self.fates.meets(session, Fate::InCall(call)).await;
+        self.kill_points.meets(session, KillPoint::InCall(call)).await;
         tokio::time::sleep(self.takes).await;
         self.note(session, number, Moment::Ended);
-        self.fates.meets(session, Fate::BehindCall(call)).await;
+        self.kill_points.meets(session, KillPoint::BehindCall(call)).await;
         Ok(json!({ "noted": number }).into())
     }
 }

@@ -48,7 +48,7 @@ impl World {
         let (parts, ()) = Request::post(path).body(()).unwrap().into_parts();
         let claimed = claimed_request(&parts, "key", &Bytes::from(body.to_string()));
         let now = self.app.engine().now();
-        assert_eq!(self.app.ledger().claim(&claimed, now, KEEP).await.unwrap(), Claim::New);
+        assert_eq!(self.app.ledger().claim(&claimed, now, RETENTION_TIME).await.unwrap(), Claim::New);
         RequestContext { id: Some(name(&claimed.key, now).unwrap()), ..RequestContext::default() }
     }
 

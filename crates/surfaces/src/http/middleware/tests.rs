@@ -99,20 +99,20 @@ async fn a_stream_ends_when_the_token_is_replaced() {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wish {
+struct CountQuery {
     count: Option<u8>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Where {
+struct NumberPath {
     number: u8,
 }
 
 #[tokio::test]
 async fn a_value_that_cannot_be_read_is_a_problem_that_says_why() {
     let routes = Router::new()
-        .route("/query", get(async |Query(wish): Query<Wish>| wish.count.unwrap_or_default().to_string()))
-        .route("/path/{number}", get(async |Path(place): Path<Where>| place.number.to_string()))
+        .route("/query", get(async |Query(wish): Query<CountQuery>| wish.count.unwrap_or_default().to_string()))
+        .route("/path/{number}", get(async |Path(place): Path<NumberPath>| place.number.to_string()))
         .route("/bytes", post(async |bytes: Bytes| bytes.len().to_string()))
         .route("/json", post(async |body: axum::Json<Value>| body.0.to_string()));
     let routes = given(routes);

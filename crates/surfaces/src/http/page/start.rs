@@ -21,7 +21,7 @@ const NO_DASHBOARD: &str = "This program was built without the dashboard. To get
                             <code>npm ci &amp;&amp; npm run build</code> in <code>dashboard/</code> before <code>cargo build</code>.";
 
 /// How many sessions and plans are listed.
-const LISTED: u32 = 10;
+const MAX_LISTED: u32 = 10;
 
 /// `GET /start`
 pub(super) async fn show(State(app): State<App>, admitted: Option<SignedIn>, headers: HeaderMap) -> Response {
@@ -62,7 +62,7 @@ fn signed_out(problem: &str) -> String {
 
 /// Plans that wait for a person's yes.
 async fn waiting(app: &App) -> String {
-    match app.ledger().plans_anywhere(&[PlanStatus::Ready], None, LISTED).await {
+    match app.ledger().plans_anywhere(&[PlanStatus::Ready], None, MAX_LISTED).await {
         Ok(page) => list(
             page.items
                 .iter()
@@ -73,7 +73,7 @@ async fn waiting(app: &App) -> String {
 }
 
 async fn sessions(app: &App) -> String {
-    match app.ledger().sessions(None, LISTED).await {
+    match app.ledger().sessions(None, MAX_LISTED).await {
         Ok(page) => list(page.items.iter().map(|found| {
             let mode = if found.session.plan_mode.enabled { "plan work is on" } else { "" };
             (found.session.identity.to_string(), mode.to_owned())

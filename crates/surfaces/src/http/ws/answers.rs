@@ -9,7 +9,9 @@ use serde_json::Value;
 use super::frames::Frame;
 use crate::http::access::client::Client;
 use crate::http::app::App;
-use crate::http::idempotency::{ClaimGuard, Claimed, FollowedRequest, MAX_KEY, Once, RequestContext, claimed_text};
+use crate::http::idempotency::{
+    ClaimGuard, Claimed, FollowedRequest, IdempotentRequests, MAX_KEY, RequestContext, claimed_text,
+};
 use crate::http::input;
 use crate::http::problem::{ApiProblem, ApiResult};
 
@@ -69,7 +71,7 @@ async fn begin_named(
     }
     // A session that does not exist has no requests.
     app.engine().sessions().get(session).await?;
-    Ok(match Once::new(app.clone()).claim(&claimed_text(session, key, text)).await? {
+    Ok(match IdempotentRequests::new(app.clone()).claim(&claimed_text(session, key, text)).await? {
         Claimed::New(guard, name) => return submit(app, client, session, text, Some((guard, name))).await,
         Claimed::Answered(answer) => BegunMessage::Answered(answer),
         Claimed::Follow(followed) => BegunMessage::Followed(followed, key.to_owned()),

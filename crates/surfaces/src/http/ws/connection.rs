@@ -94,7 +94,7 @@ impl Client {
     async fn run(&mut self) -> End {
         let Authenticated(admitted) = self.admitted.clone();
         let stopping = self.app.stopping().clone();
-        let WebSocketLimits { ping, patience, .. } = *self.limits;
+        let WebSocketLimits { ping, send_timeout, .. } = *self.limits;
         let mut pings = tokio::time::interval_at(Instant::now() + ping, ping);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut last_received = Instant::now();
@@ -136,7 +136,7 @@ impl Client {
                 }
                 changed = changed(self.watch.as_mut()) => if let Err(end) = self.send_changes(changed).await { return end },
                 _ = pings.tick() => {
-                    if last_received.elapsed() > 2 * ping + patience {
+                    if last_received.elapsed() > 2 * ping + send_timeout {
                         return End::Silent;
                     }
                     if let Err(end) = self.send_message(Message::Ping(Vec::new().into())).await { return end }
@@ -309,7 +309,7 @@ impl Client {
         let Authenticated(admitted) = &self.admitted;
         tokio::select! {
             biased;
-            sent = timeout(self.limits.patience, self.socket.send(message)) => match sent {
+            sent = timeout(self.limits.send_timeout, self.socket.send(message)) => match sent {
                 Ok(Ok(())) => Ok(()),
                 Ok(Err(_)) => Err(End::Left),
                 Err(_) => Err(End::TooSlow),
@@ -337,7 +337,7 @@ impl Client {
             while let Some(Ok(_)) = self.socket.recv().await {}
             Ok::<_, axum::Error>(())
         };
-        let _ = timeout(self.limits.patience.min(CLOSE_TIMEOUT), closing).await;
+        let _ = timeout(self.limits.send_timeout.min(CLOSE_TIMEOUT), closing).await;
     }
 }
 

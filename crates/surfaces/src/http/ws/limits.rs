@@ -7,8 +7,8 @@ use std::time::Duration;
 pub struct WebSocketLimits {
     /// Of a frame from the client.
     pub frame_bytes: usize,
-    /// How long it may take to read one frame.
-    pub patience: Duration,
+    /// How long sending one frame may take before the connection is closed.
+    pub send_timeout: Duration,
     /// How often the server sends a ping.
     pub ping: Duration,
     /// How many sessions it may follow.
@@ -26,7 +26,7 @@ impl Default for WebSocketLimits {
         Self {
             // A message has 256 KiB at the most, and a character of it may take six bytes in JSON.
             frame_bytes: 2 * 1024 * 1024,
-            patience: Duration::from_secs(10),
+            send_timeout: Duration::from_secs(10),
             ping: Duration::from_secs(30),
             subscriptions: 256,
             messages: 8,

@@ -3,7 +3,7 @@
 use planwright_agent::session::progress::Progress;
 use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::feed::{Followed, Follower};
+use planwright_engine::feed::{FeedItem, Follower};
 use planwright_engine::ledger::LedgerError;
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -52,11 +52,11 @@ impl Subscription {
                 biased;
                 followed = self.follower.next() => {
                     return match followed {
-                        Ok(Followed::Entry(entry)) => {
+                        Ok(FeedItem::Entry(entry)) => {
                             self.seq = entry.seq;
                             SubscriptionEvent::Entry(entry)
                         }
-                        Ok(Followed::Gone) => SubscriptionEvent::Gone,
+                        Ok(FeedItem::Gone) => SubscriptionEvent::Gone,
                         Err(error) => SubscriptionEvent::Failed(error),
                     };
                 }

@@ -19,9 +19,9 @@ use crate::toolbox::files::tree::{Tree, TreeFile, TreeVisitor};
 use crate::toolbox::files::wildcard::Wildcard;
 
 /// A file is searched in pieces of this size. Of a longer line only this much is looked at.
-const PIECE: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 /// Of a longer line only this much is shown, in characters.
-const SHOWN: usize = 400;
+const MAX_SHOWN_CHARACTERS: usize = 400;
 /// Of these, how many may stand before the match.
 const SHOWN_BEFORE: usize = 100;
 
@@ -87,7 +87,7 @@ impl<'a> Search<'a> {
         let searcher = SearcherBuilder::new()
             .line_number(true)
             .line_terminator(LineTerminator::crlf())
-            .heap_limit(Some(PIECE))
+            .heap_limit(Some(CHUNK_BYTES))
             .binary_detection(BinaryDetection::quit(0))
             .build();
         SearchThread { search: self, matcher, searcher, piece: Vec::new() }
@@ -170,9 +170,9 @@ impl SearchThread<'_> {
         }
         let mut found = Found { matcher: &self.matcher, matches: Vec::new(), most: limits.matches + 1, binary: false };
         let mut input = Input { file, left: bytes_left, deadline: &search.place.deadline };
-        let searched = if bytes.min(bytes_left) < PIECE as u64 {
+        let searched = if bytes.min(bytes_left) < CHUNK_BYTES as u64 {
             self.piece.clear();
-            let read = (&mut input).take(PIECE as u64).read_to_end(&mut self.piece);
+            let read = (&mut input).take(CHUNK_BYTES as u64).read_to_end(&mut self.piece);
             read.and_then(|_| self.searcher.search_slice(&self.matcher, &self.piece, &mut found))
         } else {
             self.searcher.search_reader(&self.matcher, &mut input, &mut found)
@@ -240,7 +240,7 @@ impl Found<'_> {
     /// Line by line with little memory, for lines of any length.
     fn read_lines(&mut self, mut input: Input<'_>, bytes: u64) -> io::Result<()> {
         input.file.rewind()?;
-        let mut lines = TextLines::new(input.file, bytes, PIECE, input.deadline);
+        let mut lines = TextLines::new(input.file, bytes, CHUNK_BYTES, input.deadline);
         let mut number = 0;
         loop {
             match lines.next() {
@@ -282,17 +282,17 @@ impl Sink for Found<'_> {
 
 /// A line as it is shown: short, and with the place where it fits.
 fn shown(line: &str, found_at: usize) -> String {
-    if line.chars().nth(SHOWN).is_none() {
+    if line.chars().nth(MAX_SHOWN_CHARACTERS).is_none() {
         return line.to_owned();
     }
     let before = line[..found_at].chars().count();
-    let from = if before < SHOWN { 0 } else { before - SHOWN_BEFORE };
+    let from = if before < MAX_SHOWN_CHARACTERS { 0 } else { before - SHOWN_BEFORE };
     let mut text = String::new();
     if from > 0 {
         text.push('…');
     }
-    text.extend(line.chars().skip(from).take(SHOWN));
-    if line.chars().nth(from + SHOWN).is_some() {
+    text.extend(line.chars().skip(from).take(MAX_SHOWN_CHARACTERS));
+    if line.chars().nth(from + MAX_SHOWN_CHARACTERS).is_some() {
         text.push('…');
     }
     text
@@ -308,7 +308,7 @@ mod tests {
         let line = format!("{}needle{}", "ä".repeat(1000), "ö".repeat(1000));
         let text = shown(&line, 2000);
         assert!(text.contains("needle") && text.starts_with('…') && text.ends_with('…'), "{text}");
-        assert_eq!(text.chars().count(), SHOWN + 2);
+        assert_eq!(text.chars().count(), MAX_SHOWN_CHARACTERS + 2);
         assert!(shown(&line, 0).starts_with('ä'));
         assert!(shown(&format!("{}needle", "x".repeat(1000)), 1000).ends_with("needle"));
     }

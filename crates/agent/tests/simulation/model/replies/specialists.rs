@@ -7,7 +7,7 @@ use super::{Speaker, call};
 use crate::random::Random;
 
 #[derive(Debug, Clone, Copy)]
-enum Mood {
+enum ReplyKind {
     Report,
     Work,
     /// Work, and a report that does not wait for its result.
@@ -23,29 +23,29 @@ enum Mood {
 impl Speaker<'_> {
     pub(super) fn does(&self, random: &mut Random) -> ModelReply {
         let moods = [
-            (30, Mood::Report),
-            (40, Mood::Work),
-            (20, Mood::Both),
-            (6, Mood::Words),
-            (2, Mood::Nothing),
-            (3, Mood::Nonsense),
-            (3, Mood::Overreach),
+            (30, ReplyKind::Report),
+            (40, ReplyKind::Work),
+            (20, ReplyKind::Both),
+            (6, ReplyKind::Words),
+            (2, ReplyKind::Nothing),
+            (3, ReplyKind::Nonsense),
+            (3, ReplyKind::Overreach),
         ];
         let mut reply = ModelReply::default();
         match random.weighed(&moods) {
-            Mood::Report => reply.calls = vec![self.report(random)],
-            Mood::Work => reply.calls = self.work(random),
-            Mood::Both => {
+            ReplyKind::Report => reply.calls = vec![self.report(random)],
+            ReplyKind::Work => reply.calls = self.work(random),
+            ReplyKind::Both => {
                 reply.calls = self.work(random);
                 reply.calls.push(self.report(random));
                 if random.coin() {
                     reply.calls.push(self.job(random));
                 }
             }
-            Mood::Words => reply.text = self.says("words"),
-            Mood::Nothing => {}
-            Mood::Nonsense => reply.calls = vec![self.nonsense(random)],
-            Mood::Overreach => {
+            ReplyKind::Words => reply.text = self.says("words"),
+            ReplyKind::Nothing => {}
+            ReplyKind::Nonsense => reply.calls = vec![self.nonsense(random)],
+            ReplyKind::Overreach => {
                 let name = random.pick(&["plan_get", "plan_set_content", "plan_submit", "plan_add_step", "plan_list"]);
                 reply.calls = vec![call(name, &self.plan_arguments(name, random)), self.question(random)];
                 let other = json!({ "status": "done", "step": 1 + random.below(3), "note": self.phrase("note") });
@@ -57,25 +57,25 @@ impl Speaker<'_> {
 
     pub(super) fn is_asked(&self, random: &mut Random) -> ModelReply {
         let moods = [
-            (40, Mood::Words),
-            (40, Mood::Work),
-            (3, Mood::Nothing),
-            (3, Mood::Nonsense),
-            (4, Mood::Overreach),
-            (4, Mood::Report),
+            (40, ReplyKind::Words),
+            (40, ReplyKind::Work),
+            (3, ReplyKind::Nothing),
+            (3, ReplyKind::Nonsense),
+            (4, ReplyKind::Overreach),
+            (4, ReplyKind::Report),
         ];
         let mut reply = ModelReply::default();
         match random.weighed(&moods) {
             // The planner reads it.
-            Mood::Words => reply.text = self.phrase("expertise"),
-            Mood::Work | Mood::Both => reply.calls = self.work(random),
-            Mood::Nothing => {}
-            Mood::Nonsense => reply.calls = vec![self.nonsense(random)],
-            Mood::Overreach => {
+            ReplyKind::Words => reply.text = self.phrase("expertise"),
+            ReplyKind::Work | ReplyKind::Both => reply.calls = self.work(random),
+            ReplyKind::Nothing => {}
+            ReplyKind::Nonsense => reply.calls = vec![self.nonsense(random)],
+            ReplyKind::Overreach => {
                 let name = random.pick(&["plan_get", "plan_submit", "plan_add_step", "plan_finalize"]);
                 reply.calls = vec![call(name, &self.plan_arguments(name, random)), self.question(random)];
             }
-            Mood::Report => reply.calls = vec![self.report(random)],
+            ReplyKind::Report => reply.calls = vec![self.report(random)],
         }
         reply
     }

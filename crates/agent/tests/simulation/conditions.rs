@@ -1,4 +1,4 @@
-//! What a run is like: how often things go wrong in it, and by which rules the agent plays.
+//! The conditions of a simulation: how often things go wrong in it, and by which rules the agent plays.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use planwright_core::turn::TurnLimits;
 use crate::random::Dice;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Temper {
+pub(crate) struct Conditions {
     /// Whether people mostly have plans made and carried out, rather than talk.
     pub(crate) carries_out: bool,
     /// The style in which they mostly do.
@@ -32,11 +32,11 @@ pub(crate) struct Temper {
     /// Whether people set goals and tasks, start runs and have things remembered.
     pub(crate) works_alone: bool,
     /// The longest that people wait between two acts.
-    pub(crate) patience: Duration,
+    pub(crate) max_pause: Duration,
     pub(crate) policy: Policy,
 }
 
-impl Temper {
+impl Conditions {
     pub(crate) fn of(dice: Dice) -> Self {
         let mut random = dice.on(format_args!("temper"));
         let leases_get_lost = random.per_mille(600);
@@ -71,7 +71,7 @@ impl Temper {
             context_tokens: random.pick(&[7_000, 12_000, 200_000]),
             // Every fourth seed, so that the others stay what they are known for.
             works_alone: dice.is_of_every(4),
-            patience: Duration::from_millis(random.pick(&[300, 2_000, 8_000])),
+            max_pause: Duration::from_millis(random.pick(&[300, 2_000, 8_000])),
             policy,
         }
     }
