@@ -9,8 +9,8 @@ use planwright_core::journal::{Entry, EntryHash, SealedEntry};
 use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, CommittedRequest, DamagedRow, DerivedRows, JournalSource, Lease, LedgerError, LedgerResult, Page, SessionStore,
-    StoreChange, StoreCounts, StoreFacts, StoredSession, Submission,
+    Committed, CommittedRequest, DamagedRow, DerivedRows, JournalSource, Lease, LedgerError, LedgerResult, Page,
+    SessionStore, StoreChange, StoreCounts, StoreFacts, StoredSession, Submission,
 };
 use tokio::sync::broadcast;
 use tokio::time::timeout;

@@ -46,11 +46,11 @@ use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
 use planwright_engine::ledger::{
-    ApprovalStore, ChatStore, Claim, ClaimedRequest, Committed, CommittedRequest, DamagedRow, Delivery, DerivedRows, FoundMemories,
-    JournalSource, KeyedRecord, Lease, LeaseStore, Ledger, LedgerResult, MemoryStore, MemoryVector, NewMessage,
-    OutboxMessage, Page, PendingUpdate, PlanAnywhere, PlanStore, PlanSummary, Poller, ReceivedUpdate, RunsFilter,
-    SessionStore, StoreChange, StoreCounts, StoreFacts, StoredAnswer, StoredSession, Submission, TakeMessages,
-    Undelivered, Unfinished,
+    ApprovalStore, ChatStore, Claim, ClaimedRequest, Committed, CommittedRequest, DamagedRow, Delivery, DerivedRows,
+    FoundMemories, JournalSource, KeyedRecord, Lease, LeaseStore, Ledger, LedgerResult, MemoryStore, MemoryVector,
+    NewMessage, OutboxMessage, Page, PendingUpdate, PlanAnywhere, PlanStore, PlanSummary, Poller, ReceivedUpdate,
+    RunsFilter, SessionStore, StoreChange, StoreCounts, StoreFacts, StoredAnswer, StoredSession, Submission,
+    TakeMessages, Undelivered, Unfinished,
 };
 use planwright_engine::upstream::{OfferedTools, PinnedServer};
 use planwright_engine::version_index::VersionIndexEntry;

@@ -93,7 +93,9 @@ impl RequestBuilder {
     ) -> LedgerResult<Option<Compaction>> {
         let frame = self.frame(snapshot, &Purpose::Answer).await?;
         // The last messages stay, if they are short.
-        let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(MANUAL_COMPACTION_TOKENS)) else { return Ok(None) };
+        let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(MANUAL_COMPACTION_TOKENS)) else {
+            return Ok(None);
+        };
         progress.send(Progress::Compacting);
         Ok(Some(self.summarize(conversation, &cut, frame.room).await))
     }

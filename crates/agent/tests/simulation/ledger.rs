@@ -16,8 +16,8 @@ use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, CommittedRequest, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, MemoryVector, Page,
-    PlanSummary, StoredSession, Submission,
+    Committed, CommittedRequest, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerError, LedgerResult,
+    MemoryVector, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::version_index::{VersionIndexEntry, apply_and_index};
 use planwright_test_support::forwarding::ForwardingLedger;

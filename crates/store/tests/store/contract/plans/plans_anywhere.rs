@@ -1,13 +1,12 @@
 //! The plans that wait, over all sessions.
 
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_engine::ledger::{Page, PlanAnywhere};
 
 use crate::commands::*;
 use crate::contract::damage::here;
 use crate::contract::runs::{carry_out, executing};
 use crate::stores::Store;
-use crate::turns::*;
 use crate::verification::whats;
 
 const EVERY: [PlanStatus; 9] = [
