@@ -74,7 +74,7 @@ export const en = {
   "inbox.count": { one: "{count} decision waiting", other: "{count} decisions waiting" },
   "inbox.loading": "Loading the inbox…",
   "inbox.recent": "Recently finished",
-  "inbox.empty": "Nothing is waiting for you.",
+  "inbox.empty": "Nothing waits for you.",
   "inbox.emptyWords": "Questions from agents, plans to approve, steps to review, steps with an unknown result and paused executions appear here as soon as an agent needs you.",
   "inbox.safe": "Nothing is decided without you. Whatever is waiting keeps waiting.",
   "inbox.openPage": "Open as a page",

@@ -23,7 +23,7 @@ test("a call that waits is seen as it runs, and the answer reaches the agent", a
   await page.getByLabel("The call").getByText('"path": "draft.md"').waitFor();
   await page.getByLabel("Message to the agent").fill("keep it until Friday");
   await page.getByRole("button", { name: "Do not allow" }).click();
-  await page.getByText("Nothing is waiting for you.").waitFor();
+  await page.getByText("Nothing waits for you.").waitFor();
   await untilSaid("That is settled.");
   expect(JSON.stringify(await stack.api("GET", "/api/sessions/door-paint/messages"))).toContain("keep it until Friday");
 });
@@ -35,7 +35,7 @@ test("an answer that was given elsewhere takes the call out of the inbox", async
   await page.getByRole("button", { name: "Allow once" }).waitFor();
   const { items } = await stack.api("GET", "/api/inbox");
   await stack.api("POST", `/api/permissions/${items[0].id}`, { digest: items[0].digest, grant: "once" });
-  await page.getByText("Nothing is waiting for you.").waitFor();
+  await page.getByText("Nothing waits for you.").waitFor();
   await untilSaid("That is settled.");
 });
 
@@ -50,7 +50,7 @@ test("questions are answered by choice and in words", async () => {
   expect((await stack.api("GET", "/api/inbox")).items).toHaveLength(1);
   await page.getByRole("textbox", { name: "And why?" }).fill("it was always blue");
   await send.click();
-  await page.getByText("Nothing is waiting for you.").waitFor();
+  await page.getByText("Nothing waits for you.").waitFor();
   await untilSaid("Thank you for the answers.");
   expect(JSON.stringify(await stack.api("GET", "/api/sessions/door-paint/journal"))).toContain("it was always blue");
 });

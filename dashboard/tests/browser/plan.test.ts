@@ -136,7 +136,7 @@ describe("deciding", () => {
     await page.getByRole("button", { name: "Approve version 1 · 7 steps" }).waitFor();
     await page.waitForFunction(() => document.title === "(1) Planwright");
     await stack.api("POST", `/api/plans/${(await planOf("blog-move")).id}/reject`, { reason: "not now" });
-    await page.getByText("Nothing is waiting for you.").waitFor();
+    await page.getByText("Nothing waits for you.").waitFor();
     await page.getByRole("region", { name: "Recently finished" }).getByRole("link", { name: /Move the blog/ }).waitFor();
     await page.waitForFunction(() => document.title === "Planwright");
     await untilCount(page.getByRole("button", { name: /^Approve version/ }), 0);
