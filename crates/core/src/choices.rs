@@ -1,4 +1,5 @@
-//! What a plan, an ask or a run waits for, and what a person can do about it now. Every surface renders this one answer.
+//! What a plan, an ask, a run or a change of tools waits for, and what a person can do about it now. Every surface
+//! renders this one answer.
 //!
 //! A question (a plan to approve, a step to look at, an unknown result, an ask of the agent) is offered with its answers.
 //! In every other state everything is offered that the life cycle permits.
@@ -30,7 +31,7 @@ pub struct Choice {
     pub kind: ChoiceKind,
     /// What it does, on a button or in a list.
     pub label: String,
-    /// What a person types in a chat. Words in capitals stand for the person's own.
+    /// What a person types in a chat. Words in capitals stand for the person's own. Empty if no chat takes it.
     pub command: String,
 }
 
@@ -38,6 +39,8 @@ pub struct Choice {
 pub enum ChoiceKind {
     Plan(PlanChoice),
     Permit(Grant),
+    /// Accepts what an MCP server offers.
+    AcceptTools,
     /// Answers the only question with the label.
     Answer,
     ResumeRun,
@@ -74,6 +77,7 @@ impl Choice {
         match self.kind {
             ChoiceKind::Plan(choice) => choice.as_str(),
             ChoiceKind::Permit(grant) => grant.as_str(),
+            ChoiceKind::AcceptTools => "accept",
             ChoiceKind::Answer => &self.label,
             ChoiceKind::ResumeRun => "resume",
             ChoiceKind::StopRun => "stop",
@@ -243,14 +247,10 @@ pub fn ask_choices(waiting: &WaitingAsk) -> Choices {
     let code = ask.code();
     match &ask.subject {
         AskSubject::Permission(_) => {
-            let of_grant = |grant| {
-                let (label, command) = match grant {
-                    Grant::Once => ("Allow once", format!("/allow {code}")),
-                    Grant::Plan => ("Allow for this plan", format!("/allow {code} plan")),
-                    Grant::Always => ("Always allow", format!("/allow {code} always")),
-                    Grant::No => ("Do not allow", format!("/deny {code} WHY")),
-                };
-                Choice::new(ChoiceKind::Permit(grant), label, command)
+            let of_grant = |grant: Grant| match grant {
+                Grant::Once => permit(grant, format!("/allow {code}")),
+                Grant::Plan | Grant::Always => permit(grant, format!("/allow {code} {}", grant.as_str())),
+                Grant::No => permit(grant, format!("/deny {code} WHY")),
             };
             let grants = Grant::ALL.into_iter().filter(|grant| *grant != Grant::Plan || waiting.plan.is_some());
             Choices {
@@ -269,6 +269,28 @@ pub fn ask_choices(waiting: &WaitingAsk) -> Choices {
             Choices { situation: format!("The agent asks: {title}"), list: answers.iter().map(of_answer).collect() }
         }
     }
+}
+
+fn permit(grant: Grant, command: String) -> Choice {
+    let label = match grant {
+        Grant::Once => "Allow once",
+        Grant::Plan => "Allow for this plan",
+        Grant::Always => "Always allow",
+        Grant::No => "Do not allow",
+    };
+    Choice::new(ChoiceKind::Permit(grant), label, command)
+}
+
+/// How a person can answer in the program of an external agent that wants to make a call.
+pub fn external_call_choices(tool: &str) -> Choices {
+    let list = [Grant::Once, Grant::No].map(|grant| permit(grant, String::new())).into();
+    Choices { situation: format!("The agent wants to call {}", visible(tool)), list }
+}
+
+/// What can be done about tools of an MCP server that no person has accepted.
+pub fn tool_choices(server: &str) -> Choices {
+    let accept = Choice::new(ChoiceKind::AcceptTools, "Accept the tools", format!("/tools accept {server}"));
+    Choices { situation: "It offers tools that no person has accepted.".to_owned(), list: vec![accept] }
 }
 
 /// What can be done with a run of the agent on its own.

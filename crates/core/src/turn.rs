@@ -149,6 +149,20 @@ impl TurnEnd {
             Self::Interrupted => "interrupted",
         }
     }
+
+    /// The plan that was finalised or submitted.
+    pub const fn plan(&self) -> Option<&PlanId> {
+        match self {
+            Self::PlanReady { plan } | Self::NothingPlanned { plan } => Some(plan),
+            Self::Answered
+            | Self::Stopped
+            | Self::LimitReached { .. }
+            | Self::Looping
+            | Self::NoAnswer
+            | Self::ModelFailed { .. }
+            | Self::Interrupted => None,
+        }
+    }
 }
 
 /// A version of a plan that a person was shown in the conversation.

@@ -134,6 +134,50 @@ macro_rules! text_enum {
 
 pub(crate) use text_enum;
 
+/// 32 bytes that are written as hexadecimal digits, in messages and in stored entries. What is behind the comma refuses
+/// another text.
+macro_rules! hex_text {
+    ($Type:ident $(with or without $prefix:literal)?, |$text:ident| $refusal:expr) => {
+        impl std::fmt::Display for $Type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&hex::encode(self.0))
+            }
+        }
+
+        impl std::fmt::Debug for $Type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({self})", stringify!($Type))
+            }
+        }
+
+        impl std::str::FromStr for $Type {
+            type Err = Refusal;
+
+            fn from_str($text: &str) -> Result<Self, Refusal> {
+                let digits = $text;
+                $( let digits = digits.strip_prefix($prefix).unwrap_or(digits); )?
+                <[u8; 32] as hex::FromHex>::from_hex(digits).map(Self).map_err(|_| Refusal::invalid($refusal))
+            }
+        }
+
+        impl TryFrom<String> for $Type {
+            type Error = Refusal;
+
+            fn try_from(text: String) -> Result<Self, Refusal> {
+                text.parse()
+            }
+        }
+
+        impl From<$Type> for String {
+            fn from(bytes: $Type) -> Self {
+                bytes.to_string()
+            }
+        }
+    };
+}
+
+pub(crate) use hex_text;
+
 /// Reads the next field of an object, which must have this name.
 pub(crate) fn next_field<'de, M: MapAccess<'de>, T: Deserialize<'de>>(
     fields: &mut M,

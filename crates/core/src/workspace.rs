@@ -1,15 +1,14 @@
 //! The folder that a session's file tools work in, and what they change there, as both stand in the journal.
 
 use std::fmt;
-use std::str::FromStr;
 
-use hex::FromHex as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
 use crate::refusal::Refusal;
 use crate::visible::quoted;
+use crate::wire::hex_text;
 
 /// Longer than the path of any folder that an operating system opens.
 const MAX_PATH: usize = 4096;
@@ -90,40 +89,7 @@ impl ContentHash {
     }
 }
 
-impl fmt::Display for ContentHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.0))
-    }
-}
-
-impl fmt::Debug for ContentHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ContentHash({self})")
-    }
-}
-
-impl FromStr for ContentHash {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        <[u8; 32]>::from_hex(text)
-            .map(Self)
-            .map_err(|_| Refusal::invalid(format!("{} is not the hash of a file", quoted(text))))
-    }
-}
-
-impl TryFrom<String> for ContentHash {
-    type Error = Refusal;
-    fn try_from(text: String) -> Result<Self, Refusal> {
-        text.parse()
-    }
-}
-
-impl From<ContentHash> for String {
-    fn from(hash: ContentHash) -> String {
-        hash.to_string()
-    }
-}
+hex_text!(ContentHash, |text| format!("{} is not the hash of a file", quoted(text)));
 
 /// A file as it was at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,8 +2,12 @@
 
 use planwright_core::plan::Execution;
 use planwright_core::plan::execution::StepStatus;
+use serde::Serialize;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// How many steps are in each status.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Counts))]
+#[serde(rename_all = "camelCase")]
 pub struct StepCounts {
     pub total: usize,
     pub done: usize,

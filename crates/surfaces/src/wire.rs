@@ -39,7 +39,7 @@ pub use changes::{
 };
 pub use decisions::DecisionView;
 pub use entries::EntryView;
-pub use executions::{CountsView, ExecutionView, PausedForView, PermissionCountsView, StepRunView, WorkSpendView};
+pub use executions::{ExecutionView, PausedForView, PermissionCountsView, StepRunView, WorkSpendView};
 pub use inbox::{AskView, CallToPermitView, ChoiceView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
 pub use memory::{MemoryOfferView, MemoryView, ShareView, SourceView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};

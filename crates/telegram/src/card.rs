@@ -244,7 +244,11 @@ pub(crate) async fn add_ask(
         AskSubject::Permission(_) => {
             let button = |choice: Choice| match choice.kind {
                 ChoiceKind::Permit(grant) => Some(maker.button(choice.label, action(PressedAnswer::Permission(grant)))),
-                ChoiceKind::Plan(_) | ChoiceKind::Answer | ChoiceKind::ResumeRun | ChoiceKind::StopRun => None,
+                ChoiceKind::Plan(_)
+                | ChoiceKind::AcceptTools
+                | ChoiceKind::Answer
+                | ChoiceKind::ResumeRun
+                | ChoiceKind::StopRun => None,
             };
             in_rows(list.into_iter().filter_map(button).collect())
         }

@@ -3925,6 +3925,7 @@ export interface paths {
                 };
                 header?: never;
                 path: {
+                    /** @description The key of the conversation */
                     sessionId: string;
                 };
                 cookie?: never;
@@ -4542,6 +4543,7 @@ export interface paths {
                     "Idempotency-Key"?: string;
                 };
                 path: {
+                    /** @description The key of the conversation */
                     sessionId: string;
                 };
                 cookie?: never;

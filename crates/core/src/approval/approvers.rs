@@ -1,8 +1,5 @@
 //! The people whose signature makes an approval a verified one.
 
-use std::fmt;
-use std::str::FromStr;
-
 use ed25519_dalek::{Signature, VerifyingKey};
 use hex::FromHex as _;
 use jiff::Timestamp;
@@ -10,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::passkey::Passkey;
 use crate::refusal::Refusal;
+use crate::wire::hex_text;
 
 /// The Ed25519 key that an approver's signatures are checked with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ApproverKey(pub [u8; 32]);
 
@@ -25,33 +23,7 @@ impl ApproverKey {
     }
 }
 
-impl fmt::Display for ApproverKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.0))
-    }
-}
-
-impl FromStr for ApproverKey {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        let bytes = <[u8; 32]>::from_hex(text);
-        bytes.map(Self).map_err(|_| Refusal::invalid("The key of an approver has 64 hexadecimal digits."))
-    }
-}
-
-impl TryFrom<String> for ApproverKey {
-    type Error = Refusal;
-    fn try_from(text: String) -> Result<Self, Refusal> {
-        text.parse()
-    }
-}
-
-impl From<ApproverKey> for String {
-    fn from(key: ApproverKey) -> Self {
-        key.to_string()
-    }
-}
+hex_text!(ApproverKey, |text| "The key of an approver has 64 hexadecimal digits.");
 
 /// The secret half of an approver's key, encrypted with a key that Argon2id derives from the passphrase. All texts are
 /// hexadecimal digits.

@@ -1,9 +1,5 @@
 //! The fingerprint of what a plan says. An approval names it, so that a person only approves the text they were shown.
 
-use std::fmt;
-use std::str::FromStr;
-
-use hex::FromHex as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -11,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 use crate::plan::{Plan, PlanContent};
 use crate::refusal::Refusal;
 use crate::visible::quoted;
+use crate::wire::hex_text;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(
@@ -84,40 +81,7 @@ pub fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.0))
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Digest({self})")
-    }
-}
-
-impl FromStr for Digest {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        <[u8; 32]>::from_hex(text.strip_prefix("sha256:").unwrap_or(text)).map(Self).map_err(|_| {
-            Refusal::invalid(format!(
-                "{} is not a digest: give all 64 hexadecimal digits that were shown",
-                quoted(text)
-            ))
-        })
-    }
-}
-
-impl TryFrom<String> for Digest {
-    type Error = Refusal;
-    fn try_from(text: String) -> Result<Self, Refusal> {
-        text.parse()
-    }
-}
-
-impl From<Digest> for String {
-    fn from(digest: Digest) -> String {
-        digest.to_string()
-    }
-}
+hex_text!(Digest with or without "sha256:", |text| format!(
+    "{} is not a digest: give all 64 hexadecimal digits that were shown",
+    quoted(text)
+));

@@ -14,26 +14,50 @@ use crate::plan::reference::PlanReference;
 use crate::session::ConversationKey;
 use crate::upstream::ServerName;
 
-/// Defines commands. The text before each is its name in the table and in logs.
+/// Defines commands. The text before each is its name in the table and in logs. A command that changes nothing and waits for
+/// nothing says so behind `looks`. What stands behind `=>` writes its arguments.
 macro_rules! named_commands {
     (
         $(#[$meta:meta])*
         pub enum $Enum:ident {
             $(
                 $(#[$variant_meta:meta])*
-                $name:literal $Variant:ident $(($inner:ty))? $({ $( $(#[$field_meta:meta])* $field:ident: $type:ty ),* $(,)? })?,
+                $name:literal $Variant:ident
+                $(($inner:ident: $inner_type:ty))?
+                $({ $( $(#[$field_meta:meta])* $field:ident: $type:ty ),* $(,)? })?
+                $(looks $looks:expr)?
+                $(=> |$f:ident| $write:expr)?,
             )*
         }
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum $Enum {
-            $( $(#[$variant_meta])* $Variant $(($inner))? $({ $( $(#[$field_meta])* $field: $type ),* })?, )*
+            $( $(#[$variant_meta])* $Variant $(($inner_type))? $({ $( $(#[$field_meta])* $field: $type ),* })?, )*
         }
 
+        #[allow(unused_variables, reason = "most commands need no field here")]
         impl $Enum {
             const fn own_name(&self) -> &'static str {
                 match self { $( Self::$Variant { .. } => $name, )* }
+            }
+
+            /// Whether it only shows something: it changes nothing, and it waits for nothing.
+            pub fn is_look(&self) -> bool {
+                let looks: &[bool] = match self {
+                    $( Self::$Variant $(($inner))? $({ $($field),* })? => &[$($looks)?], )*
+                };
+                looks == [true]
+            }
+
+            fn write_arguments(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(
+                        Self::$Variant $(($inner))? $({ $($field),* })? => {
+                            Ok(()) $(.and_then(|()| { let $f = &mut *out; $write }))?
+                        }
+                    )*
+                }
             }
         }
     };
@@ -41,19 +65,25 @@ macro_rules! named_commands {
 
 named_commands! {
     pub enum SlashCommand {
-        "plan" Plan(PlanCommand),
-        "plans" Plans,
-        "auto" Auto(AutoSubcommand),
-        "goal" Goal(GoalSubcommand),
-        "goals" Goals,
-        "task" Task(TaskSubcommand),
-        "tasks" Tasks,
-        "schedule" Schedule(ScheduleSubcommand),
+        "plan" Plan(command: PlanCommand) looks command.is_look() => |f| command.write_arguments(f),
+        "plans" Plans looks true,
+        "auto" Auto(command: AutoSubcommand) looks matches!(command, AutoSubcommand::Status) => |f| write_auto(f, command),
+        "goal" Goal(command: GoalSubcommand)
+            looks matches!(command, GoalSubcommand::List | GoalSubcommand::Show { .. })
+            => |f| write_goal(f, command),
+        "goals" Goals looks true,
+        "task" Task(command: TaskSubcommand) looks matches!(command, TaskSubcommand::List) => |f| write_task(f, command),
+        "tasks" Tasks looks true,
+        "schedule" Schedule(command: ScheduleSubcommand)
+            looks matches!(command, ScheduleSubcommand::List)
+            => |f| write_schedule(f, command),
         /// Without a text it shows the diary.
-        "diary" Diary { text: Option<String> },
+        "diary" Diary { text: Option<String> }
+            looks text.is_none()
+            => |f| text.iter().try_for_each(|text| write!(f, " add {text}")),
         "new" New,
-        "sessions" Sessions,
-        "switch" Switch { key: ConversationKey },
+        "sessions" Sessions looks true,
+        "switch" Switch { key: ConversationKey } => |f| write!(f, " {key}"),
         "reset" Reset,
         "compact" Compact,
         "stop" Stop,
@@ -62,24 +92,43 @@ named_commands! {
             code: Option<String>,
             grant: Option<Grant>,
             note: Option<String>,
+        } looks code.is_none() => |f| {
+            write_after(f, code)?;
+            write_after(f, &grant.map(Grant::as_str))?;
+            write_note(f, note.as_deref())
         },
         /// Without a code it is about the call that the person was shown.
         "deny" Deny {
             code: Option<String>,
             note: Option<String>,
-        },
+        } => |f| write_after(f, code).and_then(|()| write_note(f, note.as_deref())),
         /// Answers the question with this code.
         "answer" Answer {
             code: String,
             text: String,
-        },
-        "status" Status,
-        "memory" Memory(MemorySubcommand),
-        "tools" Tools(ToolsCommand),
-        "help" Help { topic: Option<String> },
-        "project" Project(ProjectCommand),
-        "changes" Changes(ChangeSelection),
-        "undo" Undo(ChangeSelection),
+        } => |f| write!(f, " {code} -- {text}"),
+        "status" Status looks true,
+        "memory" Memory(command: MemorySubcommand)
+            looks matches!(command, MemorySubcommand::List | MemorySubcommand::Search { .. } | MemorySubcommand::Offers)
+            => |f| write_memory(f, command),
+        "tools" Tools(command: ToolsCommand)
+            looks matches!(command, ToolsCommand::List | ToolsCommand::Accept { code: None, .. })
+            => |f| match command {
+                ToolsCommand::List => Ok(()),
+                ToolsCommand::Accept { server, code } => {
+                    write!(f, " accept {server}").and_then(|()| write_after(f, code))
+                }
+            },
+        "help" Help { topic: Option<String> } looks true => |f| write_after(f, topic),
+        "project" Project(command: ProjectCommand)
+            looks matches!(command, ProjectCommand::Show)
+            => |f| match command {
+                ProjectCommand::Show => Ok(()),
+                ProjectCommand::Off => f.write_str(" off"),
+                ProjectCommand::At(path) => write!(f, " {path}"),
+            },
+        "changes" Changes(selection: ChangeSelection) looks true => |f| write_selected_changes(f, selection),
+        "undo" Undo(selection: ChangeSelection) => |f| write_selected_changes(f, selection),
     }
 }
 
@@ -149,40 +198,55 @@ pub enum MemorySubcommand {
 named_commands! {
     /// Where no plan is named, the active one is meant.
     pub enum PlanCommand {
-        "plan on" On { style: Option<PlanStyle> },
+        "plan on" On { style: Option<PlanStyle> } => |f| write_after(f, style),
         "plan off" Off,
         "plan done" Done,
-        "plan status" Status,
-        "plan show" Show { plan: Option<PlanReference> },
+        "plan status" Status looks true,
+        "plan show" Show { plan: Option<PlanReference> } looks true => |f| write_after(f, plan),
         "plan approve" Approve {
             plan: Option<PlanReference>,
             selection: Selection,
             /// Whether the execution pauses after each step.
             step_by_step: bool,
             note: Option<String>,
+        } => |f| {
+            write_after(f, plan)?;
+            write_selection(f, selection)?;
+            write_after(f, &step_by_step.then_some("step by step"))?;
+            write_note(f, note.as_deref())
         },
         "plan reject" Reject {
             plan: Option<PlanReference>,
             reason: Option<String>,
+        } => |f| {
+            write_after(f, plan)?;
+            let taken_for_a_word = plan.as_ref().is_some_and(|plan| !is_plainly_a_reference(&plan.to_string()));
+            write_note(f, reason.as_deref().or(taken_for_a_word.then_some("")))
         },
         "plan revise" Revise {
             plan: Option<PlanReference>,
             feedback: String,
-        },
+        } => |f| write_after(f, plan).and_then(|()| write_note(f, Some(feedback))),
         "plan cancel" Cancel {
             plan: Option<PlanReference>,
             reason: Option<String>,
-        },
+        } => |f| write_after(f, plan).and_then(|()| write_note(f, reason.as_deref())),
         "plan resume" Resume {
             plan: Option<PlanReference>,
             /// What becomes of the step it stopped at.
             choice: Option<StuckChoice>,
+        } => |f| write_after(f, plan).and_then(|()| write_after(f, &choice.map(StuckChoice::as_str))),
+        "plan diff" Diff(comparison: Comparison) looks true => |f| match comparison {
+            Comparison::Versions { plan } => write_after(f, plan),
+            Comparison::Plans { first, second } => write!(f, " {first} {second}"),
         },
-        "plan diff" Diff(Comparison),
-        "plan export" Export { plan: Option<PlanReference> },
-        "plan files" Files(OnOff),
+        "plan export" Export { plan: Option<PlanReference> } looks true => |f| write_after(f, plan),
+        "plan files" Files(switch: OnOff) => |f| match switch {
+            OnOff::On => f.write_str(" on"),
+            OnOff::Off => f.write_str(" off"),
+        },
         /// Plan work is on afterwards, and the agent is given the text.
-        "plan" About(String),
+        "plan" About(text: String) => |f| write_note(f, Some(text)),
     }
 }
 
@@ -248,31 +312,6 @@ impl SlashCommand {
     pub const fn name(&self) -> &'static str {
         if let Self::Plan(command) = self { command.own_name() } else { self.own_name() }
     }
-
-    /// Whether it only shows something: it changes nothing, and it waits for nothing.
-    pub const fn is_look(&self) -> bool {
-        matches!(
-            self,
-            Self::Plan(
-                PlanCommand::Status | PlanCommand::Show { .. } | PlanCommand::Diff(_) | PlanCommand::Export { .. }
-            ) | Self::Plans
-                | Self::Sessions
-                | Self::Status
-                | Self::Help { .. }
-                | Self::Changes(_)
-                | Self::Goals
-                | Self::Tasks
-                | Self::Allow { code: None, .. }
-                | Self::Diary { text: None }
-                | Self::Tools(ToolsCommand::List | ToolsCommand::Accept { code: None, .. })
-                | Self::Memory(MemorySubcommand::List | MemorySubcommand::Search { .. } | MemorySubcommand::Offers)
-                | Self::Project(ProjectCommand::Show)
-                | Self::Auto(AutoSubcommand::Status)
-                | Self::Goal(GoalSubcommand::List | GoalSubcommand::Show { .. })
-                | Self::Task(TaskSubcommand::List)
-                | Self::Schedule(ScheduleSubcommand::List)
-        )
-    }
 }
 
 /// The canonical form: parsing it gives the same command. Texts in plan commands follow `--`, so that none of their
@@ -280,78 +319,30 @@ impl SlashCommand {
 impl fmt::Display for SlashCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "/{}", self.name())?;
-        match self {
-            Self::Plan(command) => command.write_arguments(f),
-            Self::Auto(AutoSubcommand::On { goal }) => f.write_str(" on").and_then(|()| write_after(f, goal)),
-            Self::Auto(AutoSubcommand::Off { run }) => f.write_str(" off").and_then(|()| write_after(f, run)),
-            Self::Auto(AutoSubcommand::Resume { run }) => f.write_str(" resume").and_then(|()| write_after(f, run)),
-            Self::Auto(AutoSubcommand::Status) => f.write_str(" status"),
-            Self::Goal(command) => write_goal(f, command),
-            Self::Task(command) => write_task(f, command),
-            Self::Schedule(command) => write_schedule(f, command),
-            Self::Diary { text } => text.iter().try_for_each(|text| write!(f, " add {text}")),
-            Self::Memory(command) => match command {
-                MemorySubcommand::List => f.write_str(" list"),
-                MemorySubcommand::Search { query } => write!(f, " search {query}"),
-                MemorySubcommand::Save { content } => write!(f, " save {content}"),
-                MemorySubcommand::Forget { memory } => write!(f, " forget {memory}"),
-                MemorySubcommand::Promote { memory } => write!(f, " promote {memory}"),
-                MemorySubcommand::Undo => f.write_str(" undo"),
-                MemorySubcommand::Offers => f.write_str(" offers"),
-                MemorySubcommand::Accept { offer } => write!(f, " accept {offer}"),
-                MemorySubcommand::Decline { offer } => write!(f, " decline {offer}"),
-            },
-            Self::Switch { key } => write!(f, " {key}"),
-            Self::Help { topic } => write_after(f, topic),
-            Self::Project(ProjectCommand::Show) => Ok(()),
-            Self::Project(ProjectCommand::Off) => f.write_str(" off"),
-            Self::Project(ProjectCommand::At(path)) => write!(f, " {path}"),
-            Self::Changes(selection) | Self::Undo(selection) => write_selected_changes(f, selection),
-            Self::Allow { code, grant, note } => {
-                write_after(f, code)?;
-                write_after(f, &grant.map(Grant::as_str))?;
-                write_note(f, note.as_deref())
-            }
-            Self::Deny { code, note } => write_after(f, code).and_then(|()| write_note(f, note.as_deref())),
-            Self::Answer { code, text } => write!(f, " {code} -- {text}"),
-            Self::Plans | Self::Goals | Self::Tasks | Self::New | Self::Sessions => Ok(()),
-            Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools(ToolsCommand::List) => Ok(()),
-            Self::Tools(ToolsCommand::Accept { server, code }) => {
-                write!(f, " accept {server}").and_then(|()| write_after(f, code))
-            }
-        }
+        self.write_arguments(f)
     }
 }
 
-impl PlanCommand {
-    fn write_arguments(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Off | Self::Done | Self::Status => Ok(()),
-            Self::On { style } => write_after(f, style),
-            Self::Show { plan } | Self::Export { plan } => write_after(f, plan),
-            Self::Resume { plan, choice } => {
-                write_after(f, plan)?;
-                write_after(f, &choice.map(StuckChoice::as_str))
-            }
-            Self::Diff(Comparison::Versions { plan }) => write_after(f, plan),
-            Self::Diff(Comparison::Plans { first, second }) => write!(f, " {first} {second}"),
-            Self::Approve { plan, selection, step_by_step, note } => {
-                write_after(f, plan)?;
-                write_selection(f, selection)?;
-                write_after(f, &step_by_step.then_some("step by step"))?;
-                write_note(f, note.as_deref())
-            }
-            Self::Cancel { plan, reason } => write_after(f, plan).and_then(|()| write_note(f, reason.as_deref())),
-            Self::Reject { plan, reason } => {
-                write_after(f, plan)?;
-                let taken_for_a_word = plan.as_ref().is_some_and(|plan| !is_plainly_a_reference(&plan.to_string()));
-                write_note(f, reason.as_deref().or(taken_for_a_word.then_some("")))
-            }
-            Self::Revise { plan, feedback } => write_after(f, plan).and_then(|()| write_note(f, Some(feedback))),
-            Self::Files(OnOff::On) => f.write_str(" on"),
-            Self::Files(OnOff::Off) => f.write_str(" off"),
-            Self::About(text) => write_note(f, Some(text)),
-        }
+fn write_auto(f: &mut fmt::Formatter<'_>, command: &AutoSubcommand) -> fmt::Result {
+    match command {
+        AutoSubcommand::On { goal } => f.write_str(" on").and_then(|()| write_after(f, goal)),
+        AutoSubcommand::Off { run } => f.write_str(" off").and_then(|()| write_after(f, run)),
+        AutoSubcommand::Resume { run } => f.write_str(" resume").and_then(|()| write_after(f, run)),
+        AutoSubcommand::Status => f.write_str(" status"),
+    }
+}
+
+fn write_memory(f: &mut fmt::Formatter<'_>, command: &MemorySubcommand) -> fmt::Result {
+    match command {
+        MemorySubcommand::List => f.write_str(" list"),
+        MemorySubcommand::Search { query } => write!(f, " search {query}"),
+        MemorySubcommand::Save { content } => write!(f, " save {content}"),
+        MemorySubcommand::Forget { memory } => write!(f, " forget {memory}"),
+        MemorySubcommand::Promote { memory } => write!(f, " promote {memory}"),
+        MemorySubcommand::Undo => f.write_str(" undo"),
+        MemorySubcommand::Offers => f.write_str(" offers"),
+        MemorySubcommand::Accept { offer } => write!(f, " accept {offer}"),
+        MemorySubcommand::Decline { offer } => write!(f, " decline {offer}"),
     }
 }
 

@@ -1,9 +1,5 @@
 //! What a session's state says about its workbook, and what events do to it.
 
-use std::fmt;
-use std::str::FromStr;
-
-use hex::FromHex as _;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -11,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 use super::{DocumentKind, Documents, WorkbookEvent};
 use crate::refusal::Refusal;
 use crate::visible::quoted;
+use crate::wire::hex_text;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkbookState {
@@ -118,34 +115,4 @@ impl TextDigest {
     }
 }
 
-impl fmt::Display for TextDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.0))
-    }
-}
-
-impl fmt::Debug for TextDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "TextDigest({self})")
-    }
-}
-
-impl From<TextDigest> for String {
-    fn from(digest: TextDigest) -> Self {
-        digest.to_string()
-    }
-}
-
-impl TryFrom<String> for TextDigest {
-    type Error = Refusal;
-    fn try_from(text: String) -> Result<Self, Refusal> {
-        text.parse()
-    }
-}
-
-impl FromStr for TextDigest {
-    type Err = Refusal;
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        <[u8; 32]>::from_hex(text).map(Self).map_err(|_| Refusal::invalid(format!("{} is not a digest", quoted(text))))
-    }
-}
+hex_text!(TextDigest, |text| format!("{} is not a digest", quoted(text)));

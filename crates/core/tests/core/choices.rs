@@ -4,7 +4,8 @@ use planwright_core::actor::Actor;
 use planwright_core::ask::{Ask, AskState, AskSubject, CallToPermit, Question};
 use planwright_core::auto::{AutoCommand, AutoRun, RunEnd, RunPause, RunState, StartTarget};
 use planwright_core::choices::{
-    Activity, Choice, ChoiceKind, PlanChoice, WaitingAsk, ask_choices, choices, run_choices,
+    Activity, Choice, ChoiceKind, PlanChoice, WaitingAsk, ask_choices, choices, external_call_choices, run_choices,
+    tool_choices,
 };
 use planwright_core::command::{Command, StuckChoice};
 use planwright_core::ids::{AskId, TurnId};
@@ -12,7 +13,7 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::{Pause, StepPause, StepStatus};
 use planwright_core::plan::lifecycle::{Action, Rule};
 use planwright_core::plan::{Feedback, Plan, PlanStatus, PlanStyle};
-use planwright_core::slash::{AutoSubcommand, ParsedInput, PlanCommand, SlashCommand, parse};
+use planwright_core::slash::{AutoSubcommand, ParsedInput, PlanCommand, SlashCommand, ToolsCommand, parse};
 use serde_json::json;
 
 use crate::world::*;
@@ -163,6 +164,18 @@ fn every_state_has_its_choices() {
             }
         }
     }
+}
+
+#[test]
+fn tools_are_accepted_and_a_call_of_an_external_agent_is_permitted_once() {
+    let [accept] = tool_choices("github").list.try_into().unwrap();
+    let ParsedInput::Command(SlashCommand::Tools(ToolsCommand::Accept { .. })) = parse(&accept.command) else {
+        panic!("{accept:?}")
+    };
+    assert_eq!(accept.name(), "accept");
+    let of_call = external_call_choices("up__note\u{202e}");
+    assert!(!of_call.situation.contains('\u{202e}'), "{}", of_call.situation);
+    assert_eq!(names(&of_call.list), ["once", "no"]);
 }
 
 /// The command is understood as the choice, and the life cycle permits it.

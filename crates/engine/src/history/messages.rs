@@ -312,11 +312,7 @@ fn ended(entry: &Entry, ending: &TurnEnding) -> Option<Message> {
     let own = if ending.end == TurnEnd::Stopped { "*Stopped.*" } else { "" };
     let parts = [ending.text.trim(), own].into_iter().filter(|part| !part.is_empty());
     let text = parts.collect::<Vec<_>>().join("\n\n");
-    let plan = match (&ending.shown, &ending.end) {
-        (Some(shown), _) => Some(shown.plan.clone()),
-        (None, TurnEnd::PlanReady { plan } | TurnEnd::NothingPlanned { plan }) => Some(plan.clone()),
-        (None, _) => None,
-    };
+    let plan = ending.shown.as_ref().map(|shown| &shown.plan).or(ending.end.plan()).cloned();
     let has_content = !text.is_empty() || plan.is_some();
     let role = MessageRole::Note { outcome: Some(ending.end.name()) };
     has_content.then(|| Message { plan, ..message(entry, role, &text) })

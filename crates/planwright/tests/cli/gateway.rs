@@ -250,7 +250,7 @@ fn with_ask_a_person_is_asked_in_the_client_about_each_change() {
     assert!(mute.refused("up__note", json!({ "text": "x" }), "POLICY_DENIED").contains("permitted"));
     mute.leave();
     let mut client = Client::start_with(&world, "document", "plain", &ask, json!({ "elicitation": { "form": {} } }));
-    for (decision, runs) in [("permit once", true), ("refuse", false)] {
+    for (decision, runs) in [("once", true), ("no", false)] {
         let id = client.request("tools/call", json!({ "name": "up__note", "arguments": { "text": decision } }));
         let question = loop {
             let message = client.receive();
@@ -259,6 +259,9 @@ fn with_ask_a_person_is_asked_in_the_client_about_each_change() {
             }
         };
         assert!(question["params"]["message"].as_str().unwrap().contains(decision), "{question}");
+        let offered = &question["params"]["requestedSchema"]["properties"]["decision"];
+        assert_eq!(offered["enum"], json!(["once", "no"]), "{question}");
+        assert_eq!(offered["enumNames"], json!(["Allow once", "Do not allow"]), "{question}");
         let result = json!({ "action": "accept", "content": { "decision": decision } });
         client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }));
         let answer = loop {
@@ -270,7 +273,7 @@ fn with_ask_a_person_is_asked_in_the_client_about_each_change() {
         assert_eq!(answer["result"]["isError"], !runs, "{answer}");
     }
     client.leave();
-    assert_eq!(calls(&world), [r#"note {"text": "permit once"}"#]);
+    assert_eq!(calls(&world), [r#"note {"text": "once"}"#]);
 }
 
 #[test]

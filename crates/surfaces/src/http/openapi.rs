@@ -1,10 +1,12 @@
 //! The OpenAPI document of the REST calls, made from the handlers.
 
+use planwright_core::ids::PlanId;
 use planwright_core::refusal::{Problem as Detail, RefusalCode};
+use planwright_core::session::ConversationKey;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::OpenApi;
-use utoipa::{OpenApi as _, ToSchema};
+use utoipa::{OpenApi as _, PartialSchema, ToSchema};
 
 use super::idempotency;
 
@@ -90,6 +92,12 @@ fn complete_call(path: &str, method: &str, call: &mut Value) {
     // Parameters of the path come first.
     let mut all = path_parameters(path);
     all.extend(parameters);
+    for parameter in all.iter_mut().filter(|parameter| parameter["name"] == "id") {
+        // An id that says nothing else looks like every id.
+        if parameter["schema"] == json!({ "type": "string" }) {
+            parameter["schema"] = schema_of::<PlanId>();
+        }
+    }
     let mut refusals = vec![
         ("400", "The request is invalid"),
         ("401", "The token is missing or wrong"),
@@ -152,30 +160,21 @@ fn may_be_left_out(body: &mut Value) {
     body["required"] = json!(false);
 }
 
-/// The parameters of a path.
+/// What is in the path of a call about a session or a plan. What is not a plan describes its own id.
 fn path_parameters(path: &str) -> Vec<Value> {
-    let session = json!({
-        "name": "sessionId",
-        "in": "path",
-        "required": true,
-        "description": "The key of the conversation",
-        "schema": { "type": "string", "pattern": "^[a-zA-Z0-9_-]{1,64}$", "minLength": 1, "maxLength": 64 },
-    });
-    let plan = json!({
-        "name": "id",
-        "in": "path",
-        "required": true,
-        "description": "The id of the plan or, with `sessionId`, its number or a piece of its id",
-        "schema": { "type": "string", "pattern": "^[a-zA-Z0-9._:-]{1,128}$", "minLength": 1, "maxLength": 128 },
-    });
-    // What is not a plan describes its own id.
-    let is_plan = path.starts_with("/api/plans/");
-    let has = |name: &str| path.contains(&format!("{{{name}}}")) && (name != "id" || is_plan);
-    [("sessionId", session), ("id", plan)]
-        .into_iter()
-        .filter(|(name, _)| has(name))
-        .map(|(_, parameter)| parameter)
-        .collect()
+    let session = path.contains("{sessionId}");
+    let plan = path.starts_with("/api/plans/{id}");
+    let parameter = |name: &str, description: &str, schema: Value| json!({ "name": name, "in": "path", "required": true, "description": description, "schema": schema });
+    let of_session = parameter("sessionId", "The key of the conversation", schema_of::<ConversationKey>());
+    let of_plan = "The id of the plan or, with `sessionId`, its number or a piece of its id";
+    let of_plan = parameter("id", of_plan, schema_of::<PlanId>());
+    [(session, of_session), (plan, of_plan)].into_iter().filter_map(|(is_there, one)| is_there.then_some(one)).collect()
+}
+
+fn schema_of<T: PartialSchema>() -> Value {
+    let mut schema = serde_json::to_value(T::schema()).unwrap_or_default();
+    schema.as_object_mut().and_then(|fields| fields.remove("description"));
+    schema
 }
 
 fn idempotency_key() -> Value {

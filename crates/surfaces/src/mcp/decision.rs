@@ -10,6 +10,7 @@ use std::time::Duration;
 use planwright_agent::tools::ExternalTools;
 use planwright_core::actor::Actor;
 use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, Risk};
+use planwright_core::choices::{Choice, ChoiceKind, PlanChoice, choices};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::presence::Presence;
@@ -18,7 +19,10 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::visible::visible;
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerError;
-use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema};
+use rmcp::model::{
+    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, ElicitationSchemaBuilder, EnumSchema,
+    LegacyEnumSchema,
+};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -33,6 +37,8 @@ const MAX_WAIT: Duration = Duration::from_secs(3600);
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 /// The characters of a plan that are shown in a question.
 const SHOWN: usize = 4_000;
+/// The answer of a person who does not decide yet, and its label.
+const LATER: (&str, &str) = ("later", "Decide later");
 
 pub(super) struct DecisionWait<'a> {
     pub(super) engine: &'a Engine,
@@ -98,6 +104,9 @@ impl DecisionWait<'_> {
     async fn ask(&self) -> Option<String> {
         let capabilities = self.context.peer.peer_info()?.capabilities.elicitation.clone()?;
         let plan = self.engine.plans().active(self.session).await.ok()?;
+        if plan.status != PlanStatus::Ready {
+            return None;
+        }
         let has_form = capabilities.form.is_some() || capabilities.url.is_none();
         if has_form && answers_in_client_count(self.engine, self.session, &plan.risks()).await {
             return self.ask_form(&plan).await;
@@ -110,30 +119,37 @@ impl DecisionWait<'_> {
         let text = plan.markdown();
         let shown: String = visible(&text).chars().take(SHOWN).collect();
         let message = format!("Plan {} waits for your decision (digest {}).\n\n{shown}", plan.number, plan.digest());
-        let choices = ["approve", "reject", "later"].map(str::to_owned).to_vec();
-        let schema = ElicitationSchema::builder()
-            .required_enum_schema("decision", EnumSchema::builder(choices).build())
-            .optional_string("note")
-            .build()
-            .ok()?;
-        let answer = elicit(
-            &self.context.peer,
-            ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema },
-        )
-        .await?;
-        let content = answer.content.filter(|_| answer.action == ElicitationAction::Accept)?;
+        let offered = choices(plan, None).list;
+        let form = ElicitationSchema::builder().optional_string("note");
+        let (chosen, content) = choose(&self.context.peer, message, form, &offered, &[LATER]).await?;
         let note = content["note"].as_str().map(str::trim).filter(|note| !note.is_empty()).map(str::to_owned);
         let person = Actor::person("person", THROUGH).recognised(Presence::Token);
         let plans = self.engine.plans();
-        let decided = match content["decision"].as_str() {
-            Some("approve") => {
-                plans.approve(self.session, &person, &plan.id, plan.digest(), Selection::All, note).await.map(drop)
+        let decided = match chosen {
+            ChoiceKind::Plan(PlanChoice::Approve) => {
+                plans.approve(self.session, &person, &plan.id, plan.digest(), Selection::All, note).await
             }
-            Some("reject") => plans.reject(self.session, &person, &plan.id, note).await.map(drop),
-            Some(_) | None => return None,
+            ChoiceKind::Plan(PlanChoice::Reject) => plans.reject(self.session, &person, &plan.id, note).await,
+            ChoiceKind::Plan(PlanChoice::Revise) => {
+                plans.revise(self.session, &person, &plan.id, note.unwrap_or_default()).await
+            }
+            // Not offered while a plan waits for an approval.
+            ChoiceKind::Plan(
+                PlanChoice::Resume
+                | PlanChoice::Next { .. }
+                | PlanChoice::Settle(_)
+                | PlanChoice::Cancel
+                | PlanChoice::Watch
+                | PlanChoice::Begin,
+            )
+            | ChoiceKind::Permit(_)
+            | ChoiceKind::AcceptTools
+            | ChoiceKind::Answer
+            | ChoiceKind::ResumeRun
+            | ChoiceKind::StopRun => return None,
         };
         Some(match decided {
-            Ok(()) => "The person decided in the client.".to_owned(),
+            Ok(_) => "The person decided in the client.".to_owned(),
             Err(error) => format!("The person's answer in the client does not count: {}", error.into_refusal().message),
         })
     }
@@ -174,6 +190,28 @@ pub(super) async fn answers_in_client_count(
         presence: Some(&Presence::Token),
     };
     check.check().is_ok()
+}
+
+/// Has the person choose in a form of the client. `None` if they were not asked, or chose nothing or one of the `others`.
+pub(super) async fn choose(
+    peer: &Peer<RoleServer>,
+    message: String,
+    form: ElicitationSchemaBuilder,
+    offered: &[Choice],
+    others: &[(&str, &str)],
+) -> Option<(ChoiceKind, Value)> {
+    let choices = offered.iter().map(|choice| (choice.name(), choice.label.as_str()));
+    let (names, labels) =
+        choices.chain(others.iter().copied()).map(|(name, label)| (name.to_owned(), label.to_owned())).unzip();
+    // Also clients that know no titles show such a field.
+    let mut field = LegacyEnumSchema::new(names);
+    field.enum_names = Some(labels);
+    let requested_schema = form.required_enum_schema("decision", EnumSchema::Legacy(field)).build().ok()?;
+    let params = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema };
+    let answer = elicit(peer, params).await?;
+    let content = answer.content.filter(|_| answer.action == ElicitationAction::Accept)?;
+    let chosen = offered.iter().find(|choice| content["decision"] == choice.name())?.kind;
+    Some((chosen, content))
 }
 
 async fn elicit(peer: &Peer<RoleServer>, params: ElicitRequestParams) -> Option<ElicitResult> {

@@ -10,21 +10,20 @@ use planwright_agent::{Gateway as EngineGateway, GatewayOutcome, GatewayTool, Pe
 use planwright_core::actor::Actor;
 use planwright_core::approval::Risk;
 use planwright_core::ask::GatewayAsk;
+use planwright_core::choices::{ChoiceKind, Choices, external_call_choices};
 use planwright_core::gate::ToolEffect;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::upstream::{Arguments, CallEvent, CallEventSender, CallProgress, ClientKey, ServerQuestion};
-use rmcp::model::{
-    ElicitRequestParams, ElicitationAction, ElicitationSchema, EnumSchema, JsonObject, Tool, ToolAnnotations,
-};
+use rmcp::model::{ElicitationSchema, JsonObject, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 use tokio::time::sleep;
 
 use super::answer::CallAnswer;
-use super::decision::answers_in_client_count;
+use super::decision::{answers_in_client_count, choose};
 use super::server::Shared;
 use super::session_changes::SessionChanges;
 use super::{notifications, progress, server_questions, upstream};
@@ -196,23 +195,11 @@ async fn ask(name: &str, arguments: &Arguments, context: &RequestContext<RoleSer
     if !can_ask {
         return false;
     }
+    let Choices { situation, list } = external_call_choices(name);
     let shown = format!("{:#}", Value::Object(arguments.clone()));
-    let message = format!("The agent wants to call {} with\n\n{}", visible(name), visible(&shown));
-    let choices = vec!["permit once".to_owned(), "refuse".to_owned()];
-    let schema =
-        ElicitationSchema::builder().required_enum_schema("decision", EnumSchema::builder(choices).build()).build();
-    let Ok(requested_schema) = schema else { return false };
-    let params = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema };
-    match context.peer.create_elicitation(params).await {
-        Ok(answer) => {
-            answer.action == ElicitationAction::Accept
-                && answer.content.is_some_and(|content| content["decision"] == "permit once")
-        }
-        Err(error) => {
-            tracing::debug!(%error, "the person could not be asked in the client");
-            false
-        }
-    }
+    let message = format!("{situation} with\n\n{}", visible(&shown));
+    let chosen = choose(&context.peer, message, ElicitationSchema::builder(), &list, &[]).await;
+    matches!(chosen, Some((ChoiceKind::Permit(grant), _)) if grant.permits())
 }
 
 /// Makes the calls of an approved plan, and tells the client about other upstream tools, as long as it is polled.

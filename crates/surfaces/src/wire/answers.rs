@@ -83,19 +83,7 @@ impl From<Answer> for AnswerView {
             Some(_) => OutcomeView::WaitsForPerson,
             None => answer.end.as_ref().into(),
         };
-        let ended_with = match &answer.end {
-            Some(TurnEnd::PlanReady { plan } | TurnEnd::NothingPlanned { plan }) => Some(plan.to_string()),
-            Some(
-                TurnEnd::Answered
-                | TurnEnd::Stopped
-                | TurnEnd::LimitReached { .. }
-                | TurnEnd::Looping
-                | TurnEnd::NoAnswer
-                | TurnEnd::ModelFailed { .. }
-                | TurnEnd::Interrupted,
-            )
-            | None => None,
-        };
+        let ended_with = answer.end.as_ref().and_then(TurnEnd::plan).map(ToString::to_string);
         Self {
             session_id: answer.session.conversation.to_string(),
             channel: answer.session.channel,

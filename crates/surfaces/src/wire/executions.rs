@@ -31,7 +31,7 @@ pub struct ExecutionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub status: Option<PlanStatus>,
-    pub counts: CountsView,
+    pub counts: StepCounts,
     /// How the calls were permitted that were made for it.
     pub permissions: PermissionCountsView,
     /// Since when it waits for a person.
@@ -110,7 +110,7 @@ impl ExecutionView {
             finished_by: None,
             took_ms: execution.finished_at.map(|at| between(execution.started_at, at).as_millis()),
             status: None,
-            counts: StepCounts::of(execution).into(),
+            counts: StepCounts::of(execution),
             permissions: execution.permissions().into(),
             paused_since: execution.paused_since(),
             paused_for: execution.paused_since().map(|_| match execution.step_pause() {
@@ -195,26 +195,5 @@ impl From<PermissionCounts> for PermissionCountsView {
     fn from(counts: PermissionCounts) -> Self {
         let PermissionCounts { covered, asked, refused } = counts;
         Self { covered, asked, refused }
-    }
-}
-
-/// How many steps are in each status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[schema(as = Counts)]
-#[serde(rename_all = "camelCase")]
-pub struct CountsView {
-    pub total: usize,
-    pub done: usize,
-    pub failed: usize,
-    pub skipped: usize,
-    pub uncertain: usize,
-    pub in_progress: usize,
-    pub not_begun: usize,
-}
-
-impl From<StepCounts> for CountsView {
-    fn from(counts: StepCounts) -> Self {
-        let StepCounts { total, done, failed, skipped, uncertain, in_progress, not_begun } = counts;
-        Self { total, done, failed, skipped, uncertain, in_progress, not_begun }
     }
 }

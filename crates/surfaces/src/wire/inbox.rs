@@ -173,12 +173,13 @@ impl From<&Choice> for ChoiceView {
 }
 
 impl WaitingView {
-    fn new(kind: WaitingKind, id: String, session: &SessionIdentity, since: Timestamp, choices: Choices) -> Self {
+    /// Concerns all sessions.
+    pub(super) fn new(kind: WaitingKind, id: String, since: Timestamp, choices: Choices) -> Self {
         Self {
             id,
             kind,
-            session_id: session.conversation.to_string(),
-            channel: session.channel,
+            session_id: String::new(),
+            channel: Channel::Web,
             title: String::new(),
             since,
             digest: String::new(),
@@ -197,6 +198,10 @@ impl WaitingView {
             tool_change: None,
             run: None,
         }
+    }
+
+    fn in_session(self, session: &SessionIdentity) -> Self {
+        Self { session_id: session.conversation.to_string(), channel: session.channel, ..self }
     }
 }
 
@@ -228,7 +233,7 @@ impl From<&Waiting> for WaitingView {
             status: Some(plan.status),
             active: Some(waiting.active),
             step,
-            ..Self::new(kind, id, &waiting.session, waiting.since, choices(plan, None))
+            ..Self::new(kind, id, waiting.since, choices(plan, None)).in_session(&waiting.session)
         }
     }
 }
@@ -247,7 +252,7 @@ impl From<&WaitingAsk> for WaitingView {
             plan_id: plan.as_ref().map(ToString::to_string),
             call,
             questions,
-            ..Self::new(kind, id, session, ask.asked_at, ask_choices(waiting))
+            ..Self::new(kind, id, ask.asked_at, ask_choices(waiting)).in_session(session)
         }
     }
 }
@@ -266,7 +271,7 @@ impl From<&WaitingRun> for WaitingView {
         Self {
             title: format!("Run {} is {}, {why}: {task}", run.number, run.state.name()),
             run: Some(RunView::from(run)),
-            ..Self::new(kind, run.id().to_string(), session, *since, run_choices(run))
+            ..Self::new(kind, run.id().to_string(), *since, run_choices(run)).in_session(session)
         }
     }
 }

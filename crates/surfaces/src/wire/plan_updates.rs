@@ -5,9 +5,8 @@ use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
 use planwright_engine::plan_watch::{ExecutionSummary, PlanUpdate, PlanUpdateKind, StepPosition};
+use planwright_engine::step_counts::StepCounts;
 use serde::Serialize;
-
-use super::CountsView;
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,7 +27,7 @@ pub struct PlanUpdateView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u128>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub counts: Option<CountsView>,
+    pub counts: Option<StepCounts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +69,7 @@ impl From<&PlanUpdate> for PlanUpdateView {
             | PlanUpdateKind::ExecutionPaused(sum)
             | PlanUpdateKind::ExecutionResumed(sum) => {
                 view.execution = Some(sum.number);
-                view.counts = Some(sum.counts.into());
+                view.counts = Some(sum.counts);
             }
             PlanUpdateKind::StepBegan { execution, step, note } => {
                 view.execution = Some(*execution);
@@ -100,7 +99,7 @@ impl From<&PlanUpdate> for PlanUpdateView {
 impl PlanUpdateView {
     fn sum_up(&mut self, sum: &ExecutionSummary) {
         self.execution = Some(sum.number);
-        self.counts = Some(sum.counts.into());
+        self.counts = Some(sum.counts);
         self.took_ms = Some(sum.took.as_millis());
     }
 }

@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 use planwright_agent::upstream::{AcceptanceState, ServerStatus};
-use planwright_core::session::Channel;
+use planwright_core::choices::tool_choices;
 use planwright_engine::upstream::ConnectionState;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{ChoiceView, WaitingKind, WaitingView};
+use super::{WaitingKind, WaitingView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = McpServer)]
@@ -104,33 +104,12 @@ impl WaitingView {
     pub fn of_server(status: &ServerStatus) -> Option<Self> {
         let (digest, difference, since) = status.state.waiting()?;
         let server = status.server.name.to_string();
-        let accept = ChoiceView {
-            name: "accept".to_owned(),
-            label: "Accept the tools".to_owned(),
-            command: format!("/tools accept {server}"),
-        };
+        let id = format!("mcp-server-{server}");
         Some(Self {
-            id: format!("mcp-server-{server}"),
-            kind: WaitingKind::ToolChange,
-            session_id: String::new(),
-            channel: Channel::Web,
             title: format!("{server}: {}", difference.counts()),
-            since,
             digest: digest.to_string(),
-            situation: "It offers tools that no person has accepted.".to_owned(),
-            choices: vec![accept.name.clone()],
-            actions: vec![accept],
-            require: None,
-            approved_by_some: None,
-            plan_id: None,
-            number: None,
-            status: None,
-            active: None,
-            step: None,
-            call: None,
-            questions: None,
-            tool_change: Some(ToolChangeView { server, difference: difference.describe() }),
-            run: None,
+            tool_change: Some(ToolChangeView { difference: difference.describe(), server: server.clone() }),
+            ..Self::new(WaitingKind::ToolChange, id, since, tool_choices(&server))
         })
     }
 }

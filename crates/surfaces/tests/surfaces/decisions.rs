@@ -84,6 +84,9 @@ async fn where_the_policy_takes_any_approval_a_person_decides_in_the_client() {
     let digest = world.active_plan().await.digest().to_string();
     let message = question["params"]["message"].as_str().unwrap();
     assert!(message.contains("- [ ] pack") && message.contains(&digest), "{message}");
+    let field = &question["params"]["requestedSchema"]["properties"]["decision"];
+    assert_eq!(field["enum"], json!(["approve", "revise", "reject", "later"]), "{question}");
+    assert_eq!(field["enumNames"], json!(["Approve", "Request changes", "Reject", "Decide later"]), "{question}");
     let content = json!({ "decision": "approve", "note": "go" });
     client.answer(&question, json!({ "action": "accept", "content": content })).await;
     let answer = client.answer_to(&json!(waiting)).await;
@@ -92,6 +95,25 @@ async fn where_the_policy_takes_any_approval_a_person_decides_in_the_client() {
     let approval = plan.approval.as_ref().unwrap();
     assert_eq!((approval.by.through.as_str(), approval.note.as_deref()), ("mcp", Some("go")));
     client.leave().await;
+}
+
+#[tokio::test]
+async fn a_person_asks_for_changes_in_the_client_with_words() {
+    let world = World::new().await;
+    for (note, decided) in [("", false), ("use a van", true)] {
+        let mut client = asked_client(&world, Require::Any, json!({ "form": {} }), None).await;
+        let waiting = client.send_request("tools/call", wait()).await;
+        let question = client.request().await;
+        let content = json!({ "decision": "revise", "note": note });
+        client.answer(&question, json!({ "action": "accept", "content": content })).await;
+        if decided {
+            let answer = client.answer_to(&json!(waiting)).await;
+            assert_eq!(answer["result"]["structuredContent"]["feedback"], note, "{answer}");
+        } else {
+            assert_eq!(client.succeed("plan_get", json!({})).await["status"], "READY");
+        }
+        client.leave().await;
+    }
 }
 
 /// An answer in the client comes from the agent's own program, so it counts as the access token at most.

@@ -54,19 +54,7 @@ fn view(answer: &Answer) -> Value {
     if let Some(decided) = &answer.decided {
         view["decided"] = json!(decided);
     }
-    let ended_with = match &answer.end {
-        Some(TurnEnd::PlanReady { plan } | TurnEnd::NothingPlanned { plan }) => Some(plan),
-        Some(
-            TurnEnd::Answered
-            | TurnEnd::Stopped
-            | TurnEnd::LimitReached { .. }
-            | TurnEnd::Looping
-            | TurnEnd::NoAnswer
-            | TurnEnd::ModelFailed { .. }
-            | TurnEnd::Interrupted,
-        )
-        | None => None,
-    };
+    let ended_with = answer.end.as_ref().and_then(TurnEnd::plan);
     if let Some(plan) = answer.plan.as_ref().map(|card| &card.plan_id).or(ended_with) {
         view["planId"] = json!(plan);
     }

@@ -9,7 +9,7 @@ use planwright_engine::changes::ChangeFollower;
 use planwright_engine::plan_watch::{ExecutionSummary, PlanUpdate, PlanUpdateKind, PlanWatch, execution_summary};
 use planwright_engine::plans::Activity;
 use planwright_engine::step_counts::StepCounts;
-use planwright_surfaces::wire::{CountsView, ExecutionView, PlanUpdateView};
+use planwright_surfaces::wire::{ExecutionView, PlanUpdateView};
 use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -211,7 +211,7 @@ impl<'a> View<'a> {
                 "type": "paused",
                 "planId": plan.id,
                 "number": plan.number,
-                "counts": CountsView::from(plan.execution.as_ref().map(StepCounts::of).unwrap_or_default()),
+                "counts": plan.execution.as_ref().map(StepCounts::of).unwrap_or_default(),
             }));
         }
         self.write(&watch::paused(plan, activity, self.invocation, self.form.width()))
@@ -267,7 +267,7 @@ impl<'a> View<'a> {
                 "number": plan.number,
                 "status": end.status,
                 "execution": end.sum.map(|sum| sum.number),
-                "counts": CountsView::from(end.sum.map_or_else(StepCounts::default, |sum| sum.counts)),
+                "counts": end.sum.map_or_else(StepCounts::default, |sum| sum.counts),
                 "tookMs": end.sum.map(|sum| sum.took.as_millis()),
             }))?;
         } else {

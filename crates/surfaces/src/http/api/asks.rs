@@ -81,7 +81,7 @@ struct AnsweredView {
 ///
 /// Answers exactly the call with this digest. The first valid answer counts. `plan` permits the same call for the rest of
 /// the execution, `always` writes a rule.
-#[utoipa::path(post, path = "/api/permissions/{id}", tag = "inbox", params(("id" = String, Path, description = "The id of what the agent asks", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128)),
+#[utoipa::path(post, path = "/api/permissions/{id}", tag = "inbox", params(("id" = String, Path, description = "The id of what the agent asks")),
     request_body = PermissionAnswerBody,
     responses((status = 200, description = "It is answered", body = AnsweredView, example = json!(example())),
         (status = 404, description = "No session asks this", body = ProblemBody),
@@ -100,7 +100,7 @@ async fn permit(
 }
 
 /// Answer the questions of an agent
-#[utoipa::path(post, path = "/api/questions/{id}", tag = "inbox", params(("id" = String, Path, description = "The id of what the agent asks", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128)),
+#[utoipa::path(post, path = "/api/questions/{id}", tag = "inbox", params(("id" = String, Path, description = "The id of what the agent asks")),
     request_body = QuestionAnswersBody,
     responses((status = 200, description = "They are answered", body = AnsweredView, example = json!(example())),
         (status = 404, description = "No session asks this", body = ProblemBody),

@@ -6,6 +6,7 @@ mod runs;
 mod schedules;
 
 use planwright_core::auto::AutoState;
+use planwright_core::ids::GoalId;
 use planwright_core::session::SessionIdentity;
 use serde_json::{Value, json};
 use utoipa_axum::router::OpenApiRouter;
@@ -19,6 +20,12 @@ pub(super) fn router() -> OpenApiRouter<App> {
 
 async fn state(app: &App, session: &SessionIdentity) -> ApiResult<AutoState> {
     Ok(app.engine().auto().state(session).await?)
+}
+
+/// The goal that a request names by its id or number.
+async fn goal_id(app: &App, session: &SessionIdentity, named: Option<String>) -> ApiResult<Option<GoalId>> {
+    let Some(goal) = named else { return Ok(None) };
+    Ok(Some(state(app, session).await?.find_goal(&goal)?.id.clone()))
 }
 
 const ID: &str = "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11";

@@ -59,7 +59,6 @@ impl OfSession {
 #[into_params(parameter_in = Path)]
 pub(super) struct ItemId {
     /// Its id or number
-    #[param(pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128)]
     pub(super) id: String,
 }
 

@@ -149,7 +149,7 @@ async fn save(
 ///
 /// Makes a global copy. `/memory undo`, or deleting the copy, takes it back.
 #[utoipa::path(post, path = "/api/memory/{id}/promote", tag = "memory",
-    params(("id" = String, Path, description = "The id of the memory", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+    params(("id" = String, Path, description = "The id of the memory"), OfSession),
     responses((status = 201, description = "The global copy", body = MemoryView, example = json!(item_example())),
         (status = 404, description = "There is no such memory in this session", body = ProblemBody),
         (status = 409, description = "It is global already", body = ProblemBody)))]
@@ -166,7 +166,7 @@ async fn promote(
 /// Forget a memory
 ///
 /// It is not found any more. `/memory undo` brings it back.
-#[utoipa::path(delete, path = "/api/memory/{id}", tag = "memory", params(("id" = String, Path, description = "The id of the memory", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+#[utoipa::path(delete, path = "/api/memory/{id}", tag = "memory", params(("id" = String, Path, description = "The id of the memory"), OfSession),
     responses((status = 204, description = "It is forgotten"),
         (status = 404, description = "There is no such memory in this session", body = ProblemBody)))]
 async fn forget(

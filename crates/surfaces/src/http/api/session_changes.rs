@@ -27,8 +27,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
 ///
 /// A unified diff for each file, of the whole conversation and of its turns. What plans changed and what was put back is not
 /// among them.
-#[utoipa::path(get, path = "/api/sessions/{sessionId}/changes", tag = "sessions", params(ChannelQuery,
-        ("sessionId" = String, Path, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)),
+#[utoipa::path(get, path = "/api/sessions/{sessionId}/changes", tag = "sessions", params(ChannelQuery),
     responses((status = 200, description = "What it changed", body = ChatChangesView, example = json!(example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn session_changes(
@@ -53,8 +52,7 @@ struct UndoTurnBody {
 ///
 /// Puts the files back as they were before the last turn of the conversation that changed files outside of any plan. A file
 /// that something else changed since is left as it is and named.
-#[utoipa::path(post, path = "/api/sessions/{sessionId}/undo", tag = "sessions", params(ChannelQuery,
-        ("sessionId" = String, Path, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)),
+#[utoipa::path(post, path = "/api/sessions/{sessionId}/undo", tag = "sessions", params(ChannelQuery),
     request_body(content = Option<UndoTurnBody>),
     responses((status = 200, description = "What was put back", body = UndoView,
             example = json!({ "paths": ["src/main.rs"], "notUndone": [] })),

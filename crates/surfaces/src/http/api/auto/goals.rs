@@ -1,4 +1,4 @@
-//! `/api/goals` and `/api/tasks`
+//! `/api/goals` and `/api/tasks`: the same calls, for what a session works towards and for what it does.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{goal_example, list_example, state, task_example};
+use super::{goal_example, goal_id, list_example, state, task_example};
 use crate::http::api::lookup::{self, ItemId, OfSession};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
@@ -27,19 +27,96 @@ pub(super) fn router() -> OpenApiRouter<App> {
         .routes(routes!(show_task, change_task))
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct Goals {
-    items: Vec<GoalView>,
+/// The four calls of a kind of item. What is changed keeps its title.
+macro_rules! calls {
+    (
+        $one:literal at $path:literal, $path_of_one:literal, such as $example:ident;
+        $list:ident gives $List:ident of $View:ident from $items:ident;
+        $add:ident($New:ident): $added:literal, or $missing:literal;
+        $show:ident, $find:ident;
+        $change:ident($Change:ident to $Status:ident): $changed:literal;
+    ) => {
+        #[derive(Debug, Serialize, ToSchema)]
+        #[serde(rename_all = "camelCase")]
+        struct $List {
+            items: Vec<$View>,
+        }
+
+        #[utoipa::path(get, path = $path, tag = "auto", summary = concat!("List the ", $one, "s of a session"),
+            params(OfSession),
+            responses((status = 200, description = concat!("The ", $one, "s"), body = $List, example = json!(list_example($example()))),
+                (status = 404, description = "There is no such session", body = ProblemBody)))]
+        async fn $list(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<$List>> {
+            let state = state(&app, &of.session()).await?;
+            Ok(Json($List { items: state.$items.iter().map($View::from).collect() }))
+        }
+
+        #[utoipa::path(post, path = $path, tag = "auto", summary = $added, request_body = $New,
+            responses((status = 201, description = concat!("The ", $one), body = $View, example = json!($example())),
+                (status = 404, description = $missing, body = ProblemBody)))]
+        async fn $add(
+            State(app): State<App>,
+            name: RequestContext,
+            Body(body): Body<$New>,
+        ) -> ApiResult<(StatusCode, Json<$View>)> {
+            Ok((StatusCode::CREATED, Json(body.add(&app, &name).await?)))
+        }
+
+        #[utoipa::path(get, path = $path_of_one, tag = "auto", summary = concat!("Look at a ", $one),
+            params(ItemId, OfSession),
+            responses((status = 200, description = concat!("The ", $one), body = $View, example = json!($example())),
+                (status = 404, description = concat!("There is no such ", $one, " in this session"), body = ProblemBody)))]
+        async fn $show(
+            State(app): State<App>,
+            Path(ItemId { id }): Path<ItemId>,
+            Query(of): Query<OfSession>,
+        ) -> ApiResult<Json<$View>> {
+            Ok(Json($View::from(state(&app, &of.session()).await?.$find(&id)?)))
+        }
+
+        #[derive(Debug, Deserialize, ToSchema)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        #[schema(example = json!({ "status": "done" }))]
+        struct $Change {
+            status: $Status,
+            #[schema(min_length = 1, max_length = 16384)]
+            note: Option<String>,
+        }
+
+        #[utoipa::path(patch, path = $path_of_one, tag = "auto", summary = $changed,
+            params(ItemId, OfSession), request_body = $Change,
+            responses((status = 200, description = concat!("The ", $one), body = $View, example = json!($example())),
+                (status = 404, description = concat!("There is no such ", $one, " in this session"), body = ProblemBody)))]
+        async fn $change(
+            State(app): State<App>,
+            name: RequestContext,
+            Path(ItemId { id }): Path<ItemId>,
+            Query(of): Query<OfSession>,
+            Body(body): Body<$Change>,
+        ) -> ApiResult<Json<$View>> {
+            let session = of.session();
+            let item = state(&app, &session).await?.$find(&id)?.id.clone();
+            let auto = name.engine(&app).auto();
+            let changed = auto.$change(&session, &app.person(), item, body.status, body.note).await?;
+            Ok(Json($View::from(&changed)))
+        }
+    };
 }
 
-/// List the goals of a session
-#[utoipa::path(get, path = "/api/goals", tag = "auto", params(OfSession),
-    responses((status = 200, description = "The goals", body = Goals, example = json!(list_example(goal_example()))),
-        (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn list_goals(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<Goals>> {
-    let state = state(&app, &of.session()).await?;
-    Ok(Json(Goals { items: state.goals.iter().map(GoalView::from).collect() }))
+calls! {
+    "goal" at "/api/goals", "/api/goals/{id}", such as goal_example;
+    list_goals gives Goals of GoalView from goals;
+    add_goal(NewGoal): "Set a goal", or "There is no such session";
+    show_goal, find_goal;
+    change_goal(GoalChange to GoalStatus): "Pause, resume, finish or cancel a goal";
+}
+
+calls! {
+    "task" at "/api/tasks", "/api/tasks/{id}", such as task_example;
+    list_tasks gives Tasks of TaskView from tasks;
+    add_task(NewTask): "Add a task", or "There is no such session or goal";
+    show_task, find_task;
+    change_task(TaskChange to TaskStatus): "Say how a task ended";
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -52,74 +129,12 @@ struct NewGoal {
     title: String,
 }
 
-/// Set a goal
-#[utoipa::path(post, path = "/api/goals", tag = "auto", request_body = NewGoal,
-    responses((status = 201, description = "The goal", body = GoalView, example = json!(goal_example())),
-        (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn add_goal(
-    State(app): State<App>,
-    name: RequestContext,
-    Body(body): Body<NewGoal>,
-) -> ApiResult<(StatusCode, Json<GoalView>)> {
-    let session = lookup::session(body.session_id, body.channel);
-    let goal = name.engine(&app).auto().add_goal(&session, &app.person(), body.title).await?;
-    Ok((StatusCode::CREATED, Json(GoalView::from(&goal))))
-}
-
-/// Look at a goal
-#[utoipa::path(get, path = "/api/goals/{id}", tag = "auto",
-    params(ItemId, OfSession),
-    responses((status = 200, description = "The goal", body = GoalView, example = json!(goal_example())),
-        (status = 404, description = "There is no such goal in this session", body = ProblemBody)))]
-async fn show_goal(
-    State(app): State<App>,
-    Path(ItemId { id }): Path<ItemId>,
-    Query(of): Query<OfSession>,
-) -> ApiResult<Json<GoalView>> {
-    Ok(Json(GoalView::from(state(&app, &of.session()).await?.find_goal(&id)?)))
-}
-
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(example = json!({ "status": "done" }))]
-struct GoalChange {
-    status: GoalStatus,
-    #[schema(min_length = 1, max_length = 16384)]
-    note: Option<String>,
-}
-
-/// Pause, resume, finish or cancel a goal
-#[utoipa::path(patch, path = "/api/goals/{id}", tag = "auto",
-    params(ItemId, OfSession), request_body = GoalChange,
-    responses((status = 200, description = "The goal", body = GoalView, example = json!(goal_example())),
-        (status = 404, description = "There is no such goal in this session", body = ProblemBody)))]
-async fn change_goal(
-    State(app): State<App>,
-    name: RequestContext,
-    Path(ItemId { id }): Path<ItemId>,
-    Query(of): Query<OfSession>,
-    Body(body): Body<GoalChange>,
-) -> ApiResult<Json<GoalView>> {
-    let session = of.session();
-    let goal = state(&app, &session).await?.find_goal(&id)?.id.clone();
-    let auto = name.engine(&app).auto();
-    let goal = auto.change_goal(&session, &app.person(), goal, body.status, body.note).await?;
-    Ok(Json(GoalView::from(&goal)))
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct Tasks {
-    items: Vec<TaskView>,
-}
-
-/// List the tasks of a session
-#[utoipa::path(get, path = "/api/tasks", tag = "auto", params(OfSession),
-    responses((status = 200, description = "The tasks", body = Tasks, example = json!(list_example(task_example()))),
-        (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn list_tasks(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<Tasks>> {
-    let state = state(&app, &of.session()).await?;
-    Ok(Json(Tasks { items: state.tasks.iter().map(TaskView::from).collect() }))
+impl NewGoal {
+    async fn add(self, app: &App, name: &RequestContext) -> ApiResult<GoalView> {
+        let session = lookup::session(self.session_id, self.channel);
+        let goal = name.engine(app).auto().add_goal(&session, &app.person(), self.title).await?;
+        Ok(GoalView::from(&goal))
+    }
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -135,61 +150,11 @@ struct NewTask {
     goal_id: Option<String>,
 }
 
-/// Add a task
-#[utoipa::path(post, path = "/api/tasks", tag = "auto", request_body = NewTask,
-    responses((status = 201, description = "The task", body = TaskView, example = json!(task_example())),
-        (status = 404, description = "There is no such session or goal", body = ProblemBody)))]
-async fn add_task(
-    State(app): State<App>,
-    name: RequestContext,
-    Body(body): Body<NewTask>,
-) -> ApiResult<(StatusCode, Json<TaskView>)> {
-    let session = lookup::session(body.session_id, body.channel);
-    let goal = match body.goal_id {
-        Some(goal) => Some(state(&app, &session).await?.find_goal(&goal)?.id.clone()),
-        None => None,
-    };
-    let task = name.engine(&app).auto().add_task(&session, &app.person(), body.title, goal).await?;
-    Ok((StatusCode::CREATED, Json(TaskView::from(&task))))
-}
-
-/// Look at a task
-#[utoipa::path(get, path = "/api/tasks/{id}", tag = "auto",
-    params(ItemId, OfSession),
-    responses((status = 200, description = "The task", body = TaskView, example = json!(task_example())),
-        (status = 404, description = "There is no such task in this session", body = ProblemBody)))]
-async fn show_task(
-    State(app): State<App>,
-    Path(ItemId { id }): Path<ItemId>,
-    Query(of): Query<OfSession>,
-) -> ApiResult<Json<TaskView>> {
-    Ok(Json(TaskView::from(state(&app, &of.session()).await?.find_task(&id)?)))
-}
-
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(example = json!({ "status": "done" }))]
-struct TaskChange {
-    status: TaskStatus,
-    #[schema(min_length = 1, max_length = 16384)]
-    note: Option<String>,
-}
-
-/// Say how a task ended
-#[utoipa::path(patch, path = "/api/tasks/{id}", tag = "auto",
-    params(ItemId, OfSession), request_body = TaskChange,
-    responses((status = 200, description = "The task", body = TaskView, example = json!(task_example())),
-        (status = 404, description = "There is no such task in this session", body = ProblemBody)))]
-async fn change_task(
-    State(app): State<App>,
-    name: RequestContext,
-    Path(ItemId { id }): Path<ItemId>,
-    Query(of): Query<OfSession>,
-    Body(body): Body<TaskChange>,
-) -> ApiResult<Json<TaskView>> {
-    let session = of.session();
-    let task = state(&app, &session).await?.find_task(&id)?.id.clone();
-    let auto = name.engine(&app).auto();
-    let task = auto.change_task(&session, &app.person(), task, body.status, body.note).await?;
-    Ok(Json(TaskView::from(&task)))
+impl NewTask {
+    async fn add(self, app: &App, name: &RequestContext) -> ApiResult<TaskView> {
+        let session = lookup::session(self.session_id, self.channel);
+        let goal = goal_id(app, &session, self.goal_id).await?;
+        let task = name.engine(app).auto().add_task(&session, &app.person(), self.title, goal).await?;
+        Ok(TaskView::from(&task))
+    }
 }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{list_example, schedule_example, state};
+use super::{goal_id, list_example, schedule_example, state};
 use crate::http::api::lookup::{self, ItemId, OfSession};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
@@ -75,15 +75,11 @@ async fn add(
     Body(body): Body<NewScheduleBody>,
 ) -> ApiResult<(StatusCode, Json<ScheduleView>)> {
     let session = lookup::session(body.session_id, body.channel);
-    let goal = match body.goal_id {
-        Some(goal) => Some(state(&app, &session).await?.find_goal(&goal)?.id.clone()),
-        None => None,
-    };
     let new = NewSchedule {
         expression: body.cron,
         zone: body.time_zone,
         title: body.title,
-        goal,
+        goal: goal_id(&app, &session, body.goal_id).await?,
         max_executions: body.max_executions,
     };
     let view = submit(&app, &name, &session, AutoCommand::AddSchedule(new)).await?;

@@ -45,7 +45,7 @@ async fn list(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<
 ///
 /// The memory has the id of the offer. `/memory undo` takes it back.
 #[utoipa::path(post, path = "/api/memory/offers/{id}/accept", tag = "memory",
-    params(("id" = String, Path, description = "The id of the offer", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+    params(("id" = String, Path, description = "The id of the offer"), OfSession),
     responses((status = 201, description = "The memory", body = MemoryView, example = json!(item_example())),
         (status = 404, description = "There is no such offer in this session", body = ProblemBody),
         (status = 409, description = "It was accepted or declined before", body = ProblemBody)))]
@@ -66,7 +66,7 @@ async fn accept(
 ///
 /// It is not offered again.
 #[utoipa::path(delete, path = "/api/memory/offers/{id}", tag = "memory",
-    params(("id" = String, Path, description = "The id of the offer", pattern = "^[a-zA-Z0-9._:-]{1,128}$", min_length = 1, max_length = 128), OfSession),
+    params(("id" = String, Path, description = "The id of the offer"), OfSession),
     responses((status = 204, description = "It is declined"),
         (status = 404, description = "There is no such offer in this session", body = ProblemBody)))]
 async fn decline(
