@@ -33,7 +33,7 @@ Feature: Work in a project folder
     And the project is as it was committed
     And the journal has "files_changed" before "changes_undone"
     When the person types "/changes"
-    Then the person reads "Plan 1 changed files, and all of them were put back."
+    Then the person reads "Plan 1 left no file changed."
     When the person types "/undo"
     Then it is refused
 

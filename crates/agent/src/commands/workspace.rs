@@ -241,7 +241,7 @@ fn changes_text(changes: &PlanChanges) -> String {
     let mut parts = Vec::new();
     parts.push(match changes.files.len() {
         0 if changes.undone.is_empty() => format!("{subject} changed no file."),
-        0 => format!("{subject} changed files, and all of them were put back."),
+        0 => format!("{subject} left no file changed."),
         count => format!("{subject} changed {} ({}).", files(count), lines_changed(&changes.files)),
     });
     if changes.step.is_none() && !changes.steps.is_empty() {

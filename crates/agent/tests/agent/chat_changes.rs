@@ -65,7 +65,7 @@ async fn undo_puts_one_turn_after_the_other_back() {
     let nothing = world.send("/undo").await;
     assert_eq!(nothing.refusal, Some(RefusalCode::WrongStatus));
     assert!(nothing.reply.contains("There is nothing to undo"), "{}", nothing.reply);
-    assert!(world.send("/changes").await.reply.contains("outside of a plan, and all of them were put back"));
+    assert!(world.send("/changes").await.reply.contains("left no file changed outside of a plan"));
     assert_eq!(world.event_names().await.iter().filter(|name| **name == "changes_undone").count(), 2);
     world.is_sound().await;
 }

@@ -12,7 +12,7 @@ pub(crate) fn render(changes: &PlanChanges, width: usize) -> String {
     let plan = changes.plan.number;
     let subject = changes.step.map_or_else(|| format!("Plan {plan}"), |step| format!("Step {step} of plan {plan}"));
     let mut text = match changes.files.len() {
-        0 => format!("{subject} changed files, and all of them were put back.\n"),
+        0 => format!("{subject} left no file changed.\n"),
         files => format!("{}\n", paint(&format!("{subject} changed {}.", count(files, "file")), BOLD)),
     };
     if changes.step.is_none() {
@@ -33,7 +33,7 @@ pub(crate) fn render(changes: &PlanChanges, width: usize) -> String {
 pub(crate) fn render_chat(changes: &ChatChanges, width: usize) -> String {
     let subject = format!("The conversation in {}", changes.session);
     let mut text = match changes.files.len() {
-        0 => format!("{subject} changed files outside of a plan, and all of them were put back.\n"),
+        0 => format!("{subject} left no file changed outside of a plan.\n"),
         files => {
             format!("{}\n", paint(&format!("{subject} changed {} outside of a plan.", count(files, "file")), BOLD))
         }

@@ -66,7 +66,7 @@ fn a_deleted_session_is_gone_with_its_files() {
     std::fs::create_dir_all(&files).unwrap();
     std::fs::write(files.join("notes.md"), "text").unwrap();
 
-    world.run("sessions delete to-be-deleted").exits(2).complains("there is no terminal to ask in").complains("--yes");
+    world.run("sessions delete to-be-deleted").exits(2).complains("there is no terminal to ask on").complains("--yes");
     let error = world.run("sessions delete to-be-deleted --json").exits(2).error_json();
     assert_eq!(error["code"], "INVALID_ARGUMENT");
     assert!(files.exists());

@@ -103,7 +103,7 @@ fn the_chat_shows_and_undoes_what_was_changed() {
     answered
         .says("+    return 'dong'")
         .says("1 file that plan 1 changed is as it was before")
-        .says("Plan 1 changed files, and all of them were put back.")
+        .says("Plan 1 left no file changed.")
         .says("the session's own folder");
     assert_eq!(std::fs::read_to_string(project.path().join("till.py")).unwrap(), TILL);
 }

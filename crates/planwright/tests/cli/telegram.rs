@@ -91,7 +91,7 @@ fn doctor_says_whether_the_bot_answers_and_who_may_use_it() {
         ("PLANWRIGHT_SERVER_PUBLIC_URL", "https://plans.example.org"),
     ];
     let (is, text) = state(&telegram.check(&webhook));
-    assert!(is == "notice" && text.contains("Telegram sends its messages nowhere"), "{is}: {text}");
+    assert!(is == "notice" && text.contains("Telegram has no webhook yet"), "{is}: {text}");
     telegram.api.revoke_token();
     let (is, text) = state(&telegram.check(&people("7")));
     assert!(is == "wrong" && text.contains("does not accept the token"), "{is}: {text}");

@@ -27,7 +27,7 @@ fn it_is_made_once_and_then_shown() {
 fn rotating_replaces_it_and_says_what_that_means() {
     let world = World::new();
     let first = world.run("token").done().stdout;
-    let rotated = world.run("token rotate").done().tells("cut open connections").stdout;
+    let rotated = world.run("token rotate").done().tells("close open connections").stdout;
     let second = world.run("token").done().stdout;
     assert_ne!(first, second);
     assert_eq!(rotated.lines().next(), second.lines().next());

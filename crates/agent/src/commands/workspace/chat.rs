@@ -91,7 +91,7 @@ fn changes_text(changes: &ChatChanges) -> String {
     let mut parts = Vec::new();
     parts.push(match changes.files.len() {
         0 if changes.undone.is_empty() => "This conversation changed no file outside of a plan.".to_owned(),
-        0 => "This conversation changed files outside of a plan, and all of them were put back.".to_owned(),
+        0 => "This conversation left no file changed outside of a plan.".to_owned(),
         count => {
             let lines = lines_changed(&changes.files);
             format!("This conversation changed {} outside of a plan ({lines}).", files(count))

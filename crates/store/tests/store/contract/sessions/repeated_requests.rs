@@ -116,8 +116,9 @@ pub(crate) async fn what_a_request_wrote_is_found_in_its_session(store: &Store) 
     ledger.submit(submission(&there, "there", open())).await.unwrap();
     assert_eq!(find(&there, "open").await, None);
     assert_eq!(find(&session("mcp:k3yk3y8x"), "open").await, None);
-    refused(ledger.submit(submission(&here, "refused", finalize())).await, RefusalCode::InvalidArgument);
-    assert_eq!(find(&here, "refused").await, None);
+    let unknown = session("cli:never-opened");
+    refused(ledger.submit(submission(&unknown, "refused", finalize())).await, RefusalCode::NotFound);
+    assert_eq!(find(&unknown, "refused").await, None);
 }
 
 pub(crate) async fn a_refused_request_may_be_sent_again(store: &Store) {
