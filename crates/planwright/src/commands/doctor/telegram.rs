@@ -41,7 +41,7 @@ async fn webhook_problem(settings: &Settings, options: &TelegramOptions) -> Opti
     };
     let expected = settings.server.public_url.as_ref().map(|url| format!("{url}{WEBHOOK_PATH}"));
     match (webhook.url.as_str(), webhook.last_error_message) {
-        ("", _) => Some("Telegram has no webhook yet; `planwright serve` sets the webhook".to_owned()),
+        ("", _) => Some("Telegram has no webhook yet; `planwright serve` sets it".to_owned()),
         (url, _) if Some(url) != expected.as_deref() => {
             Some(format!("Telegram sends its messages to {url}; `planwright serve` sets the webhook anew"))
         }
