@@ -117,7 +117,7 @@ pub(crate) async fn what_a_request_wrote_is_found_in_its_session(store: &Store) 
     assert_eq!(find(&there, "open").await, None);
     assert_eq!(find(&session("mcp:k3yk3y8x"), "open").await, None);
     let unknown = session("cli:never-opened");
-    refused(ledger.submit(submission(&unknown, "refused", finalize())).await, RefusalCode::NotFound);
+    refused(ledger.submit(submission(&unknown, "refused", finalize())).await, RefusalCode::PolicyDenied);
     assert_eq!(find(&unknown, "refused").await, None);
 }
 
