@@ -88,6 +88,7 @@ describe("a workbook", () => {
     const text = await field.inputValue();
     await field.fill(`${text}\n- the shed has no roof\n`);
     await page.getByRole("button", { name: "Save" }).click();
+    await field.waitFor({ state: "detached" });
     await page.getByText("the shed has no roof").waitFor();
     expect((await document()).markdown).toContain("the shed has no roof");
 
@@ -103,6 +104,7 @@ describe("a workbook", () => {
     expect((await document()).markdown).not.toContain("mine");
     // Seen, it may be overwritten; what was written stays in the history.
     await page.getByRole("button", { name: "Save my text over it" }).click();
+    await field.waitFor({ state: "detached" });
     await page.getByText("mine", { exact: true }).waitFor();
     expect((await document()).markdown).not.toContain("theirs");
   });
