@@ -81,6 +81,11 @@ impl Feed {
         SessionWatch { hub: Arc::clone(&self.hub), session: session.clone(), written }
     }
 
+    /// How many sessions have a follower.
+    pub fn followed_sessions(&self) -> usize {
+        self.hub.followed().len()
+    }
+
     /// The last entry of the journal of a session.
     pub async fn head(&self, session: &SessionIdentity) -> LedgerResult<u64> {
         let stored = self.hub.ledger.session(session).await?;

@@ -130,6 +130,21 @@ async fn dropping_the_future_loses_no_entry() {
     }
 }
 
+#[tokio::test]
+async fn a_session_that_nobody_follows_any_more_is_forgotten() {
+    let stage = Stage::new().await;
+    for key in ["session-one", "session-two", "session-three"] {
+        let session = stage.opened(key).await;
+        let first = stage.feed.follow(&session, 0).await.unwrap();
+        let second = stage.feed.watch(&session);
+        assert_eq!(stage.feed.followed_sessions(), 1);
+        drop(first);
+        assert_eq!(stage.feed.followed_sessions(), 1, "the second one still follows");
+        drop(second);
+        assert_eq!(stage.feed.followed_sessions(), 0);
+    }
+}
+
 /// Something that writes exactly one entry.
 fn one_entry() -> Command {
     Command::Session(SessionCommand::Reset { history_from: 0 })

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
@@ -13,6 +14,7 @@ use axum::http::{HeaderMap, Response, StatusCode};
 use futures::stream::{self, StreamExt};
 use serde_json::Value;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 #[derive(Debug)]
@@ -20,7 +22,17 @@ pub(crate) struct Server {
     address: String,
     stage: Arc<Mutex<Stage>>,
     taken: Arc<AtomicUsize>,
+    hung_up: Arc<Notify>,
     serving: JoinHandle<()>,
+}
+
+/// Part of an answer that never ends: it is dropped when the client closes the connection.
+struct UntilHungUp(Arc<Notify>);
+
+impl Drop for UntilHungUp {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
 }
 
 #[derive(Debug, Default)]
@@ -140,7 +152,7 @@ impl Answer {
         self
     }
 
-    fn into_response(self, taken: Arc<AtomicUsize>) -> Response<Body> {
+    fn into_response(self, taken: Arc<AtomicUsize>, hung_up: Arc<Notify>) -> Response<Body> {
         let pause = self.pause;
         let repeated = self.repeated.into_iter().flat_map(|(piece, bytes)| {
             let times = bytes / piece.len();
@@ -159,7 +171,14 @@ impl Answer {
         let body = match self.ending {
             Ending::Whole => Body::from_stream(pieces),
             Ending::Cut => Body::from_stream(pieces.chain(stream::iter([Err(io::Error::other("cut"))]))),
-            Ending::Silent => Body::from_stream(pieces.chain(stream::pending())),
+            Ending::Silent => {
+                let open = UntilHungUp(hung_up);
+                let silence = stream::poll_fn(move |_| {
+                    let _open = &open;
+                    Poll::Pending
+                });
+                Body::from_stream(pieces.chain(silence))
+            }
         };
         let mut response = Response::builder().status(StatusCode::from_u16(self.status).unwrap());
         for (name, value) in self.headers {
@@ -176,11 +195,13 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let taken = Arc::new(AtomicUsize::new(0));
-        let (shared, counted) = (Arc::clone(&stage), Arc::clone(&taken));
-        let router =
-            Router::new().fallback(move |request: Request| answer(Arc::clone(&shared), Arc::clone(&counted), request));
+        let hung_up = Arc::new(Notify::new());
+        let (shared, counted, told) = (Arc::clone(&stage), Arc::clone(&taken), Arc::clone(&hung_up));
+        let router = Router::new().fallback(move |request: Request| {
+            answer(Arc::clone(&shared), Arc::clone(&counted), Arc::clone(&told), request)
+        });
         let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { address, stage, taken, serving }
+        Self { address, stage, taken, hung_up, serving }
     }
 
     pub(crate) fn address(&self) -> String {
@@ -194,6 +215,11 @@ impl Server {
     /// How much of its answers was taken from the server, including what lies in the buffers of the connection.
     pub(crate) fn bytes_taken(&self) -> usize {
         self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the client has closed the connection in the middle of an answer that never ends.
+    pub(crate) async fn hung_up(&self) {
+        self.hung_up.notified().await;
     }
 
     #[track_caller]
@@ -210,7 +236,12 @@ impl Drop for Server {
     }
 }
 
-async fn answer(stage: Arc<Mutex<Stage>>, taken: Arc<AtomicUsize>, request: Request) -> Response<Body> {
+async fn answer(
+    stage: Arc<Mutex<Stage>>,
+    taken: Arc<AtomicUsize>,
+    hung_up: Arc<Notify>,
+    request: Request,
+) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap();
     let received = Received {
@@ -221,5 +252,7 @@ async fn answer(stage: Arc<Mutex<Stage>>, taken: Arc<AtomicUsize>, request: Requ
     let mut stage = stage.lock().unwrap();
     stage.received.push(received);
     let answer = stage.answers.pop_front();
-    answer.unwrap_or_else(|| Answer::error(500, r#"{"error":"nothing more was prepared"}"#)).into_response(taken)
+    answer
+        .unwrap_or_else(|| Answer::error(500, r#"{"error":"nothing more was prepared"}"#))
+        .into_response(taken, hung_up)
 }

@@ -77,7 +77,11 @@ pub(crate) const ATTACKS: &[Attack] = &[
     attack("swapped_plan", "The plan is swapped after it was shown", [Stopped, Stopped, Stopped]),
     attack("edited_plan", "The text of an approved plan is edited in the database", [Found, Found, Stopped]),
     attack("edited_approval", "An approval is written into the database", [Found, Found, Stopped]),
-    attack("forged_enrolment", "An approver is written into the database", [Succeeds, Succeeds, Found]),
+    attack(
+        "forged_enrolment",
+        "An approver is written into the database; `verify --approvers` compares with a list kept elsewhere",
+        [Found, Found, Found],
+    ),
     attack(
         "expect",
         "The questions are answered by `expect`, or by Python's `pty` where that is not installed",

@@ -165,7 +165,7 @@ fn an_approval_for_later_waits_until_it_is_resumed() {
 }
 
 #[test]
-fn plans_that_only_read_are_approved_by_a_rule_if_there_is_one() {
+fn a_rule_for_plans_that_only_read_does_not_approve_one_that_writes() {
     let world = World::new();
     world.write("planwright.toml", "[plan]\nstanding_approval = \"read_only\"\n");
     // The rehearsal's plan writes a file, so the rule does not fit.

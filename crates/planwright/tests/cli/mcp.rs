@@ -177,7 +177,7 @@ fn what_an_agent_gets_wrong_is_nothing_to_warn_a_person_about() {
 }
 
 #[test]
-fn without_a_style_plan_work_goes_on_as_it_was() {
+fn a_session_that_exists_keeps_the_mode_and_style_that_a_person_left() {
     let world = World::new();
     talk(&world, "mcp --session session-one --plan build", &[]).done();
     world.run("plan off").done();

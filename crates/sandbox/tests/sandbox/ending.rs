@@ -126,14 +126,18 @@ async fn dropping_it_ends_what_it_started() {
     let world = World::new();
     for level in levels(world.levels().await) {
         let _ = std::fs::remove_file(world.path("workspace/ticks"));
-        let (line, mark) = marked(&world, "wait; sleep 60");
+        let (line, mark) = marked(&world, "wait; sleep 3600");
         let running = world.start(level, &line).await;
         let stopper = running.stopper();
         all_started(&world.path("workspace/ticks")).await;
         drop(running);
-        while !remaining(&mark).is_empty() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let ended = async {
+            while !remaining(&mark).is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(60), ended).await;
+        assert!(waited.is_ok(), "{level}: {:?}", remaining(&mark));
         // A stopper that is left over does nothing.
         stopper.stop();
     }
