@@ -159,9 +159,9 @@ impl Session {
             SessionEvent::Renamed { title } => self.title.clone_from(title),
             SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
             SessionEvent::WorkspaceChosen { path } => self.workspace = Workspace::at(path.clone()),
-            SessionEvent::ClientSeen { client } => {
+            SessionEvent::ClientSeen { client, added } => {
                 // Entries of earlier versions took the place of those from before the machine's last start.
-                if client.place.is_none() {
+                if client.place.is_none() && !*added {
                     self.clients.retain(|known| known.place.is_some() || known.machine == client.machine);
                 }
                 self.clients.push(client.clone());

@@ -2,7 +2,7 @@
 //! of them passes here.
 
 use crate::ask::AskAnswer;
-use crate::auto::AutoCommand;
+use crate::auto::{AutoCommand, ScheduleChange};
 use crate::command::{Command, Decision, ExecutionCommand, SessionCommand, StuckChoice, TurnCommand};
 use crate::memory::MemoryCommand;
 use crate::turn::Purpose;
@@ -42,10 +42,12 @@ impl Command {
                 | MemoryCommand::Undo => Guard::Person,
             },
             Self::Auto(command) => match command {
-                AutoCommand::Start { .. }
-                | AutoCommand::Resume { .. }
-                | AutoCommand::AddSchedule(_)
-                | AutoCommand::ChangeSchedule { .. } => Guard::Approval,
+                AutoCommand::Start { .. } | AutoCommand::Resume { .. } | AutoCommand::AddSchedule(_) => Guard::Approval,
+                AutoCommand::ChangeSchedule { change, .. } => match change {
+                    ScheduleChange::Resume => Guard::Approval,
+                    ScheduleChange::Delete => Guard::Person,
+                    ScheduleChange::Pause => Guard::Stop,
+                },
                 AutoCommand::AddGoal { .. }
                 | AutoCommand::ChangeGoal { .. }
                 | AutoCommand::AddTask { .. }

@@ -132,7 +132,7 @@ impl WorkspaceCommands {
         if let Some(undo) = undone_before(self.agent.engine(), context).await? {
             return Ok(undone(session, plan, undo));
         }
-        check_person(context)?;
+        self.check_undo(context).await?;
         let held = self.leases.hold(context).await?;
         let outcome = self.undo_under(&held, plan, step, context).await;
         self.leases.release(&held).await;
@@ -171,6 +171,19 @@ impl WorkspaceCommands {
         Ok(undone(session, &plan, undo))
     }
 
+    /// Refused before a file is touched: only a person puts files back, from outside of the agent's reach.
+    pub(super) async fn check_undo(&self, context: &InputContext) -> LedgerResult<()> {
+        match context.by().kind {
+            ActorKind::Person => {
+                let approvals = self.agent.engine().approvals();
+                approvals.check_separate_in(context.by(), context.session()).await
+            }
+            ActorKind::Agent | ActorKind::Policy | ActorKind::System => {
+                Err(Refusal::policy_denied("Only a person can undo changes.").into())
+            }
+        }
+    }
+
     /// A plan that is carried out would continue with files that it does not expect.
     async fn check_idle(&self, plan: &Plan) -> LedgerResult<()> {
         let session = self.agent.engine().sessions().get(&plan.session).await?;
@@ -196,15 +209,6 @@ async fn undone_before(engine: &Engine, context: &InputContext) -> LedgerResult<
         Event::Session(SessionEvent::ChangesUndone { undo }) => Some(undo),
         _ => None,
     }))
-}
-
-fn check_person(context: &InputContext) -> Result<(), Refusal> {
-    match context.by().kind {
-        ActorKind::Person => Ok(()),
-        ActorKind::Agent | ActorKind::Policy | ActorKind::System => {
-            Err(Refusal::policy_denied("Only a person can undo changes."))
-        }
-    }
 }
 
 fn undo_text(plan: &Plan, undo: &Undo) -> String {

@@ -49,7 +49,7 @@ impl Decider<'_> {
         }
         // A session that was deleted and is opened again has the same agents.
         let kept = self.policy.kept_clients.get(&self.snapshot.identity.to_string()).into_iter().flatten();
-        let kept = kept.map(|client| Event::Session(SessionEvent::ClientSeen { client: client.clone() }));
+        let kept = kept.map(|client| Event::Session(SessionEvent::ClientSeen { client: client.clone(), added: true }));
         Ok(std::iter::once(Event::Session(SessionEvent::Opened)).chain(kept).collect())
     }
 
@@ -158,7 +158,7 @@ impl Decider<'_> {
                 self.snapshot.identity
             )));
         }
-        Ok(vec![Event::Session(SessionEvent::ClientSeen { client: client.clone() })])
+        Ok(vec![Event::Session(SessionEvent::ClientSeen { client: client.clone(), added: true })])
     }
 
     fn record_undo(&self, undo: &Undo) -> Result<Vec<Event>, Refusal> {

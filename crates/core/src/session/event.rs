@@ -14,6 +14,11 @@ use crate::turn::ShownPlan;
 use crate::wire::events;
 use crate::workspace::{CallChanges, ChangeOrigin, Undo};
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 events! {
     pub enum SessionEvent {
         "session_opened" Opened => { audit: "a session began" },
@@ -70,7 +75,12 @@ events! {
             undo: Undo,
         } => { plan: undo.plan.as_ref(), audit: "changes of files were undone" },
         /// A program started `planwright mcp` for this session: an agent runs in it.
-        "client_seen" ClientSeen { client: AgentClient } => { audit: "a program started an agent's connection" },
+        "client_seen" ClientSeen {
+            client: AgentClient,
+            /// Whether those before it stay. Entries of earlier versions do not say it.
+            #[serde(default, skip_serializing_if = "is_false")]
+            added: bool,
+        } => { audit: "a program started an agent's connection" },
         /// The agent of another program asked for a call to an upstream server, or a person answered.
         "gateway_asked" GatewayAsked { tool: String, arguments: Value, state: GatewayAsk } => {
             audit: "a call to an upstream server was asked about",

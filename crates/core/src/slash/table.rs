@@ -72,7 +72,7 @@ impl CommandSpec {
         self.line(self.arguments)
     }
 
-    pub(super) fn line(&self, rest: &str) -> String {
+    pub fn line(&self, rest: &str) -> String {
         if rest.is_empty() { format!("/{}", self.name) } else { format!("/{} {rest}", self.name) }
     }
 

@@ -5,6 +5,7 @@
 mod random_conversation;
 mod world;
 
+mod agent_walk;
 mod agents;
 mod approval;
 mod approval_model;

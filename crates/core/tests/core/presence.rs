@@ -15,12 +15,12 @@ use proptest::prelude::*;
 
 use crate::world::*;
 
-fn process(pid: u32, started: u64) -> ProcessId {
+pub(crate) fn process(pid: u32, started: u64) -> ProcessId {
     ProcessId { pid, started }
 }
 
 /// Started at 400, in terminal 1.
-fn client() -> AgentClient {
+pub(crate) fn client() -> AgentClient {
     AgentClient {
         machine: "here/pid:[1]".to_owned(),
         name: "codex".to_owned(),
@@ -201,7 +201,7 @@ fn a_client_that_is_not_known_on_this_machine_proves_nothing() {
 }
 
 /// A terminal that is opened at `started`, in whatever place.
-fn terminal_of(started: u64, login: bool, change: impl FnOnce(&mut TerminalEvidence)) -> Presence {
+pub(crate) fn terminal_of(started: u64, login: bool, change: impl FnOnce(&mut TerminalEvidence)) -> Presence {
     let mut evidence = window();
     evidence.terminal = Some(Terminal { device: 2, holder: Some(TerminalHolder { started, login }) });
     change(&mut evidence);

@@ -133,7 +133,7 @@ fn describe_session(event: &SessionEvent) -> String {
             format!("{} put back as before{left}", count(undo.changes.len(), "file"))
         }
         SessionEvent::Restored => "the session was restored from an archive; earlier approvals are history".to_owned(),
-        SessionEvent::ClientSeen { client } => format!("{} started `planwright mcp`", quoted(&client.name)),
+        SessionEvent::ClientSeen { client, .. } => format!("{} started `planwright mcp`", quoted(&client.name)),
         SessionEvent::GatewayAsked { tool, state, .. } => format!("call to {}: {state}", quoted(tool)),
         SessionEvent::PlanImported { number, plan } => format!("taken over as plan {number}, {}", plan.status),
     }

@@ -1,11 +1,13 @@
 //! The API with the token, which the agent can read: acts in the person's name in a session of the agent.
 
+use std::collections::BTreeMap;
+
 use planwright_core::approval::Require;
 use serde_json::{Value, json};
 
 use crate::results::AttackResult;
 use crate::servers::{OWN_SESSION, draft_by_own_agent};
-use crate::stage::{Stage, attack, result_if, result_of};
+use crate::stage::{PROGRAM, SESSION, Stage, attack, done, result_if, result_of};
 use crate::surfaces::{Server, send};
 
 /// A request with the token. It is stopped if it is refused by the policy and nothing is recorded as an act of a person.
@@ -103,4 +105,127 @@ fn token_in_own_session() {
         server.post(&path, &headers, &json!({ "digest": plan["digest"], "later": true }));
         result_of(&stage.plan_of(OWN_SESSION, 1))
     });
+}
+
+/// Rows of the table whose things need more than a session: other attacks send them. A session over MCP has no workbook.
+const SENT_ELSEWHERE: [&str; 10] = [
+    "DELETE /api/memory/offers/{id}",
+    "POST /api/approvers/{name}/passkeys",
+    "POST /api/approvers/{name}/passkeys/{id}/remove",
+    "POST /api/mcp-servers/{name}/accept",
+    "POST /api/memory/offers/{id}/accept",
+    "POST /api/permissions/{id}",
+    "POST /api/plans/{id}/resume",
+    "POST /api/questions/{id}",
+    "POST /api/runs/{id}/resume",
+    "PUT /api/workbook/{document}",
+];
+
+/// Makes things of each kind in the agent's session, as the person, and gives their ids.
+fn things(stage: &mut Stage, server: &Server) -> BTreeMap<&'static str, String> {
+    for line in [
+        "goal add Tidy the kitchen",
+        "task add Wash the cups",
+        "memory save The cups are blue",
+        "schedule add '0 9 * * *' Wash the cups",
+        "schedule add '0 8 * * *' Wash the pots",
+        "schedule pause 2",
+        "plan files on",
+    ] {
+        done(&stage.person.run(&format!("{PROGRAM} {line} --session {SESSION}")));
+    }
+    let headers = format!("authorization: Bearer {}\r\n", server.token);
+    let get = |path: &str| -> Value {
+        let (_, body) = send(&server.address, "GET", path, &headers, &Value::Null);
+        serde_json::from_str(&body).unwrap()
+    };
+    let id = |path: &str, index: usize| {
+        let listed = get(&format!("{path}?sessionId=attack-one&channel=mcp"));
+        let id = &listed["items"][index]["id"];
+        id.as_str().unwrap_or_else(|| panic!("{listed}")).to_owned()
+    };
+    BTreeMap::from([
+        ("plan", stage.plan()["id"].as_str().unwrap().to_owned()),
+        ("goal", id("/api/goals", 0)),
+        ("task", id("/api/tasks", 0)),
+        ("memory", id("/api/memory", 0)),
+        ("schedule", id("/api/schedules", 0)),
+        ("paused", id("/api/schedules", 1)),
+    ])
+}
+
+/// A request for each row of the table: the row, the name of the thing whose id stands in the path, and the body.
+fn requests(digest: &str) -> Vec<(&'static str, &'static str, Value)> {
+    let said = session_with;
+    let mut scheduled = said("cron", "0 9 * * *");
+    scheduled["title"] = "Empty the bin".into();
+    vec![
+        ("DELETE /api/memory/{id}", "memory", json!({})),
+        ("DELETE /api/schedules/{id}", "schedule", json!({})),
+        ("DELETE /api/sessions/{sessionId}", "session", json!({})),
+        ("DELETE /api/clients/{id}", "client", json!({})),
+        ("PATCH /api/goals/{id}", "goal", json!({ "status": "cancelled" })),
+        ("PATCH /api/sessions/{sessionId}", "session", json!({ "title": "Mine" })),
+        ("PATCH /api/tasks/{id}", "task", json!({ "status": "cancelled" })),
+        ("POST /api/goals", "", said("title", "Empty the bin")),
+        ("POST /api/memory", "", said("content", "The bin may always be emptied")),
+        ("POST /api/memory/{id}/promote", "memory", json!({})),
+        ("POST /api/plans/disable", "", session()),
+        ("POST /api/plans/done", "", session()),
+        ("POST /api/plans/enable", "", said("style", "build")),
+        ("POST /api/plans/{id}/approve", "plan", json!({ "digest": digest })),
+        ("POST /api/plans/{id}/revise", "plan", json!({ "feedback": "the bin is full" })),
+        ("POST /api/plans/{id}/undo", "plan", json!({})),
+        ("POST /api/runs", "", session()),
+        ("POST /api/schedules", "", scheduled),
+        ("POST /api/schedules/{id}/resume", "paused", json!({})),
+        ("POST /api/sessions/{sessionId}/messages", "session", json!({ "text": "Go on" })),
+        ("POST /api/sessions/{sessionId}/undo", "session", json!({})),
+        ("POST /api/tasks", "", said("title", "Empty the bin")),
+        (
+            "PUT /api/plans/{id}/review",
+            "plan",
+            json!({ "version": 1, "comments": [
+            { "id": "one", "anchor": {}, "kind": "comment", "text": "The bin is full" }] }),
+        ),
+    ]
+}
+
+/// What `docs/door.md` calls `approval` or `person` is refused to who has the token alone, where the agent can read it.
+#[test]
+fn every_request_of_the_table_is_refused_with_the_token_alone() {
+    let page = include_str!("../../../../docs/door.md");
+    let table = page.split("\n## REST\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+    let asked = rows.filter(|(_, rest)| rest.starts_with("approval") || rest.starts_with("person"));
+    let mut stage = Stage::new(Require::Separate);
+    let server = Server::start(&stage);
+    let mut things = things(&mut stage, &server);
+    things.extend(
+        [("session", "attack-one"), ("document", "findings"), ("client", "0000")]
+            .map(|(name, id)| (name, id.to_owned())),
+    );
+    let requests = requests(&stage.digest());
+    let mut passed = Vec::new();
+    for (row, _) in asked.filter(|(row, _)| !SENT_ELSEWHERE.contains(row)) {
+        let found = requests.iter().find(|(name, ..)| *name == row);
+        let (_, thing, body) = found.unwrap_or_else(|| panic!("there is no request for {row}"));
+        let (method, path) = row.split_once(' ').unwrap();
+        let begin = path.split('{').next().unwrap();
+        let end = path.split_once('}').map_or("", |(_, end)| end);
+        let mut path = format!("{begin}{}{end}", things.get(thing).map_or("", String::as_str));
+        if !thing.is_empty() {
+            path.push_str("?channel=mcp");
+        }
+        if !["", "session", "client"].contains(thing) {
+            path.push_str("&sessionId=attack-one");
+        }
+        let before = stage.acts_of_people();
+        let headers = format!("authorization: Bearer {}\r\n", server.token);
+        let (head, answer) = send(&server.address, method, &path, &headers, body);
+        if !answer.contains("POLICY_DENIED") || stage.acts_of_people() != before {
+            passed.push(format!("{row}: {} {answer}", head.lines().next().unwrap_or_default()));
+        }
+    }
+    assert!(passed.is_empty(), "{passed:#?}");
 }

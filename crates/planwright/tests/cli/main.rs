@@ -17,6 +17,7 @@ mod commands;
 mod decisions;
 mod deployment;
 mod doctor;
+mod door_table;
 mod executions;
 mod gateway;
 mod gateway_events;

@@ -9,8 +9,7 @@ use planwright_engine::plan_status::one_line;
 use planwright_engine::submitter::SubmitRequest;
 
 use super::{
-    WorkspaceCommands, check_person, fenced, files, lines_changed, names, put_back_text, shown_diff, uncovered_text,
-    undone_before,
+    WorkspaceCommands, fenced, files, lines_changed, names, put_back_text, shown_diff, uncovered_text, undone_before,
 };
 use crate::chat_changes::ChatChanges;
 use crate::session::lease::LeaseGuard;
@@ -46,7 +45,7 @@ impl WorkspaceCommands {
         if let Some(undo) = undone_before(self.agent.engine(), context).await? {
             return Ok(undone(session, undo));
         }
-        check_person(context)?;
+        self.check_undo(context).await?;
         let held = self.leases.hold(context).await?;
         let outcome = self.undo_turn_under(&held, context).await;
         self.leases.release(&held).await;
