@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::repositories::Repositories;
 use crate::{SandboxError, SandboxLevel};
 use known::{CARGO_PARTS, HOME_SECRETS, HOME_TOOLS, SYSTEM, SYSTEM_SECRETS, TOOL_VARIABLES};
 
@@ -52,6 +53,8 @@ pub(crate) struct View {
     pub(crate) paths: Vec<VisiblePath>,
     pub(crate) workspace: PathBuf,
     pub(crate) home: PathBuf,
+    /// Those of a workspace that a command writes in.
+    pub(crate) repositories: Option<Repositories>,
 }
 
 /// What the view is made from.
@@ -92,17 +95,15 @@ impl View {
             SandboxLevel::Workspace | SandboxLevel::Open => PathAccess::Write,
         };
         paths.put(&workspace, access);
-        if access == PathAccess::Write {
-            paths.protect_repository(&workspace);
-        }
         paths.hide(&workspace, request.hidden);
-        Ok(Self { paths: paths.in_order(), workspace, home })
+        let repositories = (access == PathAccess::Write).then(|| paths.protect_repositories(&workspace));
+        Ok(Self { paths: paths.in_order(), workspace, home, repositories })
     }
 
     /// At level `open` the command sees the system as it is.
     pub(crate) fn unrestricted(workspace: &Path, home: Option<&Path>) -> Result<Self, SandboxError> {
         let workspace = existing_folder(workspace)?;
-        Ok(Self { paths: Vec::new(), workspace, home: home.unwrap_or(Path::new("/")).to_owned() })
+        Ok(Self { paths: Vec::new(), workspace, home: home.unwrap_or(Path::new("/")).to_owned(), repositories: None })
     }
 
     /// Objects with their access, without links.
@@ -210,21 +211,27 @@ impl Paths {
         }
     }
 
-    /// Git runs what `hooks` and `config` name, later and outside of the sandbox. The repository itself cannot be moved
-    /// away and replaced, because it is a mount point.
-    fn protect_repository(&mut self, workspace: &Path) {
-        let repository = workspace.join(".git");
-        if !fs::symlink_metadata(&repository).is_ok_and(|found| found.is_dir()) {
-            return;
-        }
-        self.put(&repository, PathAccess::Write);
-        // A missing folder could be created by the command.
-        let _ = fs::create_dir(repository.join("hooks"));
-        for part in ["hooks", "config", "config.worktree"] {
-            let path = repository.join(part);
-            if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_symlink()) {
-                self.put(&path, PathAccess::Read);
+    /// What git obeys or runs later, outside of the sandbox, is read-only.
+    fn protect_repositories(&mut self, workspace: &Path) -> Repositories {
+        let is_elsewhere =
+            |visible: &&VisiblePath| visible.path() != workspace && visible.path().starts_with(workspace);
+        let skipped = self.found.iter().filter(is_elsewhere).map(|visible| visible.path().to_owned()).collect();
+        let repositories = Repositories::find(workspace, self.home.as_deref(), skipped);
+        let writable = repositories.writable().map(|path| (path, PathAccess::Write));
+        for (path, access) in writable.chain(repositories.read_only().map(|path| (path, PathAccess::Read))) {
+            if self.innermost(path) == Some(PathAccess::Write) {
+                self.put(path, access);
             }
+        }
+        repositories
+    }
+
+    /// What the innermost object around a path is for the command.
+    fn innermost(&self, path: &Path) -> Option<PathAccess> {
+        let around = self.found.iter().filter(|other| path.starts_with(other.path()));
+        match around.max_by_key(|other| other.path().components().count())? {
+            VisiblePath::Object { access, .. } => Some(*access),
+            VisiblePath::Link { .. } | VisiblePath::Temporary { .. } => None,
         }
     }
 
@@ -235,14 +242,7 @@ impl Paths {
         let secrets = SYSTEM_SECRETS.iter().map(PathBuf::from).chain(of_home).chain(hidden.iter().cloned());
         for secret in secrets {
             let Ok(secret) = secret.canonicalize() else { continue };
-            // The innermost object around the secret says whether it would be seen.
-            let around = self.found.iter().filter(|other| secret.starts_with(other.path()));
-            let innermost = around.max_by_key(|other| other.path().components().count());
-            let seen = match innermost {
-                Some(VisiblePath::Object { access: PathAccess::Read | PathAccess::Write, .. }) => true,
-                Some(VisiblePath::Object { access: PathAccess::Hidden, .. }) | None => false,
-                Some(VisiblePath::Link { .. } | VisiblePath::Temporary { .. }) => false,
-            };
+            let seen = matches!(self.innermost(&secret), Some(PathAccess::Read | PathAccess::Write));
             if seen && secret != workspace {
                 self.put(&secret, PathAccess::Hidden);
             }
@@ -358,6 +358,20 @@ mod tests {
             ("work/.git/objects/x", PathAccess::Write),
             ("work/.git/hooks/pre-commit", PathAccess::Read),
             ("work/.git/config", PathAccess::Read),
+        ] {
+            assert_eq!(access(&view, &folders.at(path)), Some(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_repository_in_a_folder_that_is_not_written_stays_so() {
+        let folders = Folders::new(&["home/.pyenv/.git/objects", "home/data/.git/objects", "home/src/.git/objects"]);
+        let view = folders.view("home", &["home/data"]);
+        for (path, expected) in [
+            ("home/.pyenv/.git/objects", PathAccess::Read),
+            ("home/data/.git/objects", PathAccess::Hidden),
+            ("home/src/.git/objects", PathAccess::Write),
+            ("home/src/.git/hooks", PathAccess::Read),
         ] {
             assert_eq!(access(&view, &folders.at(path)), Some(expected), "{path}");
         }
