@@ -11,7 +11,9 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::repositories::Repositories;
 use crate::{SandboxError, SandboxLevel};
-use known::{CARGO_PARTS, HOME_SECRETS, HOME_TOOLS, SYSTEM, SYSTEM_SECRETS, TOOL_VARIABLES};
+use known::{
+    CARGO_PARTS, CARGO_SECRETS, CARGO_SETTINGS, HOME_SECRETS, HOME_TOOLS, SYSTEM, SYSTEM_SECRETS, TOOL_VARIABLES,
+};
 
 /// What a path is for the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +76,7 @@ impl View {
     pub(crate) fn new(request: &ViewRequest<'_>) -> Result<Self, SandboxError> {
         let workspace = checked_workspace(request.workspace)?;
         let home = request.home.and_then(|home| home.canonicalize().ok()).filter(|home| home.parent().is_some());
+        let home_folder = home.clone();
         let mut paths = Paths { home: home.clone(), found: Vec::new() };
         for path in SYSTEM {
             paths.read(Path::new(path));
@@ -95,7 +98,8 @@ impl View {
             SandboxLevel::Workspace | SandboxLevel::Open => PathAccess::Write,
         };
         paths.put(&workspace, access);
-        paths.hide(&workspace, request.hidden);
+        let cargo = cargo_secrets(home_folder.as_deref(), request.variables);
+        paths.hide(&workspace, request.hidden.iter().chain(&cargo));
         let repositories = (access == PathAccess::Write).then(|| paths.protect_repositories(&workspace));
         Ok(Self { paths: paths.in_order(), workspace, home, repositories })
     }
@@ -121,6 +125,31 @@ impl View {
             VisiblePath::Object { .. } | VisiblePath::Link { .. } => None,
         })
     }
+}
+
+/// Credentials of cargo, and settings that hold a token: cargo works with an empty file in their place.
+fn cargo_secrets(home: Option<&Path>, variables: &[(OsString, OsString)]) -> Vec<PathBuf> {
+    let named = variables.iter().find(|(name, _)| name == "CARGO_HOME").map(|(_, value)| PathBuf::from(value));
+    let folders: Vec<_> = named.into_iter().chain(home.map(|home| home.join(".cargo"))).collect();
+    let of_all = |names: [&'static str; 2]| folders.iter().flat_map(move |folder| names.map(|name| folder.join(name)));
+    let with_token =
+        of_all(CARGO_SETTINGS).filter(|path| fs::read_to_string(path).is_ok_and(|text| holds_token(&text)));
+    of_all(CARGO_SECRETS).chain(with_token).collect()
+}
+
+fn holds_token(settings: &str) -> bool {
+    settings.lines().any(|line| {
+        let line = line.trim_start();
+        // A password stands in an address: `https://name:password@host`.
+        let in_address = line.split_once("://").is_some_and(|(_, rest)| {
+            rest.split(['/', '"', '\''])
+                .next()
+                .is_some_and(|authority| authority.contains('@') && authority.contains(':'))
+        });
+        let lower = line.to_ascii_lowercase();
+        !line.starts_with('#')
+            && (in_address || ["token", "secret", "password"].iter().any(|word| lower.contains(word)))
+    })
 }
 
 fn existing_folder(path: &Path) -> Result<PathBuf, SandboxError> {
@@ -236,10 +265,10 @@ impl Paths {
     }
 
     /// Covers what exists and would be seen. A workspace inside of a hidden folder is put into the empty one.
-    fn hide(&mut self, workspace: &Path, hidden: &[PathBuf]) {
+    fn hide<'a>(&mut self, workspace: &Path, hidden: impl Iterator<Item = &'a PathBuf>) {
         let home = self.home.clone();
         let of_home = HOME_SECRETS.iter().filter_map(|path| Some(home.as_ref()?.join(path)));
-        let secrets = SYSTEM_SECRETS.iter().map(PathBuf::from).chain(of_home).chain(hidden.iter().cloned());
+        let secrets = SYSTEM_SECRETS.iter().map(PathBuf::from).chain(of_home).chain(hidden.cloned());
         for secret in secrets {
             let Ok(secret) = secret.canonicalize() else { continue };
             let seen = matches!(self.innermost(&secret), Some(PathAccess::Read | PathAccess::Write));
@@ -319,6 +348,44 @@ mod tests {
             assert_eq!(access(&view, &folders.at(path)), expected, "{path}");
         }
         assert_eq!(view.home, folders.at("home"));
+    }
+
+    #[test]
+    fn credentials_below_visible_folders_are_hidden() {
+        let folders =
+            Folders::new(&["home/.local/share/uv/credentials", "home/.local/share/uv/python", "home/.cargo", "tools"]);
+        for (name, text) in [
+            ("home/.cargo/config.toml", "[registry]\ntoken = \"secret\"\n"),
+            ("home/.cargo/config", "[build]\njobs = 2\n# token = ...\n"),
+            ("home/.cargo/credentials.toml", "x"),
+            ("tools/credentials", "x"),
+            ("tools/config.toml", "[http]\nproxy = \"http://me:pass@proxy:80\"\n"),
+            ("tools/config", "[source.x]\nregistry = \"https://host/index\"\n"),
+        ] {
+            fs::write(folders.at(name), text).unwrap();
+        }
+        fs::create_dir(folders.at("work")).unwrap();
+        let view = View::new(&ViewRequest {
+            level: SandboxLevel::Workspace,
+            workspace: &folders.at("work"),
+            home: Some(&folders.at("home")),
+            readable: &[folders.at("tools")],
+            hidden: &[],
+            variables: &[("CARGO_HOME".into(), folders.at("tools").into())],
+        })
+        .unwrap();
+        for (path, expected) in [
+            ("home/.local/share/uv/credentials/credentials.toml", Some(PathAccess::Hidden)),
+            ("home/.local/share/uv/python/bin", Some(PathAccess::Read)),
+            ("home/.cargo/config.toml", Some(PathAccess::Hidden)),
+            ("home/.cargo/config", Some(PathAccess::Read)),
+            ("home/.cargo/credentials.toml", None),
+            ("tools/credentials", Some(PathAccess::Hidden)),
+            ("tools/config.toml", Some(PathAccess::Hidden)),
+            ("tools/config", Some(PathAccess::Read)),
+        ] {
+            assert_eq!(access(&view, &folders.at(path)), expected, "{path}");
+        }
     }
 
     #[test]
