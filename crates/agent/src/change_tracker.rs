@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use planwright_core::gate::ToolEffect;
 use planwright_core::workspace::{CallChanges, ChangedPaths};
+use serde_json::json;
 use tokio::time::timeout;
 
-use crate::toolbox::files::{Baseline, FileTools};
+use crate::agent_context::AgentContext;
+use crate::toolbox::files::{Baseline, FileTools, Watched};
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 
 /// The paths of each kind that the journal names at most.
@@ -25,20 +27,31 @@ pub(super) struct ChangeTracker<'a> {
 }
 
 impl<'a> ChangeTracker<'a> {
-    pub(super) async fn begin(files: &'a FileTools, tool: &'a dyn Tool, context: ToolContext<'a>) -> Self {
+    /// `plan_files` is what the approved plan names that the call is made for.
+    pub(super) async fn begin(
+        agent: &'a AgentContext,
+        tool: &'a dyn Tool,
+        context: ToolContext<'a>,
+        plan_files: Vec<String>,
+    ) -> Self {
+        let files = &agent.files;
         // What a background command changed since the last look is found with this call.
         let known = if tool.has_background(context.session) { files.take_baseline(context.session) } else { None };
         let before = match known {
             Some(known) => Some(known),
-            None if tool.changes_untracked() => files.snapshot(context).await.ok().map(Baseline::new),
+            None if tool.changes_untracked() => {
+                let watched = Watched { plan_files, guarded: agent.guarded_files() };
+                files.snapshot(context, watched).await.ok().map(Baseline::new)
+            }
             None => None,
         };
         Self { files, tool, context, before }
     }
 
     /// `answer` is `None` for a call that failed, was given up or was stopped. It may have changed files nevertheless.
-    pub(super) async fn finish(self, answer: Option<&ToolAnswer>) -> CallChanges {
-        let changes = match answer {
+    /// An answer also tells which of them later run or instruct.
+    pub(super) async fn finish(self, answer: Option<&mut ToolAnswer>) -> CallChanges {
+        let changes = match &answer {
             Some(answer) => answer.changes.clone(),
             None => done_before(self.tool, self.context).await.map_or_else(Vec::new, |answer| answer.changes),
         };
@@ -50,11 +63,17 @@ impl<'a> ChangeTracker<'a> {
             }
         };
         let uncovered = uncovered.map(|paths| paths.without(&changes).at_most(NAMED_PATHS));
+        if let (Some(answer), Some(before), Some(paths)) = (answer, &self.before, &uncovered) {
+            let guarded = paths.guarded(&before.snapshot().guarded());
+            if !guarded.is_empty() && answer.value.is_object() {
+                answer.value["changed_guarded_files"] = json!(guarded);
+            }
+        }
         CallChanges { changes, uncovered: uncovered.filter(|paths| !paths.is_empty()) }
     }
 
     async fn compare(&self, before: &Baseline) -> Option<ChangedPaths> {
-        match self.files.snapshot(self.context).await {
+        match self.files.snapshot_after(self.context, before.snapshot()).await {
             Ok(after) => {
                 let changed = before.compare(&after);
                 if self.tool.has_background(self.context.session) {

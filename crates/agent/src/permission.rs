@@ -7,7 +7,8 @@ use std::sync::PoisonError;
 use planwright_core::actor::Actor;
 use planwright_core::ids::StepId;
 use planwright_core::permission::{
-    CallTarget, DeniedPaths, Permission, PermissionCall, PermissionOutcome, PlanCover, WorkspaceKind, decide_permission,
+    CallTarget, DeniedPaths, GuardedFiles, Permission, PermissionCall, PermissionOutcome, PlanCover, WorkspaceKind,
+    decide_permission,
 };
 use planwright_core::plan::Plan;
 use planwright_core::plan::content::{CallRunner, PlanContent, RecordedCall};
@@ -29,6 +30,7 @@ use crate::toolbox::{Tool, ToolContext, ToolTarget};
 pub(super) struct ApprovedCalls<'a> {
     commands: Vec<String>,
     calls: Cow<'a, [RecordedCall]>,
+    files: Vec<String>,
 }
 
 impl<'a> ApprovedCalls<'a> {
@@ -37,7 +39,7 @@ impl<'a> ApprovedCalls<'a> {
     pub(super) fn of_step(plan: &Plan, call: &'a RecordedCall) -> Self {
         let is_ours = call.runner == CallRunner::Planwright && is_approved(plan, &call.id);
         let calls = if is_ours { slice::from_ref(call) } else { &[] };
-        Self { commands: Vec::new(), calls: Cow::Borrowed(calls) }
+        Self { commands: Vec::new(), calls: Cow::Borrowed(calls), files: Vec::new() }
     }
 
     /// The commands and calls of the steps that the person approved.
@@ -51,7 +53,7 @@ impl<'a> ApprovedCalls<'a> {
             }
             PlanContent::Document(_) | PlanContent::Build(_) => Vec::new(),
         };
-        Self { commands: plan.content.commands(approved), calls: Cow::Owned(calls) }
+        Self { commands: plan.content.commands(approved), calls: Cow::Owned(calls), files: plan.content.files() }
     }
 }
 
@@ -73,7 +75,7 @@ impl AgentContext {
     ) -> Result<PermissionOutcome, Refusal> {
         let target = tool.target(context, arguments).await?;
         let call = permission_call(tool, object, &target);
-        let cover = plan.map(|plan| PlanCover { commands: &plan.commands, calls: &plan.calls });
+        let cover = plan.map(|plan| PlanCover { commands: &plan.commands, calls: &plan.calls, files: &plan.files });
         let rules = self.options.permissions.rules()?;
         let workspace = self.workspace_kind(context, &call.target);
         if matches!(call.target, CallTarget::Command(_)) && self.is_unconfined(context) {
@@ -85,6 +87,11 @@ impl AgentContext {
     /// The paths that a call of this tool passes by.
     pub(super) fn denied_paths(&self, tool: &dyn Tool) -> Result<DeniedPaths, Refusal> {
         Ok(self.options.permissions.rules()?.denied_paths(&tool.spec().name, tool.effect()))
+    }
+
+    /// The files that a plan covers only if it names them.
+    pub(super) fn guarded_files(&self) -> GuardedFiles {
+        self.options.permissions.rules().map(|rules| rules.guarded().clone()).unwrap_or_default()
     }
 
     fn is_unconfined(&self, context: ToolContext<'_>) -> bool {

@@ -4,9 +4,11 @@
 //! function over the rules, the call, the workspace and the approved plan that is being carried out. It names the rule or
 //! the default that decided.
 //!
+//! - [`guarded`]: files that a plan covers only if it names them
 //! - [`rule`]: rules and what they match
 //! - [`shell`]: when a shell line is one program with plain words
 
+pub mod guarded;
 pub mod rule;
 pub mod shell;
 
@@ -16,7 +18,9 @@ use serde_json::Value;
 use crate::gate::ToolEffect;
 use crate::plan::content::RecordedCall;
 use crate::plan::digest::is_same;
+use crate::visible::quoted;
 
+pub use guarded::GuardedFiles;
 pub use rule::{DeniedPaths, PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};
 pub use shell::ShellLine;
 
@@ -83,6 +87,8 @@ pub struct PlanCover<'a> {
     pub commands: &'a [String],
     /// The recorded calls of its approved steps.
     pub calls: &'a [RecordedCall],
+    /// The paths that it names.
+    pub files: &'a [String],
 }
 
 /// A decision with what decided it.
@@ -108,6 +114,8 @@ pub enum PermissionReason {
     Reading,
     /// The workspace is the session's own folder.
     OwnFolder,
+    /// It changes a file that later runs or instructs, and that no rule and no approved plan names.
+    GuardedFile { path: String },
     /// No rule and no approved plan covers it.
     NotCovered,
 }
@@ -117,9 +125,12 @@ impl PermissionReason {
     pub const fn is_plan_cover(&self) -> bool {
         match self {
             Self::RecordedCall | Self::PlanCommand | Self::PlanChange => true,
-            Self::Rule { .. } | Self::UnreadableCommand { .. } | Self::Reading | Self::OwnFolder | Self::NotCovered => {
-                false
-            }
+            Self::Rule { .. }
+            | Self::UnreadableCommand { .. }
+            | Self::Reading
+            | Self::OwnFolder
+            | Self::GuardedFile { .. }
+            | Self::NotCovered => false,
         }
     }
 
@@ -136,6 +147,10 @@ impl PermissionReason {
             Self::PlanChange => "The approved plan is being carried out below the workspace.".to_owned(),
             Self::Reading => "The tool only reads.".to_owned(),
             Self::OwnFolder => "The workspace is the session's own folder.".to_owned(),
+            Self::GuardedFile { path } => format!(
+                "{} is a file that later runs or instructs, and no rule and no approved plan names it.",
+                quoted(path)
+            ),
             Self::NotCovered => "No rule and no approved plan covers this call.".to_owned(),
         }
     }
@@ -167,7 +182,21 @@ pub fn decide_permission(
     if plan.is_some_and(|plan| plan.records(call)) {
         return allowed(PermissionReason::RecordedCall);
     }
-    match ranked(false) {
+    let narrowest = ranked(false);
+    if workspace == WorkspaceKind::Project
+        && let Some(path) = guarded_path(rules.guarded(), call, plan)
+    {
+        let names_it = |rule: &rule::CompiledRule| {
+            let words = rule.rule.target.as_deref();
+            rule.rule.decide != Permission::Allow || words.is_some_and(|words| rules.guarded().is_named(path, words))
+        };
+        let asked = || PermissionOutcome {
+            permission: Permission::Ask,
+            reason: PermissionReason::GuardedFile { path: path.to_owned() },
+        };
+        return narrowest.filter(|(_, rule)| names_it(rule)).map_or_else(asked, by_rule);
+    }
+    match narrowest {
         Some((_, narrowest)) if narrowest.allows_every_command() && line.as_ref().is_some_and(shell::is_opaque) => {
             match rules.stopping_commands(call) {
                 Some((index, stopping)) => PermissionOutcome {
@@ -180,6 +209,20 @@ pub fn decide_permission(
         Some(narrowest) => by_rule(narrowest),
         None => default(call, workspace, plan),
     }
+}
+
+/// The first path of a change that is guarded and that the plan does not name.
+fn guarded_path<'a>(
+    guarded: &GuardedFiles,
+    call: &PermissionCall<'a>,
+    plan: Option<&PlanCover<'_>>,
+) -> Option<&'a str> {
+    let paths = match (call.effect, call.target) {
+        (ToolEffect::ReadsOnly, _) | (_, CallTarget::Command(_) | CallTarget::None) => return None,
+        (ToolEffect::Repeatable | ToolEffect::Changes, CallTarget::Paths(paths)) => paths,
+    };
+    let is_named = |path: &str| plan.is_some_and(|plan| plan.files.iter().any(|named| guarded.is_named(path, named)));
+    paths.iter().map(String::as_str).find(|path| guarded.contain(path) && !is_named(path))
 }
 
 fn allowed(reason: PermissionReason) -> PermissionOutcome {

@@ -10,6 +10,7 @@ pub mod digest;
 pub mod event;
 pub mod execution;
 pub mod export;
+mod files;
 pub mod lifecycle;
 pub mod markdown;
 pub mod reference;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
+use crate::permission::GuardedFiles;
 use crate::refusal::Refusal;
 use crate::visible::quoted;
 use crate::wire::hex_text;
@@ -130,6 +131,12 @@ pub struct ChangedPaths {
 impl ChangedPaths {
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
+    }
+
+    /// Those that later run or instruct.
+    pub fn guarded(&self, guarded: &GuardedFiles) -> Vec<String> {
+        let all = [&self.added, &self.changed, &self.removed].into_iter().flatten();
+        all.filter(|path| guarded.contain(path)).cloned().collect()
     }
 
     /// Without the paths that tools changed, which are kept and can be undone.

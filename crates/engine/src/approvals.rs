@@ -151,7 +151,7 @@ impl Approvals {
     ) -> LedgerResult<ApprovalState> {
         check_name(name)?;
         check_passphrase(passphrase)?;
-        if self.state().await?.approvers.named(name).is_some() {
+        if self.state().await?.approvers.is_taken(name) {
             return Err(Refusal::conflict(format!("`{name}` is an approver already.")).into());
         }
         let (public, sealed) = key::create(passphrase).map_err(internal)?;

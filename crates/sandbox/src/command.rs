@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{CapturedOutput, SandboxLevel};
+use crate::{CapturedOutput, RepositoryReport, SandboxLevel};
 
 /// The kernel takes an argument of at most 128 KiB.
 pub(crate) const MAX_LINE: usize = 120 * 1024;
@@ -84,6 +84,8 @@ pub struct CommandResult {
     pub end: CommandEnd,
     pub duration: Duration,
     pub output: CapturedOutput,
+    /// What it did to git repositories that the sandbox did not leave so, or that a person should know.
+    pub repositories: RepositoryReport,
 }
 
 impl CommandEnd {

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use crate::capture::{Capture, OutputChunk, OutputStream};
 use crate::command::{CommandEnd, CommandLimits, CommandResult};
 use crate::platform::Started;
+use crate::repositories::Repositories;
 use crate::wait;
 
 /// Written to the wake pipe.
@@ -22,6 +23,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Driver {
     started: Started,
+    repositories: Option<Repositories>,
     capture: Arc<Mutex<Capture>>,
     chunks: mpsc::Sender<OutputChunk>,
     wake: PipeReader,
@@ -57,7 +59,7 @@ impl Phase {
 
 impl Driver {
     pub(crate) fn new(
-        started: Started,
+        (started, repositories): (Started, Option<Repositories>),
         capture: Arc<Mutex<Capture>>,
         chunks: mpsc::Sender<OutputChunk>,
         wake: PipeReader,
@@ -66,7 +68,7 @@ impl Driver {
         let begun = Instant::now();
         let until = limits.timeout.and_then(|timeout| begun.checked_add(timeout));
         let phase = Phase::Running { until };
-        Self { started, capture, chunks, wake, limits, begun, skipped: 0, reason: None, phase }
+        Self { started, repositories, capture, chunks, wake, limits, begun, skipped: 0, reason: None, phase }
     }
 
     pub(crate) fn run(mut self) -> CommandResult {
@@ -105,7 +107,9 @@ impl Driver {
         let end = self.reason.take().unwrap_or(reaped);
         let output = self.capture.lock().unwrap_or_else(PoisonError::into_inner).captured();
         let duration = self.begun.elapsed();
-        CommandResult { end, duration, output }
+        // Everything that the command started has ended, and its result is not known yet.
+        let repositories = self.repositories.take().map(Repositories::put_back).unwrap_or_default();
+        CommandResult { end, duration, output, repositories }
     }
 
     /// Whether there may be more.

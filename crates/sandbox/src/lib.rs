@@ -12,6 +12,7 @@
 //! - `error`: why a command was not started
 //! - `level`: how much a command may do
 //! - `program`: a program without a shell, with pipes to its standard input and output
+//! - `repositories`: what git obeys in the repositories of a workspace, kept from commands
 //! - `running`: a command that was started
 //! - `sandbox`: the settings that all commands of a process share, and the start of a command
 //! - `scratch`: a folder on the disk that all commands of a sandbox share
@@ -33,6 +34,7 @@ mod error;
 mod level;
 mod paths;
 mod program;
+mod repositories;
 mod running;
 mod sandbox;
 mod scratch;
@@ -58,6 +60,7 @@ pub use environment::{PASSED_VARIABLES, is_never_passed};
 pub use error::SandboxError;
 pub use level::SandboxLevel;
 pub use program::{PipedProgram, ProgramHandle, ProgramPipes};
+pub use repositories::{MadeRepository, RepositoryReport};
 pub use running::{CommandMonitor, CommandStopper, RunningCommand};
 pub use sandbox::{Layers, Sandbox, SandboxOptions};
 pub use support::{Support, SupportItem};

@@ -58,6 +58,7 @@ mod tests {
             ],
             workspace: "/w".into(),
             home: "/h".into(),
+            repositories: None,
         };
         let profile = profile(&view, Path::new("/s/tmp"), Path::new("/s/home"));
         assert!(profile.starts_with(BASE) && BASE.contains("(deny default)"));

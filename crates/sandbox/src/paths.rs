@@ -9,8 +9,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::repositories::Repositories;
 use crate::{SandboxError, SandboxLevel};
-use known::{CARGO_PARTS, HOME_SECRETS, HOME_TOOLS, SYSTEM, SYSTEM_SECRETS, TOOL_VARIABLES};
+use known::{
+    CARGO_PARTS, CARGO_SECRETS, CARGO_SETTINGS, HOME_SECRETS, HOME_TOOLS, SYSTEM, SYSTEM_SECRETS, TOOL_VARIABLES,
+};
 
 /// What a path is for the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub(crate) struct View {
     pub(crate) paths: Vec<VisiblePath>,
     pub(crate) workspace: PathBuf,
     pub(crate) home: PathBuf,
+    /// Those of a workspace that a command writes in.
+    pub(crate) repositories: Option<Repositories>,
 }
 
 /// What the view is made from.
@@ -71,6 +76,7 @@ impl View {
     pub(crate) fn new(request: &ViewRequest<'_>) -> Result<Self, SandboxError> {
         let workspace = checked_workspace(request.workspace)?;
         let home = request.home.and_then(|home| home.canonicalize().ok()).filter(|home| home.parent().is_some());
+        let home_folder = home.clone();
         let mut paths = Paths { home: home.clone(), found: Vec::new() };
         for path in SYSTEM {
             paths.read(Path::new(path));
@@ -92,17 +98,16 @@ impl View {
             SandboxLevel::Workspace | SandboxLevel::Open => PathAccess::Write,
         };
         paths.put(&workspace, access);
-        if access == PathAccess::Write {
-            paths.protect_repository(&workspace);
-        }
-        paths.hide(&workspace, request.hidden);
-        Ok(Self { paths: paths.in_order(), workspace, home })
+        let cargo = cargo_secrets(home_folder.as_deref(), request.variables);
+        paths.hide(&workspace, request.hidden.iter().chain(&cargo));
+        let repositories = (access == PathAccess::Write).then(|| paths.protect_repositories(&workspace));
+        Ok(Self { paths: paths.in_order(), workspace, home, repositories })
     }
 
     /// At level `open` the command sees the system as it is.
     pub(crate) fn unrestricted(workspace: &Path, home: Option<&Path>) -> Result<Self, SandboxError> {
         let workspace = existing_folder(workspace)?;
-        Ok(Self { paths: Vec::new(), workspace, home: home.unwrap_or(Path::new("/")).to_owned() })
+        Ok(Self { paths: Vec::new(), workspace, home: home.unwrap_or(Path::new("/")).to_owned(), repositories: None })
     }
 
     /// Objects with their access, without links.
@@ -120,6 +125,31 @@ impl View {
             VisiblePath::Object { .. } | VisiblePath::Link { .. } => None,
         })
     }
+}
+
+/// Credentials of cargo, and settings that hold a token: cargo works with an empty file in their place.
+fn cargo_secrets(home: Option<&Path>, variables: &[(OsString, OsString)]) -> Vec<PathBuf> {
+    let named = variables.iter().find(|(name, _)| name == "CARGO_HOME").map(|(_, value)| PathBuf::from(value));
+    let folders: Vec<_> = named.into_iter().chain(home.map(|home| home.join(".cargo"))).collect();
+    let of_all = |names: [&'static str; 2]| folders.iter().flat_map(move |folder| names.map(|name| folder.join(name)));
+    let with_token =
+        of_all(CARGO_SETTINGS).filter(|path| fs::read_to_string(path).is_ok_and(|text| holds_token(&text)));
+    of_all(CARGO_SECRETS).chain(with_token).collect()
+}
+
+fn holds_token(settings: &str) -> bool {
+    settings.lines().any(|line| {
+        let line = line.trim_start();
+        // A password stands in an address: `https://name:password@host`.
+        let in_address = line.split_once("://").is_some_and(|(_, rest)| {
+            rest.split(['/', '"', '\''])
+                .next()
+                .is_some_and(|authority| authority.contains('@') && authority.contains(':'))
+        });
+        let lower = line.to_ascii_lowercase();
+        !line.starts_with('#')
+            && (in_address || ["token", "secret", "password"].iter().any(|word| lower.contains(word)))
+    })
 }
 
 fn existing_folder(path: &Path) -> Result<PathBuf, SandboxError> {
@@ -210,39 +240,38 @@ impl Paths {
         }
     }
 
-    /// Git runs what `hooks` and `config` name, later and outside of the sandbox. The repository itself cannot be moved
-    /// away and replaced, because it is a mount point.
-    fn protect_repository(&mut self, workspace: &Path) {
-        let repository = workspace.join(".git");
-        if !fs::symlink_metadata(&repository).is_ok_and(|found| found.is_dir()) {
-            return;
-        }
-        self.put(&repository, PathAccess::Write);
-        // A missing folder could be created by the command.
-        let _ = fs::create_dir(repository.join("hooks"));
-        for part in ["hooks", "config", "config.worktree"] {
-            let path = repository.join(part);
-            if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_symlink()) {
-                self.put(&path, PathAccess::Read);
+    /// What git obeys or runs later, outside of the sandbox, is read-only.
+    fn protect_repositories(&mut self, workspace: &Path) -> Repositories {
+        let is_elsewhere =
+            |visible: &&VisiblePath| visible.path() != workspace && visible.path().starts_with(workspace);
+        let skipped = self.found.iter().filter(is_elsewhere).map(|visible| visible.path().to_owned()).collect();
+        let repositories = Repositories::find(workspace, self.home.as_deref(), skipped);
+        let writable = repositories.writable().map(|path| (path, PathAccess::Write));
+        for (path, access) in writable.chain(repositories.read_only().map(|path| (path, PathAccess::Read))) {
+            if self.innermost(path) == Some(PathAccess::Write) {
+                self.put(path, access);
             }
+        }
+        repositories
+    }
+
+    /// What the innermost object around a path is for the command.
+    fn innermost(&self, path: &Path) -> Option<PathAccess> {
+        let around = self.found.iter().filter(|other| path.starts_with(other.path()));
+        match around.max_by_key(|other| other.path().components().count())? {
+            VisiblePath::Object { access, .. } => Some(*access),
+            VisiblePath::Link { .. } | VisiblePath::Temporary { .. } => None,
         }
     }
 
     /// Covers what exists and would be seen. A workspace inside of a hidden folder is put into the empty one.
-    fn hide(&mut self, workspace: &Path, hidden: &[PathBuf]) {
+    fn hide<'a>(&mut self, workspace: &Path, hidden: impl Iterator<Item = &'a PathBuf>) {
         let home = self.home.clone();
         let of_home = HOME_SECRETS.iter().filter_map(|path| Some(home.as_ref()?.join(path)));
-        let secrets = SYSTEM_SECRETS.iter().map(PathBuf::from).chain(of_home).chain(hidden.iter().cloned());
+        let secrets = SYSTEM_SECRETS.iter().map(PathBuf::from).chain(of_home).chain(hidden.cloned());
         for secret in secrets {
             let Ok(secret) = secret.canonicalize() else { continue };
-            // The innermost object around the secret says whether it would be seen.
-            let around = self.found.iter().filter(|other| secret.starts_with(other.path()));
-            let innermost = around.max_by_key(|other| other.path().components().count());
-            let seen = match innermost {
-                Some(VisiblePath::Object { access: PathAccess::Read | PathAccess::Write, .. }) => true,
-                Some(VisiblePath::Object { access: PathAccess::Hidden, .. }) | None => false,
-                Some(VisiblePath::Link { .. } | VisiblePath::Temporary { .. }) => false,
-            };
+            let seen = matches!(self.innermost(&secret), Some(PathAccess::Read | PathAccess::Write));
             if seen && secret != workspace {
                 self.put(&secret, PathAccess::Hidden);
             }
@@ -322,6 +351,44 @@ mod tests {
     }
 
     #[test]
+    fn credentials_below_visible_folders_are_hidden() {
+        let folders =
+            Folders::new(&["home/.local/share/uv/credentials", "home/.local/share/uv/python", "home/.cargo", "tools"]);
+        for (name, text) in [
+            ("home/.cargo/config.toml", "[registry]\ntoken = \"secret\"\n"),
+            ("home/.cargo/config", "[build]\njobs = 2\n# token = ...\n"),
+            ("home/.cargo/credentials.toml", "x"),
+            ("tools/credentials", "x"),
+            ("tools/config.toml", "[http]\nproxy = \"http://me:pass@proxy:80\"\n"),
+            ("tools/config", "[source.x]\nregistry = \"https://host/index\"\n"),
+        ] {
+            fs::write(folders.at(name), text).unwrap();
+        }
+        fs::create_dir(folders.at("work")).unwrap();
+        let view = View::new(&ViewRequest {
+            level: SandboxLevel::Workspace,
+            workspace: &folders.at("work"),
+            home: Some(&folders.at("home")),
+            readable: &[folders.at("tools")],
+            hidden: &[],
+            variables: &[("CARGO_HOME".into(), folders.at("tools").into())],
+        })
+        .unwrap();
+        for (path, expected) in [
+            ("home/.local/share/uv/credentials/credentials.toml", Some(PathAccess::Hidden)),
+            ("home/.local/share/uv/python/bin", Some(PathAccess::Read)),
+            ("home/.cargo/config.toml", Some(PathAccess::Hidden)),
+            ("home/.cargo/config", Some(PathAccess::Read)),
+            ("home/.cargo/credentials.toml", None),
+            ("tools/credentials", Some(PathAccess::Hidden)),
+            ("tools/config.toml", Some(PathAccess::Hidden)),
+            ("tools/config", Some(PathAccess::Read)),
+        ] {
+            assert_eq!(access(&view, &folders.at(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
     fn secrets_inside_of_the_workspace_are_hidden() {
         let folders = Folders::new(&["home/.ssh", "home/data/users/a/files", "home/src", "tools/token"]);
         let view = folders.view("home", &["home/data", "tools/token"]);
@@ -358,6 +425,20 @@ mod tests {
             ("work/.git/objects/x", PathAccess::Write),
             ("work/.git/hooks/pre-commit", PathAccess::Read),
             ("work/.git/config", PathAccess::Read),
+        ] {
+            assert_eq!(access(&view, &folders.at(path)), Some(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_repository_in_a_folder_that_is_not_written_stays_so() {
+        let folders = Folders::new(&["home/.pyenv/.git/objects", "home/data/.git/objects", "home/src/.git/objects"]);
+        let view = folders.view("home", &["home/data"]);
+        for (path, expected) in [
+            ("home/.pyenv/.git/objects", PathAccess::Read),
+            ("home/data/.git/objects", PathAccess::Hidden),
+            ("home/src/.git/objects", PathAccess::Write),
+            ("home/src/.git/hooks", PathAccess::Read),
         ] {
             assert_eq!(access(&view, &folders.at(path)), Some(expected), "{path}");
         }

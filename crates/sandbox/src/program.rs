@@ -82,7 +82,7 @@ impl Sandbox {
     fn prepare_program(&self, program: &PipedProgram) -> Result<(Started, PipeReader, PipeWriter), SandboxError> {
         self.check_enforceable(program.level)?;
         let limits = CommandLimits { grace: program.grace, ..CommandLimits::default() };
-        let started = self.shared.start(&StartOptions {
+        let (started, _) = self.shared.start(&StartOptions {
             executable: Executable::Program { name: &program.name, arguments: &program.arguments },
             workspace: &program.folder,
             cwd: Path::new(""),

@@ -82,6 +82,7 @@ impl CommandMonitor {
             end: CommandEnd::Lost { reason: "the thread of the command ended without a result".to_owned() },
             duration: std::time::Duration::ZERO,
             output: self.output(),
+            repositories: crate::RepositoryReport::default(),
         })
     }
 }

@@ -11,6 +11,7 @@ use crate::command::MAX_LINE;
 use crate::driver::Driver;
 use crate::environment::{Environment, Secrets};
 use crate::paths::{View, ViewRequest};
+use crate::repositories::Repositories;
 use crate::running::RunningCommand;
 use crate::scratch::{self, Scratch};
 use crate::{CommandLimits, SandboxError, SandboxLevel, ShellCommand, Support, platform};
@@ -177,7 +178,7 @@ impl Shared {
         self.options.scratch.clone().unwrap_or_else(std::env::temp_dir)
     }
 
-    fn launch(&self, command: &ShellCommand) -> Result<platform::Started, SandboxError> {
+    fn launch(&self, command: &ShellCommand) -> Result<(platform::Started, Option<Repositories>), SandboxError> {
         self.start(&StartOptions {
             executable: Executable::Shell(&command.line),
             workspace: &command.workspace,
@@ -189,9 +190,12 @@ impl Shared {
         })
     }
 
-    pub(crate) fn start(&self, command: &StartOptions<'_>) -> Result<platform::Started, SandboxError> {
+    pub(crate) fn start(
+        &self,
+        command: &StartOptions<'_>,
+    ) -> Result<(platform::Started, Option<Repositories>), SandboxError> {
         let own: Vec<_> = std::env::vars_os().collect();
-        let (view, scratch) = match command.level {
+        let (mut view, scratch) = match command.level {
             SandboxLevel::ReadOnly | SandboxLevel::Workspace => {
                 let view = View::new(&ViewRequest {
                     level: command.level,
@@ -214,7 +218,8 @@ impl Shared {
             home: &view.home,
             temporary: command.level.is_restricted().then_some(Path::new("/tmp")),
         };
-        platform::start(&CommandRequest {
+        let repositories = view.repositories.take();
+        let started = platform::start(&CommandRequest {
             executable: command.executable,
             has_input: matches!(command.executable, Executable::Program { .. }),
             level: command.level,
@@ -224,7 +229,8 @@ impl Shared {
             folder: &folder,
             variables: &environment.variables(),
             limits: command.limits,
-        })
+        })?;
+        Ok((started, repositories))
     }
 
     /// Made by the first restricted command. A folder that something removed since is made again.
@@ -252,7 +258,7 @@ impl Shared {
             output_file: PathBuf::new(),
             limits: CommandLimits::default(),
         };
-        let mut started = self.launch(&command)?;
+        let (mut started, _) = self.launch(&command)?;
         started.kill();
         let _ = started.reap();
         Ok(())

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use planwright_core::actor::ActorKind;
 use planwright_core::command::{Command, SessionCommand};
 use planwright_core::event::{Event, SessionEvent};
+use planwright_core::permission::GuardedFiles;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -99,7 +100,7 @@ impl WorkspaceCommands {
         };
         let plan = self.plan(session, plan.as_ref()).await?;
         let changes = self.changes.read(plan, step).await?;
-        Ok(Answer::text(session, changes_text(&changes)))
+        Ok(Answer::text(session, changes_text(&changes, &self.agent.guarded_files())))
     }
 
     pub(super) async fn undo_selected(
@@ -239,7 +240,7 @@ fn undone_line(change: &FileChange) -> String {
     }
 }
 
-fn changes_text(changes: &PlanChanges) -> String {
+fn changes_text(changes: &PlanChanges, guarded: &GuardedFiles) -> String {
     let number = changes.plan.number;
     let subject = changes.step.map_or_else(|| format!("Plan {number}"), |step| format!("Step {step} of plan {number}"));
     let mut parts = Vec::new();
@@ -270,7 +271,7 @@ fn changes_text(changes: &PlanChanges) -> String {
         }
     }
     if !changes.uncovered.is_empty() {
-        parts.push(uncovered_text(&changes.uncovered));
+        parts.push(uncovered_text(&changes.uncovered, guarded));
     }
     for undo in &changes.undone {
         let step = undo.step.map_or_else(String::new, |step| format!(" of step {step}"));
@@ -279,13 +280,20 @@ fn changes_text(changes: &PlanChanges) -> String {
     parts.join("\n\n")
 }
 
-fn uncovered_text(uncovered: &ChangedPaths) -> String {
+fn uncovered_text(uncovered: &ChangedPaths, guarded: &GuardedFiles) -> String {
     let kinds = [("added", &uncovered.added), ("changed", &uncovered.changed), ("removed", &uncovered.removed)];
     let lines =
         kinds.iter().filter(|(_, paths)| !paths.is_empty()).map(|(kind, paths)| format!("- {kind}: {}", names(paths)));
     let more = if uncovered.complete { "" } else { "\n- and perhaps others" };
     let lines: Vec<_> = lines.collect();
-    format!("Commands changed these files too. They are not covered: `/undo` leaves them.\n{}{more}", lines.join("\n"))
+    let guarded = match uncovered.guarded(guarded).as_slice() {
+        [] => String::new(),
+        paths => format!("\nOf these, later run or instruct: {}. Look at them before you use them.", names(paths)),
+    };
+    format!(
+        "Commands changed these files too. They are not covered: `/undo` leaves them.\n{}{more}{guarded}",
+        lines.join("\n")
+    )
 }
 
 fn names(paths: &[String]) -> String {

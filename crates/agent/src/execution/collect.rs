@@ -237,10 +237,10 @@ impl ExecutionRunner<'_> {
             let note = "not begun: the lease of the session was lost";
             return (outcome(StepStatus::Pending, note), Some(abort), nothing(), uncounted);
         }
-        let tracker = ChangeTracker::begin(&self.agent.files, due.tool.as_ref(), context).await;
+        let tracker = ChangeTracker::begin(self.agent, due.tool.as_ref(), context, plan.content.files()).await;
         let mut answered = None;
         let limit = due.tool.time_limit(&arguments, self.agent.engine().policy().turn.tool_time);
-        let (outcome, abort) = tokio::select! {
+        let (mut ended, abort) = tokio::select! {
             biased;
             ended = timeout(limit, catch_panic(name, due.tool.call(context, arguments))) => match ended {
                 Ok(Some(Ok(answer))) => {
@@ -249,9 +249,8 @@ impl ExecutionRunner<'_> {
                         answer if answer.failure.is_some() => StepStatus::Failed,
                         _ => StepStatus::Completed,
                     };
-                    let ended = outcome(status, &answer.value.to_string());
-                    answered = Some(answer);
-                    (ended, None)
+                    answered = Some((status, answer));
+                    (outcome(status, ""), None)
                 }
                 Ok(Some(Err(refusal))) => (outcome(StepStatus::Failed, &refusal.message), None),
                 Ok(None) => (outcome(broken(due.tool.effect()), "the call crashed; see the log"), None),
@@ -262,7 +261,11 @@ impl ExecutionRunner<'_> {
             },
             abort = self.interrupted() => (outcome(cut_off(due.tool.effect()), "stopped in the middle"), Some(abort)),
         };
-        (outcome, abort, tracker.finish(answered.as_ref()).await, permissions)
+        let changes = tracker.finish(answered.as_mut().map(|(_, answer)| answer)).await;
+        if let Some((status, answer)) = answered {
+            ended = outcome(status, &answer.value.to_string());
+        }
+        (ended, abort, changes, permissions)
     }
 
     fn call_id(&self, due: &ReadyStep) -> RequestId {

@@ -11,6 +11,7 @@
 //! - [`tree`], [`ignore_rules`]: a search through a tree of any size, without what the project ignores
 //! - [`change`], [`kept`]: one file changed at once, and its content before and after
 //! - [`changes`], [`diff`], [`snapshot`]: what was changed, shown and undone, and what commands changed
+//! - [`watched`]: what is compared although it is ignored
 //! - [`outputs`]: the output of commands, beside the session's files
 //! - [`guide`], [`project_files`]: what a project says about how work is done in it, and about plans
 //! - [`plan_files`]: plans as files of a project
@@ -19,6 +20,7 @@
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`], [`edit`], [`delete`], [`move_file`]: the tools
 //! - `baseline`: the workspaces of sessions with commands in the background, as they were when they were last looked at
 //! - `deadline`: when a call has to stop
+//! - `git_folders`: where no file tool changes anything, because git obeys it
 //! - `io_error`: errors of the file system as refusals
 //! - `limits`: how much a file tool does and answers at most
 //! - `quota`: the quota of a session's own folder
@@ -34,6 +36,7 @@ mod diff;
 mod edit;
 mod fence;
 mod folder;
+mod git_folders;
 mod glob;
 mod grep;
 mod guide;
@@ -58,6 +61,7 @@ mod text;
 mod tool;
 mod tree;
 mod walk;
+mod watched;
 mod wildcard;
 mod workspace;
 mod write;
@@ -94,6 +98,7 @@ pub(crate) use outputs::CommandFolder;
 pub(crate) use plan_files::{PlanFileContent, PlanFileWrite};
 pub use preview::{PreviewedText, StepPreview};
 pub use snapshot::WorkspaceSnapshot;
+pub use watched::Watched;
 
 /// The file tools and the folders they work in; clones share them.
 #[derive(Debug, Clone)]

@@ -60,7 +60,7 @@ impl TurnRunner<'_> {
     }
 
     /// The approved plan that the turn carries out.
-    fn executing_plan(&self) -> Option<&Plan> {
+    pub(super) fn executing_plan(&self) -> Option<&Plan> {
         let plan = match &self.turn.purpose {
             Purpose::Step { plan, .. } | Purpose::Document { plan, .. } => self.snapshot.named(plan).ok()?,
             // A specialist that is asked a question works for the turn that asks.

@@ -152,9 +152,10 @@ impl TurnRunner<'_> {
                     Err(refusal) => return Ok(outcome_of(Err(refusal), ToolStatus::Done)),
                 };
                 let context = self.tool_context(&call_id)?.without_paths(&denied);
-                let tracker = ChangeTracker::begin(&agent.files, tool.as_ref(), context).await;
+                let plan_files = self.executing_plan().map(|plan| plan.content.files()).unwrap_or_default();
+                let tracker = ChangeTracker::begin(agent, tool.as_ref(), context, plan_files).await;
                 let limit = tool.time_limit(&arguments, agent.engine().policy().turn.tool_time);
-                let outcome = tokio::select! {
+                let mut outcome = tokio::select! {
                     biased;
                     outcome = timeout(limit, catch_panic(name, tool.call(context, arguments))) => outcome,
                     abort = self.interrupted() => {
@@ -162,7 +163,7 @@ impl TurnRunner<'_> {
                         return Err(abort.in_the_middle_of(pending, tool.effect(), changes));
                     }
                 };
-                let answered = outcome.as_ref().ok().and_then(|answer| answer.as_ref()?.as_ref().ok());
+                let answered = outcome.as_mut().ok().and_then(|answer| answer.as_mut()?.as_mut().ok());
                 self.call_changes = tracker.finish(answered).await;
                 Ok(match outcome {
                     Ok(answer) => {

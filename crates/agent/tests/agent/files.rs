@@ -12,6 +12,7 @@ mod paths;
 mod projects;
 mod races;
 mod reading;
+mod repositories;
 mod searching;
 mod sessions;
 mod snapshots;

@@ -56,6 +56,11 @@ impl Approvers {
         self.0.iter().find(|approver| approver.name == name)
     }
 
+    /// Whether a new approver of this name could be taken for another. Names are ASCII.
+    pub fn is_taken(&self, name: &str) -> bool {
+        self.0.iter().any(|approver| approver.name.eq_ignore_ascii_case(name))
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

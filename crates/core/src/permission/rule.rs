@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
 use super::shell::{CommandWords, ShellLine};
-use super::{CallTarget, Permission, PermissionCall};
+use super::{CallTarget, GuardedFiles, Permission, PermissionCall};
 use crate::gate::ToolEffect;
 use crate::refusal::Refusal;
 use crate::visible::quoted;
@@ -118,7 +118,10 @@ impl PermissionRule {
 
 /// Rules that were read and found to make sense, in the order in which they were written.
 #[derive(Debug, Clone, Default)]
-pub struct PermissionRules(Vec<CompiledRule>);
+pub struct PermissionRules {
+    rules: Vec<CompiledRule>,
+    guarded: GuardedFiles,
+}
 
 #[derive(Debug, Clone)]
 pub(super) struct CompiledRule {
@@ -162,11 +165,22 @@ impl PermissionRules {
                 Refusal::invalid(format!("Permission rule {position} ({rule}) cannot be used: {reason}."))
             })
         });
-        compiled.collect::<Result<_, _>>().map(Self)
+        let rules = compiled.collect::<Result<_, _>>()?;
+        Ok(Self { rules, guarded: GuardedFiles::default() })
+    }
+
+    /// With these files that later run or instruct.
+    #[must_use]
+    pub fn guarding(self, guarded: GuardedFiles) -> Self {
+        Self { guarded, ..self }
+    }
+
+    pub fn guarded(&self) -> &GuardedFiles {
+        &self.guarded
     }
 
     pub fn rules(&self) -> impl Iterator<Item = &PermissionRule> {
-        self.0.iter().map(|compiled| &compiled.rule)
+        self.rules.iter().map(|compiled| &compiled.rule)
     }
 
     /// The paths that a tool may not find. What may not be read is not searched either.
@@ -175,7 +189,7 @@ impl PermissionRules {
         let call = |tool| PermissionCall { tool, arguments: &arguments, effect, target: CallTarget::None };
         let (own, reading) = (call(tool), call(READ_FILE));
         let is_about = |rule: &&CompiledRule| rule.is_about(&own) || (tool == GREP_FILES && rule.is_about(&reading));
-        let denying = self.0.iter().filter(|rule| rule.rule.decide == Permission::Deny).filter(is_about);
+        let denying = self.rules.iter().filter(|rule| rule.rule.decide == Permission::Deny).filter(is_about);
         DeniedPaths(denying.filter_map(|rule| rule.paths()).map(|paths| paths.any_case.clone()).collect())
     }
 
@@ -186,12 +200,12 @@ impl PermissionRules {
         line: Option<&ShellLine>,
     ) -> impl Iterator<Item = (usize, &CompiledRule)> {
         let matches = move |rule: &CompiledRule| rule.is_about(call) && rule.matches_target(&call.target, line);
-        self.0.iter().enumerate().filter(move |(_, rule)| matches(rule))
+        self.rules.iter().enumerate().filter(move |(_, rule)| matches(rule))
     }
 
     /// A rule that stops some commands, and about which a line that cannot be read says nothing.
     pub(super) fn stopping_commands(&self, call: &PermissionCall<'_>) -> Option<(usize, &CompiledRule)> {
-        self.0.iter().enumerate().find(|(_, rule)| {
+        self.rules.iter().enumerate().find(|(_, rule)| {
             let stops = match rule.rule.decide {
                 Permission::Deny | Permission::Ask => true,
                 Permission::Allow => false,

@@ -226,8 +226,10 @@ impl CommandWords {
         match line {
             ShellLine::Words(words) if !is_opaque(line) => self.begins_at(words),
             ShellLine::Words(_) | ShellLine::Complex => {
-                let pieces: Vec<String> = pieces(text);
-                (0..pieces.len()).any(|from| self.begins_at(&pieces[from..]))
+                // A line that is continued may be continued inside of a word. In quotes and after a backslash it is not.
+                [pieces(text), pieces(&text.replace("\\\n", ""))]
+                    .iter()
+                    .any(|pieces| (0..pieces.len()).any(|from| self.begins_at(&pieces[from..])))
             }
         }
     }

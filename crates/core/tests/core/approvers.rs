@@ -265,3 +265,11 @@ fn wrong_passphrases_make_everybody_wait() {
     records.add(2000, ApprovalEvent::PassphraseAccepted { name: "ada".to_owned() }, None).unwrap();
     assert_eq!(wait(&records), None);
 }
+
+#[test]
+fn names_that_differ_in_case_alone_are_the_same() {
+    let approvers = Approvers(vec![approver("ada", 1)]);
+    for (name, taken) in [("ada", true), ("Ada", true), ("ADA", true), ("adam", false)] {
+        assert_eq!(approvers.is_taken(name), taken, "{name}");
+    }
+}

@@ -5,7 +5,7 @@ mod lines;
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::StepId;
 use planwright_core::permission::{
-    CallTarget, Permission, PermissionCall, PermissionReason, PermissionRule, PermissionRules, PlanCover,
+    CallTarget, GuardedFiles, Permission, PermissionCall, PermissionReason, PermissionRule, PermissionRules, PlanCover,
     WorkspaceKind, decide_permission,
 };
 use planwright_core::plan::content::{CallRunner, RecordedCall};
@@ -48,7 +48,7 @@ fn without_rules_the_defaults_decide() {
     let none = rules(&[]);
     let paths = ["src/a.rs".to_owned()];
     let named = ["cargo test".to_owned()];
-    let plan = PlanCover { commands: &named, calls: &[] };
+    let plan = PlanCover { commands: &named, ..PlanCover::default() };
     let reading = on_paths("read_file", ToolEffect::ReadsOnly, &paths);
     let writing = on_paths("write_file", ToolEffect::Repeatable, &paths);
     let upstream = on_paths("github__create_issue", ToolEffect::Changes, &[]);
@@ -79,7 +79,7 @@ fn without_rules_the_defaults_decide() {
 #[test]
 fn a_line_of_any_kind_is_covered_by_the_plan_that_names_it() {
     let named = ["make && ./run > out".to_owned()];
-    let plan = PlanCover { commands: &named, calls: &[] };
+    let plan = PlanCover { commands: &named, ..PlanCover::default() };
     for (line, expected) in [("make && ./run > out", Allow), ("make && ./run > out2", Ask), ("make", Ask)] {
         assert_eq!(decide_permission(&rules(&[]), &command(line), Project, Some(&plan)).permission, expected, "{line}");
     }
@@ -94,7 +94,7 @@ fn the_exact_calls_of_a_collected_plan_are_covered() {
         description: None,
         runner: CallRunner::Planwright,
     };
-    let plan = PlanCover { commands: &[], calls: &[recorded] };
+    let plan = PlanCover { calls: &[recorded], ..PlanCover::default() };
     let asking = rules(&[("github__*", "", Ask)]);
     let denying = rules(&[("github__*", "", Deny), ("github__create_issue", "", Allow)]);
     for (rules, tool, arguments, expected) in [
@@ -170,6 +170,9 @@ fn a_rule_that_stops_is_not_evaded() {
         ("find . -exec rm {} +", Deny),
         ("r''m x", Deny),
         ("r\\m x", Deny),
+        ("r\\\nm x", Deny),
+        ("echo a\\\\\nrm x", Deny),
+        ("git pu\\\nsh", Ask),
         ("git push", Ask),
         ("git -c a=b push", Ask),
         ("sh -c 'git push'", Ask),
@@ -332,4 +335,64 @@ fn arguments_are_the_same_if_their_canonical_form_is() {
         }
     }
     assert!(is_same(&values[0], &values[1]) && !is_same(&values[7], &values[8]));
+}
+
+#[test]
+fn files_that_later_run_or_instruct_are_covered_only_by_their_names() {
+    let named: Vec<_> = [".vscode/", "docs/AGENTS.md", "src", "tools/run.sh"].map(str::to_owned).into();
+    let plan = PlanCover { files: &named, ..PlanCover::default() };
+    let rules = rules(&[]).guarding(GuardedFiles::with(&["tools/".to_owned(), "/top.sh".to_owned()]));
+    for (path, expected) in [
+        ("src/main.rs", Allow),
+        ("src/agents/mod.rs", Allow),
+        ("docs/AGENTS.md.txt", Allow),
+        ("src/top.sh", Allow),
+        (".vscode/tasks.json", Allow),
+        ("docs/AGENTS.md", Allow),
+        ("tools/run.sh", Allow),
+        ("tools/other.sh", Ask),
+        ("top.sh", Ask),
+        ("AGENTS.md", Ask),
+        ("src/AGENTS.md", Ask),
+        ("src/.vscode/tasks.json", Ask),
+        ("src/Claude.MD", Ask),
+        ("agents/coder.md", Ask),
+        (".envrc", Ask),
+        (".github/workflows/build.yml", Ask),
+    ] {
+        let paths = [path.to_owned()];
+        let writing = on_paths("write_file", ToolEffect::Repeatable, &paths);
+        let outcome = decide_permission(&rules, &writing, Project, Some(&plan));
+        assert_eq!(outcome.permission, expected, "{path}: {outcome:?}");
+        if expected == Ask {
+            assert_eq!(outcome.reason, PermissionReason::GuardedFile { path: path.to_owned() });
+            assert!(outcome.reason.describe().contains(path));
+        }
+        assert_eq!(decide_permission(&rules, &writing, Own, None).permission, Allow, "{path}");
+        let reading = on_paths("read_file", ToolEffect::ReadsOnly, &paths);
+        assert_eq!(decide_permission(&rules, &reading, Project, None).permission, Allow, "{path}");
+    }
+    let both = ["src/a.rs".to_owned(), ".envrc".to_owned()];
+    let moving = on_paths("move_file", ToolEffect::Changes, &both);
+    assert_eq!(decide_permission(&rules, &moving, Project, Some(&plan)).permission, Ask);
+}
+
+#[test]
+fn a_rule_allows_a_file_that_later_runs_only_if_it_names_it() {
+    for (tool, target, path, expected) in [
+        ("*", "", "src/a.rs", Allow),
+        ("*", "", ".envrc", Ask),
+        ("write_file", "**", ".envrc", Ask),
+        ("write_file", "src/**", "src/AGENTS.md", Ask),
+        ("write_file", ".envrc", ".envrc", Allow),
+        ("write_file", ".vscode/**", ".vscode/tasks.json", Allow),
+        ("write_file", "src/AGENTS.md", "src/AGENTS.md", Allow),
+    ] {
+        let paths = [path.to_owned()];
+        let writing = on_paths("write_file", ToolEffect::Repeatable, &paths);
+        assert_eq!(decided(&rules(&[(tool, target, Allow)]), &writing), expected, "{target} {path}");
+    }
+    let paths = [".envrc".to_owned()];
+    let writing = on_paths("write_file", ToolEffect::Repeatable, &paths);
+    assert_eq!(decided(&rules(&[("*", ".envrc", Deny)]), &writing), Deny);
 }

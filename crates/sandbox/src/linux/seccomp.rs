@@ -8,6 +8,10 @@ use seccompiler::{
     SeccompRule, TargetArch, sock_filter,
 };
 
+/// Younger than the list of the library, and the same number on every processor.
+const OPEN_TREE_ATTR: i64 = 467;
+const FCHMODAT2: i64 = 452;
+
 /// Refused with EPERM, whatever the arguments.
 const REFUSED: &[i64] = &[
     // Other processes' memory, descriptors and registers.
@@ -29,6 +33,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_open_tree,
     libc::SYS_move_mount,
     libc::SYS_mount_setattr,
+    OPEN_TREE_ATTR,
     libc::SYS_setns,
     // Files by number, past every path.
     libc::SYS_open_by_handle_at,
@@ -86,6 +91,33 @@ const NEW_NAMESPACES: [i32; 8] = [
     0x80, // CLONE_NEWTIME
 ];
 
+const SET_USER: u64 = libc::S_ISUID as u64;
+const SET_GROUP: u64 = libc::S_ISGID as u64;
+const O_CREAT: u64 = libc::O_CREAT as u64;
+/// Without the flag for folders, which is another number on every processor.
+const O_TMPFILE: u64 = (libc::O_TMPFILE & !libc::O_DIRECTORY) as u64;
+
+/// Calls that give a file a mode, with the position of the mode. A program that runs as its owner would outlive the sandbox.
+const CHANGING_MODE: &[(i64, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (FCHMODAT2, 2),
+    (libc::SYS_mknodat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+];
+
+/// Calls that may make a file, with the positions of the flags and of the mode.
+const OPENING: &[(i64, u8, u8)] = &[
+    (libc::SYS_openat, 2, 3),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1, 2),
+];
+
 /// Puts characters into a terminal's input, or works on a virtual console.
 const TERMINAL_INPUT: [u64; 2] = [libc::TIOCSTI, libc::TIOCLINUX];
 
@@ -132,6 +164,17 @@ fn rules() -> Result<Rules, seccompiler::BackendError> {
             SeccompRule::new(vec![packet])?,
         ],
     );
+    for (call, mode) in CHANGING_MODE {
+        rules.insert(*call, vec![has_bits(*mode, SET_USER)?, has_bits(*mode, SET_GROUP)?]);
+    }
+    for (call, flags, mode) in OPENING {
+        let bits = |argument, bits| SeccompCondition::new(argument, Length::Dword, Op::MaskedEq(bits), bits);
+        let mut making = Vec::new();
+        for (flag, set) in [(O_CREAT, SET_USER), (O_CREAT, SET_GROUP), (O_TMPFILE, SET_USER), (O_TMPFILE, SET_GROUP)] {
+            making.push(SeccompRule::new(vec![bits(*flags, flag)?, bits(*mode, set)?])?);
+        }
+        rules.insert(*call, making);
+    }
     rules.insert(libc::SYS_socketpair, vec![SeccompRule::new(vec![differs(0, libc::AF_UNIX as u64)?])?]);
     Ok(rules)
 }
@@ -149,8 +192,8 @@ fn differs(argument: u8, value: u64) -> Result<SeccompCondition, seccompiler::Ba
 }
 
 /// What the compiler of rules cannot say. Numbers from 0x40000000 on are a second set of numbers for the same calls,
-/// which would pass every rule. `clone3` has its flags in memory, where no filter sees them; without it the C library
-/// uses `clone`.
+/// which would pass every rule. `clone3` and `openat2` have their flags in memory, where no filter sees them; without them
+/// programs use `clone` and `openat`.
 fn prelude() -> Vec<sock_filter> {
     const LOAD_NUMBER: u16 = 0x20;
     const IF_GREATER_OR_EQUAL: u16 = 0x35;
@@ -161,8 +204,9 @@ fn prelude() -> Vec<sock_filter> {
     let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
     vec![
         step(LOAD_NUMBER, 0, 0, 0),
-        step(IF_GREATER_OR_EQUAL, 1, 0, SECOND_SET),
-        step(IF_EQUAL, 0, 1, libc::SYS_clone3 as u32),
+        step(IF_GREATER_OR_EQUAL, 2, 0, SECOND_SET),
+        step(IF_EQUAL, 1, 0, libc::SYS_clone3 as u32),
+        step(IF_EQUAL, 0, 1, libc::SYS_openat2 as u32),
         step(RETURN, 0, 0, absent),
     ]
 }

@@ -81,6 +81,12 @@ pub(super) const HOME_TOOLS: [&str; 37] = [
     "sdk",
 ];
 
+/// Parts of `CARGO_HOME` that are credentials.
+pub(super) const CARGO_SECRETS: [&str; 2] = ["credentials", "credentials.toml"];
+
+/// Parts of `CARGO_HOME` that may hold a token, which hides them.
+pub(super) const CARGO_SETTINGS: [&str; 2] = ["config", "config.toml"];
+
 /// The parts of `CARGO_HOME` without `credentials.toml`.
 pub(super) const CARGO_PARTS: [&str; 6] = ["bin", "registry", "git", "config.toml", "config", "env"];
 
@@ -89,7 +95,7 @@ pub(super) const TOOL_VARIABLES: [&str; 8] =
     ["RUSTUP_HOME", "GOPATH", "GOROOT", "JAVA_HOME", "PYENV_ROOT", "VIRTUAL_ENV", "NVM_DIR", "VOLTA_HOME"];
 
 /// Secrets below the home folder. They matter where a workspace or a configured folder contains them.
-pub(super) const HOME_SECRETS: [&str; 34] = [
+pub(super) const HOME_SECRETS: [&str; 39] = [
     ".ssh",
     ".gnupg",
     ".aws",
@@ -113,6 +119,11 @@ pub(super) const HOME_SECRETS: [&str; 34] = [
     ".gem/credentials",
     ".cargo/credentials",
     ".cargo/credentials.toml",
+    ".local/share/uv/credentials",
+    ".config/uv/credentials",
+    ".local/share/pnpm/rc",
+    ".local/share/pnpm/auth.ini",
+    ".deno/credentials.json",
     ".m2/settings.xml",
     ".m2/settings-security.xml",
     ".gradle/gradle.properties",

@@ -99,7 +99,7 @@ pub(crate) fn make(name: &str) -> ExitCode {
 
 /// Errors that tell of a kernel without the feature, where the sandbox gives others.
 fn is_absent(attempt: &Attempt, errno: i32) -> bool {
-    let optional = ["vsock_socket", "crypto_socket", "attribute", "io_uring", "module"];
+    let optional = ["copy_mounts_changed", "vsock_socket", "crypto_socket", "attribute", "io_uring", "module"];
     optional.contains(&attempt.name)
         && [libc::EAFNOSUPPORT, libc::EOPNOTSUPP, libc::ESOCKTNOSUPPORT, libc::ENOSYS].contains(&errno)
 }

@@ -9,4 +9,5 @@ mod ending;
 mod limits;
 mod output;
 mod programs;
+mod repositories;
 mod running;

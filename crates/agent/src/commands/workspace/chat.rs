@@ -1,6 +1,7 @@
 //! `/changes` and `/undo` for what a conversation changed outside of any plan.
 
 use planwright_core::command::{Command, SessionCommand};
+use planwright_core::permission::GuardedFiles;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::Undo;
@@ -23,7 +24,7 @@ const MAX_CHARACTERS: usize = 60;
 impl WorkspaceCommands {
     pub(super) async fn changes_of_chat(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
         let changes = self.chat_changes.read(session).await?;
-        Ok(Answer::text(session, changes_text(&changes)))
+        Ok(Answer::text(session, changes_text(&changes, &self.agent.guarded_files())))
     }
 
     /// Whether the conversation changed files after the last plan did, or no plan did.
@@ -86,7 +87,7 @@ fn undone(session: &SessionIdentity, undo: Undo) -> Answer {
     Answer { undone: Some(Box::new(undo)), ..Answer::text(session, message) }
 }
 
-fn changes_text(changes: &ChatChanges) -> String {
+fn changes_text(changes: &ChatChanges, guarded: &GuardedFiles) -> String {
     let mut parts = Vec::new();
     parts.push(match changes.files.len() {
         0 if changes.undone.is_empty() => "This conversation changed no file outside of a plan.".to_owned(),
@@ -114,7 +115,7 @@ fn changes_text(changes: &ChatChanges) -> String {
         parts.push("`/undo` puts back what the last of these turns changed.".to_owned());
     }
     if !changes.uncovered.is_empty() {
-        parts.push(uncovered_text(&changes.uncovered));
+        parts.push(uncovered_text(&changes.uncovered, guarded));
     }
     for undo in &changes.undone {
         parts.push(format!("Put back by {}: {}.", undo.by.name, names(&undo.paths)));

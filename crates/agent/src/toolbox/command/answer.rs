@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use planwright_sandbox::{CapturedOutput, CommandEnd, CommandResult};
+use planwright_sandbox::{CapturedOutput, CommandEnd, CommandResult, RepositoryReport};
 use serde_json::{Value, json};
 
 use crate::toolbox::ToolAnswer;
@@ -14,11 +14,41 @@ pub(super) fn ended(number: u64, result: &CommandResult, timeout: Option<Duratio
     value["exit_code"] = json!(result.end.exit_code());
     value["duration_ms"] = json!(u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX));
     value["ended"] = end_name(&result.end).into();
-    let failure = failure(&result.end, timeout);
+    let failure = with_repositories(&mut value, &result.repositories, failure(&result.end, timeout));
     if let Some(message) = &failure {
         value["message"] = message.clone().into();
     }
     ToolAnswer { failure, ..ToolAnswer::from(value) }
+}
+
+/// Tells what the command did to repositories. What was refused is a failure, whatever the command's own end.
+fn with_repositories(value: &mut Value, report: &RepositoryReport, failure: Option<String>) -> Option<String> {
+    let RepositoryReport { refused, replaced, made, more_made, incomplete } = report;
+    if !refused.is_empty() {
+        value["refused"] = json!(refused);
+    }
+    if !replaced.is_empty() {
+        value["replaced_by_others"] = json!(replaced);
+    }
+    let shown = made.iter().map(|made| json!({"path": made.path, "config": made.config, "hooks": made.hooks}));
+    let shown: Vec<_> = shown.collect();
+    if !shown.is_empty() {
+        value["repositories_made"] = shown.into();
+    }
+    if *more_made > 0 {
+        value["more_repositories_made"] = json!(more_made);
+    }
+    if *incomplete {
+        value["repositories_searched"] = "The workspace has too many files to look for every repository.".into();
+    }
+    if refused.is_empty() {
+        return failure;
+    }
+    let put_back = format!(
+        "Git would run or obey what the command wrote there, so it was put back: {}. Ask the person to do it.",
+        refused.join(", ")
+    );
+    Some(failure.map_or_else(|| put_back.clone(), |failure| format!("{failure} {put_back}")))
 }
 
 /// What is known of the output, while the command runs or afterwards.

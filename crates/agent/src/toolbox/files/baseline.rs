@@ -24,6 +24,10 @@ impl Baseline {
         Self { snapshot, covered: Vec::new() }
     }
 
+    pub(crate) fn snapshot(&self) -> &WorkspaceSnapshot {
+        &self.snapshot
+    }
+
     /// What other programs changed since then.
     pub fn compare(&self, after: &WorkspaceSnapshot) -> ChangedPaths {
         self.snapshot.compare(after).without(&self.covered)

@@ -12,6 +12,7 @@ use planwright_engine::temp_file::{TempFile, sync};
 use uuid::Uuid;
 
 use super::folder::make_folders;
+use super::git_folders;
 use super::io_error;
 use super::kept::KeptVersions;
 use super::open::{Kind, OpenFile, open_walked};
@@ -69,6 +70,7 @@ pub(super) struct ChangePlace<'a> {
 impl<'a> ChangePlace<'a> {
     pub(super) fn new(place: &'a FileCallContext, path: &'a FilePath) -> Result<Self, Refusal> {
         let folder = place.workspace.make()?;
+        git_folders::check(&folder.files, path)?;
         Ok(Self { place, path, folder, kept: KeptVersions::make(&place.own)? })
     }
 
@@ -178,6 +180,7 @@ impl<'a> ChangePlace<'a> {
 
     /// Gives the file another path, where nothing is.
     pub(super) fn rename(&self, found: &FoundFile, to: &FilePath) -> Result<[FileChange; 2], ChangeError> {
+        git_folders::check(&self.folder.files, to)?;
         let (parent, name) = self.parent()?;
         let (to_parent, to_name) = to.parent_and_name().ok_or_else(|| io_error::is_folder("."))?;
         let refusal = |error: io::Error| io_error::refusal(to.as_str(), &error);

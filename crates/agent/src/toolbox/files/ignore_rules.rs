@@ -10,6 +10,7 @@ use planwright_core::permission::DeniedPaths;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::tree::open_at;
+use super::watched::WatchRules;
 
 /// Later ones win.
 const FILES: [&str; 2] = [".gitignore", ".planwrightignore"];
@@ -32,6 +33,10 @@ pub(super) struct IgnoreRules {
     /// No asking brings these back.
     denied: DeniedPaths,
     innermost: Option<Arc<FolderRules>>,
+    /// For a comparison: what is looked at although it is ignored.
+    watch: Option<Arc<WatchRules>>,
+    /// Whether the folder is ignored as a whole, and looked at for something in it.
+    all_ignored: bool,
 }
 
 #[derive(Debug)]
@@ -45,17 +50,25 @@ struct FolderRules {
 impl IgnoreRules {
     /// Those of the workspace's root.
     pub(super) fn of_root(root: BorrowedFd<'_>, asked: IgnoreOptions, denied: DeniedPaths) -> Self {
-        let rules = Self { asked, denied, innermost: None };
-        if asked.no_ignore {
-            return rules;
+        Self { asked, denied, ..Self::default() }.at_root(root)
+    }
+
+    /// Those of a comparison.
+    pub(super) fn watching(root: BorrowedFd<'_>, watch: Arc<WatchRules>) -> Self {
+        Self { watch: Some(watch), ..Self::default() }.at_root(root)
+    }
+
+    fn at_root(self, root: BorrowedFd<'_>) -> Self {
+        if self.asked.no_ignore {
+            return self;
         }
         let excluded = || -> Option<String> {
             let git = open_at(root, ".git", OpenAs::Folder)?;
             let info = open_at(git.as_fd(), "info", OpenAs::Folder)?;
             read_rules(info.as_fd(), "exclude")
         };
-        let excluded = excluded().map(|text| vec![text]).unwrap_or_default();
-        rules.with(0, excluded).within(root, "")
+        let excluded = self.texts(".git", || excluded().into_iter().collect());
+        self.with(0, excluded).within(root, "")
     }
 
     /// With the rules of the folder at `path`, which is a folder of the one that these belong to.
@@ -63,8 +76,17 @@ impl IgnoreRules {
         if self.asked.no_ignore {
             return self.clone();
         }
-        let texts = FILES.iter().filter_map(|name| read_rules(folder, name)).collect();
-        self.with(if path.is_empty() { 0 } else { path.len() + 1 }, texts)
+        let texts = self.texts(path, || FILES.iter().filter_map(|name| read_rules(folder, name)).collect());
+        let all_ignored = self.watch.is_some() && !path.is_empty() && self.is_ignored(path, true);
+        let inner = self.with(if path.is_empty() { 0 } else { path.len() + 1 }, texts);
+        Self { all_ignored, ..inner }
+    }
+
+    fn texts(&self, folder: &str, read: impl FnOnce() -> Vec<String>) -> Vec<String> {
+        match &self.watch {
+            Some(watch) => watch.texts(folder, read),
+            None => read(),
+        }
     }
 
     fn with(&self, prefix: usize, texts: Vec<String>) -> Self {
@@ -92,6 +114,13 @@ impl IgnoreRules {
         }
         if name == ".git" {
             return !self.asked.hidden;
+        }
+        self.is_ignored(path, is_folder) && !self.watch.as_ref().is_some_and(|watch| watch.wants(path, is_folder))
+    }
+
+    fn is_ignored(&self, path: &str, is_folder: bool) -> bool {
+        if self.all_ignored {
+            return true;
         }
         let mut next = self.innermost.as_deref();
         while let Some(folder) = next {

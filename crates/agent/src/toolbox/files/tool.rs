@@ -17,6 +17,7 @@ use super::change::hash_of;
 use super::deadline::{CancelOnDrop, Deadline};
 use super::fence::{Fence, FenceGuard};
 use super::folder::SessionFolder;
+use super::git_folders;
 use super::io_error;
 use super::kept::KeptVersions;
 use super::open::open_named;
@@ -156,6 +157,12 @@ impl<C: FileCall> FileTool<C> {
     fn parse_call(&self, arguments: Arguments) -> Result<C, Refusal> {
         let call: C = tool_schema::parse(C::NAME, arguments)?;
         call.check(&self.shared.limits)?;
+        match C::EFFECT {
+            ToolEffect::ReadsOnly => {}
+            ToolEffect::Repeatable | ToolEffect::Changes => {
+                call.paths().into_iter().try_for_each(git_folders::check_words)?;
+            }
+        }
         Ok(call)
     }
 

@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use planwright_agent::toolbox::files::Watched;
 use planwright_core::workspace::ChangedPaths;
 
 use super::Snapshot;
@@ -16,9 +17,9 @@ fn shell(snapshot: &Snapshot, line: &str) {
 
 /// What a shell line changes.
 async fn changed_by(snapshot: &Snapshot, line: &str) -> ChangedPaths {
-    let before = snapshot.files.snapshot(snapshot.context()).await.unwrap();
+    let before = snapshot.files.snapshot(snapshot.context(), Watched::default()).await.unwrap();
     shell(snapshot, line);
-    before.compare(&snapshot.files.snapshot(snapshot.context()).await.unwrap())
+    before.compare(&snapshot.files.snapshot_after(snapshot.context(), &before).await.unwrap())
 }
 
 fn paths(added: &[&str], changed: &[&str], removed: &[&str]) -> ChangedPaths {
@@ -57,11 +58,11 @@ async fn an_old_file_is_told_by_its_times() {
     let set_old =
         || fs::File::options().write(true).open(snapshot.inside().join("a")).unwrap().set_modified(old).unwrap();
     set_old();
-    let before = snapshot.files.snapshot(snapshot.context()).await.unwrap();
+    let before = snapshot.files.snapshot(snapshot.context(), Watched::default()).await.unwrap();
     shell(&snapshot, "printf TEXT > a");
     // Setting the time back hides nothing.
     set_old();
-    let after = snapshot.files.snapshot(snapshot.context()).await.unwrap();
+    let after = snapshot.files.snapshot_after(snapshot.context(), &before).await.unwrap();
     assert_eq!(before.compare(&after), paths(&[], &["a"], &[]));
 }
 
@@ -95,11 +96,69 @@ async fn nothing_in_the_repository_is_run() {
 async fn what_tools_changed_is_covered() {
     let snapshot = Snapshot::in_project();
     snapshot.put("a", "a");
-    let before = snapshot.files.snapshot(snapshot.context()).await.unwrap();
+    let before = snapshot.files.snapshot(snapshot.context(), Watched::default()).await.unwrap();
     let changes = snapshot.edit("a", "a", "b").await.unwrap().changes;
     shell(&snapshot, "echo x > c");
-    let after = snapshot.files.snapshot(snapshot.context()).await.unwrap();
+    let after = snapshot.files.snapshot_after(snapshot.context(), &before).await.unwrap();
     assert_eq!(before.compare(&after).without(&changes), paths(&["c"], &[], &[]));
     symlink(snapshot.outside(), snapshot.inside().join("link")).unwrap();
     assert!(changed_by(&snapshot, "true").await.is_empty(), "links are not followed");
+}
+
+/// A command cannot keep what it changes from being seen by what it writes into the rules.
+#[tokio::test]
+async fn what_is_ignored_is_said_by_the_rules_of_before() {
+    let git = "git -c user.email=a@b.c -c user.name=a";
+    for (line, expected) in [
+        ("echo '*' > .gitignore; echo x > new", paths(&["new"], &[".gitignore"], &[])),
+        ("echo '*' >> .git/info/exclude; echo x > new; echo x >> a", paths(&["new"], &["a"], &[])),
+        ("echo '*' > .planwrightignore; echo x > new", paths(&[".planwrightignore", "new"], &[], &[])),
+        (
+            "mkdir deep; echo '*' > deep/.gitignore; echo x > deep/new",
+            paths(&["deep/.gitignore", "deep/new"], &[], &[]),
+        ),
+        ("rm .gitignore; mkdir out; echo x > out/new", paths(&[], &[], &[".gitignore"])),
+        // Ignored, and tracked all the same.
+        (
+            "echo x >> build/tracked; echo x >> build/other; git rm -q --cached build/tracked",
+            paths(&[], &["build/tracked"], &[]),
+        ),
+        ("rm -r build", paths(&[], &[], &["build/tracked"])),
+        // Ignored, and obeyed by a shell or an editor.
+        (
+            "echo x > .envrc; mkdir .vscode; echo x > .vscode/tasks.json",
+            paths(&[".envrc", ".vscode/tasks.json"], &[], &[]),
+        ),
+        // Ignored, and named by the plan.
+        (
+            "mkdir -p gen/in out; echo x > gen/in/a; echo x > out/named; echo x > out/other",
+            paths(&["gen/in/a", "out/named"], &[], &[]),
+        ),
+    ] {
+        for version in ["2", "3", "4"] {
+            for in_worktree in [false, true] {
+                let mut snapshot = Snapshot::in_project();
+                shell(
+                    &snapshot,
+                    "git init -q; printf 'build\nout/\ngen\n.envrc\n.vscode\n' > .gitignore; echo a > a; mkdir build",
+                );
+                shell(&snapshot, "echo t > build/tracked; echo o > build/other; git add .; git add -f build/tracked");
+                shell(&snapshot, &format!("git update-index --index-version {version}; {git} commit -qm a"));
+                if in_worktree {
+                    shell(&snapshot, "git worktree add -q ../tree; echo o > ../tree/build/other");
+                    if line.contains(".git/info") {
+                        continue;
+                    }
+                    let path = snapshot.inside().parent().unwrap().join("tree");
+                    snapshot.workspace = snapshot.files.project(&path).unwrap();
+                }
+                let watched =
+                    Watched { plan_files: vec!["gen/in/".to_owned(), "out/named".to_owned()], ..Watched::default() };
+                let before = snapshot.files.snapshot(snapshot.context(), watched).await.unwrap();
+                shell(&snapshot, line);
+                let after = snapshot.files.snapshot_after(snapshot.context(), &before).await.unwrap();
+                assert_eq!(before.compare(&after), expected, "{line} {version} {in_worktree}");
+            }
+        }
+    }
 }

@@ -92,6 +92,32 @@ pub(super) fn attempts() -> Vec<Attempt> {
             calls::make_node(Path::new("memory"), libc::S_IFCHR | 0o600, libc::makedev(1, 1))
         })
         .for_root(),
+        Attempt::new("set_user", "leave a program that runs as its owner", |_| {
+            in_own_folder(|| {
+                fs::write("program", "x")?;
+                fs::set_permissions("program", fs::Permissions::from_mode(0o4755))
+            })
+        }),
+        Attempt::new("set_group", "leave a program that runs with its group", |_| {
+            in_own_folder(|| {
+                fs::write("program", "x")?;
+                let path = c"program".as_ptr() as u64;
+                calls::call(libc::SYS_fchmodat, &[libc::AT_FDCWD as u64, path, 0o2755]).map(drop)
+            })
+        }),
+        Attempt::new("made_set_user", "make a program that runs as its owner", |_| {
+            in_own_folder(|| {
+                let file = File::options().write(true).create_new(true).mode(0o4755).open("program")?;
+                is_set_user(&file)
+            })
+        }),
+        Attempt::new("openat2_set_user", "make a program that runs as its owner by openat2", |_| {
+            in_own_folder(|| {
+                let how = [(libc::O_CREAT | libc::O_WRONLY) as u64, 0o4755, 0];
+                let (path, how) = (c"program".as_ptr() as u64, how.as_ptr() as u64);
+                is_set_user(&calls::descriptor(libc::SYS_openat2, &[libc::AT_FDCWD as u64, path, how, 24])?.into())
+            })
+        }),
         Attempt::new("hook", "add a hook that git runs later", |_| fs::write(".git/hooks/pre-commit", "x")).changing(),
         Attempt::new("replace_repository", "replace the repository by one with a hook", |_| {
             fs::rename(".git", "moved")?;
@@ -110,6 +136,17 @@ pub(super) fn attempts() -> Vec<Attempt> {
         Attempt::new("workspace_delete", "delete in the workspace, at read_only", |_| fs::remove_file("own"))
             .at_read_only(),
     ]
+}
+
+/// In the workspace, or in the temporary folder where the workspace is not writable.
+fn in_own_folder(attempt: impl FnOnce() -> Result<()>) -> Result<()> {
+    inside("probe")?;
+    attempt()
+}
+
+fn is_set_user(file: &File) -> Result<()> {
+    let is = file.metadata()?.permissions().mode() & 0o4000 != 0;
+    if is { Ok(()) } else { Err(std::io::Error::new(std::io::ErrorKind::InvalidData, "without the bit")) }
 }
 
 /// A file in the workspace, or in the temporary folder where the workspace is not writable.

@@ -25,6 +25,13 @@ pub(super) fn attempts() -> Vec<Attempt> {
                 .map(drop)
         })
         .for_root(),
+        Attempt::new("copy_mounts_changed", "copy the tree of mounts with other attributes", |_| {
+            const OPEN_TREE_ATTR: i64 = 467;
+            let here = libc::AT_FDCWD as u64;
+            let arguments = [here, c"/".as_ptr() as u64, libc::OPEN_TREE_CLONE.into(), 0, 0];
+            calls::descriptor(OPEN_TREE_ATTR, &arguments).map(drop)
+        })
+        .for_root(),
         Attempt::new("chroot", "change the root folder", |_| {
             calls::call(libc::SYS_chroot, &[c"/".as_ptr() as u64]).map(drop)
         })
