@@ -4,12 +4,14 @@
 //! - `browser`: links that sign a browser in, and the browsers that are signed in
 //! - `key`: an approver's key, sealed with a passphrase
 //! - `passkeys`: passkeys of approvers, and approvals that they sign
+//! - `permissions`: what persons permitted from now on by answering `always`
 //! - `reach`: whether a person is out of reach of every agent
 
 mod audit;
 mod browser;
 mod key;
 mod passkeys;
+mod permissions;
 mod reach;
 
 use std::collections::BTreeMap;

@@ -32,6 +32,7 @@ use planwright_upstream::UpstreamClient;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
+use crate::commands::project::{self, ChatSession};
 use crate::config::{ModelSettings, SandboxSettings, ServerSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
@@ -292,10 +293,14 @@ impl Context {
         TransportChat(format!("cli:{}", self.person.name))
     }
 
-    /// The session that `planwright chat` returns to. A command that begins something begins it there.
+    /// The session that `planwright chat` returns to in this folder. A command that begins something begins it there.
     async fn last_session(&self, purpose: SessionUse) -> Result<Option<SessionIdentity>, Failure> {
         match purpose {
-            SessionUse::Begin => Ok(self.engine.ledger().active_session(&self.terminal_chat()).await?),
+            SessionUse::Begin => Ok(match project::chat_session(self, project::here(self)).await? {
+                ChatSession::Known(session) => Some(session),
+                ChatSession::NewBeside { .. } => Some(self.engine.sessions().new_identity(Channel::Cli)),
+                ChatSession::First => None,
+            }),
             SessionUse::Add | SessionUse::Use => Ok(None),
         }
     }

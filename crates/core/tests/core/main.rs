@@ -14,6 +14,7 @@ mod approvers;
 mod asks;
 mod auto;
 mod auto_runs;
+mod call_text;
 mod choices;
 mod commands;
 mod compaction;

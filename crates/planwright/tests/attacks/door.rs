@@ -90,6 +90,8 @@ const COMMANDS: &[(&str, Door)] = &[
     ("config show", Looks),
     ("config set", Passes(&["sandbox.level open", "gateway.writes free"])),
     ("config unset", Passes(&["sandbox.level"])),
+    ("permissions list", Looks),
+    ("permissions remove", Passes(&["1"])),
     ("verify", Looks),
     ("doctor", Looks),
     ("health", Looks),

@@ -1,0 +1,24 @@
+//! The arguments of `planwright permissions`.
+
+use clap::{Args, Subcommand};
+
+pub(super) const PERMISSIONS: &str = "\
+These rules come from the answer `always` to a call that an agent asked about. Each names the project or the session, and the \
+exact call or the pattern that was shown. Rules of your own are in planwright.toml.";
+
+#[derive(Debug, Args)]
+pub(crate) struct PermissionsArgs {
+    #[command(subcommand)]
+    pub(crate) command: PermissionsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PermissionsCommand {
+    /// List what you permitted from now on
+    List,
+    /// Take a rule back: its calls are asked about again
+    Remove {
+        /// The number of the rule
+        number: u64,
+    },
+}
