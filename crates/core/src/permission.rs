@@ -4,9 +4,11 @@
 //! function over the rules, the call, the workspace and the approved plan that is being carried out. It names the rule or
 //! the default that decided.
 //!
+//! - [`reading`]: when a shell line certainly only reads
 //! - [`rule`]: rules and what they match
 //! - [`shell`]: when a shell line is one program with plain words
 
+pub mod reading;
 pub mod rule;
 pub mod shell;
 
@@ -17,6 +19,7 @@ use crate::gate::ToolEffect;
 use crate::plan::content::RecordedCall;
 use crate::plan::digest::is_same;
 
+pub use reading::{ReadingLine, only_reads};
 pub use rule::{DeniedPaths, PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};
 pub use shell::ShellLine;
 
