@@ -10,13 +10,19 @@ function hook(event, details) {
   return ran.stdout.trim() === "" ? {} : JSON.parse(ran.stdout);
 }
 
+// The server entries as opencode reads them from its files: the hook looks at the session and the store of the server.
+let servers;
+
 export const Planwright = async ({ directory }) => ({
+  config: async (config) => {
+    servers = config.mcp ?? {};
+  },
   "tool.execute.before": async (input, output) => {
-    const answer = hook("pre-tool-use", { cwd: directory, tool_name: input.tool, tool_input: output.args });
+    const answer = hook("pre-tool-use", { project: directory, cwd: directory, servers, tool_name: input.tool, tool_input: output.args });
     if (answer.decision === "block") throw new Error(answer.reason);
   },
   "experimental.session.compacting": async (_input, output) => {
-    const { context } = hook("session-start", { cwd: directory });
+    const { context } = hook("session-start", { project: directory, cwd: directory, servers });
     if (context) output.context.push(context);
   },
 });

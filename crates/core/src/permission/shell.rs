@@ -105,7 +105,7 @@ fn word(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<(Strin
 }
 
 /// Characters that stand for themselves outside of quotes, in every locale.
-fn is_plain(letter: char) -> bool {
+pub(super) fn is_plain(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | ':' | ',' | '+' | '@' | '%' | '=')
 }
 

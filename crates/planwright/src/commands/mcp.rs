@@ -13,7 +13,7 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::workspace::Workspace;
 use planwright_engine::Engine;
 use planwright_engine::feed::Feed;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::ledger::{Ledger, LedgerError, LedgerResult};
 use planwright_llm::rehearsal::RehearsalModel;
 use planwright_surfaces::mcp::folder::named_session;
 use planwright_surfaces::mcp::gateway::{Gateway, NamedServers};
@@ -66,7 +66,7 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
     let public_url = context.served.server.public_url.clone();
     let listen = context.served.server.listen;
     let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
-        Some(name) => SessionChoice::Fixed(named(&context, name).await?),
+        Some(name) => SessionChoice::Fixed(named_by_person(&**context.engine.ledger(), name).await?),
         None => SessionChoice::Folder(std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))),
     };
     let workspace = match &arguments.project {
@@ -164,13 +164,13 @@ impl SessionSetup for HttpAgents {
 }
 
 /// A session that exists under this key, else a new one of the channel `mcp`.
-async fn named(context: &Context, name: &str) -> Result<SessionIdentity, Failure> {
+pub(super) async fn named_by_person(ledger: &dyn Ledger, name: &str) -> Result<SessionIdentity, Failure> {
     if name.contains(':') {
         return Ok(name.parse()?);
     }
     let key = ConversationKey::existing(name)?;
     let session = SessionIdentity::new(Channel::Mcp, key);
-    if context.engine.ledger().session(&session).await?.is_some() {
+    if ledger.session(&session).await?.is_some() {
         return Ok(session);
     }
     Ok(named_session(name))

@@ -72,11 +72,14 @@ fn every_client_is_installed_and_taken_out_again() {
         assert!(!left.contains("planwright"), "{client}: {left}");
     }
     in_project(&world, "install codex --scope project --yes").exits(2);
-    // A file with comments is not rewritten.
+    // Comments stay.
     std::fs::create_dir_all(world.path("home/.config/zed")).unwrap();
     world.write("home/.config/zed/settings.json", "// mine\n{}\n");
-    in_project(&world, "install zed --yes").exits(2).complains("by hand");
-    assert_eq!(std::fs::read_to_string(world.path("home/.config/zed/settings.json")).unwrap(), "// mine\n{}\n");
+    in_project(&world, "install zed --yes").done();
+    let text = || std::fs::read_to_string(world.path("home/.config/zed/settings.json")).unwrap();
+    assert!(text().starts_with("// mine\n{") && text().contains("context_servers"), "{}", text());
+    in_project(&world, "uninstall zed --yes").done();
+    assert_eq!(text(), "// mine\n{}\n");
 }
 
 #[test]

@@ -12,6 +12,8 @@ mod chat_models;
 mod chat_sessions;
 mod chat_terminal;
 mod chat_typed_ahead;
+mod client_files;
+mod client_hooks;
 mod clients;
 mod commands;
 mod decisions;

@@ -28,7 +28,7 @@ fn configured((client, scope, missing): &(ClientName, InstallScope, Vec<String>)
     match missing.as_slice() {
         [] => Check::fine(NAME, format!("{name} has Planwright in the configuration of {place}")),
         missing => Check::notice(NAME, format!("{name}, in the configuration of {place}: {}", missing.join("; ")))
-            .hint(format!("`planwright install {name} --scope {flag}` adds what is missing")),
+            .hint(format!("`planwright install {name} --scope {flag}` adds what is missing; what is turned off or is something else, you change")),
     }
 }
 

@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
 
+use super::json;
 use super::yaml::YamlEntry;
 use crate::failure::Failure;
+
+const PROGRAM: &str = "planwright";
 
 #[derive(Debug)]
 pub(super) enum ConfigEdit {
@@ -15,21 +18,29 @@ pub(super) enum ConfigEdit {
     /// An element of a list in a JSON file.
     JsonElement { file: PathBuf, path: &'static [&'static str], value: Value },
     /// A table of a TOML file.
-    TomlTable { file: PathBuf, path: &'static [&'static str], text: &'static str },
+    TomlTable { file: PathBuf, path: &'static [&'static str], text: String },
     /// An entry of a mapping in a YAML file.
     YamlEntry { file: PathBuf, entry: YamlEntry },
     /// A file of our own.
-    OwnFile { file: PathBuf, text: &'static str },
+    OwnFile { file: PathBuf, text: String },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EditState {
     There,
+    /// It is there with other words of a person, such as `--session`, and stays.
+    Adapted,
+    /// It is there and turned off.
+    Disabled,
+    /// Something else has its name.
+    Foreign,
+    /// A file of ours, as another version of Planwright wrote it.
+    Outdated,
     Missing,
 }
 
 impl ConfigEdit {
-    fn file(&self) -> &Path {
+    pub(super) fn file(&self) -> &Path {
         match self {
             Self::JsonField { file, .. }
             | Self::JsonElement { file, .. }
@@ -54,184 +65,140 @@ impl ConfigEdit {
     pub(super) fn shown(&self) -> String {
         let text = match self {
             Self::JsonField { value, .. } | Self::JsonElement { value, .. } => format!("{value:#}"),
-            Self::TomlTable { text, .. } | Self::OwnFile { text, .. } => (*text).to_owned(),
-            Self::YamlEntry { entry, .. } => entry.text.to_owned(),
+            Self::TomlTable { text, .. } | Self::OwnFile { text, .. } => text.clone(),
+            Self::YamlEntry { entry, .. } => entry.text.clone(),
         };
         text.lines().map(|line| format!("  + {line}\n")).collect()
     }
 
-    pub(super) fn state(&self) -> Result<EditState, Failure> {
-        let is_there = match self {
-            Self::JsonField { file, path, value } => at(&read_json(file)?, path) == Some(value),
-            Self::JsonElement { file, path, value } => {
-                let document = read_json(file)?;
-                at(&document, path).and_then(Value::as_array).is_some_and(|list| list.contains(value))
-            }
-            Self::TomlTable { file, path, .. } => {
-                path.iter().try_fold(read_toml(file)?.as_item(), |item, name| item.get(name)).is_some()
-            }
-            Self::YamlEntry { file, entry } => {
-                entry.is_in(&read_text(file)?).map_err(|why| by_hand(file, entry, &why))?
-            }
-            Self::OwnFile { file, text } => std::fs::read_to_string(file).is_ok_and(|found| found == *text),
-        };
-        Ok(if is_there { EditState::There } else { EditState::Missing })
+    pub(super) fn is_own_file(&self) -> bool {
+        matches!(self, Self::OwnFile { .. })
     }
 
-    pub(super) fn make(&self) -> Result<(), Failure> {
+    /// How the change stands in the text of its file.
+    pub(super) fn state(&self, text: &str) -> Result<EditState, Failure> {
+        Ok(match self {
+            Self::JsonField { path, value, .. } => match json::value_at(text, path).map_err(|why| self.odd(&why))? {
+                None => EditState::Missing,
+                Some(found) if found == *value => EditState::There,
+                Some(found) => state_of_entry(&found),
+            },
+            Self::JsonElement { path, value, .. } => {
+                let found = json::value_at(text, path).map_err(|why| self.odd(&why))?;
+                let is_there = found.as_ref().and_then(Value::as_array).is_some_and(|list| list.contains(value));
+                if is_there { EditState::There } else { EditState::Missing }
+            }
+            Self::TomlTable { path, text: own, .. } => {
+                let document = self.toml(text)?;
+                match path.iter().try_fold(document.as_item(), |item, name| item.get(name)) {
+                    None => EditState::Missing,
+                    Some(found) => {
+                        let field = |name: &str| found.get(name);
+                        let program = field("command").and_then(Item::as_str).is_some_and(is_program);
+                        let is_off = field("enabled").and_then(Item::as_bool) == Some(false);
+                        let is_same = found.to_string().trim() == own.trim();
+                        state_of(program, is_off, is_same)
+                    }
+                }
+            }
+            Self::YamlEntry { entry, .. } => match entry.found(text).map_err(|why| self.by_hand(&why))? {
+                None => EditState::Missing,
+                Some((command, is_off)) => state_of(is_program(&command), is_off, true),
+            },
+            Self::OwnFile { text: own, .. } => match text {
+                "" => EditState::Missing,
+                text if text == own => EditState::There,
+                text if text.contains(PROGRAM) => EditState::Outdated,
+                _ => EditState::Foreign,
+            },
+        })
+    }
+
+    /// The text with the change.
+    pub(super) fn make(&self, text: &str) -> Result<String, Failure> {
         match self {
-            Self::JsonField { file, path, value } => change_json(file, |document| {
-                let (last, before) = path.split_last()?;
-                object_at(document, before)?.insert((*last).to_owned(), value.clone());
-                Some(())
-            }),
-            Self::JsonElement { file, path, value } => change_json(file, |document| {
-                let (last, before) = path.split_last()?;
-                let list = object_at(document, before)?.entry(*last).or_insert_with(|| Value::Array(Vec::new()));
-                list.as_array_mut()?.push(value.clone());
-                Some(())
-            }),
-            Self::TomlTable { file, path, text } => {
-                let mut document = read_toml(file)?;
-                let table: DocumentMut = text.parse().map_err(|error| odd(file, &format!("{error}")))?;
+            Self::JsonField { path, value, .. } => json::set_field(text, path, value).map_err(|why| self.odd(&why)),
+            Self::JsonElement { path, value, .. } => json::add_element(text, path, value).map_err(|why| self.odd(&why)),
+            Self::TomlTable { path, text: own, .. } => {
+                let mut document = self.toml(text)?;
+                let table: DocumentMut = own.parse().map_err(|error| self.odd(&format!("{error}")))?;
                 let mut place = document.as_table_mut();
-                let Some((last, before)) = path.split_last() else { return Ok(()) };
+                let Some((last, before)) = path.split_last() else { return Ok(text.to_owned()) };
                 for name in before {
                     let item = place.entry(name).or_insert_with(|| {
                         let mut table = Table::new();
                         table.set_implicit(true);
                         Item::Table(table)
                     });
-                    place = item.as_table_mut().ok_or_else(|| odd(file, &format!("`{name}` is not a table")))?;
+                    place = item.as_table_mut().ok_or_else(|| self.odd(&format!("`{name}` is not a table")))?;
                 }
                 place.insert(last, Item::Table(table.as_table().clone()));
-                write(file, &document.to_string())
+                Ok(document.to_string())
             }
-            Self::YamlEntry { file, entry } => {
-                let edited = entry.put_in(&read_text(file)?).map_err(|why| by_hand(file, entry, &why))?;
-                write(file, &edited)
-            }
-            Self::OwnFile { file, text } => write(file, text),
+            Self::YamlEntry { entry, .. } => entry.put_in(text).map_err(|why| self.by_hand(&why)),
+            Self::OwnFile { text: own, .. } => Ok(own.clone()),
         }
     }
 
-    pub(super) fn undo(&self) -> Result<(), Failure> {
+    /// The text without the change.
+    pub(super) fn undo(&self, text: &str) -> Result<String, Failure> {
         match self {
-            Self::JsonField { file, path, .. } => change_json(file, |document| {
-                let (last, before) = path.split_last()?;
-                object_at(document, before)?.shift_remove(*last);
-                prune(document, before);
-                Some(())
-            }),
-            Self::JsonElement { file, path, value } => change_json(file, |document| {
-                let (last, before) = path.split_last()?;
-                let list = object_at(document, before)?.get_mut(*last)?.as_array_mut()?;
-                list.retain(|other| other != value);
-                if list.is_empty() {
-                    object_at(document, before)?.shift_remove(*last);
-                }
-                prune(document, before);
-                Some(())
-            }),
-            Self::TomlTable { file, path, .. } => {
-                let mut document = read_toml(file)?;
+            Self::JsonField { path, .. } => json::remove_field(text, path).map_err(|why| self.odd(&why)),
+            Self::JsonElement { path, value, .. } => {
+                json::remove_element(text, path, value).map_err(|why| self.odd(&why))
+            }
+            Self::TomlTable { path, .. } => {
+                let mut document = self.toml(text)?;
                 let mut place = document.as_table_mut();
-                let Some((last, before)) = path.split_last() else { return Ok(()) };
+                let Some((last, before)) = path.split_last() else { return Ok(text.to_owned()) };
                 for name in before {
-                    let Some(next) = place.get_mut(name).and_then(Item::as_table_mut) else { return Ok(()) };
+                    let Some(next) = place.get_mut(name).and_then(Item::as_table_mut) else {
+                        return Ok(text.to_owned());
+                    };
                     place = next;
                 }
                 place.remove(last);
-                write(file, &document.to_string())
+                Ok(document.to_string())
             }
-            Self::YamlEntry { file, entry } => {
-                let edited = entry.take_out(&read_text(file)?).map_err(|why| {
-                    odd(file, &format!("{why}; take `{}` out of `{}` by hand", entry.name, entry.section))
-                })?;
-                write(file, &edited)
-            }
-            Self::OwnFile { file, .. } => {
-                std::fs::remove_file(file).map_err(|error| unwritten(file, &error.to_string()))
-            }
+            Self::YamlEntry { entry, .. } => entry
+                .take_out(text)
+                .map_err(|why| self.odd(&format!("{why}; take `{}` out of `{}` by hand", entry.name, entry.section))),
+            Self::OwnFile { .. } => Ok(String::new()),
         }
     }
-}
 
-fn read_json(file: &Path) -> Result<Value, Failure> {
-    let text = read_text(file)?;
-    if text.trim().is_empty() {
-        return Ok(Value::Object(Map::new()));
+    fn toml(&self, text: &str) -> Result<DocumentMut, Failure> {
+        text.parse().map_err(|error| self.odd(&format!("{error}")))
     }
-    let why = "a file with comments is not changed, add the lines by hand";
-    serde_json::from_str(&text).map_err(|error| odd(file, &format!("it is not plain JSON ({error}); {why}")))
-}
 
-/// A file that does not exist is an empty one.
-fn read_text(file: &Path) -> Result<String, Failure> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(Failure::unavailable(format!("{} cannot be read: {error}", file.display()))),
+    fn odd(&self, why: &str) -> Failure {
+        Failure::usage(format!("{} was left as it is: {why}", self.file().display()))
+    }
+
+    fn by_hand(&self, why: &str) -> Failure {
+        let block = if let Self::YamlEntry { entry, .. } = self { entry.text.as_str() } else { "" };
+        self.odd(&format!("{why}; add this by hand:\n\n{block}"))
     }
 }
 
-fn by_hand(file: &Path, entry: &YamlEntry, why: &str) -> Failure {
-    odd(file, &format!("{why}; add this by hand:\n\n{}", entry.text))
-}
-
-fn read_toml(file: &Path) -> Result<DocumentMut, Failure> {
-    read_text(file)?.parse().map_err(|error| odd(file, &format!("{error}")))
-}
-
-fn at<'a>(document: &'a Value, path: &[&str]) -> Option<&'a Value> {
-    path.iter().try_fold(document, |value, name| value.get(name))
-}
-
-fn object_at<'a>(document: &'a mut Value, path: &[&str]) -> Option<&'a mut Map<String, Value>> {
-    let mut object = document.as_object_mut()?;
-    for name in path {
-        object = object.entry(*name).or_insert_with(|| Value::Object(Map::new())).as_object_mut()?;
-    }
-    Some(object)
-}
-
-/// Takes out objects that are empty now.
-fn prune(document: &mut Value, path: &[&str]) {
-    for depth in (1..=path.len()).rev() {
-        let (last, before) = (path[depth - 1], &path[..depth - 1]);
-        let is_empty = at(document, &path[..depth]).and_then(Value::as_object).is_some_and(Map::is_empty);
-        if let (true, Some(object)) = (is_empty, object_at(document, before)) {
-            object.shift_remove(last);
-        }
+fn state_of(is_program: bool, is_off: bool, is_same: bool) -> EditState {
+    match (is_program, is_off, is_same) {
+        (false, _, _) => EditState::Foreign,
+        (true, true, _) => EditState::Disabled,
+        (true, false, true) => EditState::There,
+        (true, false, false) => EditState::Adapted,
     }
 }
 
-fn change_json(file: &Path, change: impl FnOnce(&mut Value) -> Option<()>) -> Result<(), Failure> {
-    let mut document = read_json(file)?;
-    change(&mut document).ok_or_else(|| odd(file, "a field in it has another type than the client gives it"))?;
-    write(file, &format!("{document:#}\n"))
+/// An entry of a server with other words than ours.
+fn state_of_entry(entry: &Value) -> EditState {
+    let command = entry.get("command");
+    let command = command.and_then(|command| command.as_str().or_else(|| command.get(0)?.as_str()));
+    let is_ours = command.is_some_and(is_program) || entry.get("url").is_some();
+    let is_off = entry.get("enabled") == Some(&Value::Bool(false)) || entry.get("disabled") == Some(&Value::Bool(true));
+    state_of(is_ours, is_off, false)
 }
 
-/// The file is replaced at once: a client that reads it meanwhile sees the old or the new one.
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    let write = || {
-        if let Some(folder) = file.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        let unfinished = file.with_extension(format!("planwright-{}", std::process::id()));
-        std::fs::write(&unfinished, text)?;
-        if let Ok(before) = std::fs::metadata(file) {
-            std::fs::set_permissions(&unfinished, before.permissions())?;
-        }
-        std::fs::rename(&unfinished, file)
-    };
-    write().map_err(|error: std::io::Error| unwritten(file, &error.to_string()))
-}
-
-fn odd(file: &Path, why: &str) -> Failure {
-    Failure::usage(format!("{} was left as it is: {why}", file.display()))
-}
-
-fn unwritten(file: &Path, why: &str) -> Failure {
-    Failure::unavailable(format!("{} cannot be written: {why}", file.display()))
+fn is_program(command: &str) -> bool {
+    Path::new(command).file_stem().is_some_and(|name| name == PROGRAM)
 }

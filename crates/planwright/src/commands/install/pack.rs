@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::edit::ConfigEdit;
+use super::json;
 use super::yaml::YamlEntry;
 use crate::cli::{ClientName, InstallScope};
 use crate::failure::Failure;
@@ -68,7 +69,8 @@ pub(super) const fn notes(client: ClientName) -> &'static str {
     }
 }
 
-pub(super) fn edits(client: ClientName, scope: InstallScope) -> Result<Vec<ConfigEdit>, Failure> {
+/// The changes for a client whose server is started with these options before `mcp`.
+pub(super) fn edits(client: ClientName, scope: InstallScope, options: &[String]) -> Result<Vec<ConfigEdit>, Failure> {
     if !scopes(client).contains(&scope) {
         return Err(Failure::usage(format!("{} has no configuration of this scope", client.name())));
     }
@@ -83,10 +85,10 @@ pub(super) fn edits(client: ClientName, scope: InstallScope) -> Result<Vec<Confi
     };
     Ok(match (client, scope) {
         (ClientName::ClaudeCode, InstallScope::Project) => {
-            claude_code(base.join(".mcp.json"), base.join(".claude/settings.json"))
+            claude_code(options, base.join(".mcp.json"), base.join(".claude/settings.json"))
         }
         (ClientName::ClaudeCode, InstallScope::User) => {
-            claude_code(base.join(".claude.json"), base.join(".claude/settings.json"))
+            claude_code(options, base.join(".claude.json"), base.join(".claude/settings.json"))
         }
         (ClientName::Codex, _) => {
             let home = codex_home(base);
@@ -94,59 +96,106 @@ pub(super) fn edits(client: ClientName, scope: InstallScope) -> Result<Vec<Confi
                 ConfigEdit::TomlTable {
                     file: home.join("config.toml"),
                     path: &["mcp_servers", "planwright"],
-                    text: CODEX_TABLE,
+                    text: with_options(CODEX_TABLE, options),
                 },
-                ConfigEdit::OwnFile { file: home.join("rules/planwright.rules"), text: CODEX_RULES },
+                ConfigEdit::OwnFile { file: home.join("rules/planwright.rules"), text: CODEX_RULES.to_owned() },
             ]
         }
         (ClientName::Opencode, InstallScope::Project) => {
-            opencode(base.join("opencode.json"), base.join(".opencode/plugin/planwright.js"))
+            opencode(options, base.join("opencode.json"), base.join(".opencode/plugin/planwright.js"))
         }
         (ClientName::Opencode, InstallScope::User) => {
             let folder = config().join("opencode");
-            opencode(folder.join("opencode.json"), folder.join("plugin/planwright.js"))
+            opencode(options, folder.join("opencode.json"), folder.join("plugin/planwright.js"))
         }
         (ClientName::Gemini, _) => {
             let folder = base.join(".gemini/extensions/planwright");
             vec![
-                ConfigEdit::OwnFile { file: folder.join("gemini-extension.json"), text: GEMINI_EXTENSION },
-                ConfigEdit::OwnFile { file: folder.join("GEMINI.md"), text: GEMINI_CONTEXT },
+                ConfigEdit::OwnFile {
+                    file: folder.join("gemini-extension.json"),
+                    text: with_options(GEMINI_EXTENSION, options),
+                },
+                ConfigEdit::OwnFile { file: folder.join("GEMINI.md"), text: GEMINI_CONTEXT.to_owned() },
             ]
         }
         (ClientName::Goose, _) => {
-            let entry = YamlEntry { section: "extensions", name: "planwright", text: GOOSE_EXTENSION };
+            let entry =
+                YamlEntry { section: "extensions", name: "planwright", text: with_options(GOOSE_EXTENSION, options) };
             vec![ConfigEdit::YamlEntry { file: config().join("goose/config.yaml"), entry }]
         }
-        (ClientName::Cursor, _) => vec![field(base.join(".cursor/mcp.json"), &["mcpServers", "planwright"], server())],
+        (ClientName::Cursor, _) => {
+            vec![field(base.join(".cursor/mcp.json"), &["mcpServers", "planwright"], server(options))]
+        }
         (ClientName::Vscode, _) => {
-            let value = json!({ "type": "stdio", "command": "planwright", "args": ["mcp"] });
+            let value = json!({ "type": "stdio", "command": "planwright", "args": arguments(options) });
             vec![field(base.join(".vscode/mcp.json"), &["servers", "planwright"], value)]
         }
         (ClientName::Zed, _) => {
-            let value = json!({ "command": "planwright", "args": ["mcp"], "env": {} });
+            let value = json!({ "command": "planwright", "args": arguments(options), "env": {} });
             vec![field(config().join("zed/settings.json"), &["context_servers", "planwright"], value)]
         }
     })
+}
+
+/// Settings of a client that turn the server or its hooks off, in files that `install` does not write.
+pub(super) fn obstacles(client: ClientName) -> Vec<String> {
+    let (ClientName::ClaudeCode, Ok(project)) = (client, std::env::current_dir()) else { return Vec::new() };
+    let home = dirs::home_dir();
+    let mut files = vec![project.join(".claude/settings.json"), project.join(".claude/settings.local.json")];
+    files.extend(home.iter().flat_map(|home| [home.join(".claude/settings.json"), home.join(".claude.json")]));
+    let mut found = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let value_at = |path: &[&str]| json::value_at(&text, path).ok().flatten();
+        if value_at(&["disableAllHooks"]) == Some(Value::Bool(true)) {
+            found.push(format!("`disableAllHooks` in {} turns the hooks off", file.display()));
+        }
+        let here = project.to_string_lossy();
+        for path in [
+            &["disabledMcpjsonServers"][..],
+            &["projects", &here, "disabledMcpjsonServers"],
+            &["projects", &here, "disabledMcpServers"],
+        ] {
+            let names = value_at(path);
+            if names.as_ref().and_then(Value::as_array).is_some_and(|names| names.contains(&json!("planwright"))) {
+                found.push(format!("`{}` in {} turns the server off", path[path.len() - 1], file.display()));
+            }
+        }
+    }
+    found
 }
 
 fn codex_home(home: PathBuf) -> PathBuf {
     std::env::var_os("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from)
 }
 
-fn server() -> Value {
-    json!({ "command": "planwright", "args": ["mcp"] })
+fn server(options: &[String]) -> Value {
+    json!({ "command": "planwright", "args": arguments(options) })
+}
+
+fn arguments(options: &[String]) -> Vec<&str> {
+    options.iter().map(String::as_str).chain(["mcp"]).collect()
+}
+
+/// The text of a pack, which starts the server with `["mcp"]` or `[mcp]`.
+fn with_options(text: &str, options: &[String]) -> String {
+    if options.is_empty() {
+        return text.to_owned();
+    }
+    let list = json!(arguments(options)).to_string();
+    ["[\"mcp\"]", "[mcp]"].iter().fold(text.to_owned(), |text, bare| text.replace(bare, &list))
 }
 
 fn field(file: PathBuf, path: &'static [&'static str], value: Value) -> ConfigEdit {
     ConfigEdit::JsonField { file, path, value }
 }
 
-fn claude_code(servers: PathBuf, settings: PathBuf) -> Vec<ConfigEdit> {
+fn claude_code(options: &[String], servers: PathBuf, settings: PathBuf) -> Vec<ConfigEdit> {
     let hook = |command: &str| json!({ "type": "command", "command": command, "timeout": 10 });
     let element =
         |path: &'static [&'static str], value: Value| ConfigEdit::JsonElement { file: settings.clone(), path, value };
     let mut edits = vec![
-        field(servers, &["mcpServers", "planwright"], server()),
+        field(servers, &["mcpServers", "planwright"], server(options)),
         element(&["hooks", "PreToolUse"], json!({ "matcher": "*", "hooks": [hook("planwright hook pre-tool-use")] })),
         element(&["hooks", "SessionStart"], json!({ "hooks": [hook(SESSION_START)] })),
     ];
@@ -154,8 +203,9 @@ fn claude_code(servers: PathBuf, settings: PathBuf) -> Vec<ConfigEdit> {
     edits
 }
 
-fn opencode(settings: PathBuf, plugin: PathBuf) -> Vec<ConfigEdit> {
-    let server = json!({ "type": "local", "command": ["planwright", "mcp"], "enabled": true });
+fn opencode(options: &[String], settings: PathBuf, plugin: PathBuf) -> Vec<ConfigEdit> {
+    let command: Vec<&str> = std::iter::once("planwright").chain(arguments(options)).collect();
+    let server = json!({ "type": "local", "command": command, "enabled": true });
     let rules = [
         (&["permission", "bash", "planwright plan approve*"][..], "deny"),
         (&["permission", "bash", "planwright plan reject*"][..], "deny"),
@@ -163,6 +213,6 @@ fn opencode(settings: PathBuf, plugin: PathBuf) -> Vec<ConfigEdit> {
     ];
     let mut edits = vec![field(settings.clone(), &["mcp", "planwright"], server)];
     edits.extend(rules.map(|(path, decision)| field(settings.clone(), path, json!(decision))));
-    edits.push(ConfigEdit::OwnFile { file: plugin, text: OPENCODE_PLUGIN });
+    edits.push(ConfigEdit::OwnFile { file: plugin, text: OPENCODE_PLUGIN.to_owned() });
     edits
 }

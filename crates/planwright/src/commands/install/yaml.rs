@@ -5,19 +5,21 @@ use yaml_rust2::yaml::Hash;
 use yaml_rust2::{Yaml, YamlLoader};
 
 /// Where the entry is: `section:` and below it `name:`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct YamlEntry {
     pub(super) section: &'static str,
     pub(super) name: &'static str,
     /// The section with nothing but the entry.
-    pub(super) text: &'static str,
+    pub(super) text: String,
 }
 
 impl YamlEntry {
-    /// The error says why the file cannot be read.
-    pub(super) fn is_in(&self, text: &str) -> Result<bool, String> {
+    /// The program that the entry starts, and whether it is turned off. The error says why the file cannot be read.
+    pub(super) fn found(&self, text: &str) -> Result<Option<(String, bool)>, String> {
         let root = parse(text)?;
-        Ok(self.entries(&root)?.is_some_and(|entries| entries.contains_key(&key(self.name))))
+        let entry = self.entries(&root)?.and_then(|entries| entries.get(&key(self.name)));
+        let is_off = |entry: &Yaml| entry["enabled"].as_bool() == Some(false);
+        Ok(entry.map(|entry| (entry["cmd"].as_str().unwrap_or_default().to_owned(), is_off(entry))))
     }
 
     /// The text with the entry. The error says why it cannot be put in safely.
@@ -51,7 +53,7 @@ impl YamlEntry {
                 edited
             }
         };
-        let wanted = parse(self.text)?;
+        let wanted = parse(&self.text)?;
         let entry = self.entries(&wanted)?.and_then(|entries| entries.get(&key(self.name)).cloned());
         self.check(&before, &edited, entry.as_ref())?;
         Ok(edited)
@@ -172,18 +174,20 @@ fn is_blank(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
 
-    const ENTRY: YamlEntry = YamlEntry {
+    static ENTRY: LazyLock<YamlEntry> = LazyLock::new(|| YamlEntry {
         section: "extensions",
         name: "planwright",
-        text: "extensions:\n  planwright:\n    enabled: true\n    args: [mcp]\n",
-    };
+        text: "extensions:\n  planwright:\n    enabled: true\n    args: [mcp]\n".to_owned(),
+    });
 
     #[test]
     fn an_entry_is_put_in_and_taken_out_and_everything_else_stays() {
         for (before, after) in [
-            ("", ENTRY.text),
+            ("", ENTRY.text.as_str()),
             (
                 "# mine\nGOOSE_MODE: auto",
                 "# mine\nGOOSE_MODE: auto\nextensions:\n  planwright:\n    enabled: true\n    args: [mcp]\n",
@@ -198,9 +202,9 @@ mod tests {
             ),
         ] {
             assert_eq!(ENTRY.put_in(before).as_deref(), Ok(after), "{before}");
-            assert_eq!((ENTRY.is_in(before), ENTRY.is_in(after)), (Ok(false), Ok(true)));
+            assert_eq!((ENTRY.found(before), ENTRY.found(after)), (Ok(None), Ok(Some((String::new(), false)))));
             let left = ENTRY.take_out(after).unwrap();
-            assert_eq!(ENTRY.is_in(&left), Ok(false), "{left}");
+            assert_eq!(ENTRY.found(&left), Ok(None), "{left}");
             for line in before.lines().filter(|line| !line.starts_with("extensions")) {
                 assert!(left.contains(line), "{line} is lost: {left}");
             }

@@ -1,0 +1,182 @@
+//! The hook works on the session and the store of the client's server, wherever the agent goes.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::world::{Ran, World};
+
+/// A client that works in `project`, with the data folder of the world unless its configuration names another.
+struct Client {
+    world: World,
+}
+
+impl Client {
+    fn new() -> Self {
+        let world = World::new();
+        for folder in ["project/.git", "project/src", "other/.git", "plain", "home", "data"] {
+            std::fs::create_dir_all(world.path(folder)).unwrap();
+        }
+        Self { world }
+    }
+
+    fn command(&self, data: Option<&str>) -> Command {
+        let mut command = self.world.command();
+        command.env("HOME", self.world.path("home")).env_remove("PLANWRIGHT_DATA");
+        command.env("XDG_DATA_HOME", self.world.path("xdg")).current_dir(self.world.path("project"));
+        if let Some(folder) = data {
+            command.env("PLANWRIGHT_DATA", self.world.path(folder));
+        }
+        command
+    }
+
+    /// Starts the server as the client would, so that its session is there.
+    fn serve(&self, arguments: &[&str], variables: &[(&str, &str)]) {
+        let get = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"plan_get","arguments":{}}}"#;
+        let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+        let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        let mut command = self.command(None);
+        command.args(arguments).envs(variables.iter().copied());
+        send(&mut command, &format!("{hello}\n{ready}\n{get}\n")).done();
+    }
+
+    fn configure(&self, entry: &Value) {
+        self.world.write("project/.mcp.json", &json!({ "mcpServers": { "planwright": entry } }).to_string());
+    }
+
+    /// The reason of a denial.
+    fn call(&self, folder: &str, tool: &str, input: Value) -> Option<String> {
+        let mut command = self.command(None);
+        command.current_dir(self.world.path(folder)).env("CLAUDE_PROJECT_DIR", self.world.path("project"));
+        command.args(["hook", "pre-tool-use"]);
+        let details = json!({ "cwd": self.world.path(folder), "tool_name": tool, "tool_input": input });
+        let ran = send(&mut command, &details.to_string()).done();
+        (!ran.stdout.is_empty()).then(|| ran.json()["reason"].as_str().unwrap().to_owned())
+    }
+
+    fn edit(&self, folder: &str) -> Option<String> {
+        self.call(folder, "Edit", json!({ "file_path": "a.txt" }))
+    }
+}
+
+fn send(command: &mut Command, input: &str) -> Ran {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap().into()
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[test]
+fn the_gate_stays_closed_wherever_the_agent_goes() {
+    let client = Client::new();
+    client.serve(&["mcp"], &[]);
+    for folder in ["project", "project/src", "other", "plain", ""] {
+        assert!(client.edit(folder).is_some_and(|reason| reason.contains("no approved plan")), "{folder}");
+    }
+}
+
+#[test]
+fn the_hook_finds_the_session_and_the_store_of_the_servers_entry() {
+    let data = |client: &Client| text(&client.world.path("data"));
+    type Entry = fn(&str) -> (Vec<String>, Value);
+    let entries: [(&str, Entry); 6] = [
+        ("a session", |_| (vec!["mcp".into(), "--session".into(), "own-plan".into()], json!({}))),
+        ("a short session", |_| (vec!["mcp".into(), "--session=own".into()], json!({}))),
+        ("a data folder", |data| (vec!["--data".into(), data.into(), "mcp".into()], json!({}))),
+        ("a folder of the project", |_| (vec!["mcp".into(), "--data".into(), "../data".into()], json!({}))),
+        ("variables", |data| {
+            (vec!["mcp".into()], json!({ "PLANWRIGHT_DATA": data, "PLANWRIGHT_SESSION": "from-variable" }))
+        }),
+        ("a database", |data| (vec!["mcp".into(), "--database".into(), format!("sqlite:{data}/own.db")], json!({}))),
+    ];
+    for (about, entry) in entries {
+        let client = Client::new();
+        let (arguments, variables) = entry(&data(&client));
+        client.configure(&json!({ "command": "/opt/bin/planwright", "args": arguments, "env": variables }));
+        assert_eq!(client.edit("project"), None, "{about}: the server has not begun");
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let variables: Vec<_> = variables
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str().unwrap()))
+            .collect();
+        client.serve(&words, &variables);
+        for folder in ["project", "other"] {
+            assert!(client.edit(folder).is_some_and(|reason| reason.contains("no approved plan")), "{about}: {folder}");
+        }
+    }
+}
+
+#[test]
+fn an_entry_that_does_not_tell_where_the_plans_are_holds_changes_back() {
+    let client = Client::new();
+    client.serve(&["mcp"], &[]);
+    for (entry, expected) in [
+        (json!({ "command": "sh", "args": ["-c", "planwright mcp --session own"] }), "starts `sh`"),
+        (json!({ "command": "planwright", "args": ["mcp", "--sesion", "own"] }), "not understood"),
+        (json!({ "command": "planwright", "args": ["mcp", "--data", "${NOT_SET_ANYWHERE}"] }), "NOT_SET_ANYWHERE"),
+        (json!({ "type": "http", "url": "http://127.0.0.1:1/mcp/mcp:elsewhere" }), "keeps its plans elsewhere"),
+    ] {
+        client.configure(&entry);
+        let reason = client.edit("project");
+        assert!(reason.as_ref().is_some_and(|reason| reason.contains(expected)), "{entry}: {reason:?}");
+        assert_eq!(client.call("project", "Read", json!({})), None);
+    }
+    // A variable may have a value for when it is not set, and the nearer scope counts.
+    client
+        .configure(&json!({ "command": "planwright", "args": ["mcp", "--session", "${NOT_SET_ANYWHERE:-own-plan}"] }));
+    assert_eq!(client.edit("project"), None, "no agent works in this session");
+    let here = json!({ "mcpServers": { "planwright": { "command": "planwright", "args": ["mcp"] } } });
+    let own = json!({ "projects": { text(&client.world.path("project")): here } });
+    client.world.write("home/.claude.json", &own.to_string());
+    assert!(client.edit("project").is_some());
+}
+
+#[test]
+fn only_the_tools_of_our_server_pass() {
+    let client = Client::new();
+    client.serve(&["mcp"], &[]);
+    let passes = |tool: &str| client.call("project", tool, json!({})).is_none();
+    for (tool, expected) in [
+        ("mcp__planwright__plan_get", true),
+        ("planwright_plan_get", true),
+        ("mcp__planwright__memory_search", true),
+        ("mcp__planwright-evil__plan_get", false),
+        ("mcp__planwrightx__run", false),
+        ("planwright_delete_everything", false),
+        ("mcp__planwright__delete_everything", false),
+        ("mcp__planwright__git__push", false),
+    ] {
+        assert_eq!(passes(tool), expected, "{tool}");
+    }
+    // A server behind ours is behind our gate.
+    client.configure(&json!({ "command": "planwright", "args": ["mcp", "--upstream", "git=git-server"] }));
+    assert!(passes("mcp__planwright__git__push") && !passes("mcp__planwright__hub__push"));
+}
+
+#[test]
+fn an_agent_can_look_around_before_there_is_a_plan() {
+    let client = Client::new();
+    client.serve(&["mcp"], &[]);
+    let bash = |folder: &str, line: &str| client.call(folder, "Bash", json!({ "command": line }));
+    for line in ["ls -la", "git status && git log --oneline | head -5", "grep -rn main src 2>/dev/null | wc -l"] {
+        assert_eq!(bash("project", line), None, "{line}");
+    }
+    for line in ["rm a", "ls > a", "find . -delete", "git -C ../other status", "ls $(rm a)"] {
+        let reason = bash("project", line);
+        assert!(reason.as_ref().is_some_and(|reason| reason.contains("only read pass")), "{line}: {reason:?}");
+    }
+    assert_eq!(bash("other", "ls"), None);
+    assert!(bash("other", "git status").is_some(), "the repository of another project may name programs");
+    for tool in ["Agent", "Task", "TaskCreate", "TaskUpdate", "TodoWrite"] {
+        assert_eq!(client.call("project", tool, json!({ "prompt": "look around" })), None, "{tool}");
+    }
+    assert!(client.call("project", "Agent", json!({ "isolation": "worktree" })).is_some());
+}
