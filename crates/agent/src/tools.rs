@@ -250,6 +250,17 @@ impl PlanTools {
     }
 }
 
+/// Whether one of Planwright's own tools, besides those about plans, may be called in this situation.
+pub(crate) fn authorize_own_tool(situation: &GateContext, name: &str) -> Result<(), Refusal> {
+    if let Some(tool) = MemoryTool::named(name) {
+        return gate::authorize_memory_tool(situation, tool);
+    }
+    if let Some(tool) = AutoTool::named(name) {
+        return gate::authorize_auto_tool(situation, tool);
+    }
+    WorkbookTool::named(name).map_or(Ok(()), |tool| gate::authorize_workbook_tool(situation, tool))
+}
+
 /// The step that a command changes or removes.
 fn changed_step(command: &Command) -> Option<StepId> {
     match command {

@@ -24,6 +24,7 @@ use super::{
     Arguments, CallContext, PlanTools, ToolDefinition, changed_step, changing_command, memory, parse, plan_tools,
     results, workbook,
 };
+use crate::toolbox::recorded_arguments;
 
 /// The bytes of a difference that an agent is shown.
 const MAX_DIFFERENCE: usize = 4_000;
@@ -103,6 +104,17 @@ impl ExternalTools {
         let context = CallContext { snapshot: &snapshot, caller: Caller::ExternalAgent };
         if let Some(tool) = PlanTool::named(name) {
             return self.call_plan_tool(context, by, tool, arguments, is_upstream, shown).await;
+        }
+        let situation = GateContext::of(&snapshot, tools.policy(), Caller::ExternalAgent);
+        gate::check_building(&situation, name)?;
+        if gate::records_own_tool(&situation, name) {
+            super::authorize_own_tool(&situation, name)?;
+            let arguments = Value::Object(recorded_arguments(arguments, None, None)?);
+            // The agent of another program makes the calls of its plan itself.
+            let (tool, runner) = (name.to_owned(), CallRunner::Client);
+            let command = ExternalCommand::AddCall { tool, arguments, description: None, runner };
+            let committed = tools.engine.submitter().submit(session, by, Command::External(command)).await?;
+            return Ok(results::planned(results::changed_plan(&committed)?));
         }
         let request = tools.engine.submitter().request(session, by);
         if let Some(tool) = MemoryTool::named(name) {

@@ -7,7 +7,7 @@ use planwright_core::conversation::{CountTokens as _, clip};
 use planwright_core::event::{Event, SessionEvent};
 use planwright_core::gate::{
     ASK_AGENT, ASK_PERSON, AutoTool, Caller, GateContext, GateDecision, MemoryTool, PlanTool, ToolEffect, WorkbookTool,
-    authorize_plan_tool, decide_other_tool,
+    authorize_plan_tool, decide_other_tool, records_own_tool,
 };
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::PlanStatus;
@@ -26,7 +26,7 @@ use crate::catch_panic::catch_panic;
 use crate::change_tracker::{ChangeTracker, done_before};
 use crate::session::progress::Progress;
 use crate::tool_schema::Arguments;
-use crate::toolbox::ToolContext;
+use crate::toolbox::{ToolContext, recorded_arguments};
 use crate::tools::{self, AssignedStep, CallContext, PlanTools, is_paused};
 
 /// The largest result of one call that the model is sent.
@@ -80,6 +80,9 @@ impl TurnRunner<'_> {
         let name = pending.call.name.as_str();
         if let Some(tool) = PlanTool::named(name) {
             return self.call_plan_tool(pending, tool, arguments).await;
+        }
+        if records_own_tool(&self.situation(), name) {
+            return self.record_own_tool(pending, arguments).await;
         }
         if let Some(tool) = WorkbookTool::named(name) {
             return self.call_workbook_tool(pending, tool, arguments).await;
@@ -183,6 +186,23 @@ impl TurnRunner<'_> {
         }
     }
 
+    /// Writes a call to one of Planwright's own tools down as a step.
+    async fn record_own_tool(&mut self, pending: &PendingCall, arguments: Arguments) -> Result<ToolOutcome, TurnAbort> {
+        let (name, situation) = (pending.call.name.as_str(), self.situation());
+        let state = self.snapshot.session.as_ref().and_then(|session| session.auto.as_deref());
+        let recorded = tools::authorize_own_tool(&situation, name)
+            .and_then(|()| recorded_arguments(arguments, self.turn.purpose.run(), state));
+        let arguments = match recorded {
+            Ok(arguments) => arguments,
+            Err(refusal) => return Ok(refused(&refusal)),
+        };
+        let request = self.call_request(pending)?;
+        let context = CallContext { snapshot: &self.snapshot, caller: Caller::Conversation };
+        let answer = PlanTools::new(self.agent.engine()).record_call(request, context, name, arguments).await;
+        let answer = self.note(answer.map(|(value, committed)| (value, Some(committed))))?;
+        Ok(outcome_of(answer, ToolStatus::Planned))
+    }
+
     /// The effect that a call without an outcome may have had. Only a call that a crash interrupted may have begun.
     pub(super) fn effect_before(&self, pending: &PendingCall) -> ToolEffect {
         let name = pending.call.name.as_str();
@@ -220,7 +240,7 @@ impl TurnRunner<'_> {
                 .await;
         }
         // In the conversation `decide` asks the gate inside the transaction.
-        if !self.turn.purpose.is_conversation()
+        if self.turn.purpose.is_part()
             && let Err(refusal) = authorize_plan_tool(&self.situation(), tool)
         {
             return Ok(refused(&refusal));
