@@ -81,6 +81,12 @@ impl Feed {
         SessionWatch { hub: Arc::clone(&self.hub), session: session.clone(), written }
     }
 
+    /// How many watches there are, and in how many sessions.
+    pub fn watched(&self) -> (usize, usize) {
+        let followed = self.hub.followed();
+        (followed.values().map(|written| written.receiver_count()).sum(), followed.len())
+    }
+
     /// The last entry of the journal of a session.
     pub async fn head(&self, session: &SessionIdentity) -> LedgerResult<u64> {
         let stored = self.hub.ledger.session(session).await?;

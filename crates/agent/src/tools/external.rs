@@ -24,7 +24,6 @@ use super::{
     Arguments, CallContext, PlanTools, ToolDefinition, changed_step, changing_command, memory, parse, plan_tools,
     results, workbook,
 };
-use crate::toolbox::recorded_arguments;
 
 /// The bytes of a difference that an agent is shown.
 const MAX_DIFFERENCE: usize = 4_000;
@@ -109,7 +108,7 @@ impl ExternalTools {
         gate::check_building(&situation, name)?;
         if gate::records_own_tool(&situation, name) {
             super::authorize_own_tool(&situation, name)?;
-            let arguments = Value::Object(recorded_arguments(arguments, None, None)?);
+            let arguments = Value::Object(arguments);
             // The agent of another program makes the calls of its plan itself.
             let (tool, runner) = (name.to_owned(), CallRunner::Client);
             let command = ExternalCommand::AddCall { tool, arguments, description: None, runner };
@@ -175,8 +174,8 @@ impl ExternalTools {
             return tools.list(context, arguments).await;
         }
         if tool == PlanTool::Get {
-            let plan = tools.requested_plan(context, arguments).await?;
-            let answer = with_next(tools.whole(&plan), &plan);
+            let (plan, from) = tools.requested_plan(context, arguments).await?;
+            let answer = with_next(results::from_part(tools.whole(&plan), from)?, &plan);
             *shown = Some(plan);
             return Ok(answer);
         }

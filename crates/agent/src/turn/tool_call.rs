@@ -253,7 +253,10 @@ impl TurnRunner<'_> {
         let snapshot = fresh.as_ref().unwrap_or(&self.snapshot);
         let context = CallContext { snapshot, caller: Caller::Conversation };
         let answer = tools.call_plan_tool(self.call_request(pending)?, context, tool, arguments).await;
-        let answer = self.note(answer)?;
+        let mut answer = self.note(answer)?;
+        if let (PlanTool::Get, Ok(plan)) = (tool, &answer) {
+            answer = self.readable_plan(plan).await?;
+        }
         // A plan that is rewritten while it is carried out is not carried out any further: a person decides first.
         let rewritten = executing && tool == PlanTool::SetContent;
         // A person looks at the step that ended before the agent continues.
@@ -264,6 +267,27 @@ impl TurnRunner<'_> {
             return Ok(outcome_of(answer, ToolStatus::Settled));
         }
         Ok(outcome_of(answer, ToolStatus::Done))
+    }
+
+    /// A plan that the model cannot read at once is read by parts.
+    async fn readable_plan(&self, plan: &Value) -> LedgerResult<Result<Value, Refusal>> {
+        let counter = &self.agent.tokens;
+        let words = self.conversation.newest_message().and_then(|at| self.conversation.items.get(at));
+        let words = words.map_or(0, |item| item.tokens).saturating_add(self.memory_tokens());
+        let room = self.turns.requests.room_for_plan(&self.snapshot, &self.turn.purpose, words).await?;
+        let most = room.min(self.agent.context_tokens() / 3);
+        let fits = |plan: &Value| counter.count(&plan.to_string()) <= most;
+        if fits(plan) {
+            return Ok(Ok(plan.clone()));
+        }
+        let too_long = || {
+            let context = self.agent.context_tokens();
+            Refusal::limit(format!(
+                "A single line or step of the plan is too much for a model with {context} tokens. It is stored whole; \
+                 ask the person for a model that reads more at once."
+            ))
+        };
+        Ok(tools::part_within(plan, fits).ok_or_else(too_long))
     }
 
     async fn call_workbook_tool(

@@ -72,6 +72,9 @@ pub enum ItemContent {
     },
 }
 
+/// The tool that reads a plan. What it answers is shortened last, and never in its middle.
+pub const READS_PLAN: &str = "plan_get";
+
 /// Tokens that a message takes besides its text, in every provider's format.
 pub const MESSAGE_TOKENS: u32 = 8;
 
@@ -216,6 +219,25 @@ impl Conversation {
     pub fn tokens(&self) -> u32 {
         let summary = self.summary.as_ref().map_or(0, summary_tokens);
         self.groups().iter().fold(summary, |sum, group| sum.saturating_add(self.group_tokens(group)))
+    }
+
+    /// What has to fit whole besides the rest: the newest words of the person, and the plan if it was read since. 0 if it
+    /// was not.
+    pub fn whole_tokens(&self) -> u32 {
+        let Some(newest) = self.newest_message() else { return 0 };
+        let groups = self.groups();
+        let read = groups.iter().rev().find(|group| group.start > newest && self.reads_plan(group));
+        let words = groups.iter().find(|group| group.start == newest);
+        match (read, words) {
+            (Some(read), Some(words)) => self.group_tokens(read).saturating_add(self.group_tokens(words)),
+            _ => 0,
+        }
+    }
+
+    /// Whether the results of a group have the text of a plan.
+    fn reads_plan(&self, group: &Range<usize>) -> bool {
+        let first = self.items.get(group.start).map(|item| &item.content);
+        matches!(first, Some(ItemContent::Model { calls, .. }) if calls.iter().any(|call| call.name == READS_PLAN))
     }
 
     /// The newest words of the person. In a step that is what is to be done, whatever we say about reports behind it.
