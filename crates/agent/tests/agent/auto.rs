@@ -360,6 +360,27 @@ async fn after_a_restart_a_run_is_listed_as_interrupted_and_starts_again_with_on
     world.is_sound().await;
 }
 
+/// Its lease runs for a while; on the same machine it is known that nobody uses it.
+#[tokio::test]
+async fn a_run_whose_process_is_known_to_be_dead_is_interrupted_at_once_with_its_turn() {
+    let world = World::new([Reply::hang()]).await;
+    world.send("/task add Renew the certificate").await;
+    world.send("/auto on").await;
+    world.model.asked(1).await;
+    let world = World { model: diligent(), ..world };
+    let world = world
+        .restart_with(|setup| {
+            setup.options.owner = "the next process".to_owned();
+            setup.options.is_gone = |owner| owner == "the test";
+        })
+        .await;
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_some());
+    let status = world.send("/auto status").await.reply;
+    assert!(status.contains("run 1 (TASK_RUN) is interrupted: its process ended"), "{status}");
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
+    assert!(world.model.requests().is_empty());
+}
+
 #[tokio::test]
 async fn a_process_that_dies_between_two_turns_leaves_an_interrupted_run() {
     let world = World::with(diligent(), |_| {}).await;
@@ -485,6 +506,7 @@ async fn goals_tasks_diary_and_schedules_by_command() {
         ),
         "{made}"
     );
+    assert!(made.ends_with("Only `planwright serve` starts its runs; without a running server none begins."), "{made}");
     assert!(world.send("/schedule pause 1").await.reply.starts_with("schedule 1 is paused"));
     assert_eq!(world.send("/schedule delete 1").await.reply, "The schedule is deleted.");
     assert_eq!(world.send("/schedule add 0 9 30 2 * never").await.refusal, Some(RefusalCode::InvalidArgument));
