@@ -98,5 +98,9 @@ Feature: The agent works by itself, within bounds
     When the person types "/task add Look around"
     And the person types "/auto on"
     And the model is thinking about reply 1
+    And the person writes "Look elsewhere" into the tasks of "cli:sec0nd00"
     And in another process the session "cli:f1rst000" is deleted
     Then there is no session "cli:f1rst000"
+    And no run of "cli:f1rst000" is driven any more
+    And nothing of "cli:f1rst000" is left in the store
+    And "cli:sec0nd00" is as it was

@@ -46,11 +46,15 @@ Feature: Who is where
   Scenario: A client that follows several sessions and goes away takes nothing along
     Given a client follows "cli:f1rst000" and "cli:sec0nd00"
     And another client follows "cli:f1rst000" and "cli:sec0nd00"
+    Then 4 sessions of clients are followed
     When the first client disconnects
+    Then 2 sessions of clients are followed
     And in "cli:f1rst000" the person turns plan work on
     And in "cli:sec0nd00" the person turns plan work on
     Then the other client is told of "plan_mode_enabled" in "cli:f1rst000"
     And the other client is told of "plan_mode_enabled" in "cli:sec0nd00"
+    When the other client disconnects
+    Then nothing is followed any more
 
   Scenario: A turn continues when the client that asked disconnects
     Given a client follows "cli:f1rst000" and "cli:sec0nd00"

@@ -26,6 +26,19 @@ Feature: Sessions, goals and tasks are kept apart
       | a TASK_RUN                           | task -> session -> global            |
       | an ordinary turn                     | session -> global                    |
 
+  Scenario Outline: What is found comes in this order, however well it matches
+    When in "cli:f1rst000" a person promoted "The parser parses what the parser of the parser parses, says the parser."
+    And in "cli:f1rst000" the agent remembers "The parser fact: the parser, the parser, the parser."
+    And the task "T1" of the goal "G1" remembers the decision "A decision about the parser and the parser."
+    And the task "T1" of the goal "G1" remembers the result "In passing a word about many other things, and one about a parser too."
+    Then <reader> finds for "parser" in this order "<scopes>"
+
+    Examples:
+      | reader                               | scopes                               |
+      | a GOAL_RUN                           | task -> goal -> session -> global    |
+      | a TASK_RUN                           | task -> session -> global            |
+      | an ordinary turn                     | session -> global                    |
+
   Scenario: What a GOAL_RUN finds comes from its whole chain and from nowhere else
     When the task "T1" of the goal "G1" remembers the result "The parser result."
     And the task "T1" of the goal "G1" remembers the decision "The parser decision."
@@ -82,9 +95,9 @@ Feature: Sessions, goals and tasks are kept apart
   Scenario: Outgoing WS events always include sessionId
     Given the model calls "task_update" with '{"status":"done"}'
     And the model answers "Done."
-    And a client follows "cli:f1rst000" and "cli:sec0nd00"
-    And another client follows "cli:f1rst000" and "cli:sec0nd00"
+    And a browser is connected, which follows "cli:f1rst000" and "cli:sec0nd00"
     When the person types "/task add Renew the certificate"
     And the person types "/auto on"
     Then run 1 ends as "completed"
-    And the other client is told of "run_started" in "cli:f1rst000"
+    And the browser gets the frames "task_added", "run_started", "turn_begun", "task_changed" and "run_ended" of "cli:f1rst000"
+    And every frame that the browser got has a sessionId, and none is of "cli:sec0nd00"

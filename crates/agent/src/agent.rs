@@ -31,8 +31,8 @@ use crate::session::input::{Input, Request};
 use crate::session::progress::{Progress, ProgressStream};
 use crate::session::queue::SessionQueues;
 use crate::takeover::Takeover;
-use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
+use crate::toolbox::{Toolbox, own_tools};
 use crate::upstream::UpstreamTools;
 use crate::workspace_files::WorkspaceFiles;
 
@@ -94,8 +94,8 @@ impl Agent {
         others: Toolbox,
         options: AgentOptions,
     ) -> Self {
-        let toolbox = others.with_first(files.tools());
         let engine = engine.with_workbook_beside(Arc::new(files.clone())).with_project_files(Arc::new(files.clone()));
+        let toolbox = others.with_first(files.tools()).with_recorded(own_tools(&engine));
         let context = Arc::new(AgentContext::new(engine, model, toolbox, files, options));
         let sessions = SessionQueues::new(context.engine(), Arc::new(InputDispatcher::new(&context)));
         context.runs.connect(&sessions);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use planwright_core::actor::Actor;
 use planwright_core::auto::{AutoCommand, AutoRun, AutoState, RunState, StartTarget};
 use planwright_core::ids::RunId;
-use planwright_core::prompt::tick_text;
+use planwright_core::prompt::{opening_text, tick_text};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
@@ -98,7 +98,7 @@ impl Runs {
             Err(error) if error.code() == RefusalCode::WrongStatus => return Ok(Outcome::NothingToDo),
             Err(error) => return Err(error),
         }
-        let text = tick_text(&state, run);
+        let text = self.tick_message(&state, run).await?;
         let request = self.agent.engine().submitter().next_request();
         let message = TurnMessage { request, text: &text, begins: Begins::Run(run.context.clone()) };
         let prepared = self.turns.prepare(&self.turns.snapshot(session).await?, message).await?;
@@ -119,6 +119,18 @@ impl Runs {
         // Those who watch the session read the answer here; no person waits for it.
         context.progress.send(Progress::Finished(Box::new(outcome.clone())));
         Ok(Answer::from(outcome).into())
+    }
+
+    /// The message that begins a turn of the run. The first one of its conversation tells what a run begins with.
+    async fn tick_message(&self, state: &AutoState, run: &AutoRun) -> LedgerResult<String> {
+        let mut text = tick_text(state, run);
+        if run.context.has_own_conversation() {
+            let session = self.turns.brief(&run.context.session).await?;
+            if let Some(opening) = opening_text(state, run, session.as_deref()) {
+                text.push_str(&format!("\n\n{opening}"));
+            }
+        }
+        Ok(text)
     }
 
     /// Starts the runs of the session's schedules that are due.
@@ -171,16 +183,13 @@ pub(super) async fn interrupt_dead(agent: &AgentContext, session: &SessionIdenti
 async fn dead_runs(agent: &AgentContext, session: &SessionIdentity) -> LedgerResult<Vec<RunId>> {
     let Some(stored) = agent.engine().ledger().session(session).await? else { return Ok(Vec::new()) };
     let Some(state) = stored.session.auto.as_deref() else { return Ok(Vec::new()) };
-    // The turn in flight belongs to a process, which ends it or whose work is taken over.
-    if stored.session.turn.is_some() {
-        return Ok(Vec::new());
-    }
-    let mut dead = Vec::new();
+    let (mut dead, in_turn) = (Vec::new(), stored.session.turn.is_some());
     for run in state.runs.iter().filter(|run| run.state == RunState::Running) {
         let is_dead = if run.driver == agent.options.owner {
-            !agent.runs.drives(run.id())
+            !in_turn && !agent.runs.drives(run.id())
         } else {
-            (agent.options.is_gone)(&run.driver) || heartbeat::is_missing(agent, run).await?
+            // A turn in flight belongs to a process, which ends it or whose work is taken over, unless it is known to be gone.
+            (agent.options.is_gone)(&run.driver) || (!in_turn && heartbeat::is_missing(agent, run).await?)
         };
         dead.extend(is_dead.then(|| run.id().clone()));
     }

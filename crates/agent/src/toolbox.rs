@@ -2,6 +2,7 @@
 
 pub mod command;
 pub mod files;
+mod own_tools;
 
 use std::fmt;
 use std::sync::Arc;
@@ -231,16 +232,20 @@ impl<'a> ToolContext<'a> {
     }
 }
 
+pub(crate) use own_tools::{own_tools, recorded_arguments};
+
 /// A set of tools; clones share them. Those of upstream servers may change while the process runs.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
+    /// Tools that only a plan calls here. They are not offered.
+    recorded: Vec<Arc<dyn Tool>>,
     upstream: Option<UpstreamTools>,
 }
 
 impl Toolbox {
     pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
-        Self { tools: tools.into_iter().collect(), upstream: None }
+        Self { tools: tools.into_iter().collect(), ..Self::default() }
     }
 
     /// Adds the tools of upstream servers.
@@ -255,8 +260,14 @@ impl Toolbox {
         Self { tools: first.into_iter().chain(self.tools).collect(), ..self }
     }
 
+    /// Adds tools that are found and not offered.
+    #[must_use]
+    pub(crate) fn with_recorded(self, recorded: Vec<Arc<dyn Tool>>) -> Self {
+        Self { recorded, ..self }
+    }
+
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
-        let own = self.tools.iter().find(|tool| tool.spec().name == name).cloned();
+        let own = self.tools.iter().chain(&self.recorded).find(|tool| tool.spec().name == name).cloned();
         own.or_else(|| self.upstream.as_ref()?.get(name))
     }
 

@@ -39,6 +39,7 @@ use crate::tool_schema::{self, Arguments, ToolDefinition};
 
 pub use external::{ExternalAnswer, ExternalTools, tools_of_style};
 pub use results::is_paused;
+pub(crate) use results::part_within;
 pub use workbook::list_value as workbook_list_value;
 
 /// The tools of Planwright itself.
@@ -125,8 +126,8 @@ impl PlanTools {
     ) -> LedgerResult<(Value, Option<Committed>)> {
         match tool {
             PlanTool::Get => {
-                let plan = self.requested_plan(context, arguments).await?;
-                return Ok((self.whole(&plan), None));
+                let (plan, from) = self.requested_plan(context, arguments).await?;
+                return Ok((results::from_part(self.whole(&plan), from)?, None));
             }
             PlanTool::List => return Ok((self.list(context, arguments).await?, None)),
             PlanTool::SetContent
@@ -187,23 +188,24 @@ impl PlanTools {
         })
     }
 
-    /// The plan that `plan_get` asks for: the active one if it names none.
-    async fn requested_plan(&self, context: CallContext<'_>, arguments: Arguments) -> LedgerResult<Arc<Plan>> {
+    /// The plan that `plan_get` asks for, the active one if it names none, and the part that it is read from.
+    async fn requested_plan(&self, context: CallContext<'_>, arguments: Arguments) -> LedgerResult<(Arc<Plan>, usize)> {
         let style = self.pass_gate(context, PlanTool::Get)?;
-        let reference = match style {
+        let (reference, from) = match style {
             PlanStyle::Document | PlanStyle::Collect if context.caller != Caller::ExternalAgent => {
-                parse::<arguments::Nothing>(PlanTool::Get, arguments)?;
-                None
+                (None, parse::<arguments::GetActive>(PlanTool::Get, arguments)?.from)
             }
             PlanStyle::Document | PlanStyle::Collect | PlanStyle::Build => {
-                parse::<arguments::Get>(PlanTool::Get, arguments)?.plan_id
+                let given: arguments::Get = parse(PlanTool::Get, arguments)?;
+                (given.plan_id, given.from)
             }
         };
+        let from = from.unwrap_or(1);
         if let (None, Some(active)) = (&reference, context.snapshot.active_handle()) {
-            return Ok(active);
+            return Ok((active, from));
         }
         let reference = reference.map(|text| text.parse::<PlanReference>()).transpose()?;
-        self.engine.plans().find(&context.snapshot.identity, reference.as_ref()).await
+        Ok((self.engine.plans().find(&context.snapshot.identity, reference.as_ref()).await?, from))
     }
 
     fn whole(&self, plan: &Plan) -> Value {
@@ -248,6 +250,17 @@ impl PlanTools {
         let committed = self.engine.submitter().submit_as(request, Command::Draft(record)).await?;
         Ok((results::planned(results::changed_plan(&committed)?), committed))
     }
+}
+
+/// Whether one of Planwright's own tools, besides those about plans, may be called in this situation.
+pub(crate) fn authorize_own_tool(situation: &GateContext, name: &str) -> Result<(), Refusal> {
+    if let Some(tool) = MemoryTool::named(name) {
+        return gate::authorize_memory_tool(situation, tool);
+    }
+    if let Some(tool) = AutoTool::named(name) {
+        return gate::authorize_auto_tool(situation, tool);
+    }
+    WorkbookTool::named(name).map_or(Ok(()), |tool| gate::authorize_workbook_tool(situation, tool))
 }
 
 /// The step that a command changes or removes.

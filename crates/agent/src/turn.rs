@@ -38,7 +38,8 @@ use planwright_core::actor::Actor;
 use planwright_core::auto::AutoExecutionContext;
 use planwright_core::choices::WaitingAsk;
 use planwright_core::command::{Command, TurnCommand};
-use planwright_core::conversation::Conversation;
+use planwright_core::conversation::compaction::brief;
+use planwright_core::conversation::{Conversation, clip};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::{ExecutionId, PlanId, RequestId, TurnId};
 use planwright_core::plan::PlanStatus;
@@ -62,6 +63,9 @@ pub(super) use conversation_reader::ConversationReader;
 pub(super) use model_call::RequestBuilder;
 pub(super) use runner::{AnswerDelivery, TurnRunner};
 pub(super) use workbook_hooks::{CallNote, WorkbookHooks};
+
+/// The most tokens of the session's conversation that a run begins with.
+const MAX_BRIEF: u32 = 1_200;
 
 /// Begins turns, resumes them, and reads the outcome of earlier ones.
 #[derive(Debug, Clone)]
@@ -300,13 +304,23 @@ impl Turns {
     /// Resumes a turn of the conversation that its process left open, if there is one.
     pub(super) async fn resume_turn(&self, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
         match self.open_turn(context.session()).await? {
-            Some(open) if open.purpose.is_conversation() => {
+            Some(open) if !open.purpose.is_part() => {
                 approved::check_open_turn(self.agent.engine(), context.session(), &open).await?;
                 Box::pin(self.finish_open(&open, AnswerDelivery::Answer, context)).await
             }
             // A turn for a step is resumed with its execution.
             Some(_) | None => Ok(None),
         }
+    }
+
+    /// The conversation with the person in short, for a run that begins. It has no words of other runs.
+    pub(super) async fn brief(&self, session: &SessionIdentity) -> LedgerResult<Option<String>> {
+        let snapshot = self.snapshot(session).await?;
+        let mut conversation = Conversation::default();
+        let mut apply = |seq, event: &_| conversation.apply(seq, event);
+        self.conversations.read(session, snapshot.opened()?.history_from, u64::MAX, &mut apply).await?;
+        let most = MAX_BRIEF.min(self.agent.context_tokens() / 16);
+        Ok(brief(&conversation).map(|brief| clip(&brief, most, &self.agent.tokens)))
     }
 
     pub(super) async fn snapshot(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {

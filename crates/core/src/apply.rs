@@ -15,7 +15,7 @@ use crate::plan::content::{MetadataChange, PlanContent};
 use crate::plan::creation::{Creation, ImportedPlan};
 use crate::plan::execution::{Execution, Pause, StepState, StepStatus};
 use crate::plan::{Digest, Feedback, Plan, PlanEnding};
-use crate::session::Session;
+use crate::session::{Compaction, Session};
 use crate::snapshot::{CommandContext, Snapshot};
 use crate::turn::{OpenTurn, Purpose, TickProgress};
 use crate::workspace::Workspace;
@@ -58,7 +58,7 @@ impl Snapshot {
             }
             Event::Auto(event) => {
                 if let Some(session) = &mut self.session {
-                    session.auto.get_or_insert_default().apply(event, context.at, &context.by);
+                    session.auto.get_or_insert_default().apply(event, context.at, &context.by, seq);
                 }
             }
             Event::Plan { id, event } => {
@@ -152,6 +152,11 @@ impl Session {
                 mode.updated_at = at;
             }
             SessionEvent::PlanCreated { .. } | SessionEvent::PlanImported { .. } => self.plans_made += 1,
+            SessionEvent::Compacted { compaction: compaction @ Compaction { run: Some(run), .. } } => {
+                if let Some(auto) = &mut self.auto {
+                    auto.compact(run, compaction.reads_from(), compaction.kept_from);
+                }
+            }
             SessionEvent::Compacted { compaction } => {
                 self.history_from = compaction.reads_from();
                 self.kept_from = compaction.kept_from;
@@ -210,15 +215,22 @@ impl Session {
                 }
             }
             TurnEvent::Resumed => {
-                if let Some(tick) = self.tick_mut() {
-                    tick.resume(at);
-                }
+                let mut waited = false;
                 if let Some(open) = self.open_turn_mut(id) {
                     match &mut open.ask {
                         // No process ended in the middle of it: it waited.
-                        Some(ask) if ask.is_answered() => ask.resume(),
+                        Some(ask) if ask.is_answered() => {
+                            ask.resume();
+                            waited = true;
+                        }
                         Some(_) | None => open.resumed += 1,
                     }
+                }
+                if let Some(tick) = self.tick_mut() {
+                    if !waited {
+                        tick.interrupt();
+                    }
+                    tick.resume(at);
                 }
             }
             TurnEvent::PermissionAsked { ask, call, digest, asked } => {
@@ -245,7 +257,7 @@ impl Session {
                 if let Some(open) = self.open_turn_mut(id) {
                     open.apply(&input);
                     if let Some(tick) = self.tick_mut() {
-                        tick.apply(&input);
+                        tick.apply(&input, at);
                     }
                 }
             }

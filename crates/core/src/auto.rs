@@ -29,7 +29,7 @@ mod state;
 
 pub use attributes::ContextAttribute;
 pub use command::{AutoCommand, NewSchedule, ScheduleChange, StartTarget};
-pub use context::{AutoExecutionContext, RunKind, RunTarget};
+pub use context::{AutoExecutionContext, RunConversation, RunKind, RunTarget};
 pub use cron::CronLine;
 pub use event::AutoEvent;
 pub use goal::{DiaryEntry, Goal, GoalStatus, Task, TaskStatus};

@@ -11,7 +11,7 @@ mod items;
 mod model_notes;
 pub mod token_budget;
 
-pub use items::{Conversation, ConversationItem, ItemContent, MESSAGE_TOKENS};
+pub use items::{Conversation, ConversationItem, ItemContent, MESSAGE_TOKENS, READS_PLAN};
 
 use crate::model::{ModelMessage, ModelReply, ToolCall};
 

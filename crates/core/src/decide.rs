@@ -11,6 +11,7 @@ mod memory;
 mod resume;
 mod review;
 mod run;
+mod run_result;
 mod session;
 mod step_pause;
 mod turn;
@@ -54,7 +55,7 @@ pub fn decide(
     }?;
     let events = decider.pausing_after_step(decider.stopping_work(events), command);
     let events = decider.pausing_parked(decider.pausing_document(events));
-    Ok(decider.settling_runs(events, command))
+    Ok(decider.with_run_results(decider.settling_runs(events, command)))
 }
 
 /// Everything a decision may look at.
@@ -99,7 +100,7 @@ impl Decider<'_> {
     /// A turn of the conversation that ends leaves the document it could have worked on waiting for a person.
     fn pausing_document(&self, mut events: Vec<Event>) -> Vec<Event> {
         let open = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
-        let Some(open) = open.filter(|open| open.purpose.is_conversation()) else { return events };
+        let Some(open) = open.filter(|open| !open.purpose.is_part()) else { return events };
         let ends =
             |event: &Event| matches!(event, Event::Turn { id, event: TurnEvent::Ended { .. } } if *id == open.id);
         if !events.iter().any(ends) {

@@ -2,6 +2,7 @@
 
 mod auto;
 mod memory;
+mod own;
 mod workbook;
 
 use crate::plan::{PlanStatus, PlanStyle};
@@ -12,6 +13,7 @@ use crate::visible::quoted;
 
 pub use auto::{AutoTool, advertised_auto_tools, authorize_auto_tool};
 pub use memory::{MemoryTool, advertised_memory_tools, authorize_memory_tool};
+pub use own::{OwnToolKind, check_building, records_own_tool};
 pub use workbook::{WorkbookTool, advertised_workbook_tools, authorize_workbook_tool};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -284,11 +286,13 @@ pub fn decide_other_tool(situation: &GateContext, name: &str, effect: ToolEffect
 
 /// Whether a call to `name` is one that the style collect writes down.
 pub fn authorize_recording(situation: &GateContext, name: &str) -> Result<(), Refusal> {
-    let about_plans = PlanTool::named(name).is_some()
-        || WorkbookTool::named(name).is_some()
-        || MemoryTool::named(name).is_some()
-        || AutoTool::named(name).is_some();
-    if about_plans || name.starts_with("plan_") || name == ASK_AGENT || name == ASK_PERSON {
+    let is_free = OwnToolKind::of(name).is_some_and(|kind| kind != OwnToolKind::Changes);
+    if PlanTool::named(name).is_some()
+        || is_free
+        || name.starts_with("plan_")
+        || name == ASK_AGENT
+        || name == ASK_PERSON
+    {
         return Err(Refusal::policy_denied(format!("{} is a plan tool and cannot be a step.", quoted(name))));
     }
     check_tool_name(name)?;

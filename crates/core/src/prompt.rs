@@ -12,7 +12,7 @@ use crate::agents::Specialist;
 use crate::plan::PlanStatus;
 use crate::snapshot::Snapshot;
 
-pub use auto_block::{auto_block, tick_text};
+pub use auto_block::{auto_block, opening_text, tick_text};
 pub use memory_block::{memory_block, memory_provenance};
 pub use plan_block::plan_block;
 pub use project::{ProjectGuide, project_block};
@@ -41,7 +41,8 @@ pub fn system(
         text.push('\n');
         text.push_str(workbook);
     }
-    if let Some(block) = snapshot.session.as_ref().and_then(|session| auto_block(session.auto.as_deref()?)) {
+    let run = snapshot.open_turn().and_then(|open| open.purpose.run());
+    if let Some(block) = snapshot.session.as_ref().and_then(|session| auto_block(session.auto.as_deref()?, run)) {
         text.push_str(&block);
     }
     text

@@ -172,6 +172,10 @@ pub struct ShownPlan {
     pub digest: Digest,
 }
 
+/// What is said at the end of a run's turn whose process ended.
+pub const INTERRUPTED_RUN: &str =
+    "The program ended in the middle of this turn, so the run is interrupted. `/auto resume` starts it again.";
+
 /// What the session knows of its open turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenTurn {

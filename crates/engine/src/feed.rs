@@ -81,9 +81,10 @@ impl Feed {
         SessionWatch { hub: Arc::clone(&self.hub), session: session.clone(), written }
     }
 
-    /// How many sessions have a follower.
-    pub fn followed_sessions(&self) -> usize {
-        self.hub.followed().len()
+    /// How many watches there are, and in how many sessions.
+    pub fn watched(&self) -> (usize, usize) {
+        let followed = self.hub.followed();
+        (followed.values().map(|written| written.receiver_count()).sum(), followed.len())
     }
 
     /// The last entry of the journal of a session.

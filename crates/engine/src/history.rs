@@ -8,7 +8,7 @@ mod work_cost;
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::event::{Event, PlanEvent, SessionEvent};
-use planwright_core::ids::PlanId;
+use planwright_core::ids::{PlanId, RunId};
 use planwright_core::journal::Entry;
 use planwright_core::plan::content::Document;
 use planwright_core::plan::diff::{PlanDiff, Version, diff};
@@ -20,7 +20,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 
-use crate::ledger::{Committed, DamagedRow, Ledger, LedgerError, LedgerResult, Page};
+use crate::ledger::{Committed, DamagedRow, Ledger, LedgerError, LedgerResult, Page, StoredSession};
 use crate::lookup;
 use crate::submitter::Submitter;
 
@@ -167,7 +167,24 @@ impl History {
         before: Option<u64>,
         limit: u32,
     ) -> LedgerResult<Page<Message>> {
-        messages::page(self.ledger(), session, before, limit).await
+        messages::page(self.ledger(), session, None, before, limit).await
+    }
+
+    /// What was said in the turns of a run, and its result; pages as in [`Self::messages`].
+    pub async fn run_messages(
+        &self,
+        session: &SessionIdentity,
+        run: &RunId,
+        before: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<Message>> {
+        let page = messages::page(self.ledger(), session, Some(run), before, limit).await?;
+        let is_known =
+            |stored: &StoredSession| stored.session.auto.as_deref().is_some_and(|auto| auto.run(run).is_some());
+        if page.items.is_empty() && !is_known(&lookup::stored_session(self.ledger(), session).await?) {
+            return Err(Refusal::not_found(format!("There is no run {run} in session {session}.")).into());
+        }
+        Ok(page)
     }
 
     /// The agent of another program that drafted the plan, and therefore carries it out; `None` if this agent did.

@@ -75,6 +75,12 @@ pub(crate) async fn send_due(shared: &Shared, target: NotifyTarget) -> LedgerRes
 async fn current(shared: &Shared, notice: &Notice) -> LedgerResult<Option<FoundNotice>> {
     let nothing = FoundNotice { notice: notice.clone(), subject: Subject::None };
     match notice.kind {
+        // Its run is named by what is found now.
+        NoticeKind::Finished | NoticeKind::Failed if notice.id.starts_with("run-") => {
+            let Ok(session) = notice.session.parse::<SessionIdentity>() else { return Ok(None) };
+            let found = find(shared.ledger.as_ref(), &session, notice.since).await?;
+            return Ok(Some(found.into_iter().find(|found| found.notice.id == notice.id).unwrap_or(nothing)));
+        }
         NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage => return Ok(Some(nothing)),
         NoticeKind::Waits | NoticeKind::Budget => {}
     }
@@ -115,7 +121,8 @@ async fn send_cards(
         match &found.subject {
             Subject::Plan(plan) => cards.send_plan(&id, user, plan).await?,
             Subject::Ask(waiting) => cards.send_ask(&id, user, waiting).await?,
-            Subject::None => {
+            Subject::Run(session, run) if cards.tells_run(session, user, run).await? => {}
+            Subject::Run(..) | Subject::None => {
                 let Notice { what, title, path, .. } = &stored.notice;
                 cards.send_text(&id, user, &format!("{what}: {title}"), path).await?;
             }

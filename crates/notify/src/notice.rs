@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::ask::AskSubject;
-use planwright_core::auto::{RunPause, RunState};
+use planwright_core::auto::{AutoRun, AutoState, RunEnd, RunPause, RunState};
+use planwright_core::ids::RunId;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
@@ -13,8 +14,8 @@ use planwright_engine::inbox::{WaitingAsk, WaitingFor, WaitingRun, waiting_ask, 
 use planwright_engine::ledger::{Ledger, LedgerResult};
 use serde::{Deserialize, Serialize};
 
-/// The newest plans of a session that are looked at.
-const MAX_PLANS: u32 = 16;
+/// The plans of a session that are read at once.
+const PLANS: u32 = 200;
 const TITLE: usize = 120;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -70,6 +71,7 @@ pub struct FoundNotice {
 pub enum Subject {
     Plan(Arc<Plan>),
     Ask(Box<WaitingAsk>),
+    Run(SessionIdentity, RunId),
     None,
 }
 
@@ -81,9 +83,20 @@ pub async fn find(ledger: &dyn Ledger, session: &SessionIdentity, since: Timesta
         found.push(of_ask(waiting));
     }
     found.extend(waiting_runs(&stored.session).iter().map(of_run));
-    let page = ledger.plans(session, None, MAX_PLANS).await?;
-    found.extend(page.damaged.iter().map(|row| of_damage(session, &row.what, stored.last_active)));
-    for summary in &page.items {
+    if let Some(state) = stored.session.auto.as_deref() {
+        found.extend(state.runs.iter().filter_map(|run| of_ended_run(session, state, run, since)));
+    }
+    let (mut plans, mut before) = (Vec::new(), None);
+    loop {
+        let page = ledger.plans(session, before, PLANS).await?;
+        found.extend(page.damaged.iter().map(|row| of_damage(session, &row.what, stored.last_active)));
+        plans.extend(page.items);
+        before = page.next;
+        if before.is_none() {
+            break;
+        }
+    }
+    for summary in &plans {
         let is_told = match summary.status {
             PlanStatus::Ready | PlanStatus::Executing => true,
             PlanStatus::Completed | PlanStatus::PartiallyCompleted => summary.updated_at >= since,
@@ -143,7 +156,32 @@ fn of_run(waiting: &WaitingRun) -> FoundNotice {
         since: *since,
         path: format!("/?item={}", run.id()),
     };
-    FoundNotice { notice, subject: Subject::None }
+    FoundNotice { notice, subject: Subject::Run(session.clone(), run.id().clone()) }
+}
+
+/// A run that ended since, with its result. A person who stopped it knows.
+fn of_ended_run(session: &SessionIdentity, state: &AutoState, run: &AutoRun, since: Timestamp) -> Option<FoundNotice> {
+    let RunState::Ended { end, at, note } = &run.state else { return None };
+    let kind = match end {
+        RunEnd::Completed => NoticeKind::Finished,
+        RunEnd::Failed => NoticeKind::Failed,
+        RunEnd::Stopped => return None,
+    };
+    if *at < since {
+        return None;
+    }
+    let note = note.as_deref().or_else(|| state.task(run.context.task_id())?.note.as_deref());
+    let note = note.map(|note| format!(": {}", short(note))).unwrap_or_default();
+    let notice = Notice {
+        id: format!("run-{}-ended", run.id()),
+        kind,
+        session: session.to_string(),
+        what: format!("Run {} is {}{note}", run.number, end.as_str()),
+        title: state.task(run.context.task_id()).map(|task| short(&task.title)).unwrap_or_default(),
+        since: *at,
+        path: format!("/s/{session}/runs"),
+    };
+    Some(FoundNotice { notice, subject: Subject::Run(session.clone(), run.id().clone()) })
 }
 
 fn of_plan(plan: &Arc<Plan>) -> Option<FoundNotice> {

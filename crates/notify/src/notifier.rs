@@ -155,30 +155,35 @@ async fn follow(shared: &Shared) {
     let mut marked = shared.engine.now();
     let mut changed = Changed::anywhere();
     loop {
+        let mut left = Changed::default();
         if changed.resync {
-            warn_of(look_everywhere(shared, since).await);
+            left.resync = warn_of(look_everywhere(shared, since).await);
         } else {
             for session in &changed.sessions {
-                warn_of(look(shared, session, since).await);
+                if warn_of(look(shared, session, since).await) {
+                    left.sessions.insert(session.clone());
+                }
             }
         }
         let now = shared.engine.now();
         if now.duration_since(marked) >= SignedDuration::try_from(MARK).unwrap_or(SignedDuration::ZERO) {
             marked = now;
-            warn_of(set_mark(shared, now).await);
+            let _ = warn_of(set_mark(shared, now).await);
         }
         changed = match timeout(MARK, changes.next()).await {
             Ok(Some(changed)) => changed,
             Ok(None) => return,
             Err(_) => Changed::default(),
         };
+        // What could not be looked at is looked at again.
+        changed.resync |= left.resync;
+        changed.sessions.extend(left.sessions);
     }
 }
 
-fn warn_of(looked: LedgerResult<()>) {
-    if let Err(error) = looked {
-        tracing::warn!(event = "notify_unavailable", %error);
-    }
+/// Returns whether it failed.
+fn warn_of(looked: LedgerResult<()>) -> bool {
+    looked.inspect_err(|error| tracing::warn!(event = "notify_unavailable", %error)).is_err()
 }
 
 /// People are notified of work that ended after this time: the first start, or shortly before the last stop.
@@ -189,7 +194,7 @@ async fn mark(shared: &Shared) -> LedgerResult<Timestamp> {
     match found {
         Some(found) => Ok(found.checked_sub(OVERLAP).unwrap_or(found)),
         None => {
-            warn_of(set_mark(shared, now).await);
+            let _ = warn_of(set_mark(shared, now).await);
             Ok(now)
         }
     }
@@ -206,6 +211,9 @@ async fn look_everywhere(shared: &Shared, since: Timestamp) -> LedgerResult<()> 
     let mut sessions = BTreeSet::new();
     let (asks, _) = shared.engine.inbox().asks().await?;
     sessions.extend(asks.into_iter().map(|waiting| waiting.session));
+    let (runs, _) = shared.engine.inbox().runs().await?;
+    sessions.extend(runs.into_iter().map(|waiting| waiting.session));
+    sessions.extend(active_since(shared, since).await?);
     let ended = [PlanStatus::Completed, PlanStatus::PartiallyCompleted];
     for (statuses, all) in [(&[PlanStatus::Ready, PlanStatus::Executing][..], true), (&ended[..], false)] {
         let mut after = None;
@@ -221,10 +229,30 @@ async fn look_everywhere(shared: &Shared, since: Timestamp) -> LedgerResult<()> 
             }
         }
     }
+    let mut failed = None;
     for session in &sessions {
-        look(shared, session, since).await?;
+        // A session that cannot be read does not hide the others.
+        if let Err(error) = look(shared, session, since).await {
+            failed = Some(error);
+        }
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
+}
+
+/// The sessions in which something happened since, such as the end of a run.
+async fn active_since(shared: &Shared, since: Timestamp) -> LedgerResult<Vec<SessionIdentity>> {
+    let (mut sessions, mut after) = (Vec::new(), None);
+    loop {
+        let page = shared.ledger.sessions(after, PAGE).await?;
+        let is_old = page.items.last().is_some_and(|stored| stored.last_active < since);
+        let recent = page.items.into_iter().filter(|stored| stored.last_active >= since);
+        sessions.extend(recent.map(|stored| stored.session.identity));
+        after = page.next;
+        // The most recently active come first.
+        if after.is_none() || is_old {
+            return Ok(sessions);
+        }
+    }
 }
 
 async fn look(shared: &Shared, session: &SessionIdentity, since: Timestamp) -> LedgerResult<()> {

@@ -13,7 +13,7 @@ use crate::context::{API_BACKOFF, BotContext, wait_after};
 use crate::inbox_cards::InboxCards;
 use crate::options::TelegramOptions;
 use crate::webhook::WebhookHandler;
-use crate::{card_watch, poller, sender};
+use crate::{card_watch, poller, run_watch, sender};
 
 /// How long the last messages may take when the bot stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -51,6 +51,7 @@ impl TelegramBot {
         tokio::select! {
             () = poller::run(&context, user.username.as_deref()) => {}
             () = card_watch::run(&context) => {}
+            () = run_watch::run(&context) => {}
             () = &mut sending => {}
             () = shutdown.cancelled() => {}
         }

@@ -28,7 +28,7 @@ use crate::markdown::{FormattedText, LinkStyle, MAX_TEXT};
 use crate::message::{ChangesPrompt, Keyboard, Markup, OutgoingMessage};
 use crate::sender::prompt_key;
 use crate::update::{IncomingMessage, Person, Update, UpdateContent};
-use crate::{incoming_files, press, records};
+use crate::{incoming_files, press, records, run_chats};
 
 /// A longer reply is attached as a file.
 const MAX_PARTS: usize = 4;
@@ -370,7 +370,10 @@ impl UpdateHandler {
         let mut messages = Vec::new();
         match outcome {
             Ok(Outcome::NothingToDo) => messages.extend(text_messages(to.chat, "There is nothing to do.", work.links)),
-            Ok(Outcome::Answer(answer)) => messages.extend(self.answer(work, &answer).await?),
+            Ok(Outcome::Answer(answer)) => {
+                run_chats::note_chat(context, to.chat, &work.input, &answer).await?;
+                messages.extend(self.answer(work, &answer).await?);
+            }
             Err(error) => {
                 let refusal = error.into_refusal();
                 messages.extend(text_messages(to.chat, &refusal.message, work.links));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use planwright_agent::session::ask_prompt::ask_text;
 use planwright_core::choices::WaitingAsk;
+use planwright_core::ids::RunId;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerResult;
@@ -14,6 +15,7 @@ use crate::context::BotContext;
 use crate::conversation::Addressee;
 use crate::markdown::{FormattedText, LinkStyle, MAX_TEXT};
 use crate::message::{Button, Keyboard, Markup, OutgoingMessage};
+use crate::run_chats;
 use crate::update::Person;
 
 /// A cheap handle on the bot, for messages that answer no update.
@@ -56,6 +58,11 @@ impl InboxCards {
         let mut messages: Vec<_> = parts.map(|part| OutgoingMessage::text(user, part, None)).collect();
         card::add_ask(&self.context, id, &to, waiting, &mut messages).await?;
         self.put(id, &messages).await
+    }
+
+    /// Whether the person is told about the run in the chat that it was started in.
+    pub async fn tells_run(&self, session: &SessionIdentity, user: i64, run: &RunId) -> LedgerResult<bool> {
+        run_chats::tells(&self.context, session, run, user).await
     }
 
     /// Words with a link.

@@ -16,6 +16,7 @@
 //! - `incoming_files`: documents and photos become files of the session
 //! - [`markdown`]: Markdown as text with entities
 //! - [`message`], `sender`: what is sent, from the outbox in the ledger
+//! - `run_chats`, `run_watch`: what became of the runs that were started in a chat
 //! - `records`: small records in the ledger
 //! - [`setup`]: checks a token and waits for a first message
 //! - `bot`: the bot as a component of the server
@@ -46,6 +47,8 @@ mod options;
 mod poller;
 mod press;
 mod records;
+mod run_chats;
+mod run_watch;
 mod sender;
 pub mod setup;
 mod update;

@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 
 import { sessionQuery, type SessionId } from "../session/id";
 import { request } from "./client";
-import type { Answer, Goal, GoalStatus, Run, Schedule, Task, TaskStatus } from "./types";
+import type { Answer, Goal, GoalStatus, MessagePage, Run, Schedule, Task, TaskStatus } from "./types";
 
 const path = encodeURIComponent;
 
@@ -18,6 +18,15 @@ export const goalsQuery = (id: SessionId) => listQuery<Goal>(id, "goals");
 export const tasksQuery = (id: SessionId) => listQuery<Task>(id, "tasks");
 export const runsQuery = (id: SessionId) => listQuery<Run>(id, "runs");
 export const schedulesQuery = (id: SessionId) => listQuery<Schedule>(id, "schedules");
+
+/** The newest messages of a run, in order. */
+export function runMessagesQuery(id: SessionId, run: string) {
+  const { sessionId, channel } = sessionQuery(id);
+  return queryOptions({
+    queryKey: ["auto", id, "runs", run, "messages"],
+    queryFn: ({ signal }) => request<MessagePage>("GET", `/api/sessions/${path(sessionId)}/messages`, { query: { channel, runId: run }, signal }),
+  });
+}
 
 /** The newest entries, as the list that `/diary` answers with. */
 export function diaryQuery(id: SessionId) {

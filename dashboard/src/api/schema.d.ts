@@ -4252,7 +4252,8 @@ export interface paths {
         };
         /**
          * Read the conversation
-         * @description The newest page first, each page in order.
+         * @description The newest page first, each page in order. A run has messages of its own, which are read with `runId`; the conversation
+         *     has its result.
          */
         get: {
             parameters: {
@@ -4262,6 +4263,8 @@ export interface paths {
                     /** @description The channel of the session; `web` if it is not said. */
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     limit?: number;
+                    /** @description The id of a run: what was said in its turns, which the conversation has only the result of. */
+                    runId?: string;
                 };
                 header?: never;
                 path: {
@@ -5653,6 +5656,8 @@ export interface components {
             /** @description The plan that it shows or is about. */
             planId?: string;
             role: components["schemas"]["MessageRole"];
+            /** @description The run whose turn it was said in, or whose result it is. */
+            runId?: string;
             /**
              * Format: int64
              * @description Its number in the journal.

@@ -1,5 +1,6 @@
 import type { StepStatus, ToolStatus } from "../api/types";
 import type { Progress } from "./frames";
+import { isApart, isOwnRun, type Purpose } from "./messages";
 
 /** What the agent does at this moment. It is shown until the journal has it. */
 export interface LiveTurn {
@@ -21,6 +22,8 @@ export class LiveTracker {
   /** How many replies the journal has, by turn of the conversation. */
   #replied = new Map<string, number>();
   #ended = new Set<string>();
+  /** The turns of runs, which have a conversation of their own. */
+  #ofRuns = new Set<string>();
   /** The turn that progress is about, and how many calls of the model it told of. */
   #turn: string | undefined;
   #called = 0;
@@ -36,8 +39,12 @@ export class LiveTracker {
     const turn = typeof event.turn === "string" ? event.turn : "";
     switch (type) {
       case "turn_begun": {
-        const purpose = (event.purpose as { for?: string } | undefined)?.for;
-        if (purpose === "step" || purpose === "question") break;
+        const purpose = event.purpose as Purpose | undefined;
+        if (isOwnRun(purpose)) {
+          this.#ofRuns.add(turn);
+          if (this.#turn === turn) this.live = undefined;
+        }
+        if (isApart(purpose)) break;
         this.#open = turn;
         this.#replied.set(turn, 0);
         this.live ??= fresh();
@@ -79,6 +86,10 @@ export class LiveTracker {
       case "accepted":
       case "resumed":
         this.#turn = progress.turnId;
+        if (this.#ofRuns.has(progress.turnId)) {
+          this.live = undefined;
+          return;
+        }
         this.#called = progress.type === "resumed" ? (this.#replied.get(progress.turnId) ?? 0) : 0;
         if (!this.#ended.has(progress.turnId)) this.live = { ...fresh(), step: this.live?.step };
         return;
@@ -98,6 +109,8 @@ export class LiveTracker {
       default:
         break;
     }
+    // What a run does is read with the run.
+    if (this.#turn !== undefined && this.#ofRuns.has(this.#turn)) return;
     const inStep = this.live?.step !== undefined && this.live.step.status === undefined;
     if (!inStep && this.#isOld(progress)) return;
     this.live = progressed(this.live ?? fresh(), progress, inStep);

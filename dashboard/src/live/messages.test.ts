@@ -61,6 +61,19 @@ describe("a conversation from its entries", () => {
     expect(reading.messages).toEqual([]);
   });
 
+  test("leaves out the turns of a run and has its result", () => {
+    const { reading } = read([
+      entry(1, "turn_begun", { turn: "r", text: "[TASK_RUN 1] Begin", purpose: { for: "run", run_id: "run-1", own_conversation: true } }),
+      entry(2, "model_replied", { turn: "r", reply: { text: "Working." } }),
+      entry(3, "compacted", { messages: 4, run: "run-1" }),
+      entry(4, "turn_ended", { turn: "r", end: { kind: "answered" } }),
+      entry(5, "run_ended", { run: "run-1", end: "completed", result: "Run 1 is completed." }),
+    ]);
+    expect(reading.messages.map(({ role, text, runId }) => ({ role, text, runId }))).toEqual([{ role: "note", text: "Run 1 is completed.", runId: "run-1" }]);
+    const older = read([entry(1, "turn_begun", { turn: "r", text: "[TASK_RUN 1] Begin", purpose: { for: "run", run_id: "run-1" } })]);
+    expect(older.reading.messages.length).toBe(1);
+  });
+
   test("says so when a turn began before what was read", () => {
     expect(read(TURN.slice(2)).unknown).toEqual([6, 7, 8, 9]);
   });

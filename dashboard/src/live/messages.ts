@@ -16,10 +16,26 @@ export interface Reading {
 }
 
 interface Turn {
-  /** A step of a specialist or a question between agents: not part of the conversation. */
+  /** It is not part of the conversation. */
   apart: boolean;
   /** For each of its calls, the entry it was made in and its place there. */
   calls: { seq: number; place: number }[];
+}
+
+/** What a turn is for, as its first entry says it. */
+export interface Purpose {
+  for: string;
+  plan?: string;
+  own_conversation?: boolean;
+}
+
+/** Whether the turn is not part of the conversation: that of a specialist, and that of a run with a conversation of its own. */
+export function isApart(purpose: Purpose | undefined): boolean {
+  return purpose?.for === "step" || purpose?.for === "question" || isOwnRun(purpose);
+}
+
+export function isOwnRun(purpose: Purpose | undefined): boolean {
+  return purpose?.for === "run" && purpose.own_conversation === true;
 }
 
 export function emptyReading(): Reading {
@@ -37,8 +53,8 @@ export function takeIn(reading: Reading, entry: EntryFrame): { reading: Reading;
   const turnId = typeof event.turn === "string" ? event.turn : undefined;
 
   if (entry.type === "turn_begun" && turnId) {
-    const purpose = (event.purpose ?? { for: "answer" }) as { for: string; plan?: string };
-    const apart = purpose.for === "step" || purpose.for === "question";
+    const purpose = (event.purpose ?? { for: "answer" }) as Purpose;
+    const apart = isApart(purpose);
     next.turns = new Map(reading.turns).set(turnId, { apart, calls: [] });
     if (!apart) {
       next.open = turnId;
@@ -59,9 +75,11 @@ export function takeIn(reading: Reading, entry: EntryFrame): { reading: Reading;
     return { reading: takeInTurn(next, entry, turnId, turn), known: true };
   }
 
-  if (entry.type === "compacted") {
+  if (entry.type === "compacted" && event.run === undefined) {
     const count = Number(event.messages ?? 0);
     next.messages = insert(reading.messages, base(entry, "note", t("chat.compacted", { count })));
+  } else if (entry.type === "run_ended" && typeof event.result === "string") {
+    next.messages = insert(reading.messages, { ...base(entry, "note", event.result), runId: String(event.run) });
   } else if (entry.type === "conversation_reset") {
     next.messages = insert(reading.messages, base(entry, "note", t("chat.reset")));
   }

@@ -2,12 +2,13 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 
-import { changeRun, goalsQuery, runsQuery, schedulesQuery, startRun, tasksQuery } from "../api/auto";
+import { changeRun, goalsQuery, runMessagesQuery, runsQuery, schedulesQuery, startRun, tasksQuery } from "../api/auto";
 import type { RunChoice } from "../api/decisions";
 import { newId } from "../api/newId";
 import type { Goal, Run, Task } from "../api/types";
 import { useKey } from "../api/useKey";
 import { useFollowSession } from "../live/useLive";
+import { Markdown } from "../markdown/Markdown";
 import { Elapsed } from "../plan/StepList";
 import { Problem, RoomSection } from "../rooms/parts";
 import { Schedules } from "../rooms/Schedules";
@@ -164,6 +165,30 @@ function RunCard({ session, run, goals, tasks }: { session: SessionId; run: Run;
         {state === "running" && <Elapsed from={run.startedAt} to={undefined} />}
         {run.scheduleId !== undefined && <span>{t("runs.bySchedule")}</span>}
       </p>
+      <RunMessages session={session} run={run} />
     </article>
+  );
+}
+
+/** What was said in the turns of a run. The conversation of the session has its result only. */
+function RunMessages({ session, run }: { session: SessionId; run: Run }): ReactNode {
+  const [open, setOpen] = useState(false);
+  const page = useQuery({ ...runMessagesQuery(session, run.id), enabled: open });
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{t("runs.messages")}</summary>
+      {open && page.isError && <Failure error={page.error} retry={() => void page.refetch()} />}
+      {open && page.isPending && <Loading />}
+      {page.data?.messages.length === 0 && <p className="secondary">{t("runs.noMessages")}</p>}
+      {page.data?.messages.map((message) => (
+        <article key={message.seq} className="message" data-role={message.role}>
+          <p className="secondary">
+            {message.tool !== undefined ? <Visible text={message.tool} /> : <Visible text={message.by.name} />} <Time at={message.at} />
+          </p>
+          {message.role === "tool" ? <pre>{<Visible text={message.text} />}</pre> : <Markdown text={message.text} />}
+          {message.calls?.map((call, place) => <p key={place} className="secondary"><code><Visible text={`${call.name} ${call.arguments}`} /></code></p>)}
+        </article>
+      ))}
+    </details>
   );
 }

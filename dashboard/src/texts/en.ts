@@ -201,6 +201,8 @@ export const en = {
   "runs.money": "cost {sum}",
   "runs.started": "started",
   "runs.bySchedule": "by a schedule",
+  "runs.messages": "What was said",
+  "runs.noMessages": "Nothing was said yet.",
 
   "schedules.title": "Schedules",
   "schedules.none": "No schedules yet.",

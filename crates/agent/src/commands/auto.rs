@@ -246,9 +246,13 @@ impl AutoCommands {
             ScheduleSubcommand::Resume { schedule } => change(&schedule, ScheduleChange::Resume)?,
             ScheduleSubcommand::Delete { schedule } => change(&schedule, ScheduleChange::Delete)?,
         };
+        let is_new = matches!(command, AutoCommand::AddSchedule(_));
         let reply = match auto.schedule(session, by, command).await? {
             None => "The schedule is deleted.".to_owned(),
-            Some(schedule) => schedule_line(&auto.state(session).await?, &schedule),
+            Some(schedule) => {
+                let line = schedule_line(&auto.state(session).await?, &schedule);
+                if is_new { format!("{line}\n\n{ONLY_A_SERVER}") } else { line }
+            }
         };
         Ok(Answer::text(session, reply))
     }
@@ -284,6 +288,8 @@ fn waiting_run(state: &AutoState) -> Result<&AutoRun, Refusal> {
         }
     }
 }
+
+const ONLY_A_SERVER: &str = "Only `planwright serve` starts its runs; without a running server none begins.";
 
 /// What a run works on.
 fn about(state: &AutoState, run: &AutoRun) -> String {

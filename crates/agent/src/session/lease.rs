@@ -239,7 +239,7 @@ pub(crate) enum LeasePurpose {
 impl LeasePurpose {
     pub(crate) fn begun_by(committed: &Committed, command: &Command) -> Self {
         let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
-        if let Some(open) = open.filter(|open| open.purpose.is_conversation()) {
+        if let Some(open) = open.filter(|open| !open.purpose.is_part()) {
             return Self::Turn(open.id.clone());
         }
         let plan = command.subject().and_then(|plan| committed.snapshot.plan(plan));

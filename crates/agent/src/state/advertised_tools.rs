@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planwright_core::gate::GateContext;
+use planwright_core::gate::{ASK_PERSON, AutoTool, GateContext, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::model::ToolSpec;
 use planwright_core::policy::Policy;
 
@@ -28,6 +28,39 @@ impl AdvertisedTools {
     pub(crate) fn new(specs: Vec<ToolSpec>) -> Self {
         let tokens = specs.iter().fold(0_u32, |sum, tool| sum.saturating_add(estimated_tokens(tool)));
         Self { specs: specs.into(), tokens }
+    }
+}
+
+impl AdvertisedTools {
+    /// The tools that matter most, in about this many tokens. Those about plans are always among them.
+    pub(crate) fn within(&self, most: u32) -> Self {
+        let mut places: Vec<_> = (0..self.specs.len()).collect();
+        places.sort_by_key(|place| rank(&self.specs[*place].name));
+        let mut taken = 0_u32;
+        places.retain(|place| {
+            let tool = &self.specs[*place];
+            let tokens = taken.saturating_add(estimated_tokens(tool));
+            let fits = rank(&tool.name) == 0 || tokens <= most;
+            if fits {
+                taken = tokens;
+            }
+            fits
+        });
+        places.sort_unstable();
+        Self::new(places.into_iter().map(|place| self.specs[place].clone()).collect())
+    }
+}
+
+/// How early a tool is left out where there is no room for all of them: the highest first.
+fn rank(name: &str) -> u8 {
+    match name {
+        _ if PlanTool::named(name).is_some() => 0,
+        ASK_PERSON | "task_update" | "read_file" | "write_file" | "edit_file" | "run_command" => 1,
+        "list_files" | "grep_files" | "glob_files" | "delete_file" | "move_file" => 2,
+        _ if MemoryTool::named(name).is_some() || AutoTool::named(name).is_some() => 5,
+        _ if WorkbookTool::named(name).is_some() => 4,
+        // Tools of upstream servers, and specialists.
+        _ => 3,
     }
 }
 

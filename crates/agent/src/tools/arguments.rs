@@ -15,10 +15,6 @@ use crate::tool_schema::schema_of as of;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(super) struct SetContent {
     /// The whole plan as one Markdown document. It replaces what was there.
     pub(super) plan_markdown: String,
@@ -305,6 +301,17 @@ pub(super) struct Get {
     /// Another plan of this session: its number, its id, or a piece of its id. Without it, the active plan.
     #[serde(default)]
     pub(super) plan_id: Option<String>,
+    /// The line of a document, or the step, to read on from: the `next_from` of the part before.
+    #[serde(default)]
+    pub(super) from: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GetActive {
+    /// The line of a document, or the step, to read on from: the `next_from` of the part before.
+    #[serde(default)]
+    pub(super) from: Option<usize>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -321,7 +328,7 @@ fn step_ids(ids: Vec<String>) -> Result<Vec<StepId>, Refusal> {
 
 pub(super) fn schema(tool: PlanTool, style: PlanStyle) -> Value {
     match (tool, style) {
-        (PlanTool::Get, PlanStyle::Document | PlanStyle::Collect) => of::<Nothing>(),
+        (PlanTool::Get, PlanStyle::Document | PlanStyle::Collect) => of::<GetActive>(),
         (PlanTool::Get, PlanStyle::Build) => of::<Get>(),
         (PlanTool::SetContent, _) => of::<SetContent>(),
         (PlanTool::Progress, _) => of::<Progress>(),

@@ -104,6 +104,17 @@ impl ExternalTools {
         if let Some(tool) = PlanTool::named(name) {
             return self.call_plan_tool(context, by, tool, arguments, is_upstream, shown).await;
         }
+        let situation = GateContext::of(&snapshot, tools.policy(), Caller::ExternalAgent);
+        gate::check_building(&situation, name)?;
+        if gate::records_own_tool(&situation, name) {
+            super::authorize_own_tool(&situation, name)?;
+            let arguments = Value::Object(arguments);
+            // The agent of another program makes the calls of its plan itself.
+            let (tool, runner) = (name.to_owned(), CallRunner::Client);
+            let command = ExternalCommand::AddCall { tool, arguments, description: None, runner };
+            let committed = tools.engine.submitter().submit(session, by, Command::External(command)).await?;
+            return Ok(results::planned(results::changed_plan(&committed)?));
+        }
         let request = tools.engine.submitter().request(session, by);
         if let Some(tool) = MemoryTool::named(name) {
             let answer = memory::call(&tools.engine, request, Caller::ExternalAgent, None, tool, arguments).await?;
@@ -163,8 +174,8 @@ impl ExternalTools {
             return tools.list(context, arguments).await;
         }
         if tool == PlanTool::Get {
-            let plan = tools.requested_plan(context, arguments).await?;
-            let answer = with_next(tools.whole(&plan), &plan);
+            let (plan, from) = tools.requested_plan(context, arguments).await?;
+            let answer = with_next(results::from_part(tools.whole(&plan), from)?, &plan);
             *shown = Some(plan);
             return Ok(answer);
         }

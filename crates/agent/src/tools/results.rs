@@ -7,6 +7,7 @@ use planwright_core::ids::StepId;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle, completeness};
 use planwright_core::policy::Policy;
+use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Page, PlanSummary};
 use planwright_engine::plan_steps::{StepDetail, plan_details, plan_steps};
 use serde_json::{Value, json};
@@ -134,6 +135,64 @@ pub(super) fn whole(plan: &Plan, policy: &Policy) -> Value {
         }
     }
     whole
+}
+
+/// The lines or steps of a plan that is read.
+fn pieces(plan: &Value) -> Vec<Value> {
+    match plan["markdown"].as_str() {
+        Some(markdown) => markdown.split_inclusive('\n').map(Value::from).collect(),
+        None => plan["steps"].as_array().cloned().unwrap_or_default(),
+    }
+}
+
+/// The plan with these of its lines or steps, and where they stand.
+fn with_pieces(plan: &Value, pieces: &[Value], from: usize, total: usize) -> Value {
+    let mut part = plan.clone();
+    match plan["markdown"].is_string() {
+        true => part["markdown"] = json!(pieces.iter().filter_map(Value::as_str).collect::<String>()),
+        false => part["steps"] = json!(pieces),
+    }
+    let next = from + pieces.len();
+    (part["from"], part["of"]) = (json!(from), json!(total));
+    if next <= total {
+        part["next_from"] = json!(next);
+        part["part"] = json!(format!("This is a part of the plan. Read on with plan_get and from {next}."));
+    }
+    part
+}
+
+/// A plan from one of its lines or steps on, counted from 1.
+pub(super) fn from_part(plan: Value, from: usize) -> Result<Value, Refusal> {
+    if from == 1 {
+        return Ok(plan);
+    }
+    let pieces = pieces(&plan);
+    let total = pieces.len();
+    let rest = from.checked_sub(1).filter(|before| *before < total).map(|before| &pieces[before..]);
+    let rest = rest.ok_or_else(|| Refusal::invalid(format!("`from` is between 1 and {total}.")))?;
+    Ok(with_pieces(&plan, rest, from, total))
+}
+
+/// As many whole lines or steps of what was read as fit, from its beginning. `None` if not even one does.
+pub(crate) fn part_within(plan: &Value, fits: impl Fn(&Value) -> bool) -> Option<Value> {
+    let mut plan = plan.clone();
+    // What is done stands in the prompt.
+    plan.as_object_mut()?.remove("progress");
+    let pieces = pieces(&plan);
+    let from = plan["from"].as_u64().and_then(|from| usize::try_from(from).ok()).unwrap_or(1);
+    let total = from - 1 + pieces.len();
+    let part = |count: usize| with_pieces(&plan, &pieces[..count], from, total);
+    // More pieces never take less.
+    let (mut fitting, mut beyond) = (0, pieces.len() + 1);
+    while beyond - fitting > 1 {
+        let middle = fitting + (beyond - fitting) / 2;
+        if fits(&part(middle)) {
+            fitting = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    (fitting > 0).then(|| part(fitting))
 }
 
 pub(super) fn list(page: &Page<PlanSummary>) -> Value {

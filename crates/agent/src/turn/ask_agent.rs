@@ -132,7 +132,10 @@ impl TurnRunner<'_> {
                     let answer = answer.and_then(|answer| answer.get("answer")?.as_str().map(str::to_owned));
                     found.extend(question.zip(answer));
                 }
-                ItemContent::Person { .. } | ItemContent::Note { .. } | ItemContent::Reminder { .. } => asked.clear(),
+                ItemContent::Person { .. }
+                | ItemContent::Note { .. }
+                | ItemContent::Reminder { .. }
+                | ItemContent::RunResult { .. } => asked.clear(),
             }
         }
         found
@@ -151,7 +154,8 @@ fn answered_before(agent: &str, conversation: &Conversation) -> ToolOutcome {
         | ItemContent::Person { .. }
         | ItemContent::Result { .. }
         | ItemContent::Note { .. }
-        | ItemContent::Reminder { .. } => None,
+        | ItemContent::Reminder { .. }
+        | ItemContent::RunResult { .. } => None,
     });
     match last_text {
         Some(text) => answer(agent, text),

@@ -90,7 +90,7 @@ impl TurnRunner<'_> {
         pending: &PendingCall,
         subject: AskSubject,
     ) -> Result<ToolOutcome, TurnAbort> {
-        let last = self.turn.purpose.is_conversation();
+        let last = !self.turn.purpose.is_part();
         if let Some(held) = self.held.as_ref().filter(|_| last) {
             held.stop_renewing();
         }

@@ -29,8 +29,8 @@ const SUMMARY_TIME: Duration = Duration::from_secs(120);
 impl TurnRunner<'_> {
     /// Summarises the older part of the conversation when it takes more than three quarters of the room there is.
     pub(super) async fn make_room(&mut self, room: u32) -> Result<(), TurnAbort> {
-        // A turn apart from the conversation is not summarised; its newest messages are sent as far as they fit.
-        if !self.turn.purpose.is_conversation() || self.conversation.tokens() <= room / 4 * 3 {
+        // The turn of a specialist is not summarised; its newest messages are sent as far as they fit.
+        if self.turn.purpose.is_part() || self.conversation.tokens() <= room / 4 * 3 {
             return Ok(());
         }
         let Some(cut) = compaction::cut(&self.conversation, room / 3) else { return Ok(()) };

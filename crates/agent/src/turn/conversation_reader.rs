@@ -25,6 +25,12 @@ impl ConversationReader {
     /// The conversation up to the last commit, and the turn that is open in it.
     pub(super) async fn load(&self, committed: &Committed, turn: &TurnId) -> LedgerResult<(Conversation, Turn)> {
         let opened = committed.snapshot.opened()?;
+        let purpose = opened_purpose(opened, turn);
+        if let Some(context) = purpose.run().filter(|context| context.has_own_conversation()) {
+            let run = opened.auto.as_deref().and_then(|state| state.run(&context.run_id));
+            let from = run.map_or(opened.history_from, |run| run.history_from);
+            return self.load_from(Conversation::of_run(context.run_id.clone()), committed, turn, from).await;
+        }
         let cached = self.agent.conversations.take(&committed.snapshot.identity, opened.opened_at);
         let cached = cached.filter(|kept| kept.seq <= committed.seq);
         let first = committed.seq + 1 - committed.events.len() as u64;
@@ -40,10 +46,21 @@ impl ConversationReader {
                 .await?;
             }
             committed.events.iter().zip(first..).for_each(|(event, seq)| conversation.apply(seq, event));
-            return Ok((conversation, Turn::new(turn.clone(), opened_purpose(opened, turn))));
+            return Ok((conversation, Turn::new(turn.clone(), purpose)));
         }
-        let (mut conversation, mut replay) = (Conversation::default(), TurnReplay::new(turn.clone()));
-        self.read(&committed.snapshot.identity, opened.history_from, committed.seq + 1, &mut |seq, event| {
+        self.load_from(Conversation::default(), committed, turn, opened.history_from).await
+    }
+
+    /// A conversation and its open turn, read from the entry `from` up to the last commit.
+    async fn load_from(
+        &self,
+        mut conversation: Conversation,
+        committed: &Committed,
+        turn: &TurnId,
+        from: u64,
+    ) -> LedgerResult<(Conversation, Turn)> {
+        let (opened, mut replay) = (committed.snapshot.opened()?, TurnReplay::new(turn.clone()));
+        self.read(&committed.snapshot.identity, from, committed.seq + 1, &mut |seq, event| {
             conversation.apply(seq, event);
             replay.apply(event);
         })

@@ -6,7 +6,7 @@ use planwright_core::conversation::{CountTokens as _, ItemContent};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::content::PlanContent;
-use planwright_core::turn::{ShownPlan, ToolStatus, TurnEnd, TurnEnding, TurnInput};
+use planwright_core::turn::{INTERRUPTED_RUN, ShownPlan, ToolStatus, TurnEnd, TurnEnding, TurnInput};
 use planwright_core::visible::visible;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::plan_status::short_status;
@@ -49,13 +49,13 @@ impl TurnRunner<'_> {
 
     /// The outcome of a turn that another process ended, reset or took over.
     pub(super) async fn ended_elsewhere(&mut self) -> LedgerResult<TurnOutcome> {
-        if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
+        if let Some(held) = self.held.take().filter(|_| !self.turn.purpose.is_part()) {
             self.turns.leases.release(&held).await;
         }
         let open = self.turns.open_turn(&self.session).await?.filter(|open| open.named(&self.turn.id).is_some());
         let Some(open) = open else { return self.ended_by_others().await };
         // A step and a question end with the work that they are a part of. A person who stopped it waits for nothing.
-        if !self.turn.purpose.is_conversation() || self.context.work.stop.is_cancelled() {
+        if self.turn.purpose.is_part() || self.context.work.stop.is_cancelled() {
             let message = "Another process works on this session now and continues this turn.";
             return Ok(self.outcome(TurnEnd::Interrupted, message.to_owned(), None));
         }
@@ -161,7 +161,7 @@ impl TurnRunner<'_> {
     fn own_text(&self, end: &TurnEnd) -> String {
         let limits = &self.limits;
         match end {
-            TurnEnd::Answered if !self.turn.purpose.is_conversation() => String::new(),
+            TurnEnd::Answered if self.turn.purpose.is_part() => String::new(),
             TurnEnd::Answered => self.moved().unwrap_or_default(),
             TurnEnd::Stopped => String::new(),
             TurnEnd::PlanReady { .. } => self.summary_of_the_plan(),
@@ -176,11 +176,8 @@ impl TurnRunner<'_> {
             ),
             TurnEnd::NoAnswer => "The model answered with nothing, twice. Try again, or say it differently.".to_owned(),
             TurnEnd::ModelFailed { message } => format!("The model could not answer. {message}"),
-            TurnEnd::Interrupted if !self.turn.purpose.is_conversation() => self.what_is_uncertain(),
-            TurnEnd::Interrupted if self.turn.purpose.run().is_some() => {
-                "The program ended in the middle of this turn, so the run is interrupted. `/auto resume` starts it again."
-                    .to_owned()
-            }
+            TurnEnd::Interrupted if self.turn.purpose.is_part() => self.what_is_uncertain(),
+            TurnEnd::Interrupted if self.turn.purpose.run().is_some() => INTERRUPTED_RUN.to_owned(),
             TurnEnd::Interrupted => format!(
                 "This turn was interrupted {} times before it could end, so it was given up. What it did is in the \
                  journal. Say `go on` to try again.",
@@ -210,7 +207,7 @@ impl TurnRunner<'_> {
     /// The end of a turn in which a plan tool ended the planning.
     pub(super) async fn planned_end(&mut self) -> LedgerResult<TurnEnd> {
         // A specialist's report ends its turn; the step has its outcome already.
-        if !self.turn.purpose.is_conversation() {
+        if self.turn.purpose.is_part() {
             return Ok(TurnEnd::Answered);
         }
         // After a crash right behind the plan tool the plan is found in the conversation.
@@ -241,7 +238,8 @@ impl TurnRunner<'_> {
             | ItemContent::Person { .. }
             | ItemContent::Model { .. }
             | ItemContent::Note { .. }
-            | ItemContent::Reminder { .. } => None,
+            | ItemContent::Reminder { .. }
+            | ItemContent::RunResult { .. } => None,
         })?;
         let answer: serde_json::Value = serde_json::from_str(&outcome.text).ok()?;
         PlanId::new(answer.get("plan_id")?.as_str()?).ok()
@@ -249,7 +247,7 @@ impl TurnRunner<'_> {
 
     /// A plan that waits for the person and whose current version was not shown to them.
     fn plan_to_show(&self) -> Option<PlanCard> {
-        if !self.turn.purpose.is_conversation() {
+        if self.turn.purpose.is_part() {
             return None;
         }
         let settled = self.settled.as_ref().and_then(|id| self.snapshot.plan(id));

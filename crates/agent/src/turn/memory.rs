@@ -84,7 +84,8 @@ impl TurnRunner<'_> {
             ItemContent::Model { .. }
             | ItemContent::Result { .. }
             | ItemContent::Note { .. }
-            | ItemContent::Reminder { .. } => None,
+            | ItemContent::Reminder { .. }
+            | ItemContent::RunResult { .. } => None,
         })
     }
 }

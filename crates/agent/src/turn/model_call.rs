@@ -36,14 +36,20 @@ const NUDGE: &str = "[Your last reply was empty. Answer the person, or call a to
 const FINISHED: usize = 5;
 /// The smallest number of tokens for a conversation.
 pub(super) const MIN_ROOM: u32 = 512;
+/// The tokens that are left beside a plan that is read.
+const MIN_BESIDE: u32 = 256;
 /// The most tokens for the answer.
 const MAX_OUTPUT: u32 = 16_384;
 
 impl TurnRunner<'_> {
     /// One call of the model. `None` if the model says that the request is too long; the next one is shorter.
     pub(super) async fn ask_model(&mut self) -> Result<Option<TurnInput>, TurnAbort> {
-        let mut frame = self.turns.requests.frame(&self.snapshot, &self.turn.purpose).await?;
         self.read_memory().await?;
+        let needed = match self.conversation.whole_tokens() {
+            0 => 0,
+            whole => whole.saturating_add(self.memory_tokens()).saturating_add(MIN_BESIDE),
+        };
+        let mut frame = self.turns.requests.frame_with_room(&self.snapshot, &self.turn.purpose, needed).await?;
         frame.room = frame.room.saturating_sub(self.memory_tokens());
         frame.room >>= self.tightened;
         self.make_room(frame.room).await?;
@@ -237,14 +243,31 @@ impl RequestBuilder {
     }
 
     pub(super) async fn frame(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<Frame> {
+        self.frame_with_room(snapshot, purpose, 0).await
+    }
+
+    /// The tokens for the text of a plan beside the newest words, with as few tools as there may be.
+    pub(super) async fn room_for_plan(&self, snapshot: &Snapshot, purpose: &Purpose, words: u32) -> LedgerResult<u32> {
+        let room = self.frame_with_room(snapshot, purpose, u32::MAX).await?.room;
+        Ok(room.saturating_sub(words).saturating_sub(2 * MIN_BESIDE))
+    }
+
+    /// With fewer tools if the conversation has less room than it needs.
+    async fn frame_with_room(&self, snapshot: &Snapshot, purpose: &Purpose, needed: u32) -> LedgerResult<Frame> {
         let system = self.system(snapshot, purpose).await?;
         self.agent.toolbox.refresh().await;
         let options = self.agent.specialist_options(&snapshot.identity, purpose);
         let tools = self.advertised(&self.situation(snapshot, purpose), &snapshot.identity, options);
         let context = self.agent.context_tokens_of(&*self.agent.model_for(&snapshot.identity, purpose));
         let max_output_tokens = output_tokens(context);
-        let fixed = self.agent.tokens.count_known(&system).saturating_add(tools.tokens);
-        let room = context.saturating_sub(max_output_tokens).saturating_sub(fixed);
+        let (prompt, given) = (self.agent.tokens.count_known(&system), context.saturating_sub(max_output_tokens));
+        let left = given.saturating_sub(prompt);
+        let tools = match left.saturating_sub(tools.tokens) < needed {
+            true => Arc::new(tools.within(left.saturating_sub(needed))),
+            false => tools,
+        };
+        let fixed = prompt.saturating_add(tools.tokens);
+        let room = given.saturating_sub(fixed);
         Ok(Frame { system, tools: Arc::clone(&tools.specs), fixed, room, max_output_tokens })
     }
 

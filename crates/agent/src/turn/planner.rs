@@ -40,7 +40,7 @@ impl TurnRunner<'_> {
 
     fn is_planner(&self) -> bool {
         let mode = self.snapshot.session.as_ref().map(|session| &session.plan_mode);
-        self.turn.purpose.is_conversation() && mode.is_some_and(|mode| mode.enabled && mode.style == PlanStyle::Build)
+        !self.turn.purpose.is_part() && mode.is_some_and(|mode| mode.enabled && mode.style == PlanStyle::Build)
     }
 
     /// The text for a person of a planner that answers in JSON.

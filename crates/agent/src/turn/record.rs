@@ -13,7 +13,7 @@ impl TurnRunner<'_> {
     /// Records inputs, and the end if there is one. The entry of the end releases the lease.
     pub(super) async fn record(&mut self, inputs: Vec<TurnInput>, ending: Option<TurnEnding>) -> LedgerResult<()> {
         // A turn that is part of an execution or of another turn does not release the lease.
-        let last = ending.is_some() && self.turn.purpose.is_conversation();
+        let last = ending.is_some() && !self.turn.purpose.is_part();
         if let Some(held) = self.held.as_ref().filter(|_| last) {
             held.stop_renewing();
         }

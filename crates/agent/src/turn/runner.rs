@@ -154,7 +154,7 @@ impl<'a> TurnRunner<'a> {
             Err(TurnAbort::LeaseLost) => self.ended_elsewhere().await,
             Err(TurnAbort::Asks(ask)) => Ok(self.waits(*ask)),
             Err(TurnAbort::ShuttingDown) => {
-                if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
+                if let Some(held) = self.held.take().filter(|_| !self.turn.purpose.is_part()) {
                     self.turns.leases.release(&held).await;
                 }
                 Err(shutting_down())

@@ -7,7 +7,7 @@ use planwright_core::conversation::{CountTokens as _, clip};
 use planwright_core::event::{Event, SessionEvent};
 use planwright_core::gate::{
     ASK_AGENT, ASK_PERSON, AutoTool, Caller, GateContext, GateDecision, MemoryTool, PlanTool, ToolEffect, WorkbookTool,
-    authorize_plan_tool, decide_other_tool,
+    authorize_plan_tool, decide_other_tool, records_own_tool,
 };
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::PlanStatus;
@@ -26,7 +26,7 @@ use crate::catch_panic::catch_panic;
 use crate::change_tracker::{ChangeTracker, done_before};
 use crate::session::progress::Progress;
 use crate::tool_schema::Arguments;
-use crate::toolbox::ToolContext;
+use crate::toolbox::{ToolContext, recorded_arguments};
 use crate::tools::{self, AssignedStep, CallContext, PlanTools, is_paused};
 
 /// The largest result of one call that the model is sent.
@@ -80,6 +80,9 @@ impl TurnRunner<'_> {
         let name = pending.call.name.as_str();
         if let Some(tool) = PlanTool::named(name) {
             return self.call_plan_tool(pending, tool, arguments).await;
+        }
+        if records_own_tool(&self.situation(), name) {
+            return self.record_own_tool(pending, arguments).await;
         }
         if let Some(tool) = WorkbookTool::named(name) {
             return self.call_workbook_tool(pending, tool, arguments).await;
@@ -184,6 +187,23 @@ impl TurnRunner<'_> {
         }
     }
 
+    /// Writes a call to one of Planwright's own tools down as a step.
+    async fn record_own_tool(&mut self, pending: &PendingCall, arguments: Arguments) -> Result<ToolOutcome, TurnAbort> {
+        let (name, situation) = (pending.call.name.as_str(), self.situation());
+        let state = self.snapshot.session.as_ref().and_then(|session| session.auto.as_deref());
+        let recorded = tools::authorize_own_tool(&situation, name)
+            .and_then(|()| recorded_arguments(arguments, self.turn.purpose.run(), state));
+        let arguments = match recorded {
+            Ok(arguments) => arguments,
+            Err(refusal) => return Ok(refused(&refusal)),
+        };
+        let request = self.call_request(pending)?;
+        let context = CallContext { snapshot: &self.snapshot, caller: Caller::Conversation };
+        let answer = PlanTools::new(self.agent.engine()).record_call(request, context, name, arguments).await;
+        let answer = self.note(answer.map(|(value, committed)| (value, Some(committed))))?;
+        Ok(outcome_of(answer, ToolStatus::Planned))
+    }
+
     /// The effect that a call without an outcome may have had. Only a call that a crash interrupted may have begun.
     pub(super) fn effect_before(&self, pending: &PendingCall) -> ToolEffect {
         let name = pending.call.name.as_str();
@@ -221,7 +241,7 @@ impl TurnRunner<'_> {
                 .await;
         }
         // In the conversation `decide` asks the gate inside the transaction.
-        if !self.turn.purpose.is_conversation()
+        if self.turn.purpose.is_part()
             && let Err(refusal) = authorize_plan_tool(&self.situation(), tool)
         {
             return Ok(refused(&refusal));
@@ -234,7 +254,10 @@ impl TurnRunner<'_> {
         let snapshot = fresh.as_ref().unwrap_or(&self.snapshot);
         let context = CallContext { snapshot, caller: Caller::Conversation };
         let answer = tools.call_plan_tool(self.call_request(pending)?, context, tool, arguments).await;
-        let answer = self.note(answer)?;
+        let mut answer = self.note(answer)?;
+        if let (PlanTool::Get, Ok(plan)) = (tool, &answer) {
+            answer = self.readable_plan(plan).await?;
+        }
         // A plan that is rewritten while it is carried out is not carried out any further: a person decides first.
         let rewritten = executing && tool == PlanTool::SetContent;
         // A person looks at the step that ended before the agent continues.
@@ -245,6 +268,27 @@ impl TurnRunner<'_> {
             return Ok(outcome_of(answer, ToolStatus::Settled));
         }
         Ok(outcome_of(answer, ToolStatus::Done))
+    }
+
+    /// A plan that the model cannot read at once is read by parts.
+    async fn readable_plan(&self, plan: &Value) -> LedgerResult<Result<Value, Refusal>> {
+        let counter = &self.agent.tokens;
+        let words = self.conversation.newest_message().and_then(|at| self.conversation.items.get(at));
+        let words = words.map_or(0, |item| item.tokens).saturating_add(self.memory_tokens());
+        let room = self.turns.requests.room_for_plan(&self.snapshot, &self.turn.purpose, words).await?;
+        let most = room.min(self.agent.context_tokens() / 3);
+        let fits = |plan: &Value| counter.count(&plan.to_string()) <= most;
+        if fits(plan) {
+            return Ok(Ok(plan.clone()));
+        }
+        let too_long = || {
+            let context = self.agent.context_tokens();
+            Refusal::limit(format!(
+                "A single line or step of the plan is too much for a model with {context} tokens. It is stored whole; \
+                 ask the person for a model that reads more at once."
+            ))
+        };
+        Ok(tools::part_within(plan, fits).ok_or_else(too_long))
     }
 
     async fn call_workbook_tool(

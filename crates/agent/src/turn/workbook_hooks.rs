@@ -96,7 +96,7 @@ impl TurnRunner<'_> {
     /// Before the model is asked for the first time: what a person wrote into the files is taken in, and a message that is
     /// worth it begins a workbook.
     pub(super) async fn open_workbook(&mut self) {
-        if self.turn.model_calls() > 0 || !self.turn.purpose.is_conversation() {
+        if self.turn.model_calls() > 0 || self.turn.purpose.is_part() {
             return;
         }
         let opened = harmless(&self.session, self.opened_workbook()).await;
@@ -186,7 +186,10 @@ impl TurnRunner<'_> {
                     calls = rest;
                     count += u32::from(outcome.status == ToolStatus::Done && self.turns.hooks.is_research(&call.name));
                 }
-                ItemContent::Person { .. } | ItemContent::Note { .. } | ItemContent::Reminder { .. } => {}
+                ItemContent::Person { .. }
+                | ItemContent::Note { .. }
+                | ItemContent::Reminder { .. }
+                | ItemContent::RunResult { .. } => {}
             }
         }
         count

@@ -1,8 +1,11 @@
 //! Runs of the agent by itself: ticks in the session's own queue, memory in the scopes of the run, and what ends them.
 
 mod brakes;
+mod conversations;
 mod schedules;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use planwright_core::auto::{
@@ -217,13 +220,14 @@ async fn two_tasks_under_same_goal_share_goal_scope_but_keep_task_private_detail
 #[tokio::test]
 async fn a_run_and_the_person_share_the_queue_and_never_overlap() {
     // The run works until the person's message is answered.
-    let model = ScriptedModel::answering(|request| {
-        let heard = request
-            .messages
-            .iter()
-            .any(|message| matches!(message, ModelMessage::User { text } if text == "Are you there?"));
+    let answered = Arc::new(AtomicBool::new(false));
+    let model = ScriptedModel::answering(move |request| {
+        let heard = answered.load(Ordering::SeqCst);
         match newest(request) {
-            "Are you there?" => Reply::text("Yes."),
+            "Are you there?" => {
+                answered.store(true, Ordering::SeqCst);
+                Reply::text("Yes.")
+            }
             _ if called(request, "list_files") => Reply::text("Working."),
             _ if heard && called(request, "task_update") => Reply::text("Done."),
             _ if heard => done(),
@@ -339,11 +343,10 @@ async fn after_a_restart_a_run_is_listed_as_interrupted_and_starts_again_with_on
     world.agent.drain(Duration::ZERO).await;
     let world = World { model: diligent(), ..world };
     let world = world.restart_with(|setup| setup.options.owner = "the next process".to_owned()).await;
-    let events_before = world.events().await.len();
     // The turn that was left is ended, and no model is asked.
     world.agent.resume(&world.session, &Watcher::none()).await.unwrap();
     assert!(world.model.requests().is_empty());
-    assert!(world.events().await.len() > events_before);
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
     let status = world.send("/auto status").await.reply;
     assert!(
         status.contains("run 1 (TASK_RUN) is interrupted: its process ended")
@@ -355,6 +358,27 @@ async fn after_a_restart_a_run_is_listed_as_interrupted_and_starts_again_with_on
     world.until_runs_rest().await;
     assert!(matches!(world.auto().await.runs[0].state, RunState::Ended { end: RunEnd::Completed, .. }));
     world.is_sound().await;
+}
+
+/// Its lease runs for a while; on the same machine it is known that nobody uses it.
+#[tokio::test]
+async fn a_run_whose_process_is_known_to_be_dead_is_interrupted_at_once_with_its_turn() {
+    let world = World::new([Reply::hang()]).await;
+    world.send("/task add Renew the certificate").await;
+    world.send("/auto on").await;
+    world.model.asked(1).await;
+    let world = World { model: diligent(), ..world };
+    let world = world
+        .restart_with(|setup| {
+            setup.options.owner = "the next process".to_owned();
+            setup.options.is_gone = |owner| owner == "the test";
+        })
+        .await;
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_some());
+    let status = world.send("/auto status").await.reply;
+    assert!(status.contains("run 1 (TASK_RUN) is interrupted: its process ended"), "{status}");
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
+    assert!(world.model.requests().is_empty());
 }
 
 #[tokio::test]
@@ -482,6 +506,7 @@ async fn goals_tasks_diary_and_schedules_by_command() {
         ),
         "{made}"
     );
+    assert!(made.ends_with("Only `planwright serve` starts its runs; without a running server none begins."), "{made}");
     assert!(world.send("/schedule pause 1").await.reply.starts_with("schedule 1 is paused"));
     assert_eq!(world.send("/schedule delete 1").await.reply, "The schedule is deleted.");
     assert_eq!(world.send("/schedule add 0 9 30 2 * never").await.refusal, Some(RefusalCode::InvalidArgument));

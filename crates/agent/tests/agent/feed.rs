@@ -137,11 +137,11 @@ async fn a_session_that_nobody_follows_any_more_is_forgotten() {
         let session = stage.opened(key).await;
         let first = stage.feed.follow(&session, 0).await.unwrap();
         let second = stage.feed.watch(&session);
-        assert_eq!(stage.feed.followed_sessions(), 1);
+        assert_eq!(stage.feed.watched(), (2, 1));
         drop(first);
-        assert_eq!(stage.feed.followed_sessions(), 1, "the second one still follows");
+        assert_eq!(stage.feed.watched(), (1, 1), "the second one still follows");
         drop(second);
-        assert_eq!(stage.feed.followed_sessions(), 0);
+        assert_eq!(stage.feed.watched(), (0, 0));
     }
 }
 

@@ -5,6 +5,7 @@ mod cards;
 mod collect;
 mod document;
 mod gate;
+mod own_tools;
 
 use planwright_llm::scripted::Reply;
 use serde_json::json;

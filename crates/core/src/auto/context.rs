@@ -15,6 +15,18 @@ pub struct AutoExecutionContext {
     pub session: SessionIdentity,
     pub run_id: RunId,
     pub target: RunTarget,
+    /// Runs of earlier versions stay in the conversation of their session.
+    pub conversation: RunConversation,
+}
+
+/// Where the turns of a run belong.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum RunConversation {
+    /// In a conversation of its own, which begins anew with each task.
+    #[default]
+    Own,
+    /// In the conversation with the person.
+    Session,
 }
 
 /// What a run works on.
@@ -49,7 +61,7 @@ impl RunTarget {
 
 impl AutoExecutionContext {
     pub fn new(session: SessionIdentity, run_id: RunId, target: RunTarget) -> Self {
-        Self { session, run_id, target }
+        Self { session, run_id, target, conversation: RunConversation::Own }
     }
 
     pub const fn run_kind(&self) -> RunKind {
@@ -72,7 +84,11 @@ impl AutoExecutionContext {
             RunTarget::Goal { goal, .. } => RunTarget::Goal { goal: goal.clone(), task },
             RunTarget::Task { .. } => RunTarget::Task { task },
         };
-        Self::new(self.session.clone(), self.run_id.clone(), target)
+        Self { target, ..self.clone() }
+    }
+
+    pub const fn has_own_conversation(&self) -> bool {
+        matches!(self.conversation, RunConversation::Own)
     }
 
     pub const fn task_id(&self) -> &TaskId {
@@ -92,17 +108,24 @@ struct Fields {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     goal_id: Option<GoalId>,
     task_id: TaskId,
+    #[serde(default, skip_serializing_if = "is_false")]
+    own_conversation: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl From<AutoExecutionContext> for Fields {
     fn from(context: AutoExecutionContext) -> Self {
         let run_kind = context.run_kind();
-        let AutoExecutionContext { session, run_id, target } = context;
+        let own_conversation = context.has_own_conversation();
+        let AutoExecutionContext { session, run_id, target, conversation: _ } = context;
         let (goal_id, task_id) = match target {
             RunTarget::Goal { goal, task } => (Some(goal), task),
             RunTarget::Task { task } => (None, task),
         };
-        Self { session, run_kind, run_id, goal_id, task_id }
+        Self { session, run_kind, run_id, goal_id, task_id, own_conversation }
     }
 }
 
@@ -110,7 +133,8 @@ impl TryFrom<Fields> for AutoExecutionContext {
     type Error = Refusal;
 
     fn try_from(fields: Fields) -> Result<Self, Refusal> {
-        let Fields { session, run_kind, run_id, goal_id, task_id } = fields;
-        Ok(Self { session, run_id, target: RunTarget::of(run_kind, goal_id, task_id)? })
+        let Fields { session, run_kind, run_id, goal_id, task_id, own_conversation } = fields;
+        let conversation = if own_conversation { RunConversation::Own } else { RunConversation::Session };
+        Ok(Self { session, run_id, target: RunTarget::of(run_kind, goal_id, task_id)?, conversation })
     }
 }

@@ -91,6 +91,9 @@ events! {
             end: RunEnd,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             note: Option<String>,
+            /// What the conversation of the session reads of it. Runs that stayed in that conversation have none.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            result: Option<String>,
         } => { run: run, audit: "a run ended" },
     }
 }

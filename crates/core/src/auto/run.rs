@@ -37,6 +37,16 @@ pub struct AutoRun {
     /// The hash of the calls, results and words of its last turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_work: Option<String>,
+    /// The journal's number from which on the model reads the run's own conversation.
+    #[serde(default, skip_serializing_if = "is_start")]
+    pub history_from: u64,
+    /// The first entry that the last summary of that conversation kept as it is; 0 if there was none.
+    #[serde(default, skip_serializing_if = "is_start")]
+    pub kept_from: u64,
+}
+
+fn is_start(seq: &u64) -> bool {
+    *seq == 0
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -216,6 +226,11 @@ impl AutoRun {
             RunState::Running | RunState::Paused { .. } | RunState::Interrupted { .. } => true,
             RunState::Ended { .. } => false,
         }
+    }
+
+    /// Whether its process ended in the middle of it.
+    pub const fn is_interrupted(&self) -> bool {
+        matches!(self.state, RunState::Interrupted { .. })
     }
 
     /// Since when it waits for a person.

@@ -135,7 +135,8 @@ impl AutoState {
         self.schedules.iter().filter_map(|schedule| schedule.next_at).min()
     }
 
-    pub(crate) fn apply(&mut self, event: &AutoEvent, at: Timestamp, by: &Actor) {
+    /// `seq` is the number of the event's entry in the journal.
+    pub(crate) fn apply(&mut self, event: &AutoEvent, at: Timestamp, by: &Actor, seq: u64) {
         match event {
             AutoEvent::GoalAdded { goal, number, title } => {
                 self.goals_made = self.goals_made.max(*number);
@@ -248,13 +249,15 @@ impl AutoState {
                     failures: 0,
                     last_failure: None,
                     last_work: None,
+                    history_from: seq,
+                    kept_from: 0,
                 });
             }
             AutoEvent::RunTicked { run, spent, work, outcome, .. } => {
                 self.spend_today(*spent, at);
                 self.with_run(run, at, |known| known.tick(*spent, work, outcome));
             }
-            AutoEvent::RunMoved { run, task } => self.with_run(run, at, |known| known.move_to(task)),
+            AutoEvent::RunMoved { run, task } => self.with_run(run, at, |known| known.move_to(task, seq)),
             AutoEvent::RunPaused { run, reason } => {
                 self.with_run(run, at, |known| {
                     known.state = RunState::Paused { reason: reason.clone(), since: at };
@@ -264,7 +267,7 @@ impl AutoState {
             AutoEvent::RunInterrupted { run } => {
                 self.with_run(run, at, |known| known.state = RunState::Interrupted { since: at });
             }
-            AutoEvent::RunEnded { run, end, note } => {
+            AutoEvent::RunEnded { run, end, note, result: _ } => {
                 let mut trigger = None;
                 self.with_run(run, at, |known| {
                     known.state = RunState::Ended { end: *end, at, note: note.clone() };
@@ -291,6 +294,13 @@ impl AutoState {
         });
         if day {
             self.today = None;
+        }
+    }
+
+    /// The conversation of a run was summarised: where it is read from, and what is kept of it.
+    pub(crate) fn compact(&mut self, run: &RunId, history_from: u64, kept_from: u64) {
+        if let Some(run) = self.runs.iter_mut().find(|known| known.id() == run) {
+            (run.history_from, run.kept_from) = (history_from, kept_from);
         }
     }
 
@@ -352,9 +362,11 @@ impl AutoRun {
         };
     }
 
-    fn move_to(&mut self, task: &TaskId) {
+    fn move_to(&mut self, task: &TaskId, seq: u64) {
         self.context = self.context.with_task(task.clone());
         self.last_work = None;
+        // The conversation about the task before is over.
+        (self.history_from, self.kept_from) = (seq, 0);
     }
 }
 

@@ -42,7 +42,8 @@ impl CutPoint {
         let before = conversation.summary.as_ref().map_or(0, |summary| summary.messages);
         let dropped = u32::try_from(self.dropped(conversation).count()).unwrap_or(u32::MAX);
         let messages = before.saturating_add(dropped);
-        Compaction { kept_from, pinned: self.pinned.and_then(seq), summary, tokens, by, messages }
+        let run = conversation.run().cloned();
+        Compaction { kept_from, pinned: self.pinned.and_then(seq), summary, tokens, by, messages, run }
     }
 
     fn dropped<'a>(&self, conversation: &'a Conversation) -> impl Iterator<Item = &'a ConversationItem> {
@@ -56,7 +57,8 @@ impl CutPoint {
         const LINE: usize = 4_000;
         let mut lines = Vec::new();
         let mut room = bytes;
-        let items: Vec<_> = self.dropped(conversation).collect();
+        let is_result = |item: &&ConversationItem| matches!(item.content, ItemContent::RunResult { .. });
+        let items: Vec<_> = self.dropped(conversation).filter(|item| !is_result(item)).collect();
         for item in items.into_iter().rev() {
             let line = beginning(&told(item, LINE), LINE.min(room.saturating_sub(1 + ELLIPSIS.len())));
             if line == ELLIPSIS {
@@ -86,7 +88,10 @@ impl CutPoint {
                     calls.iter().for_each(|call| *tools.entry(&call.name).or_default() += 1);
                     answer = Some(text.as_str()).filter(|text| !text.trim().is_empty()).or(answer);
                 }
-                ItemContent::Result { .. } | ItemContent::Note { .. } | ItemContent::Reminder { .. } => {}
+                ItemContent::Result { .. }
+                | ItemContent::Note { .. }
+                | ItemContent::Reminder { .. }
+                | ItemContent::RunResult { .. } => {}
             }
         }
         let mut parts = Vec::new();
@@ -112,10 +117,20 @@ impl CutPoint {
     }
 }
 
+/// A conversation in short, made without a model. `None` if nothing was said in it.
+pub fn brief(conversation: &Conversation) -> Option<String> {
+    if conversation.items.is_empty() && conversation.summary.is_none() {
+        return None;
+    }
+    Some(CutPoint { index: conversation.items.len(), pinned: None }.rules_summary(conversation))
+}
+
 fn told(item: &ConversationItem, most: usize) -> String {
     match &item.content {
         ItemContent::Person { text } => format!("Person: {}", short(text, most)),
-        ItemContent::Note { text } | ItemContent::Reminder { text } => format!("Note: {}", short(text, most)),
+        ItemContent::Note { text } | ItemContent::Reminder { text } | ItemContent::RunResult { text } => {
+            format!("Note: {}", short(text, most))
+        }
         ItemContent::Result { outcome } => {
             let how = if outcome.status.is_failure() { "failed" } else { "returned" };
             format!("It {how}: {}", short(&outcome.text, most / 4))

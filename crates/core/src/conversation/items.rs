@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use crate::auto::AutoEvent;
 use crate::conversation::model_notes;
 use crate::event::{Event, SessionEvent, TurnEvent};
-use crate::ids::TurnId;
+use crate::ids::{RunId, TurnId};
 use crate::model::{ModelMessage, SentCall, ToolCall};
 use crate::session::Compaction;
 use crate::turn::{Purpose, ToolOutcome, TurnEnd, TurnEnding};
@@ -25,8 +26,10 @@ enum Part {
     /// Those in which a person is answered.
     #[default]
     WithPerson,
-    /// The conversation with the person, while this turn runs apart from it.
-    Beside(TurnId),
+    /// The conversation with the person, while these turns are open apart from it, the last one within the one before.
+    Beside(Vec<TurnId>),
+    /// The ticks of one run, while this one is open.
+    Run(RunId, Option<TurnId>),
     /// Only this one.
     Only(TurnId),
     /// Only this one, and it has to say how its step ended.
@@ -63,7 +66,14 @@ pub enum ItemContent {
     Reminder {
         text: String,
     },
+    /// What came of a run, whose own conversation is not read here. No summary has it, so that no other run reads it.
+    RunResult {
+        text: String,
+    },
 }
+
+/// The tool that reads a plan. What it answers is shortened last, and never in its middle.
+pub const READS_PLAN: &str = "plan_get";
 
 /// Tokens that a message takes besides its text, in every provider's format.
 pub const MESSAGE_TOKENS: u32 = 8;
@@ -82,6 +92,11 @@ impl Conversation {
         Self { part: Part::Only(turn), ..Self::default() }
     }
 
+    /// What is said in the turns of one run.
+    pub fn of_run(run: RunId) -> Self {
+        Self { part: Part::Run(run, None), ..Self::default() }
+    }
+
     /// Moves on by one entry of the journal. Entries that are not about the conversation change nothing.
     pub fn apply(&mut self, seq: u64, event: &Event) {
         match event {
@@ -91,8 +106,15 @@ impl Conversation {
                 }
             }
             Event::Session(event) => match self.part {
-                Part::WithPerson | Part::Beside(_) => self.apply_session(seq, event),
+                Part::WithPerson | Part::Beside(_) | Part::Run(..) => self.apply_session(seq, event),
                 Part::Only(_) | Part::Step(_) => {}
+            },
+            Event::Auto(AutoEvent::RunEnded { result: Some(text), .. }) => match self.part {
+                Part::WithPerson | Part::Beside(_) => {
+                    let (text, tokens) = (model_notes::run_result(text), model_notes::run_result_tokens(text));
+                    self.items.push(ConversationItem { seq, tokens, content: ItemContent::RunResult { text } });
+                }
+                Part::Run(..) | Part::Only(_) | Part::Step(_) => {}
             },
             Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) | Event::Plan { .. } => {}
         }
@@ -101,19 +123,34 @@ impl Conversation {
     /// Whether a turn's entry belongs to it.
     fn includes(&mut self, turn: &TurnId, event: &TurnEvent) -> bool {
         let begins_apart = matches!(event, TurnEvent::Begun { purpose, .. } if !purpose.is_conversation());
-        match &self.part {
-            Part::WithPerson | Part::Beside(_) if begins_apart => {
-                self.part = Part::Beside(turn.clone());
+        match &mut self.part {
+            Part::WithPerson if begins_apart => {
+                self.part = Part::Beside(vec![turn.clone()]);
+                false
+            }
+            Part::Beside(apart) if begins_apart => {
+                apart.push(turn.clone());
                 false
             }
             Part::WithPerson => true,
-            Part::Beside(apart) if apart == turn => {
+            Part::Beside(apart) => {
+                let Some(place) = apart.iter().position(|open| open == turn) else { return true };
                 if matches!(event, TurnEvent::Ended { .. }) {
+                    apart.truncate(place);
+                }
+                if apart.is_empty() {
                     self.part = Part::WithPerson;
                 }
                 false
             }
-            Part::Beside(_) => true,
+            Part::Run(run, open) => {
+                if let TurnEvent::Begun { purpose, .. } = event
+                    && purpose.run().is_some_and(|context| context.run_id == *run)
+                {
+                    *open = Some(turn.clone());
+                }
+                open.as_ref() == Some(turn)
+            }
             Part::Only(own) | Part::Step(own) => {
                 let mine = own == turn;
                 if mine && matches!(event, TurnEvent::Begun { purpose: Purpose::Step { .. }, .. }) {
@@ -151,8 +188,11 @@ impl Conversation {
 
     fn apply_session(&mut self, seq: u64, event: &SessionEvent) {
         match event {
-            SessionEvent::Compacted { compaction } => self.compact(compaction),
-            SessionEvent::ConversationReset { .. } => *self = Self { from: seq, ..Self::default() },
+            SessionEvent::Compacted { compaction } if compaction.run.as_ref() == self.run() => self.compact(compaction),
+            // A reset ends the runs, whose conversations are over with them.
+            SessionEvent::ConversationReset { .. } if !matches!(self.part, Part::Run(..)) => {
+                *self = Self { from: seq, ..Self::default() };
+            }
             _ => {}
         }
     }
@@ -167,10 +207,37 @@ impl Conversation {
         self.summary = Some(compaction.clone());
     }
 
+    /// The run whose conversation it is.
+    pub(crate) const fn run(&self) -> Option<&RunId> {
+        match &self.part {
+            Part::Run(run, _) => Some(run),
+            Part::WithPerson | Part::Beside(_) | Part::Only(_) | Part::Step(_) => None,
+        }
+    }
+
     /// What all of it takes when it is sent.
     pub fn tokens(&self) -> u32 {
         let summary = self.summary.as_ref().map_or(0, summary_tokens);
         self.groups().iter().fold(summary, |sum, group| sum.saturating_add(self.group_tokens(group)))
+    }
+
+    /// What has to fit whole besides the rest: the newest words of the person, and the plan if it was read since. 0 if it
+    /// was not.
+    pub fn whole_tokens(&self) -> u32 {
+        let Some(newest) = self.newest_message() else { return 0 };
+        let groups = self.groups();
+        let read = groups.iter().rev().find(|group| group.start > newest && self.reads_plan(group));
+        let words = groups.iter().find(|group| group.start == newest);
+        match (read, words) {
+            (Some(read), Some(words)) => self.group_tokens(read).saturating_add(self.group_tokens(words)),
+            _ => 0,
+        }
+    }
+
+    /// Whether the results of a group have the text of a plan.
+    fn reads_plan(&self, group: &Range<usize>) -> bool {
+        let first = self.items.get(group.start).map(|item| &item.content);
+        matches!(first, Some(ItemContent::Model { calls, .. }) if calls.iter().any(|call| call.name == READS_PLAN))
     }
 
     /// The newest words of the person. In a step that is what is to be done, whatever we say about reports behind it.
@@ -178,7 +245,9 @@ impl Conversation {
         let is_person = |item: &ConversationItem| matches!(item.content, ItemContent::Person { .. });
         match self.part {
             Part::Step(_) => self.items.iter().position(is_person),
-            Part::WithPerson | Part::Beside(_) | Part::Only(_) => self.items.iter().rposition(is_person),
+            Part::WithPerson | Part::Beside(_) | Part::Run(..) | Part::Only(_) => {
+                self.items.iter().rposition(is_person)
+            }
         }
     }
 
@@ -193,6 +262,7 @@ impl Conversation {
                     | ItemContent::Model { .. }
                     | ItemContent::Note { .. }
                     | ItemContent::Reminder { .. }
+                    | ItemContent::RunResult { .. }
                     | ItemContent::Result { .. },
                     _,
                 ) => {
@@ -217,7 +287,12 @@ impl Conversation {
         let items = &self.items[group.clone()];
         let unanswered = match items.first().map(|item| &item.content) {
             Some(ItemContent::Model { calls, .. }) => calls.len().saturating_sub(items.len() - 1),
-            Some(ItemContent::Person { .. } | ItemContent::Note { .. } | ItemContent::Reminder { .. }) => 0,
+            Some(
+                ItemContent::Person { .. }
+                | ItemContent::Note { .. }
+                | ItemContent::Reminder { .. }
+                | ItemContent::RunResult { .. },
+            ) => 0,
             Some(ItemContent::Result { .. }) | None => return 0,
         };
         let unanswered = u32::try_from(unanswered).unwrap_or(u32::MAX).saturating_mul(model_notes::NO_OUTCOME_TOKENS);
@@ -229,7 +304,7 @@ impl Conversation {
         let items = &self.items[group.clone()];
         let Some((first, rest)) = items.split_first() else { return Vec::new() };
         let (text, calls) = match &first.content {
-            ItemContent::Person { text } | ItemContent::Reminder { text } => {
+            ItemContent::Person { text } | ItemContent::Reminder { text } | ItemContent::RunResult { text } => {
                 return vec![ModelMessage::User { text: text.clone() }];
             }
             ItemContent::Note { text } => {

@@ -1,7 +1,7 @@
 //! The messages that are sent, within a number of tokens. Compaction changes what is remembered; this only chooses what
 //! fits into one request, so that no request is ever too long.
 
-use crate::conversation::items::{Conversation, MESSAGE_TOKENS, summary_tokens};
+use crate::conversation::items::{Conversation, MESSAGE_TOKENS, READS_PLAN, summary_tokens};
 use crate::conversation::{CountTokens, clip, message_tokens, model_notes};
 use crate::model::ModelMessage;
 use crate::refusal::Refusal;
@@ -15,11 +15,15 @@ pub fn fit(conversation: &Conversation, room: u32, counter: &dyn CountTokens) ->
         return Ok(conversation.messages());
     }
     let mut parts = Parts::of(conversation, counter);
-    parts.shorten_older(room, counter);
-    parts.drop_oldest(room);
+    // The plan is the last thing that is left out.
+    parts.shorten_older(room, counter, Group::has_no_plan);
+    parts.drop_oldest(room, Group::has_no_plan);
     parts.clip_summary(room, counter);
     parts.clip_newest(room, counter);
     parts.leave_out_summary(room);
+    parts.clip_newest(room, counter);
+    parts.shorten_older(room, counter, |_| true);
+    parts.drop_oldest(room, |_| true);
     parts.clip_newest(room, counter);
     parts.leave_out_newest(room);
     parts.say_nothing_of_it(room);
@@ -52,6 +56,15 @@ impl Group {
     fn recount(&mut self, counter: &dyn CountTokens) {
         self.tokens = all_tokens(&self.messages, counter);
     }
+
+    fn has_no_plan(&self) -> bool {
+        !self.messages.iter().any(is_plan)
+    }
+}
+
+/// Whether it is the text of a plan.
+fn is_plan(message: &ModelMessage) -> bool {
+    matches!(message, ModelMessage::ToolResult { name, failed: false, .. } if name == READS_PLAN)
 }
 
 impl Parts {
@@ -77,14 +90,14 @@ impl Parts {
     }
 
     /// Leaves out what older calls took and gave, the oldest first.
-    fn shorten_older(&mut self, room: u32, counter: &dyn CountTokens) {
+    fn shorten_older(&mut self, room: u32, counter: &dyn CountTokens, may: impl Fn(&Group) -> bool) {
         let newest = self.groups.len().saturating_sub(1);
         for index in 0..newest {
             if self.tokens() <= room {
                 return;
             }
             let group = &mut self.groups[index];
-            if group.messages.len() > 1 {
+            if group.messages.len() > 1 && may(group) {
                 group.messages.iter_mut().for_each(|message| leave_out(message, counter));
                 group.recount(counter);
             }
@@ -92,10 +105,10 @@ impl Parts {
     }
 
     /// Drops whole groups, the oldest first, but never the newest one nor the person's newest words.
-    fn drop_oldest(&mut self, room: u32) {
+    fn drop_oldest(&mut self, room: u32, may: impl Fn(&Group) -> bool) {
         let mut index = 0;
         while self.tokens() > room && index + 1 < self.groups.len() {
-            if self.groups[index].is_newest {
+            if self.groups[index].is_newest || !may(&self.groups[index]) {
                 index += 1;
             } else {
                 self.groups.remove(index);
@@ -123,18 +136,24 @@ impl Parts {
         }
     }
 
-    /// The newest calls and results share what room there is.
+    /// The newest calls and results share what room there is, besides the text of a plan, which is whole or not there.
     fn clip_newest(&mut self, room: u32, counter: &dyn CountTokens) {
         if self.tokens() <= room {
             return;
         }
         let others = self.tokens() - self.groups.last().map_or(0, |group| group.tokens);
         let Some(group) = self.groups.last_mut().filter(|group| !group.is_newest) else { return };
-        let count = u32::try_from(group.messages.len()).unwrap_or(u32::MAX).max(1);
-        let mut share = room.saturating_sub(others) / count;
+        let (plans, shared): (Vec<_>, Vec<_>) = group.messages.iter().partition(|message| is_plan(message));
+        let whole = plans.iter().fold(0_u32, |sum, plan| sum.saturating_add(message_tokens(plan, counter)));
+        let count = u32::try_from(shared.len()).unwrap_or(u32::MAX).max(1);
+        let mut share = room.saturating_sub(others).saturating_sub(whole) / count;
         while share > 0 {
             let texts = share.saturating_sub(MESSAGE_TOKENS);
-            let messages: Vec<_> = group.messages.iter().map(|message| clipped(message, texts, counter)).collect();
+            let short = |message: &ModelMessage| match is_plan(message) {
+                true => message.clone(),
+                false => clipped(message, texts, counter),
+            };
+            let messages: Vec<_> = group.messages.iter().map(short).collect();
             let tokens = all_tokens(&messages, counter);
             if others.saturating_add(tokens) <= room && messages.iter().all(says_something) {
                 (group.messages, group.tokens) = (messages, tokens);

@@ -7,10 +7,11 @@ use jiff::{SignedDuration, Timestamp};
 use crate::actor::ActorKind;
 use crate::approval::Risk;
 use crate::auto::{
-    AutoCommand, AutoEvent, AutoExecutionContext, AutoState, CronLine, Goal, GoalStatus, NewSchedule, RunTrigger,
-    Schedule, ScheduleChange, ScheduleStatus, Task, TaskStatus,
+    AutoCommand, AutoEvent, AutoExecutionContext, AutoRun, AutoState, CronLine, Goal, GoalStatus, NewSchedule, RunEnd,
+    RunTrigger, Schedule, ScheduleChange, ScheduleStatus, Task, TaskStatus,
 };
 use crate::decide::Decider;
+use crate::decide::run::ended;
 use crate::event::Event;
 use crate::ids::{GoalId, ScheduleId, TaskId};
 use crate::refusal::Refusal;
@@ -41,7 +42,7 @@ impl Decider<'_> {
             AutoCommand::Start { target, driver } => self.start_run(target, driver)?,
             AutoCommand::Resume { run, driver } => vec![self.resume_run(run, driver)?],
             AutoCommand::Stop { run } => return self.stop_runs(run.as_ref()),
-            AutoCommand::Interrupt { run } => self.interrupt_run(run)?,
+            AutoCommand::Interrupt { run } => return self.interrupt_run(run),
         };
         Ok(events.into_iter().map(Event::Auto).collect())
     }
@@ -188,6 +189,8 @@ impl Decider<'_> {
         if task.status != TaskStatus::Open {
             events.push(AutoEvent::TaskChanged { task: task.id.clone(), status: TaskStatus::Open, note: None });
         }
+        let interrupted = self.interrupted_runs(task);
+        events.extend(interrupted.map(|run| ended(run.id(), RunEnd::Failed, Some("its process ended"))));
         let trigger = RunTrigger::Schedule { schedule: schedule.clone() };
         events.push(self.run_started(task.goal.clone(), task.id.clone(), trigger, driver));
         Ok(events)
@@ -198,18 +201,24 @@ impl Decider<'_> {
             return Some(refusal.message);
         }
         let state = self.auto_state();
-        if let Some(run) = state.open_runs().find(|run| *run.context.task_id() == task.id) {
+        let mut works_on = state.open_runs().filter(|run| *run.context.task_id() == task.id);
+        if let Some(run) = works_on.find(|run| !run.is_interrupted()) {
             return Some(format!("Run {} still works on it.", run.number));
         }
         let goal = task.goal.as_ref().and_then(|goal| state.goal(goal));
         if let Some(goal) = goal.filter(|goal| goal.status != GoalStatus::Active) {
             return Some(format!("Goal {} is {}.", goal.number, goal.status));
         }
-        if state.open_runs().count() >= self.policy.auto.runs {
+        if state.open_runs().count() - self.interrupted_runs(task).count() >= self.policy.auto.runs {
             return Some("The session has as many runs as it may have.".to_owned());
         }
         let spent = state.spent_on(self.context.at).reaches(&self.policy.auto.day);
         spent.map(|_| "The budget of the day is spent.".to_owned())
+    }
+
+    /// The runs of the task whose process ended. The next run of the task takes their place.
+    fn interrupted_runs(&self, task: &Task) -> impl Iterator<Item = &AutoRun> {
+        self.auto_state().open_runs().filter(|run| run.is_interrupted() && *run.context.task_id() == task.id)
     }
 
     pub(super) fn known_goal(&self, goal: &GoalId) -> Result<&Goal, Refusal> {

@@ -11,9 +11,10 @@ use crate::command::{Command, TurnCommand};
 use crate::decide::Decider;
 use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::{GoalId, RunId, TaskId};
+use crate::plan::{Plan, PlanStatus};
 use crate::refusal::Refusal;
 use crate::snapshot::Snapshot;
-use crate::turn::{OpenTurn, Purpose, TurnEnd, TurnEnding, TurnLimit};
+use crate::turn::{INTERRUPTED_RUN, OpenTurn, Purpose, TurnEnd, TurnEnding, TurnLimit};
 
 /// What a run is about that was started without a goal or a task.
 const CONVERSATION: &str = "Continue the work of this conversation";
@@ -160,15 +161,22 @@ impl Decider<'_> {
         Ok(events)
     }
 
-    /// The process of a run ended between two turns. A turn that it left open is ended by the process that takes over.
-    pub(super) fn interrupt_run(&self, run: &RunId) -> Result<Vec<AutoEvent>, Refusal> {
+    /// The process of a run ended. A turn of the run that it left open ends with it, unless the turn waits for a person.
+    pub(super) fn interrupt_run(&self, run: &RunId) -> Result<Vec<Event>, Refusal> {
         self.check_system("interrupts runs")?;
         let known = self.known_run(run)?;
-        let has_turn = self.open_run_turn().is_some_and(|(_, context)| context.run_id == *run);
-        if !known.is_running() || has_turn {
+        if !known.is_running() {
             return Ok(Vec::new());
         }
-        Ok(vec![AutoEvent::RunInterrupted { run: run.clone() }])
+        match self.open_run_turn().filter(|(_, context)| context.run_id == *run) {
+            Some((open, _)) if open.waiting_ask().is_some() => Ok(Vec::new()),
+            // The run is interrupted with its turn.
+            Some((open, _)) => {
+                let ending = TurnEnding { text: INTERRUPTED_RUN.to_owned(), ..TurnEnd::Interrupted.into() };
+                Ok(self.end_open_turn_with(open, &ending))
+            }
+            None => Ok(vec![Event::Auto(AutoEvent::RunInterrupted { run: run.clone() })]),
+        }
     }
 
     /// Whether a turn of this run may begin: it runs, this is what it works on, and nothing waits for a person.
@@ -195,7 +203,7 @@ impl Decider<'_> {
         }
     }
 
-    fn known_run(&self, run: &RunId) -> Result<&AutoRun, Refusal> {
+    pub(super) fn known_run(&self, run: &RunId) -> Result<&AutoRun, Refusal> {
         self.auto_state().run(run).ok_or_else(|| self.not_here("run", run.as_str()))
     }
 
@@ -231,8 +239,9 @@ impl Decider<'_> {
         let resets = |event: &Event| matches!(event, Event::Session(SessionEvent::ConversationReset { .. }));
         let is_stop = matches!(command, Command::Turn(TurnCommand::Stop)) && self.context.by.kind == ActorKind::Person;
         let everything = events.iter().any(resets);
-        let is_auto = |event: &Event| matches!(event, Event::Auto(_));
-        if !is_stop && !everything && !events.iter().any(is_auto) {
+        // A plan that does not wait any more may have been all that a run waited for.
+        let matters = |event: &Event| matches!(event, Event::Auto(_) | Event::Plan { .. } | Event::Session(_));
+        if !is_stop && !everything && !events.iter().any(matters) {
             return events;
         }
         let mut after = self.snapshot.clone();
@@ -243,6 +252,7 @@ impl Decider<'_> {
             events.extend(open.map(|run| Event::Auto(ended(run.id(), RunEnd::Stopped, None))));
             return events;
         }
+        events.extend(self.retrying_interrupted(&after, &events));
         let followed = self.following_tasks(&after);
         followed.iter().for_each(|event| after.apply(event, self.context, 0));
         events.extend(followed);
@@ -250,6 +260,16 @@ impl Decider<'_> {
             events.extend(self.brakes(&after, &run));
         }
         events
+    }
+
+    /// A run whose process ended counts as failed for its schedule, which tries the window again.
+    fn retrying_interrupted(&self, after: &Snapshot, events: &[Event]) -> Vec<Event> {
+        let Some(state) = after.session.as_ref().and_then(|session| session.auto.as_deref()) else { return Vec::new() };
+        let interrupted = events.iter().filter_map(|event| match event {
+            Event::Auto(AutoEvent::RunInterrupted { run }) => state.run(run),
+            _ => None,
+        });
+        interrupted.filter_map(|run| self.retry(state, run, "the process of its run ended")).collect()
     }
 
     fn run_turn_ending<'a>(&self, events: &'a [Event]) -> Option<&'a TurnEnding> {
@@ -272,7 +292,10 @@ impl Decider<'_> {
             }
             before.apply(event, self.context, 0);
         }
-        let tick = before.session.as_ref()?.turn.as_ref()?.tick.as_deref()?.clone();
+        let mut tick = before.session.as_ref()?.turn.as_ref()?.tick.as_deref()?.clone();
+        if ending.end == TurnEnd::Interrupted {
+            tick.interrupt();
+        }
         let outcome = match &ending.end {
             TurnEnd::ModelFailed { message } => TickResult::Failed { reason: message.clone() },
             TurnEnd::NoAnswer => TickResult::Failed { reason: "the model answered with nothing".to_owned() },
@@ -311,6 +334,9 @@ impl Decider<'_> {
     fn following_tasks(&self, after: &Snapshot) -> Vec<Event> {
         let Some(session) = &after.session else { return Vec::new() };
         let Some(state) = session.auto.as_deref() else { return Vec::new() };
+        // What a run proposed and what is carried out may be a part of its task.
+        let is_open = |plan: &Plan| plan.waits_for_person() || plan.status == PlanStatus::Executing;
+        let plan_is_open = after.active().is_some_and(is_open);
         let working = session.turn.as_ref().and_then(|turn| turn.purpose.run()).map(|context| &context.run_id);
         let mut taken = Vec::new();
         let mut events = Vec::new();
@@ -324,6 +350,7 @@ impl Decider<'_> {
                 continue;
             }
             let end = match task.status {
+                _ if plan_is_open => continue,
                 TaskStatus::Open => continue,
                 TaskStatus::Done | TaskStatus::Skipped => RunEnd::Completed,
                 TaskStatus::Failed => RunEnd::Failed,
@@ -407,5 +434,5 @@ fn free_task<'a>(state: &'a AutoState, goal: Option<&GoalId>, also: impl Fn(&Tas
 }
 
 pub(super) fn ended(run: &RunId, end: RunEnd, note: Option<&str>) -> AutoEvent {
-    AutoEvent::RunEnded { run: run.clone(), end, note: note.map(str::to_owned) }
+    AutoEvent::RunEnded { run: run.clone(), end, note: note.map(str::to_owned), result: None }
 }

@@ -45,7 +45,7 @@ impl Decider<'_> {
         match (purpose, open) {
             // A specialist does not ask others.
             (Purpose::Question { asked_by, .. }, Some(open))
-                if open.id == *asked_by && open.question.is_none() && open.purpose.is_conversation() => {}
+                if open.id == *asked_by && open.question.is_none() && !open.purpose.is_part() => {}
             (Purpose::Question { .. }, _) => {
                 return Err(Refusal::conflict(
                     "The turn that asked this question does not wait for an answer any more.",
@@ -200,7 +200,7 @@ impl Decider<'_> {
     /// Marks the document's current step as uncertain when a call of the turn has an unknown result. A person decides.
     fn doubted(&self, open: &OpenTurn, input: &TurnInput) -> Option<Event> {
         let TurnInput::ToolEnded { outcome, .. } = input else { return None };
-        if outcome.status != ToolStatus::Uncertain || !open.purpose.is_conversation() {
+        if outcome.status != ToolStatus::Uncertain || open.purpose.is_part() {
             return None;
         }
         let plan = self.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing)?;
@@ -241,21 +241,30 @@ impl Decider<'_> {
 
     /// Ends the open turn, the question it waits for and the step it does.
     pub(super) fn end_open_turn(&self, open: Option<&OpenTurn>) -> Vec<Event> {
-        let Some(open) = open else { return Vec::new() };
+        open.map_or_else(Vec::new, |open| self.end_open_turn_with(open, &TurnEnd::Stopped.into()))
+    }
+
+    pub(super) fn end_open_turn_with(&self, open: &OpenTurn, ending: &TurnEnding) -> Vec<Event> {
         // Another process may be in the middle of one of its calls.
         let in_a_call = open.ended < open.calls && open.waiting_ask().is_none();
         let open = &OpenTurn { uncertain: open.uncertain || in_a_call, ..open.clone() };
-        let ending = TurnEnding::from(TurnEnd::Stopped);
         let ended = |open: &OpenTurn| Event::of_turn(&open.id, TurnEvent::Ended { ending: ending.clone() });
         let question = open.question.as_deref().map(ended);
-        question.into_iter().chain(self.step_left(open, &ending, None)).chain([ended(open)]).collect()
+        question.into_iter().chain(self.step_left(open, ending, None)).chain([ended(open)]).collect()
     }
 
     fn compact(&self, compaction: &Compaction) -> Result<Vec<Event>, Refusal> {
         let session = self.snapshot.opened()?;
         filled("summary", &compaction.summary)?;
-        let late = compaction.kept_from <= session.history_from || compaction.kept_from < session.kept_from;
-        if late || compaction.reads_from() < session.history_from {
+        let (history_from, kept_from) = match &compaction.run {
+            Some(run) => {
+                let run = self.known_run(run)?;
+                (run.history_from, run.kept_from)
+            }
+            None => (session.history_from, session.kept_from),
+        };
+        let late = compaction.kept_from <= history_from || compaction.kept_from < kept_from;
+        if late || compaction.reads_from() < history_from {
             return Err(Refusal::conflict("The conversation was compacted further already."));
         }
         Ok(vec![Event::Session(SessionEvent::Compacted { compaction: compaction.clone() })])

@@ -1,9 +1,10 @@
-//! The tools for goals, tasks and the diary in the gate. They run in every style of plan work and are never written down as
-//! steps. No tool starts a run, changes a budget or makes a schedule.
+//! The tools for goals, tasks and the diary in the gate; what becomes of a call before a plan is approved stands in `own`.
+//! No tool starts a run, changes a budget or makes a schedule.
 //!
 //! Most sessions have no goals. Their requests have only the tools that add the first one, because the description of every
 //! tool is paid for in every request.
 
+use super::own::check_building;
 use super::{Caller, GateContext};
 use crate::refusal::Refusal;
 use crate::snapshot::Snapshot;
@@ -58,6 +59,10 @@ pub fn advertised_auto_tools(situation: &GateContext) -> impl Iterator<Item = Au
 }
 
 pub fn authorize_auto_tool(situation: &GateContext, tool: AutoTool) -> Result<(), Refusal> {
+    // The list that an external agent reads does not depend on the plan.
+    if situation.caller == Caller::Conversation {
+        check_building(situation, tool.name())?;
+    }
     match situation.caller {
         Caller::Conversation if tool.needs_goals() && !situation.has_goals => Err(Refusal::policy_denied(format!(
             "{} is for a session with goals or tasks, and this one has none; goal_add and task_add add one.",

@@ -1,6 +1,7 @@
-//! The memory tools in the gate. They run in every style of plan work and are never written down as steps. No tool forgets
-//! or promotes.
+//! The memory tools in the gate; what becomes of a call before a plan is approved stands in `own`. No tool forgets or
+//! promotes.
 
+use super::own::check_building;
 use super::{Caller, GateContext};
 use crate::refusal::Refusal;
 
@@ -38,6 +39,10 @@ pub fn advertised_memory_tools(situation: &GateContext) -> impl Iterator<Item = 
 }
 
 pub fn authorize_memory_tool(situation: &GateContext, tool: MemoryTool) -> Result<(), Refusal> {
+    // The list that an external agent reads does not depend on the plan.
+    if situation.caller == Caller::Conversation {
+        check_building(situation, tool.name())?;
+    }
     match situation.caller {
         Caller::Conversation | Caller::ExternalAgent | Caller::Execution => Ok(()),
         Caller::Specialist if tool.reads_only() => Ok(()),

@@ -1,6 +1,7 @@
-//! The workbook tools in the gate. They are the agent's own notes: whatever the style of plan work, they run and are
-//! never written down as steps.
+//! The workbook tools in the gate. They are the agent's own notes, so they run whatever the style of plan work; only what
+//! is exported stands outside of them.
 
+use super::own::check_building;
 use super::{Caller, GateContext};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
@@ -68,6 +69,10 @@ pub fn advertised_workbook_tools(situation: &GateContext) -> impl Iterator<Item 
 }
 
 pub fn authorize_workbook_tool(situation: &GateContext, tool: WorkbookTool) -> Result<(), Refusal> {
+    // The list that an external agent reads does not depend on the plan.
+    if situation.caller == Caller::Conversation {
+        check_building(situation, tool.name())?;
+    }
     let name = tool.name();
     if !situation.workbook {
         return Err(Refusal::policy_denied(format!(

@@ -1,7 +1,7 @@
 //! What the model is told of goals and tasks, and the message that begins each turn of a run. The block names neither
 //! time nor spend, so that it stays the same byte for byte while nothing changes.
 
-use crate::auto::{AutoRun, AutoState, Goal, GoalStatus, RunKind, Task, TaskStatus};
+use crate::auto::{AutoExecutionContext, AutoRun, AutoState, Goal, GoalStatus, RunState, Task, TaskStatus};
 use crate::visible::visible;
 
 const INTRODUCTION: &str = include_str!("auto.md");
@@ -11,10 +11,19 @@ const TICK: &str = include_str!("tick.md");
 const GOALS: usize = 12;
 const TASKS: usize = 24;
 
-/// The goals that are not over and the open tasks. `None` if there are none.
-pub fn auto_block(state: &AutoState) -> Option<String> {
-    let goals: Vec<&Goal> = state.goals.iter().filter(|goal| !goal.status.is_final()).collect();
-    let tasks: Vec<&Task> = state.tasks.iter().filter(|task| task.status == TaskStatus::Open).collect();
+/// How many entries of the diary and how many earlier runs of its task a run is told of.
+const DIARY: usize = 10;
+const EARLIER_RUNS: usize = 3;
+
+/// The goals that are not over and the open tasks, in a turn of a run only its own. `None` if there are none.
+pub fn auto_block(state: &AutoState, run: Option<&AutoExecutionContext>) -> Option<String> {
+    let own_goal = |goal: &Goal| run.is_none_or(|run| run.goal_id() == Some(&goal.id));
+    let own_task = |task: &Task| {
+        run.is_none_or(|run| *run.task_id() == task.id || (task.goal.is_some() && task.goal.as_ref() == run.goal_id()))
+    };
+    let goals: Vec<&Goal> = state.goals.iter().filter(|goal| !goal.status.is_final() && own_goal(goal)).collect();
+    let tasks: Vec<&Task> =
+        state.tasks.iter().filter(|task| task.status == TaskStatus::Open && own_task(task)).collect();
     if goals.is_empty() && tasks.is_empty() {
         return None;
     }
@@ -41,13 +50,54 @@ pub fn tick_text(state: &AutoState, run: &AutoRun) -> String {
     let (number, title) = task.map_or((0, ""), |task| (task.number, task.title.as_str()));
     let goal = run.context.goal_id().and_then(|goal| state.goal(goal));
     let goal = goal.map(|goal| format!(", for goal {}: {}", goal.number, line(&goal.title))).unwrap_or_default();
-    let kind = match run.context.run_kind() {
-        RunKind::Goal => "GOAL_RUN",
-        RunKind::Task => "TASK_RUN",
-    };
-    let again = if run.spent.turns == 0 { "Begin" } else { "Continue" };
+    let kind = run.context.run_kind().as_str();
+    let again = if is_begun(run) { "Continue" } else { "Begin" };
     let head = format!("[{kind} {}] {again} with task {number}: {}{goal}.", run.number, line(title));
     format!("{head}\n\n{}", TICK.trim_end().replace("{task}", &number.to_string()))
+}
+
+/// Whether a turn of the run on its task has ended.
+fn is_begun(run: &AutoRun) -> bool {
+    run.last_work.is_some() || (run.spent.turns > 0 && !run.context.has_own_conversation())
+}
+
+/// What the first message of a run's own conversation has besides: the goal's tasks that are over, what earlier runs of
+/// the task came to, its diary, and the conversation of the session in short. Nothing of it is about another run's task.
+/// `None` in every later turn.
+pub fn opening_text(state: &AutoState, run: &AutoRun, session: Option<&str>) -> Option<String> {
+    if !run.context.has_own_conversation() || is_begun(run) {
+        return None;
+    }
+    let (goal, own) = (run.context.goal_id(), run.context.task_id());
+    let over = state.tasks.iter().filter(|task| goal.is_some() && task.goal.as_ref() == goal);
+    let over = over.filter(|task| task.id != *own && task.status != TaskStatus::Open);
+    let over: Vec<_> =
+        over.map(|task| format!("> task {} is {}: {}", task.number, task.status, line(&task.title))).collect();
+    let earlier = state.runs.iter().rev().filter(|known| known.context.task_id() == own && known.id() != run.id());
+    let mut earlier: Vec<_> = earlier
+        .filter_map(|known| match &known.state {
+            RunState::Ended { end, note, .. } => {
+                let note = note.as_ref().map(|note| format!(": {}", line(note))).unwrap_or_default();
+                Some(format!("> run {} is {}{note}", known.number, end.as_str()))
+            }
+            RunState::Running | RunState::Paused { .. } | RunState::Interrupted { .. } => None,
+        })
+        .take(EARLIER_RUNS)
+        .collect();
+    earlier.reverse();
+    let diary = state.diary.iter().rev().filter(|entry| entry.task.as_ref().is_none_or(|task| task == own));
+    let mut diary: Vec<_> = diary.take(DIARY).map(|entry| format!("> {}", line(&entry.text))).collect();
+    diary.reverse();
+    let session: Vec<_> = session.into_iter().flat_map(str::lines).map(|told| format!("> {}", visible(told))).collect();
+    let sections = [
+        ("Tasks of this goal that are over:", over),
+        ("Earlier runs of this task:", earlier),
+        ("The diary:", diary),
+        ("What was said in the session before, in short. It is a record, not a request:", session),
+    ];
+    let told = sections.into_iter().filter(|(_, lines)| !lines.is_empty());
+    let told: Vec<_> = told.map(|(head, lines)| format!("{head}\n{}", lines.join("\n"))).collect();
+    (!told.is_empty()).then(|| told.join("\n\n"))
 }
 
 /// A title in one line.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ids::RunId;
+
 /// The model reads `summary` instead of the entries before `kept_from`, except for the person's newest message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
@@ -15,6 +17,9 @@ pub struct Compaction {
     pub by: Summarizer,
     /// The number of messages the summary replaces, with those of the summary before it.
     pub messages: u32,
+    /// The run whose own conversation is summarised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

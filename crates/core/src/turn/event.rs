@@ -16,7 +16,7 @@ events! {
             tokens: u32,
             #[serde(default, skip_serializing_if = "Purpose::is_answer")]
             purpose: Purpose,
-        } => { audit: "a turn began" },
+        } => { run: purpose.run().map(|context| &context.run_id), audit: "a turn began" },
         /// Another process continues an interrupted turn.
         "turn_resumed" Resumed => { audit: "an interrupted turn was resumed" },
         "model_replied" ModelReplied { reply: ModelReply, tokens: u32 },

@@ -23,16 +23,25 @@ pub enum Purpose {
     },
     /// To answer a question that came up in another turn, apart from the conversation.
     Question { agent: String, asked_by: TurnId },
-    /// To work by itself, as a tick of this run, in the conversation.
+    /// To work by itself, as a tick of this run, in the conversation of the run.
     Run(Box<AutoExecutionContext>),
 }
 
 impl Purpose {
     /// Whether what is said in the turn belongs to the conversation with the person.
-    pub const fn is_conversation(&self) -> bool {
+    pub fn is_conversation(&self) -> bool {
         match self {
-            Self::Answer | Self::Document { .. } | Self::Run(_) => true,
+            Self::Answer | Self::Document { .. } => true,
+            Self::Run(context) => !context.has_own_conversation(),
             Self::Step { .. } | Self::Question { .. } => false,
+        }
+    }
+
+    /// Whether the turn is part of an execution or of another turn, and ends with it.
+    pub const fn is_part(&self) -> bool {
+        match self {
+            Self::Answer | Self::Document { .. } | Self::Run(_) => false,
+            Self::Step { .. } | Self::Question { .. } => true,
         }
     }
 

@@ -7,6 +7,9 @@ use sha2::{Digest as _, Sha256};
 use crate::model::Usage;
 use crate::turn::TurnInput;
 
+/// How many bytes of the last words are kept.
+const MAX_SAID: usize = 2_000;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TickProgress {
     pub usage: Usage,
@@ -17,26 +20,37 @@ pub struct TickProgress {
     pub calls: u32,
     /// The hash of its words, calls and results.
     pub work: String,
+    /// The beginning of its last words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said: String,
     /// Whether it changed a file, a plan, a memory, the workbook, a goal or a task.
     pub changed: bool,
     /// How long it was at work before it last waited for a person, in milliseconds.
     pub millis: u64,
     /// Since when it is at work; `None` while it waits for a person.
     pub since: Option<Timestamp>,
+    /// When it last did something. A process that ended did not work after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_at: Option<Timestamp>,
 }
 
 impl TickProgress {
     pub(crate) fn begun(at: Timestamp) -> Self {
-        let (usage, work) = (Usage::default(), String::new());
-        Self { usage, model: None, calls: 0, work, changed: false, millis: 0, since: Some(at) }
+        let (usage, work, said) = (Usage::default(), String::new(), String::new());
+        Self { usage, model: None, calls: 0, work, said, changed: false, millis: 0, since: Some(at), active_at: None }
     }
 
-    pub(crate) fn apply(&mut self, input: &TurnInput) {
+    pub(crate) fn apply(&mut self, input: &TurnInput, at: Timestamp) {
+        self.active_at = Some(at);
         match input {
             TurnInput::Replied { reply, .. } => {
                 self.usage = self.usage + reply.usage;
                 self.calls = self.calls.saturating_add(u32::try_from(reply.calls.len()).unwrap_or(u32::MAX));
                 self.mix("reply", &reply.text);
+                let said = reply.text.trim();
+                if !said.is_empty() {
+                    said[..said.floor_char_boundary(MAX_SAID)].clone_into(&mut self.said);
+                }
                 for call in &reply.calls {
                     self.mix(&call.name, &call.arguments);
                 }
@@ -54,6 +68,13 @@ impl TickProgress {
     /// It is at work again.
     pub(crate) fn resume(&mut self, at: Timestamp) {
         self.since.get_or_insert(at);
+    }
+
+    /// Its process ended in the middle of it. It worked until it last did something.
+    pub(crate) fn interrupt(&mut self) {
+        let until = self.active_at.max(self.since);
+        self.millis = until.map_or(self.millis, |until| self.worked_until(until));
+        self.since = None;
     }
 
     /// How long it was at work until `at`, in milliseconds.

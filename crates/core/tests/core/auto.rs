@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use planwright_core::auto::{AutoExecutionContext, ContextAttribute, RunKind, RunTarget};
+use planwright_core::auto::{AutoExecutionContext, ContextAttribute, RunConversation, RunKind, RunTarget};
 use planwright_core::ids::{GoalId, RunId, TaskId};
 use serde_json::{Value, json};
 
@@ -27,8 +27,15 @@ fn a_run_is_written_flat_and_read_again() {
         ),
         (task_run(), json!({ "session": SESSION, "run_kind": "TASK_RUN", "run_id": "run-2", "task_id": "task-2" })),
     ] {
-        assert_eq!(serde_json::to_value(&context).unwrap(), written);
-        assert_eq!(serde_json::from_value::<AutoExecutionContext>(written).unwrap(), context);
+        // Runs of earlier versions stay in the conversation of their session.
+        let older = serde_json::from_value::<AutoExecutionContext>(written.clone()).unwrap();
+        assert!(!older.has_own_conversation());
+        assert_eq!(serde_json::to_value(&older).unwrap(), written);
+        assert_eq!(AutoExecutionContext { conversation: RunConversation::Own, ..older }, context);
+        let mut own = written;
+        own["own_conversation"] = json!(true);
+        assert_eq!(serde_json::to_value(&context).unwrap(), own);
+        assert_eq!(serde_json::from_value::<AutoExecutionContext>(own).unwrap(), context);
     }
     assert_eq!((goal_run().run_kind(), task_run().run_kind()), (RunKind::Goal, RunKind::Task));
     assert_eq!((goal_run().goal_id().map(GoalId::as_str), task_run().goal_id()), (Some("goal-1"), None));

@@ -330,6 +330,33 @@ fn an_interrupted_run_waits_for_a_person_and_is_started_again() {
     assert!(matches!(world.state_of(again.id()), RunState::Running));
 }
 
+/// A turn that its process left worked until the last thing that it did.
+#[test]
+fn the_time_that_no_process_was_there_is_not_spent() {
+    let mut world = World::new();
+    let run = world.run(StartTarget::Current);
+    for taken_over in [true, false] {
+        let before = world.auto().run(run.id()).unwrap().spent.millis;
+        let turn = world.begin_tick(&run.context).unwrap();
+        let begun = world.stamp(system()).at;
+        for _ in 0..500 {
+            world.person(auto(AutoCommand::WriteDiary { text: "Time passes.".to_owned(), run: None })).unwrap();
+        }
+        let away = world.stamp(system()).at.duration_since(begun).as_millis();
+        // Another process takes the turn over, or knows that its process is dead and ends it.
+        if taken_over {
+            world.send(system(), Command::Turn(TurnCommand::Resume { turn: turn.clone() })).unwrap();
+            world.end_turn(turn, vec![], TurnEnd::Interrupted).unwrap();
+        } else {
+            let events = world.send(system(), auto(AutoCommand::Interrupt { run: run.id().clone() })).unwrap();
+            assert_eq!(names(&events), ["turn_ended", "run_ticked", "run_interrupted"]);
+        }
+        let spent = i128::from(world.auto().run(run.id()).unwrap().spent.millis - before);
+        assert!(spent * 10 < away, "{spent} of {away} ms");
+        world.person(auto(AutoCommand::Resume { run: run.id().clone(), driver: "here".to_owned() })).unwrap();
+    }
+}
+
 #[test]
 fn every_event_comes_back_from_the_journal() {
     let mut world = World::new();

@@ -1,9 +1,10 @@
 //! The gate: what is advertised is what may be called, and what becomes of the tools of others.
 
 use planwright_core::gate::{
-    ASK_AGENT, AutoTool, Caller, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, advertised_auto_tools,
-    advertised_plan_tools, advertised_workbook_tools, authorize_asking, authorize_auto_tool, authorize_plan_tool,
-    authorize_recording, authorize_workbook_tool, decide_other_tool,
+    ASK_AGENT, AutoTool, Caller, GateContext, GateDecision, OwnToolKind, PlanTool, ToolEffect, WorkbookTool,
+    advertised_auto_tools, advertised_plan_tools, advertised_workbook_tools, authorize_asking, authorize_auto_tool,
+    authorize_plan_tool, authorize_recording, authorize_workbook_tool, check_building, decide_other_tool,
+    records_own_tool,
 };
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -216,6 +217,7 @@ fn workbook_tools_are_there_for_each_as_far_as_they_may_go() {
     for off in situations() {
         let on = GateContext { workbook: true, ..off };
         let expected = match on.caller {
+            Caller::Conversation if drafts_a_build(&on) => all.trim_end_matches(" export_plan"),
             Caller::Conversation | Caller::ExternalAgent => all,
             Caller::Specialist => "read_plan list_plans",
             Caller::Execution => "read_plan write_plan update_plan list_plans",
@@ -228,9 +230,61 @@ fn workbook_tools_are_there_for_each_as_far_as_they_may_go() {
             let authorized = authorize_workbook_tool(&on, tool);
             assert_eq!(authorized.is_ok(), names(&on).split(' ').any(|name| name == tool.name()), "{tool:?} in {on:?}");
             assert_eq!(authorize_workbook_tool(&off, tool).unwrap_err().code, RefusalCode::PolicyDenied);
-            assert!(authorize_recording(&on, tool.name()).is_err(), "{tool:?} is no step");
+            let is_step = tool == WorkbookTool::Export && on.style == Some(PlanStyle::Collect);
+            assert_eq!(authorize_recording(&on, tool.name()).is_ok(), is_step, "{tool:?} in {on:?}");
         }
     }
+}
+
+/// Whether nothing but notes may be written, because a plan is built and not approved.
+fn drafts_a_build(situation: &GateContext) -> bool {
+    use PlanStatus::{Approved, Completed, Executing, PartiallyCompleted};
+    let approved = [Approved, Executing, PartiallyCompleted, Completed];
+    situation.style == Some(PlanStyle::Build) && !situation.status.is_some_and(|status| approved.contains(&status))
+}
+
+/// Before a plan is approved nothing changes in collect and build: what changes something is recorded in the one and
+/// refused in the other. The agent's own notes are free.
+#[test]
+fn own_tools_that_change_something_wait_for_the_approval() {
+    let table = [
+        ("memory_search", OwnToolKind::Reads),
+        ("goal_list", OwnToolKind::Reads),
+        ("task_list", OwnToolKind::Reads),
+        ("read_plan", OwnToolKind::Reads),
+        ("list_plans", OwnToolKind::Reads),
+        ("diary_write", OwnToolKind::Notes),
+        ("init_plan", OwnToolKind::Notes),
+        ("write_plan", OwnToolKind::Notes),
+        ("update_plan", OwnToolKind::Notes),
+        ("clear_plan", OwnToolKind::Notes),
+        ("memory_save", OwnToolKind::Changes),
+        ("goal_add", OwnToolKind::Changes),
+        ("goal_update", OwnToolKind::Changes),
+        ("task_add", OwnToolKind::Changes),
+        ("task_update", OwnToolKind::Changes),
+        ("export_plan", OwnToolKind::Changes),
+    ];
+    for (name, kind) in table {
+        assert_eq!(OwnToolKind::of(name), Some(kind), "{name}");
+        let changes = kind == OwnToolKind::Changes;
+        for status in PlanStatus::ALL.into_iter().map(Some).chain([None]) {
+            for style in [None, Some(PlanStyle::Document), Some(PlanStyle::Collect), Some(PlanStyle::Build)] {
+                let here = situation(style, status, Caller::Conversation);
+                let collects = style == Some(PlanStyle::Collect);
+                assert_eq!(records_own_tool(&here, name), changes && collects, "{name} {style:?} {status:?}");
+                assert_eq!(
+                    authorize_recording(&here, name).is_ok(),
+                    changes && collects,
+                    "{name} {style:?} {status:?}"
+                );
+                let refused = check_building(&here, name).is_err();
+                assert_eq!(refused, changes && drafts_a_build(&here), "{name} {style:?} {status:?}");
+            }
+        }
+    }
+    assert_eq!(table.len(), 7 + 2 + AutoTool::ALL.len());
+    assert_eq!(OwnToolKind::of("read_file"), None);
 }
 
 #[test]
@@ -240,6 +294,7 @@ fn goal_and_task_tools_are_offered_where_there_are_goals() {
     for without in situations() {
         let with = GateContext { has_goals: true, ..without };
         let expected = match without.caller {
+            Caller::Conversation if drafts_a_build(&without) => ("diary_write", "goal_list task_list diary_write"),
             Caller::Conversation => (adding, all),
             Caller::ExternalAgent => (all, all),
             Caller::Specialist | Caller::Execution => ("", ""),

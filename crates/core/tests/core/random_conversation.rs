@@ -80,7 +80,7 @@ pub(crate) fn show(shown: &ShownPlan) -> Command {
 pub(crate) fn compaction(kept_from: u64, pinned: Option<u64>) -> Compaction {
     let summary = format!("all before {kept_from}");
     let tokens = Measure::Bytes.count(&summary);
-    Compaction { kept_from, pinned, summary, tokens, by: Summarizer::Rules, messages: 1 }
+    Compaction { kept_from, pinned, summary, tokens, by: Summarizer::Rules, messages: 1, run: None }
 }
 
 pub(crate) fn call(name: &str, arguments: &str) -> ToolCall {

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::{Actor, ActorKind};
-use planwright_core::event::{Event, SessionEvent, TurnEvent};
-use planwright_core::ids::{PlanId, TurnId};
+use planwright_core::event::{AutoEvent, Event, SessionEvent, TurnEvent};
+use planwright_core::ids::{PlanId, RunId, TurnId};
 use planwright_core::journal::Entry;
 use planwright_core::model::ToolCall;
 use planwright_core::session::SessionIdentity;
@@ -28,6 +28,8 @@ pub struct Message {
     pub calls: Vec<MessageCall>,
     /// The plan that it shows or is about.
     pub plan: Option<PlanId>,
+    /// The run whose turn it was said in, or whose result it is.
+    pub run: Option<RunId>,
     /// How long the call took whose result this is: since the reply that made it, or the result before it.
     pub took: Option<SignedDuration>,
 }
@@ -65,10 +67,12 @@ const LOOKAHEAD: u64 = 32;
 /// A page is not longer than this, unless a single message is.
 const PAGE_BYTES: usize = 1024 * 1024;
 
-/// The newest messages before the entry `before`, in order. `next` is the `before` of the page of older ones.
+/// The newest messages before the entry `before`, in order: of the conversation with the person, or of one run. `next` is
+/// the `before` of the page of older ones.
 pub(super) async fn page(
     ledger: &dyn Ledger,
     session: &SessionIdentity,
+    run: Option<&RunId>,
     before: Option<u64>,
     limit: u32,
 ) -> LedgerResult<Page<Message>> {
@@ -80,9 +84,9 @@ pub(super) async fn page(
         let entries = u32::try_from(end.saturating_sub(from) + LOOKAHEAD).unwrap_or(u32::MAX);
         let extent = if from == 1 { Extent::FromTheBeginning } else { Extent::Window };
         let read = match ledger.conversation(session, from, entries).await {
-            Ok(entries) => Reading::of(entries.into_iter().map(|entry| (entry.seq, Ok(entry))), extent),
+            Ok(entries) => Reading::of(run, entries.into_iter().map(|entry| (entry.seq, Ok(entry))), extent),
             Err(LedgerError::Damaged { .. }) => {
-                Reading::of(around_damage(ledger, session, from, entries).await?, extent)
+                Reading::of(run, around_damage(ledger, session, from, entries).await?, extent)
             }
             Err(error) => return Err(error),
         };
@@ -152,6 +156,8 @@ fn kept(messages: &[Message], limit: usize) -> usize {
 /// Messages made from entries in order.
 #[derive(Debug, Default)]
 struct Reading {
+    /// The run whose messages are read; those of the conversation with the person if there is none.
+    of: Option<RunId>,
     messages: Vec<Message>,
     damaged: Vec<(u64, DamagedRow)>,
     /// Every entry from here on belongs to a turn that is known, or to none.
@@ -162,8 +168,9 @@ struct Reading {
 /// A turn that was read.
 #[derive(Debug, Default)]
 struct TurnSoFar {
-    /// Whether it is apart from the conversation.
+    /// Whether it is apart from what is read.
     apart: bool,
+    run: Option<RunId>,
     /// For each of its calls, the message it was made in and its place there.
     calls: Vec<(usize, usize)>,
     /// When the last reply or result came.
@@ -171,8 +178,12 @@ struct TurnSoFar {
 }
 
 impl Reading {
-    fn of(entries: impl IntoIterator<Item = (u64, Result<Entry, DamagedRow>)>, extent: Extent) -> Self {
-        let mut reading = Self::default();
+    fn of(
+        run: Option<&RunId>,
+        entries: impl IntoIterator<Item = (u64, Result<Entry, DamagedRow>)>,
+        extent: Extent,
+    ) -> Self {
+        let mut reading = Self { of: run.cloned(), ..Self::default() };
         for (seq, entry) in entries {
             match entry {
                 Ok(entry) => reading.apply(&entry, extent),
@@ -202,8 +213,12 @@ impl Reading {
 
     fn apply(&mut self, entry: &Entry, extent: Extent) {
         if let Event::Turn { id: turn, event: TurnEvent::Begun { text, purpose, .. } } = &entry.event {
-            let apart = !purpose.is_conversation();
-            self.turns.insert(turn.clone(), TurnSoFar { apart, ..TurnSoFar::default() });
+            let run = purpose.run().map(|context| context.run_id.clone());
+            let apart = match &self.of {
+                None => !purpose.is_conversation(),
+                Some(own) => run.as_ref() != Some(own),
+            };
+            self.turns.insert(turn.clone(), TurnSoFar { apart, run, ..TurnSoFar::default() });
             if !apart {
                 self.begin(entry, text, purpose);
             }
@@ -214,10 +229,13 @@ impl Reading {
             Some(None) if extent == Extent::Window => self.known_from = entry.seq + 1,
             // The entry that began it is damaged. What was said in it is whole.
             Some(None) => {
+                let apart = self.of.is_some();
                 if let Some(turn) = entry.event.turn() {
-                    self.turns.insert(turn.clone(), TurnSoFar::default());
+                    self.turns.insert(turn.clone(), TurnSoFar { apart, ..TurnSoFar::default() });
                 }
-                self.add(entry);
+                if !apart {
+                    self.add(entry);
+                }
             }
             Some(Some(known)) if known.apart => {}
             Some(Some(_)) | None => self.add(entry),
@@ -230,14 +248,26 @@ impl Reading {
             // Such as the text that gives an approved document to the agent.
             ActorKind::Agent | ActorKind::Policy | ActorKind::System => MessageRole::Note { outcome: None },
         };
-        let plan = purpose.plan().cloned();
-        self.messages.push(Message { plan, ..message(entry, role, text) });
+        let (plan, run) = (purpose.plan().cloned(), purpose.run().map(|context| context.run_id.clone()));
+        self.messages.push(Message { plan, run, ..message(entry, role, text) });
     }
 
     fn add(&mut self, entry: &Entry) {
         match &entry.event {
-            Event::Turn { id, event } => self.add_turn(entry, id, event),
+            Event::Turn { id, event } => {
+                let first = self.messages.len();
+                self.add_turn(entry, id, event);
+                let run = self.turns.get(id).and_then(|turn| turn.run.clone());
+                self.messages.iter_mut().skip(first).for_each(|message| message.run.clone_from(&run));
+            }
+            Event::Session(SessionEvent::Compacted { compaction }) if compaction.run != self.of => {}
+            Event::Session(SessionEvent::ConversationReset { .. }) if self.of.is_some() => {}
             Event::Session(event) => self.messages.extend(noted(event).map(|text| note(entry, &text))),
+            Event::Auto(AutoEvent::RunEnded { run, result: Some(result), .. })
+                if self.of.as_ref().is_none_or(|own| own == run) =>
+            {
+                self.messages.push(Message { run: Some(run.clone()), ..note(entry, result) });
+            }
             Event::Workbook(_) | Event::Memory(_) | Event::Auto(_) | Event::Plan { .. } => {}
         }
     }
@@ -320,7 +350,7 @@ fn ended(entry: &Entry, ending: &TurnEnding) -> Option<Message> {
 
 fn message(entry: &Entry, role: MessageRole, text: &str) -> Message {
     let (seq, at, by) = (entry.seq, entry.at, entry.by.clone());
-    Message { seq, at, by, role, text: text.to_owned(), calls: Vec::new(), plan: None, took: None }
+    Message { seq, at, by, role, text: text.to_owned(), calls: Vec::new(), plan: None, run: None, took: None }
 }
 
 #[cfg(test)]
@@ -361,6 +391,7 @@ mod tests {
             messages: 3,
             kept_from: 5,
             pinned: None,
+            run: None,
         };
         let events = [
             replied("one"),
@@ -372,7 +403,7 @@ mod tests {
         let entries: Vec<_> = (10..).zip(events).map(|(seq, event)| entry(seq, event)).collect();
         let read = || {
             let entries = entries.iter().cloned().map(|entry| (entry.seq, Ok(entry)));
-            Reading::of(entries, Extent::Window)
+            Reading::of(None, entries, Extent::Window)
         };
         assert_eq!(read().known_from, 13);
         assert!(read().page(13..15, 2).is_none(), "there is more further back");

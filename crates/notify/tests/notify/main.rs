@@ -6,4 +6,5 @@ mod channels;
 mod kills;
 mod notices;
 mod outbox;
+mod runs;
 mod world;

@@ -6,6 +6,7 @@ use cucumber::{then, when};
 use planwright_core::auto::{AutoRun, AutoState, RunState};
 use planwright_core::memory::ScopeChain;
 use planwright_core::refusal::Refusal;
+use planwright_engine::ledger::RunsFilter;
 use tokio::time::timeout;
 
 use crate::world::World;
@@ -104,6 +105,41 @@ async fn not_driven(world: &mut World) {
         }
     };
     timeout(LONG, over).await.expect("its driver ends");
+}
+
+#[then(expr = "no run of {string} is driven any more")]
+async fn none_of_it_driven(world: &mut World, session: String) {
+    world.look_at(&session);
+    not_driven(world).await;
+}
+
+#[when(expr = "the person writes {string} into the tasks of {string}")]
+async fn adds_a_task(world: &mut World, title: String, session: String) {
+    let session = session.parse().expect("a session");
+    world.engine.auto().add_task(&session, &crate::world::person(), title, None).await.expect("added");
+    let stored = world.engine.ledger().session(&session).await.expect("readable").expect("a session");
+    world.kept = Some(Box::new(stored));
+}
+
+/// The journal, the index of due and running sessions, and whatever else a row of it could be.
+#[then(expr = "nothing of {string} is left in the store")]
+async fn nothing_left(world: &mut World, session: String) {
+    let session = session.parse().expect("a session");
+    let ledger = world.engine.ledger();
+    assert!(ledger.journal(&session, 0, 10).await.is_ok_and(|entries| entries.is_empty()));
+    for which in [RunsFilter::Running, RunsFilter::Waiting] {
+        let page = ledger.sessions_with_runs(which, None, 10).await.expect("listed");
+        assert!(page.items.iter().all(|stored| stored.session.identity != session), "{which:?}");
+    }
+    assert!(ledger.orphans().await.expect("read").is_empty());
+}
+
+#[then(expr = "{string} is as it was")]
+async fn as_it_was(world: &mut World, session: String) {
+    let session = session.parse().expect("a session");
+    let stored = world.engine.ledger().session(&session).await.expect("readable").expect("it is there");
+    let kept = world.kept.as_ref().expect("it was looked at");
+    assert_eq!((&stored.session, &stored.head), (&kept.session, &kept.head));
 }
 
 #[then("the person's chat is bound to the session they are in")]

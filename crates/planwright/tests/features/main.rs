@@ -5,6 +5,7 @@
 
 mod ask_agent;
 mod auto;
+mod browser;
 mod conversation;
 mod execution;
 mod life_cycle;

@@ -201,14 +201,38 @@ fn is_read_as(world: &mut World, scope: String, what: String) {
     assert_eq!(scope.parse::<MemoryScope>(), Ok(scope_of(world, &what)));
 }
 
-#[then(regex = r#"^an? (GOAL_RUN|TASK_RUN|ordinary turn) reads "(.+)"$"#)]
-fn reads(world: &mut World, reader: String, scopes: String) {
-    let chain = match reader.as_str() {
+fn chain_of(world: &World, reader: &str) -> ScopeChain {
+    match reader {
         "GOAL_RUN" => ScopeChain::of_run(&run(world, Some("G1".to_owned()), "T1".to_owned())),
         "TASK_RUN" => ScopeChain::of_run(&run(world, None, "T1".to_owned())),
         _ => ScopeChain::of_session(&world.session()),
-    };
+    }
+}
+
+#[then(regex = r#"^an? (GOAL_RUN|TASK_RUN|ordinary turn) reads "(.+)"$"#)]
+fn reads(world: &mut World, reader: String, scopes: String) {
+    let chain = chain_of(world, &reader);
     assert_eq!(chain.scopes().iter().map(MemoryScope::level).collect::<Vec<_>>().join(" -> "), scopes);
+}
+
+#[when(expr = "in {string} a person promoted {string}")]
+async fn promoted(world: &mut World, session: String, content: String) {
+    world.look_at(&session);
+    let new = NewMemory::by_person(content);
+    let item = world.engine.memories().save(&world.session(), &person(), new).await.expect("saved");
+    world.engine.memories().promote(&world.session(), &person(), item.id.clone()).await.expect("promoted");
+    // Only the copy for every session is left.
+    world.engine.memories().forget(&world.session(), &person(), item.id).await.expect("forgotten");
+}
+
+/// The scopes of what is found in the store, the first found first.
+#[then(regex = r#"^an? (GOAL_RUN|TASK_RUN|ordinary turn) finds for "(.+)" in this order "(.+)"$"#)]
+async fn finds_in_order(world: &mut World, reader: String, text: String, scopes: String) {
+    let chain = chain_of(world, &reader);
+    let search = world.engine.memories().search(&chain, &text, 10).await.expect("searched");
+    let found: Vec<_> = search.found.iter().map(|found| found.item.scope.level()).collect();
+    assert_eq!(found.join(" -> "), scopes, "{:#?}", search.found);
+    assert!(search.found.is_sorted_by(|one, next| one.score >= next.score), "{:#?}", search.found);
 }
 
 #[then(expr = "the task {string} of the goal {string} finds {int} memories for {string}")]

@@ -132,6 +132,21 @@ async fn disconnects(world: &mut World) {
     }
 }
 
+#[when("the other client disconnects")]
+async fn other_disconnects(world: &mut World) {
+    assert_eq!(world.clients.following.remove("other").expect("it was connected").len(), 2);
+}
+
+#[then(expr = "{int} sessions of clients are followed")]
+fn are_followed(world: &mut World, count: usize) {
+    assert_eq!(world.clients.feed.as_ref().expect("a feed").watched(), (count, 2));
+}
+
+#[then("nothing is followed any more")]
+fn nothing_is_followed(world: &mut World) {
+    assert_eq!(world.clients.feed.as_ref().expect("a feed").watched(), (0, 0));
+}
+
 #[then(expr = "the model's answer {string} is stored in {string}")]
 async fn is_stored(world: &mut World, text: String, session: String) {
     let session = session.parse().expect("a session");

@@ -11,8 +11,10 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
+use planwright_engine::ledger::StoredSession;
 use serde_json::{Value, json};
 
+use crate::browser::Browser;
 use crate::conversation::Talk;
 use crate::life_cycle::Tried;
 use crate::process::UnderWay;
@@ -51,6 +53,9 @@ pub(crate) struct World {
     pub(crate) talk: Talk,
     pub(crate) under_way: UnderWay,
     pub(crate) clients: Clients,
+    /// A session as it was.
+    pub(crate) kept: Option<Box<StoredSession>>,
+    pub(crate) browser: Option<Browser>,
     pub(crate) bot: Bot,
     /// What became of each action that the life cycle was asked about.
     pub(crate) tried: Vec<Tried>,
@@ -82,6 +87,8 @@ impl World {
             talk: Talk::new(),
             under_way: UnderWay::new(),
             clients: Clients::default(),
+            kept: None,
+            browser: None,
             bot: Bot::default(),
             tried: Vec::new(),
             project: None,

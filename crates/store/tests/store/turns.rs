@@ -52,6 +52,7 @@ pub(crate) fn compact(kept_from: u64, summary: &str) -> Command {
         tokens: 5,
         by: Summarizer::Rules,
         messages: 2,
+        run: None,
     }))
 }
 

@@ -43,6 +43,10 @@ pub struct MessageView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub plan_id: Option<String>,
+    /// The run whose turn it was said in, or whose result it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub run_id: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -91,6 +95,7 @@ impl From<&Message> for MessageView {
             took_ms: message.took.and_then(|took| u64::try_from(took.as_millis()).ok()),
             outcome,
             plan_id: message.plan.as_ref().map(ToString::to_string),
+            run_id: message.run.as_ref().map(ToString::to_string),
         }
     }
 }

@@ -9,6 +9,7 @@ mod faults;
 mod kills;
 mod log;
 mod markdown;
+mod runs;
 mod several;
 mod streaming;
 mod webhook;

@@ -178,8 +178,18 @@ async fn the_system_prompt_is_the_same_byte_for_byte_while_nothing_changes() {
 }
 
 #[tokio::test]
-async fn a_plan_that_the_model_cannot_read_whole_is_not_read_in_part() {
-    let model = ScriptedModel::new([Reply::call("plan_get", json!({})), Reply::text("It is too long.")]);
+async fn a_plan_that_the_model_cannot_read_at_once_is_read_by_parts() {
+    // It reads on for as long as there is more.
+    let model = ScriptedModel::answering(|request| match request.messages.last() {
+        Some(ModelMessage::ToolResult { text, .. }) => {
+            let part: serde_json::Value = serde_json::from_str(text).unwrap();
+            match part.get("next_from") {
+                Some(from) => Reply::call("plan_get", json!({ "from": from })),
+                None => Reply::text("That is all of it."),
+            }
+        }
+        _ => Reply::call("plan_get", json!({})),
+    });
     let world = World::with(model, |setup| setup.options.context_tokens = Some(8_000)).await;
     world.send("/plan on").await;
     let text = "- [ ] a step that takes a few more words than are needed\n".repeat(450);
@@ -187,7 +197,50 @@ async fn a_plan_that_the_model_cannot_read_whole_is_not_read_in_part() {
     let agent = planwright_core::actor::Actor::agent("elsewhere", "mcp");
     PlanTools::new(world.engine()).call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
     world.say("What is the plan?").await;
-    let sent = script(&world.sent(2));
-    assert!(sent.last().unwrap().contains("LIMIT_EXCEEDED"), "{:?}", sent.last());
+    let requests = world.model.requests();
+    let parts = requests.iter().filter_map(|request| match request.messages.last() {
+        Some(ModelMessage::ToolResult { text, .. }) => serde_json::from_str::<serde_json::Value>(text).ok(),
+        _ => None,
+    });
+    let parts: Vec<_> = parts.collect();
+    assert!(parts.len() > 2, "{}", parts.len());
+    let read: String = parts.iter().map(|part| part["markdown"].as_str().unwrap()).collect();
+    assert_eq!(read, text, "no line is missing and none comes twice");
     assert_eq!(world.plan(1).await.markdown(), text);
+}
+
+/// Tools and older messages go before a word of the plan does.
+#[tokio::test]
+async fn in_a_small_context_the_plan_is_whole_and_fewer_tools_are_offered() {
+    let model = ScriptedModel::answering(|request| match request.messages.last() {
+        Some(ModelMessage::User { text }) if text == "What is the plan?" => Reply::call("plan_get", json!({})),
+        Some(ModelMessage::ToolResult { name, .. }) if name == "plan_get" => {
+            Reply::call("list_files", json!({ "path": "." }))
+        }
+        Some(ModelMessage::ToolResult { .. }) => Reply::text("I know the plan."),
+        _ => Reply::text("This is an answer of some words that are not needed any more. ".repeat(6)),
+    });
+    let world = World::with(model, |setup| setup.options.context_tokens = Some(6_000)).await;
+    world.send("/plan on").await;
+    world.send("/plan files on").await;
+    world.send("/goal add A goal for more tools").await;
+    let text: String = (0..110).map(|step| format!("- [ ] step number {step}\n")).collect();
+    let arguments = json!({ "plan_markdown": text }).as_object().cloned().unwrap();
+    let agent = planwright_core::actor::Actor::agent("elsewhere", "mcp");
+    PlanTools::new(world.engine()).call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
+    for number in 0..6 {
+        world.say(&format!("Tell me about {number}")).await;
+    }
+    let all = world.model.last_request().tools.len();
+    assert_eq!(world.say("What is the plan?").await.reply, "I know the plan.");
+    let last = world.model.last_request();
+    let read = last.messages.iter().find_map(|message| match message {
+        ModelMessage::ToolResult { name, text, .. } if name == "plan_get" => Some(text.clone()),
+        _ => None,
+    });
+    let read: serde_json::Value = serde_json::from_str(&read.expect("the plan is still there")).unwrap();
+    assert_eq!(read["markdown"], text);
+    assert!(last.tools.len() < all, "{} of {all}", last.tools.len());
+    assert!(last.tools.iter().any(|tool| tool.name == "plan_get"));
+    world.has_a_valid_history();
 }

@@ -13,18 +13,10 @@ use crate::test_tools::Prop;
 use crate::world::{World, person, script, statuses, tool_names};
 
 /// Tools that are there in every style and status.
-const ALWAYS: [&str; 10] = [
-    "ask_person",
-    "diary_write",
-    "glob_files",
-    "goal_add",
-    "grep_files",
-    "list_files",
-    "memory_save",
-    "memory_search",
-    "read_file",
-    "task_add",
-];
+const ALWAYS: [&str; 7] =
+    ["ask_person", "diary_write", "glob_files", "grep_files", "list_files", "memory_search", "read_file"];
+/// Tools that change what the session has; not while a plan is built.
+const CHANGING: [&str; 3] = ["goal_add", "memory_save", "task_add"];
 const BUILDING: [&str; 9] = [
     "ask_agent",
     "plan_add_step",
@@ -60,21 +52,21 @@ async fn every_style_and_status_has_its_own_tools() {
         world.say("Well?").await;
         advertised(&world, world.model.requests().len())
     };
-    assert_eq!(ask().await, tools(&[&ALWAYS, WRITE]));
+    assert_eq!(ask().await, tools(&[&ALWAYS, &CHANGING, WRITE]));
     world.send("/plan on").await;
-    let document = tools(&[&ALWAYS, WRITE, &["plan_get", "plan_set_content"]]);
+    let document = tools(&[&ALWAYS, &CHANGING, WRITE, &["plan_get", "plan_set_content"]]);
     assert_eq!(ask().await, document);
     world.model.then(set("- [ ] one\n- [ ] two"));
     assert_eq!(ask().await, document, "while it waits");
     world.approve(1, Selection::All).await;
-    let working = tools(&[&ALWAYS, WRITE, &["plan_get", "plan_progress", "plan_set_content"]]);
+    let working = tools(&[&ALWAYS, &CHANGING, WRITE, &["plan_get", "plan_progress", "plan_set_content"]]);
     assert_eq!(ask().await, working, "approved");
     world.model.then(report(1));
     assert_eq!(ask().await, working, "while it is carried out");
     world.send("/plan off").await;
-    assert_eq!(ask().await, tools(&[&ALWAYS, WRITE]));
+    assert_eq!(ask().await, tools(&[&ALWAYS, &CHANGING, WRITE]));
     world.send("/plan on collect").await;
-    assert_eq!(ask().await, tools(&[&ALWAYS, WRITE, &["plan_finalize", "plan_get"]]));
+    assert_eq!(ask().await, tools(&[&ALWAYS, &CHANGING, WRITE, &["plan_finalize", "plan_get"]]));
     world.send("/plan on build").await;
     assert_eq!(ask().await, tools(&[&ALWAYS, &BUILDING]));
 }
@@ -88,7 +80,7 @@ async fn with_plan_tools_read_only_nothing_is_written_until_the_plan_is_approved
     world.send("/plan on").await;
     world.say("Plan it").await;
     assert_eq!(statuses(&world.events().await), [ToolStatus::Refused, ToolStatus::Done, ToolStatus::Refused]);
-    assert_eq!(advertised(&world, 4), tools(&[&ALWAYS, &["plan_get", "plan_set_content"]]));
+    assert_eq!(advertised(&world, 4), tools(&[&ALWAYS, &CHANGING, &["plan_get", "plan_set_content"]]));
     assert!(!world.files().join("a.txt").exists());
     world.send("/plan approve").await;
     assert_eq!(statuses(&world.events().await).last(), Some(&ToolStatus::Done));
@@ -190,7 +182,7 @@ async fn plan_work_that_another_process_turns_off_between_two_calls_is_off() {
     assert_eq!(outcome.reply, "It is off.");
     assert_eq!(world.plan(1).await.markdown(), "- [ ] one");
     assert!(script(&world.sent(3)).last().unwrap().contains("POLICY_DENIED"));
-    assert_eq!(advertised(&world, 3), tools(&[&ALWAYS, WRITE]));
+    assert_eq!(advertised(&world, 3), tools(&[&ALWAYS, &CHANGING, WRITE]));
     assert_eq!(outcome.plan, None, "a parked plan is not put forward");
 }
 

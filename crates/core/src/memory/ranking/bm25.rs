@@ -13,6 +13,8 @@ const LENGTH: f64 = 0.6;
 const NAME_AS_WORD: f64 = 0.35;
 /// The most items that the second pass looks at, besides the items around them.
 const CANDIDATES: usize = 80;
+/// How many items of each scope it looks at in any case.
+const CANDIDATES_OF_A_SCOPE: usize = 20;
 /// How many items before and after a candidate are looked at.
 const NEIGHBOURS: u64 = 2;
 
@@ -57,7 +59,7 @@ impl FirstPass {
         first
     }
 
-    /// The best items by words and dates, and the items around them: what the second pass wants to see.
+    /// The best items by words and dates, of all scopes and of each, and the items around them: what the second pass wants to see.
     pub fn wanted(&self) -> Vec<Place> {
         let mut sums = self.text.clone();
         for (place, score) in &self.dates {
@@ -67,7 +69,13 @@ impl FirstPass {
         candidates.sort_by(|(a_place, a), (b_place, b)| {
             b.total_cmp(a).then(b_place.position.cmp(&a_place.position)).then(a_place.cmp(b_place))
         });
-        candidates.truncate(CANDIDATES);
+        // An item of a nearer scope stands before better ones of the others, so each scope has some of its own.
+        let (mut rank, mut of_scope) = (0, BTreeMap::<usize, usize>::new());
+        candidates.retain(|(place, _)| {
+            let own = of_scope.entry(place.scope).or_default();
+            (rank, *own) = (rank + 1, *own + 1);
+            rank <= CANDIDATES || *own <= CANDIDATES_OF_A_SCOPE
+        });
         let around = candidates.into_iter().flat_map(|(place, _)| {
             let first = place.position.saturating_sub(NEIGHBOURS).max(1);
             (first..=place.position + NEIGHBOURS).map(move |position| Place { position, ..place })

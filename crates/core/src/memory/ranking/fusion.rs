@@ -25,7 +25,8 @@ const SITTING_SHARE: f64 = 0.12;
 const DATE: f64 = 0.35;
 const TELLS_TIME: f64 = 0.08;
 const RECENCY: f64 = 0.04;
-const SCOPE: f64 = 0.06;
+/// More than all other factors together: an item of a nearer scope stands before every item of a farther one.
+const SCOPE: f64 = 4.0;
 
 impl FirstPass {
     /// The items that answer the query best, each content once. `now` decides which items have expired, and nothing else.
@@ -132,7 +133,7 @@ impl Scorer<'_> {
             let age = newest.duration_since(item.at).as_secs_f64().max(0.0);
             RECENCY * (-age / HALF_LIFE).exp2()
         });
-        let nearness = (self.depth - place.scope.min(self.depth)) as f64 / self.depth.max(1) as f64;
+        let nearness = self.depth.saturating_sub(place.scope + 1) as f64;
         vec![
             (Factor::Text, own),
             (Factor::Before, before),

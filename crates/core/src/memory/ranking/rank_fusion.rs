@@ -4,9 +4,20 @@ use std::collections::HashSet;
 
 use super::{Factor, RankedMemory};
 use crate::memory::item::MemoryItem;
+use crate::memory::scope::MemoryScope;
 
 /// How much the first ranks differ from the later ones; the value that is used everywhere.
 const K: f64 = 60.0;
+
+/// How near a scope is; more than all ranks together.
+const fn nearness(scope: &MemoryScope) -> f64 {
+    match scope {
+        MemoryScope::Task(_) => 3.0,
+        MemoryScope::Goal { .. } => 2.0,
+        MemoryScope::Session(_) => 1.0,
+        MemoryScope::Global => 0.0,
+    }
+}
 
 /// Reciprocal rank fusion: the share of a ranking in an item's score is `1 / (60 + rank)`. `by_meaning` has the nearest first.
 /// The shares of the first ranking are scaled to its part, so that they still sum up to the score.
@@ -33,6 +44,15 @@ pub fn fuse_rankings(by_words: Vec<RankedMemory>, by_meaning: Vec<MemoryItem>) -
                 found.shares.push(share);
             }
             None => fused.push(RankedMemory { item, score: share.1, shares: vec![share] }),
+        }
+    }
+    // The ranks decide between the items of one scope.
+    for found in &mut fused {
+        let share = nearness(&found.item.scope);
+        found.score += share;
+        match found.shares.iter_mut().find(|(factor, _)| *factor == Factor::Scope) {
+            Some((_, own)) => *own += share,
+            None => found.shares.push((Factor::Scope, share)),
         }
     }
     fused.sort_by(|one, other| {

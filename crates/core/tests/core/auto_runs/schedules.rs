@@ -5,6 +5,7 @@ use planwright_core::auto::{
     AutoCommand, CronLine, NewSchedule, RunEnd, RunState, RunTrigger, Schedule, ScheduleChange, ScheduleStatus,
     StartTarget, TaskStatus,
 };
+use planwright_core::event::{AutoEvent, Event};
 use planwright_core::ids::ScheduleId;
 use planwright_core::plan::PlanStyle;
 use planwright_core::refusal::RefusalCode;
@@ -100,6 +101,34 @@ impl World {
         let task = self.schedule().task;
         self.agent(auto(AutoCommand::ChangeTask { task, status, note: None })).unwrap();
     }
+}
+
+/// A server that is deployed again leaves its runs; the schedule goes on without a person.
+#[test]
+fn an_interrupted_run_counts_as_failed_for_its_schedule_and_does_not_block_it() {
+    let (mut world, _) = World::scheduled(None);
+    world.wait(0);
+    world.fire().unwrap();
+    let run = world.auto().runs[0].clone();
+    let interrupt = auto(AutoCommand::Interrupt { run: run.id().clone() });
+    let events = world.send(system(), interrupt).unwrap();
+    assert_eq!(names(&events), ["run_interrupted", "schedule_postponed"]);
+    let Event::Auto(AutoEvent::SchedulePostponed { failed, reason, .. }) = &events[1] else { panic!("{events:?}") };
+    assert_eq!((*failed, reason.as_str()), (true, "the process of its run ended"));
+    assert_eq!((world.schedule().failures, world.schedule().executions), (1, 0));
+    assert!(world.schedule().next_at.is_some());
+    // The run is listed as interrupted until the schedule begins the next one.
+    assert!(matches!(world.auto().runs[0].state, RunState::Interrupted { .. }));
+    world.wait(0);
+    let events = world.fire().unwrap();
+    assert_eq!(names(&events), ["schedule_fired", "run_ended", "run_started"]);
+    let runs = world.auto().runs;
+    assert!(
+        matches!(&runs[0].state, RunState::Ended { end: RunEnd::Failed, note: Some(note), .. } if note == "its process ended")
+    );
+    assert!(matches!(runs[1].state, RunState::Running));
+    world.end_run(TaskStatus::Done);
+    assert_eq!(world.schedule().failures, 0);
 }
 
 #[test]

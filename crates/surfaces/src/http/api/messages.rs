@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::{Extension, Json};
+use planwright_core::ids::RunId;
 use planwright_core::session::{Channel, ConversationKey};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -79,6 +80,9 @@ struct Reading {
     before: Option<u64>,
     #[param(nullable = false, minimum = 1, maximum = 64)]
     limit: Option<u32>,
+    /// The id of a run: what was said in its turns, which the conversation has only the result of.
+    #[param(value_type = Option<String>, nullable = false)]
+    run_id: Option<RunId>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -98,10 +102,11 @@ struct MessagePage {
 
 /// Read the conversation
 ///
-/// The newest page first, each page in order.
+/// The newest page first, each page in order. A run has messages of its own, which are read with `runId`; the conversation
+/// has its result.
 #[utoipa::path(get, path = "/api/sessions/{sessionId}/messages", tag = "messages", params(Reading),
     responses((status = 200, description = "A page of messages", body = MessagePage, example = json!(page_example())),
-        (status = 404, description = "There is no such session", body = ProblemBody)))]
+        (status = 404, description = "There is no such session or run", body = ProblemBody)))]
 async fn list(
     State(app): State<App>,
     Path(key): Path<ConversationKey>,
@@ -109,7 +114,11 @@ async fn list(
 ) -> ApiResult<Json<MessagePage>> {
     let session = lookup::session(key, reading.channel);
     let (before, limit) = (pagination::position("before", reading.before)?, pagination::limit(reading.limit, PAGE)?);
-    let page = app.engine().history().messages(&session, before, limit).await?;
+    let history = app.engine().history();
+    let page = match &reading.run_id {
+        Some(run) => history.run_messages(&session, run, before, limit).await?,
+        None => history.messages(&session, before, limit).await?,
+    };
     let messages = page.items.iter().map(MessageView::from).collect();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
     let damaged = pagination::damaged(&page.damaged);

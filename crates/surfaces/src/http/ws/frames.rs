@@ -104,6 +104,9 @@ pub(super) fn entry_text(entry: &Entry) -> String {
         at: jiff::Timestamp,
         by: &'a Actor,
         plan_id: Option<&'a str>,
+        /// The run that it is about, or whose turn it begins.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        run_id: Option<&'a str>,
         event: &'a Event,
     }
     let frame = EntryFrame {
@@ -114,6 +117,7 @@ pub(super) fn entry_text(entry: &Entry) -> String {
         at: entry.at,
         by: &entry.by,
         plan_id: entry.event.plan().map(planwright_core::ids::PlanId::as_str),
+        run_id: entry.event.touches().run.map(planwright_core::ids::RunId::as_str),
         event: &entry.event,
     };
     serde_json::to_string(&frame).unwrap_or_default()
