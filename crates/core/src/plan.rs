@@ -10,6 +10,7 @@ pub mod digest;
 pub mod event;
 pub mod execution;
 pub mod export;
+pub mod hidden;
 pub mod lifecycle;
 pub mod markdown;
 pub mod reference;
