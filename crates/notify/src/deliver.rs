@@ -75,7 +75,9 @@ pub(crate) async fn send_due(shared: &Shared, target: NotifyTarget) -> LedgerRes
 async fn current(shared: &Shared, notice: &Notice) -> LedgerResult<Option<FoundNotice>> {
     let nothing = FoundNotice { notice: notice.clone(), subject: Subject::None };
     match notice.kind {
-        NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage => return Ok(Some(nothing)),
+        NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage | NoticeKind::Weakened => {
+            return Ok(Some(nothing));
+        }
         NoticeKind::Waits | NoticeKind::Budget => {}
     }
     let Ok(session) = notice.session.parse::<SessionIdentity>() else { return Ok(None) };

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::passkey::Passkey;
+use crate::plan::ApprovalSignature;
 use crate::refusal::Refusal;
 use crate::wire::hex_text;
 
@@ -54,6 +55,14 @@ pub struct Approvers(pub Vec<Approver>);
 impl Approvers {
     pub fn named(&self, name: &str) -> Option<&Approver> {
         self.0.iter().find(|approver| approver.name == name)
+    }
+
+    /// Refuses the signature of a passkey that was not counted after its last one.
+    pub(crate) fn check_counter(&self, signature: &ApprovalSignature) -> Result<(), String> {
+        let Some(assertion) = &signature.passkey else { return Ok(()) };
+        let passkeys = self.named(&signature.approver).map(|one| one.passkeys.as_slice()).unwrap_or_default();
+        let used = passkeys.iter().find(|passkey| passkey.id == assertion.credential);
+        used.map_or(Ok(()), |passkey| passkey.check_counter(assertion))
     }
 
     pub fn is_empty(&self) -> bool {

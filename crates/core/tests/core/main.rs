@@ -13,6 +13,7 @@ mod approvers;
 mod asks;
 mod auto;
 mod auto_runs;
+mod changes_of_records;
 mod choices;
 mod commands;
 mod compaction;

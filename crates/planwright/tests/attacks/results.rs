@@ -405,7 +405,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     attack(
         "passphrase_lockout",
         "The agent tries wrong passphrases over the API, so that the person's right one is not taken",
-        [Stopped, Stopped, Succeeds],
+        [Stopped, Stopped, Stopped],
     ),
     attack("token_rotate", "The agent replaces the token, which signs every browser out", [Succeeds, Stopped, Stopped]),
     attack(

@@ -10,6 +10,7 @@ use planwright_store::{Inspection, Location, Pooler};
 
 use super::Check;
 use super::places::others_may_look;
+use crate::commands::verify::described;
 use crate::config::Settings;
 use crate::config::guarded::GuardedSettings;
 use crate::failure::Failure;
@@ -83,6 +84,7 @@ async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Chec
     checks.push(last_written(ledger.as_ref()).await?);
     let engine = Engine::new(ledger, Policy::default());
     checks.push(stored_settings(&engine, settings).await?);
+    checks.extend(changes(&engine, invocation).await?);
     checks.push(journals(engine, invocation).await?);
     Ok(checks)
 }
@@ -143,6 +145,20 @@ async fn last_written(ledger: &dyn Ledger) -> Result<Check, LedgerError> {
         Some(at) => Check::fine("time", format!("the last thing in the store was written at {at:.0}")),
         None => Check::fine("time", "nothing is in the store yet"),
     })
+}
+
+/// What was changed about who may decide since a person looked last.
+async fn changes(engine: &Engine, invocation: &Invocation) -> Result<Vec<Check>, LedgerError> {
+    const NAME: &str = "changes";
+    let unseen = engine.approvals().unseen().await?;
+    let mut checks: Vec<_> = unseen.changes.iter().map(|change| Check::notice(NAME, described(change))).collect();
+    if let Some(last) = checks.pop() {
+        let verify = invocation.command(["verify"]);
+        checks.push(
+            last.hint(format!("`{verify}` at a terminal of yours shows them once more; then they count as seen")),
+        );
+    }
+    Ok(checks)
 }
 
 /// The settings that say who may decide are those in the store.
