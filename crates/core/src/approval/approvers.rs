@@ -5,8 +5,7 @@ use hex::FromHex as _;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::passkey::Passkey;
-use crate::plan::ApprovalSignature;
+use super::passkey::{Passkey, PasskeyAssertion};
 use crate::refusal::Refusal;
 use crate::wire::hex_text;
 
@@ -58,9 +57,8 @@ impl Approvers {
     }
 
     /// Refuses the signature of a passkey that was not counted after its last one.
-    pub(crate) fn check_counter(&self, signature: &ApprovalSignature) -> Result<(), String> {
-        let Some(assertion) = &signature.passkey else { return Ok(()) };
-        let passkeys = self.named(&signature.approver).map(|one| one.passkeys.as_slice()).unwrap_or_default();
+    pub(crate) fn check_counter(&self, approver: &str, assertion: &PasskeyAssertion) -> Result<(), String> {
+        let passkeys = self.named(approver).map(|one| one.passkeys.as_slice()).unwrap_or_default();
         let used = passkeys.iter().find(|passkey| passkey.id == assertion.credential);
         used.map_or(Ok(()), |passkey| passkey.check_counter(assertion))
     }
