@@ -24,6 +24,7 @@ use crate::chats::Chats;
 use crate::execution;
 use crate::gateway::Gateway;
 use crate::inputs::InputDispatcher;
+use crate::leases;
 use crate::plan_changes::PlanChangesReader;
 use crate::runs::{self, ScheduleLoop};
 use crate::session::input::{Input, Request};
@@ -189,6 +190,11 @@ impl Agent {
     /// work of another model.
     pub async fn may_continue(&self, session: &SessionIdentity) -> LedgerResult<bool> {
         execution::may_continue(&self.context, session).await
+    }
+
+    /// Whether another process works on the session now.
+    pub async fn is_worked_on_elsewhere(&self, session: &SessionIdentity) -> LedgerResult<bool> {
+        leases::is_held_elsewhere(&self.context, session).await
     }
 
     /// What conversations changed in files outside of any plan.

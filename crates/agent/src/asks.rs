@@ -7,23 +7,18 @@ use planwright_core::choices::WaitingAsk;
 use planwright_core::command::{AnswerCommand, Command};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::{AskId, TurnId};
-use planwright_core::permission::PermissionRule;
 use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerResult;
-use serde_json::Value;
 
 use super::agent_context::AgentContext;
 use super::execution::Executions;
-use super::permission::permission_call;
 use super::turn::Turns;
 use crate::session::ask_prompt::{ask_prompt, typed_answers};
 use crate::session::outcome::Answer;
 use crate::session::work::InputContext;
-use crate::toolbox::ToolContext;
 
 #[derive(Debug, Clone)]
 pub(super) struct Asks {
@@ -45,49 +40,27 @@ impl Asks {
         answer: AskAnswer,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
-        let rule = match &answer {
-            AskAnswer::Permission { grant: Grant::Always, .. } => self.rule_for(ask, context.session()).await?,
-            AskAnswer::Permission { .. } | AskAnswer::Questions { .. } => None,
+        let grant = match &answer {
+            AskAnswer::Permission { grant, .. } => *grant,
+            AskAnswer::Questions { .. } => Grant::No,
         };
-        let command = Command::Answer(AnswerCommand { ask: ask.clone(), digest, answer });
+        let command = AnswerCommand { ask: ask.clone(), digest, answer };
         let engine = context.engine(self.agent.engine());
-        let committed = engine.submit(context.session(), context.by(), command).await?;
+        let committed = engine.submit(context.session(), context.by(), Command::Answer(command)).await?;
         let Some(turn) = answered_turn(&committed.events) else {
             return Err(Refusal::conflict("This request was sent before with another content.").into());
         };
-        let message = rule.map_or_else(|| "Answered.".to_owned(), |rule| self.add_rule(rule));
+        let message = match grant {
+            // The answer stands also where the rule cannot be kept.
+            Grant::Always => match engine.approvals().permit_asked(context.by(), &committed.snapshot, ask).await {
+                Ok(message) => message,
+                Err(error) => {
+                    format!("Answered for this call. The rule could not be kept: {}", error.into_refusal().message)
+                }
+            },
+            Grant::Once | Grant::Plan | Grant::No => "Answered.".to_owned(),
+        };
         self.continue_turn(&turn, committed.seq, message, context).await
-    }
-
-    /// The rule that `always` writes. It is made before the answer is written down, so that a call that no rule can
-    /// name is refused. `None` if the agent does not wait for this answer.
-    async fn rule_for(&self, ask: &AskId, session: &SessionIdentity) -> LedgerResult<Option<PermissionRule>> {
-        let Some(AskSubject::Permission(call)) = self
-            .waiting(session)
-            .await?
-            .map(|waiting| waiting.ask)
-            .filter(|asked| asked.id == *ask)
-            .map(|asked| asked.subject)
-        else {
-            return Ok(None);
-        };
-        let Some(tool) = self.agent.toolbox.get(&call.tool) else {
-            return Err(Refusal::not_found(format!("There is no tool {}.", quoted(&call.tool))).into());
-        };
-        let Value::Object(arguments) = &call.arguments else { return Ok(None) };
-        let workspace = self.agent.engine().sessions().get(session).await?.workspace;
-        let context = ToolContext::without_lease(session).in_workspace(&workspace);
-        let target = tool.target(context, arguments).await?;
-        Ok(Some(PermissionRule::allowing(&permission_call(tool.as_ref(), &call.arguments, &target))?))
-    }
-
-    /// What the person reads about the rule.
-    fn add_rule(&self, rule: PermissionRule) -> String {
-        let shown = rule.to_string();
-        match self.agent.options.permissions.add(rule) {
-            Ok(place) => format!("Answered. A new rule in {place}: `{shown}`."),
-            Err(refusal) => format!("Answered for this call. The rule could not be written: {}", refusal.message),
-        }
     }
 
     /// `/allow`: without a code it shows what is asked.

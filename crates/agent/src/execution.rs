@@ -59,6 +59,11 @@ pub(super) async fn may_continue(agent: &AgentContext, session: &SessionIdentity
     author::may_continue(agent, session).await
 }
 
+/// Refuses a message that the rehearsal would answer in a session of another model.
+pub(super) async fn check_message(agent: &AgentContext, session: &SessionIdentity) -> LedgerResult<()> {
+    author::check_message(agent, session).await
+}
+
 /// Carries out plans, resumes and stops executions.
 #[derive(Debug, Clone)]
 pub(super) struct Executions {

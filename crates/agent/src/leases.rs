@@ -9,7 +9,7 @@ use planwright_core::ids::RequestId;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::backoff::Backoff;
-use planwright_engine::ledger::{Committed, Leasing, LedgerError, LedgerResult};
+use planwright_engine::ledger::{Committed, LeaseOwner, Leasing, LedgerError, LedgerResult};
 use planwright_engine::submitter::SubmitRequest;
 use tokio::time::Instant;
 
@@ -22,6 +22,9 @@ use crate::toolbox::ToolContext;
 
 /// The wait before the next attempt while another process holds the session.
 const LEASE_WAIT: Backoff = Backoff::new(Duration::from_millis(20), Duration::from_millis(500));
+
+/// No lease of a process that works renews less often.
+const LONGEST_LEASE: Duration = Duration::from_secs(60);
 
 /// The result of a command that takes the lease.
 #[derive(Debug)]
@@ -72,16 +75,7 @@ impl Leases {
             }
             let asked = Instant::now();
             match self.try_take(request.clone(), session, by, command).await {
-                // A process that ended without releasing the session is not waited for.
-                Err(LedgerError::Leased(theirs)) if (self.agent.options.is_gone)(&theirs.owner) => {
-                    self.agent.engine().ledger().release_lease(&theirs).await?;
-                    tracing::info!(
-                        event = "lease_taken_over",
-                        left_by = theirs.owner,
-                        "a session was taken over from a process that ended",
-                    );
-                }
-                Err(LedgerError::Leased(_)) => wait_for_others(&mut wait, context).await?,
+                Err(LedgerError::Leased(_)) => self.wait_for_others(&mut wait, context).await?,
                 Err(error) => return Err(error),
                 Ok(committed) => return Ok(self.taken(committed, command, asked, context)),
             }
@@ -138,8 +132,23 @@ impl Leases {
             let asked = Instant::now();
             match self.agent.engine().ledger().acquire_lease(session, &options.owner, options.lease).await? {
                 Some(lease) => return Ok(context.work.leases.keep(lease, LeasePurpose::Short, asked, options.lease)),
-                None => wait_for_others(&mut wait, context).await?,
+                None => self.wait_for_others(&mut wait, context).await?,
             }
+        }
+    }
+
+    /// Waits a moment, unless the process that holds the session is known to have ended. A stop ends the wait.
+    async fn wait_for_others(&self, wait: &mut Backoff, context: &InputContext) -> LedgerResult<()> {
+        if end_dead_leases(&self.agent, Some(context.session())).await? {
+            return Ok(());
+        }
+        if wait.failures() == 0 {
+            context.progress.send(Progress::WaitingForOthers);
+        }
+        tokio::select! {
+            biased;
+            () = context.work.stop.cancelled() => Err(stopped_waiting().into()),
+            () = tokio::time::sleep(wait.next_pause()) => Ok(()),
         }
     }
 
@@ -154,15 +163,27 @@ impl Leases {
     }
 }
 
-async fn wait_for_others(wait: &mut Backoff, context: &InputContext) -> Result<(), Refusal> {
-    if wait.failures() == 0 {
-        context.progress.send(Progress::WaitingForOthers);
+/// Ends the leases of processes that are known to have ended, so that their work is taken up at once, and shortens those that
+/// last too long because a clock was set back. Returns whether one was ended.
+pub(super) async fn end_dead_leases(agent: &AgentContext, of: Option<&SessionIdentity>) -> LedgerResult<bool> {
+    let (ledger, longest) = (agent.engine().ledger(), agent.options.lease.saturating_mul(3).max(LONGEST_LEASE));
+    let mut is_ended = false;
+    for LeaseOwner { owner, is_too_long } in ledger.lease_owners(of, longest).await? {
+        if owner != agent.options.owner && (agent.options.is_gone)(&owner) {
+            ledger.shorten_leases(&owner, Duration::ZERO).await?;
+            is_ended = true;
+            tracing::info!(event = "lease_taken_over", left_by = owner, "the process that held sessions has ended");
+        } else if is_too_long {
+            ledger.shorten_leases(&owner, longest).await?;
+        }
     }
-    tokio::select! {
-        biased;
-        () = context.work.stop.cancelled() => Err(stopped_waiting()),
-        () = tokio::time::sleep(wait.next_pause()) => Ok(()),
-    }
+    Ok(is_ended)
+}
+
+/// Whether another process that is not known to have ended holds the session.
+pub(super) async fn is_held_elsewhere(agent: &AgentContext, session: &SessionIdentity) -> LedgerResult<bool> {
+    let held = agent.engine().ledger().lease(session).await?;
+    Ok(held.is_some_and(|lease| lease.owner != agent.options.owner && !(agent.options.is_gone)(&lease.owner)))
 }
 
 /// Whether the work of the command is over or gone, or the session is leased to another process.

@@ -2,18 +2,20 @@
 
 use std::borrow::Cow;
 use std::slice;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use planwright_core::actor::Actor;
 use planwright_core::ids::StepId;
 use planwright_core::permission::{
-    CallTarget, DeniedPaths, Permission, PermissionCall, PermissionOutcome, PlanCover, WorkspaceKind, decide_permission,
+    self, CallTarget, DeniedPaths, Permission, PermissionCall, PermissionOutcome, PermissionRules, PlanCover,
+    WorkspaceKind, decide_permission,
 };
 use planwright_core::plan::Plan;
 use planwright_core::plan::content::{CallRunner, PlanContent, RecordedCall};
 use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
+use planwright_core::standing_rule::{RulePlace, StandingRule};
 use planwright_core::visible::quoted;
 use planwright_core::workspace::Workspace;
 use planwright_engine::ledger::LedgerError;
@@ -74,7 +76,7 @@ impl AgentContext {
         let target = tool.target(context, arguments).await?;
         let call = permission_call(tool, object, &target);
         let cover = plan.map(|plan| PlanCover { commands: &plan.commands, calls: &plan.calls });
-        let rules = self.options.permissions.rules()?;
+        let rules = self.permission_rules(context.session, context.workspace).await?;
         let workspace = self.workspace_kind(context, &call.target);
         if matches!(call.target, CallTarget::Command(_)) && self.is_unconfined(context) {
             self.record_unconfined(context.session).await?;
@@ -85,6 +87,20 @@ impl AgentContext {
     /// The paths that a call of this tool passes by.
     pub(super) fn denied_paths(&self, tool: &dyn Tool) -> Result<DeniedPaths, Refusal> {
         Ok(self.options.permissions.rules()?.denied_paths(&tool.spec().name, tool.effect()))
+    }
+
+    /// The rules of the settings and those of the store that count here.
+    async fn permission_rules(
+        &self,
+        session: &SessionIdentity,
+        workspace: &Workspace,
+    ) -> Result<Arc<PermissionRules>, Refusal> {
+        let rules = self.options.permissions.rules()?;
+        let stored = self.engine().approvals().permissions().await.map_err(LedgerError::into_refusal)?;
+        if stored.is_empty() {
+            return Ok(rules);
+        }
+        rules.with_stored(&stored, &RulePlace::of(session, workspace)).map(Arc::new)
     }
 
     fn is_unconfined(&self, context: ToolContext<'_>) -> bool {
@@ -114,6 +130,18 @@ impl AgentContext {
             (Workspace::Project { .. }, _) => WorkspaceKind::Project,
         }
     }
+}
+
+/// The rule that the answer `always` to this call makes. `None` if the call cannot be made as it is.
+pub(super) async fn standing_rule(
+    tool: &dyn Tool,
+    context: ToolContext<'_>,
+    arguments: &Arguments,
+    object: &Value,
+) -> Option<StandingRule> {
+    let target = tool.target(context, arguments).await.ok()?;
+    let place = RulePlace::of(context.session, context.workspace);
+    Some(permission::standing_rule(&permission_call(tool, object, &target), place))
 }
 
 pub(super) fn permission_call<'a>(

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Agent;
+use super::leases::end_dead_leases;
 use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::Outcome;
 
@@ -79,6 +80,9 @@ impl Takeover {
             }
             while let Ok(session) = failures.try_recv() {
                 watchlist.note_failure(&session);
+            }
+            if let Err(error) = end_dead_leases(&self.agent.context, None).await {
+                tracing::warn!(event = "take_over_failed", %error);
             }
             let unfinished = match watchlist.read_all(ledger.as_ref()).await {
                 Ok(unfinished) => unfinished,

@@ -50,6 +50,7 @@ use planwright_core::turn::{OpenTurn, Purpose, Turn, TurnLimits};
 use planwright_engine::ledger::{Committed, LedgerError, LedgerResult};
 
 use super::agent_context::AgentContext;
+use super::execution::check_message;
 use super::leases::{Leases, Taken};
 use crate::session::ask_prompt::ask_prompt;
 use crate::session::lease::LeaseGuard;
@@ -146,6 +147,7 @@ impl Turns {
         context: &InputContext,
         steps: &dyn InterruptedSteps,
     ) -> LedgerResult<TurnOutcome> {
+        check_message(&self.agent, context.session()).await?;
         let message = TurnMessage { request, text, begins: Begins::Answer };
         let prepared = if snapshot.open_turn().is_some() {
             Box::pin(self.finish_first(context, steps)).await?;

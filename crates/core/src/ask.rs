@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::ids::{AskId, ExecutionId, TurnId};
 use crate::plan::Digest;
 use crate::refusal::Refusal;
+use crate::standing_rule::StandingRule;
 use crate::visible::visible;
 use crate::wire::text_enum;
 
@@ -45,6 +46,16 @@ pub struct CallToPermit {
     pub arguments: Value,
     /// The rule or the default that makes it an ask.
     pub reason: String,
+    /// The rule that the answer `always` makes. Without one nobody can answer it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub always: Option<Box<StandingRule>>,
+}
+
+impl CallToPermit {
+    /// What the answer `always` permits, as a sentence.
+    pub fn describe_always(&self) -> Option<String> {
+        self.always.as_ref().map(|rule| format!("`always` permits {}.", rule.describe()))
+    }
 }
 
 /// A question of the agent.
@@ -161,8 +172,11 @@ impl AskSubject {
     pub fn digest(&self, turn: &TurnId, call: u32) -> Digest {
         let asked = match self {
             // Why it is asked may be said in other words; what runs may not change.
-            Self::Permission(CallToPermit { tool, arguments, reason: _ }) => {
+            Self::Permission(CallToPermit { tool, arguments, always: None, .. }) => {
                 json!({ "tool": tool, "arguments": arguments })
+            }
+            Self::Permission(CallToPermit { tool, arguments, always: Some(rule), .. }) => {
+                json!({ "tool": tool, "arguments": arguments, "always": rule })
             }
             Self::Questions { questions } => json!({ "questions": questions }),
         };
@@ -191,6 +205,10 @@ impl AskSubject {
     /// Whether the answer is one to this ask.
     pub(crate) fn check_answer(&self, answer: &AskAnswer) -> Result<(), Refusal> {
         match (self, answer) {
+            (
+                Self::Permission(CallToPermit { always: None, .. }),
+                AskAnswer::Permission { grant: Grant::Always, .. },
+            ) => Err(Refusal::invalid("No rule was shown with this call: answer `once`, `plan` or `no`.")),
             (Self::Permission(_), AskAnswer::Permission { .. }) => Ok(()),
             (Self::Questions { questions }, AskAnswer::Questions { answers }) => {
                 if questions.len() != answers.len() {

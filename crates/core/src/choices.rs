@@ -187,7 +187,7 @@ fn executing(plan: &Plan, activity: Option<&Activity>) -> Choices {
 fn drafting(plan: &Plan) -> &'static str {
     match plan.feedback {
         Some(_) => "The agent has your feedback and drafts again.",
-        None => "The agent is drafting it.",
+        None => "It is a draft that the agent has not finished. A message continues it.",
     }
 }
 
@@ -246,13 +246,18 @@ pub fn ask_choices(waiting: &WaitingAsk) -> Choices {
     let (ask, title) = (&waiting.ask, waiting.ask.subject.title());
     let code = ask.code();
     match &ask.subject {
-        AskSubject::Permission(_) => {
+        AskSubject::Permission(call) => {
             let of_grant = |grant: Grant| match grant {
                 Grant::Once => permit(grant, format!("/allow {code}")),
                 Grant::Plan | Grant::Always => permit(grant, format!("/allow {code} {}", grant.as_str())),
                 Grant::No => permit(grant, format!("/deny {code} WHY")),
             };
-            let grants = Grant::ALL.into_iter().filter(|grant| *grant != Grant::Plan || waiting.plan.is_some());
+            let is_offered = |grant: &Grant| match grant {
+                Grant::Plan => waiting.plan.is_some(),
+                Grant::Always => call.always.is_some(),
+                Grant::Once | Grant::No => true,
+            };
+            let grants = Grant::ALL.into_iter().filter(is_offered);
             Choices {
                 situation: format!("The agent asks for permission: {title}"),
                 list: grants.map(of_grant).collect(),

@@ -66,7 +66,7 @@ pub fn decide_gateway(
             Some(_) | None => GatewayDecision::Record,
         };
     }
-    let by_rule = matches!(call.permission.reason, PermissionReason::Rule { .. });
+    let by_rule = matches!(call.permission.reason, PermissionReason::Rule { .. } | PermissionReason::StoredRule { .. });
     match (call.permission.permission, by_rule) {
         (Permission::Allow, true) => return GatewayDecision::Run,
         (Permission::Ask, true) => return GatewayDecision::Ask,

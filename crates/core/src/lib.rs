@@ -7,10 +7,12 @@
 //! - [`auto`]: the context of a run
 //! - [`memory`]: what a session remembers, in which scope, and how it is found again
 //! - [`presence`], [`approval`], [`door`]: how a person was recognised, what an approval needs, and what every command asks for
+//! - [`call_text`]: a call as a person reads it before it runs
 //! - [`ask`]: what a turn asks a person before it continues
 //! - [`gate`]: which tools are advertised and may run
 //! - [`gateway`]: what becomes of calls of external agents to upstream tools
 //! - [`permission`]: whether a call that passed the gate runs, is asked about, or is denied
+//! - [`standing_rule`]: what a person permitted from now on
 //! - [`journal`]: the hash chain that keeps every event
 //! - [`slash`]: what a person types: a message, a command, or a mistake
 //! - [`upstream`]: tools of MCP servers, their names here, and how a list of them differs from the accepted one
@@ -44,6 +46,7 @@ mod apply;
 pub mod approval;
 pub mod ask;
 pub mod auto;
+pub mod call_text;
 pub mod choices;
 pub mod command;
 pub mod conversation;
@@ -72,6 +75,7 @@ pub mod replay;
 pub mod session;
 pub mod slash;
 pub mod snapshot;
+pub mod standing_rule;
 pub mod turn;
 pub mod upstream;
 pub mod visible;

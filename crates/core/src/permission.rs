@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::gate::ToolEffect;
 use crate::plan::content::RecordedCall;
 use crate::plan::digest::is_same;
+use crate::standing_rule::{PermittedCalls, RulePlace, StandingRule};
 
 pub use rule::{DeniedPaths, PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};
 pub use shell::ShellLine;
@@ -96,6 +97,8 @@ pub struct PermissionOutcome {
 pub enum PermissionReason {
     /// 0-based index within the rules.
     Rule { index: usize, rule: PermissionRule },
+    /// A rule of the store, with its number.
+    StoredRule { number: u64, rule: StandingRule },
     /// A rule allows every command, and this line may contain one that the named rule stops.
     UnreadableCommand { index: usize, rule: PermissionRule },
     /// The approved plan records exactly this call.
@@ -117,9 +120,12 @@ impl PermissionReason {
     pub const fn is_plan_cover(&self) -> bool {
         match self {
             Self::RecordedCall | Self::PlanCommand | Self::PlanChange => true,
-            Self::Rule { .. } | Self::UnreadableCommand { .. } | Self::Reading | Self::OwnFolder | Self::NotCovered => {
-                false
-            }
+            Self::Rule { .. }
+            | Self::StoredRule { .. }
+            | Self::UnreadableCommand { .. }
+            | Self::Reading
+            | Self::OwnFolder
+            | Self::NotCovered => false,
         }
     }
 
@@ -127,6 +133,9 @@ impl PermissionReason {
     pub fn describe(&self) -> String {
         match self {
             Self::Rule { index, rule } => format!("Rule {} decides: {rule}.", index + 1),
+            Self::StoredRule { number, rule } => {
+                format!("Rule {number} of the store permits {}.", rule.describe())
+            }
             Self::UnreadableCommand { index, rule } => format!(
                 "The line is more than one program with plain words, so it cannot be compared with rule {}: {rule}.",
                 index + 1
@@ -139,6 +148,22 @@ impl PermissionReason {
             Self::NotCovered => "No rule and no approved plan covers this call.".to_owned(),
         }
     }
+}
+
+/// The rule that the answer `always` makes: for a command its exact words, for a call about one path the tool and the path, for
+/// every other call exactly its arguments.
+pub fn standing_rule(call: &PermissionCall<'_>, place: RulePlace) -> StandingRule {
+    let tool = call.tool.to_owned();
+    let permits = match call.target {
+        CallTarget::Command(line) if matches!(ShellLine::parse(line), ShellLine::Words(_)) && tool == RUN_COMMAND => {
+            PermittedCalls::Command { line: line.trim().to_owned() }
+        }
+        CallTarget::Paths([path]) => PermittedCalls::Path { tool, path: path.clone() },
+        CallTarget::Command(_) | CallTarget::Paths(_) | CallTarget::None => {
+            PermittedCalls::Call { tool, arguments: call.arguments.clone() }
+        }
+    };
+    StandingRule { permits, place }
 }
 
 /// Decides about a call. `plan` is the approved plan that the call is made for, if it is made for one.
@@ -155,7 +180,10 @@ pub fn decide_permission(
     let matching: Vec<_> = rules.matching(call, line.as_ref()).collect();
     let by_rule = |(index, compiled): (usize, &rule::CompiledRule)| PermissionOutcome {
         permission: compiled.rule.decide,
-        reason: PermissionReason::Rule { index, rule: compiled.rule.clone() },
+        reason: match compiled.stored() {
+            Some((number, rule)) => PermissionReason::StoredRule { number, rule },
+            None => PermissionReason::Rule { index, rule: compiled.rule.clone() },
+        },
     };
     let ranked = |denied_only: bool| {
         let considered = matching.iter().filter(|(_, rule)| !denied_only || rule.rule.decide == Permission::Deny);

@@ -13,6 +13,7 @@ use crate::plan::execution::{BrakeReason, Execution};
 use crate::plan::template::PlanTemplate;
 use crate::presence::AgentClient;
 use crate::refusal::Refusal;
+use crate::standing_rule::StoredRules;
 use crate::turn::TurnLimits;
 use crate::workbook::PlanningFiles;
 
@@ -41,6 +42,8 @@ pub struct Policy {
     pub agents_seen: AgentsSeen,
     /// The programs of the agents of sessions that were deleted, by the session's name.
     pub kept_clients: Arc<BTreeMap<String, Vec<AgentClient>>>,
+    /// What persons permitted from now on, in the store.
+    pub permissions: StoredRules,
     /// The programs of the agents of all sessions. Read only for a person's command where the session's agent is
     /// not in the sandbox.
     pub other_agents: Arc<[AgentClient]>,
@@ -68,6 +71,7 @@ impl Default for Policy {
             approvers: Approvers::default(),
             agents_seen: AgentsSeen::default(),
             kept_clients: Arc::default(),
+            permissions: StoredRules::default(),
             other_agents: Arc::default(),
             agent_sandbox: AgentSandbox::default(),
             auto: AutoPolicy::default(),

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::Ask;
-use crate::ids::{PlanId, TurnId};
+use crate::ids::{AskId, PlanId, TurnId};
 use crate::model::ModelReply;
 use crate::plan::Digest;
 use crate::plan::execution::PermissionCounts;
@@ -208,6 +208,12 @@ impl OpenTurn {
     /// This turn or the question it waits for, whichever has this name.
     pub fn named(&self, id: &TurnId) -> Option<&Self> {
         if self.id == *id { Some(self) } else { self.question.as_ref()?.named(id) }
+    }
+
+    /// What it or the specialist whose answer it waits for asked last, if it has this id.
+    pub fn asked(&self, id: &AskId) -> Option<&Ask> {
+        let own = self.ask.as_ref().filter(|ask| ask.id == *id);
+        own.or_else(|| self.question.as_ref()?.asked(id))
     }
 
     /// What it asks a person, itself or through the specialist whose answer it waits for.

@@ -5,6 +5,7 @@
 //! - `changes`: what was changed about who may decide since a person looked last
 //! - `key`: an approver's key, sealed with a passphrase
 //! - `passkeys`: passkeys of approvers, and approvals that they sign
+//! - `permissions`: what persons permitted from now on by answering `always`
 //! - `reach`: whether a person is out of reach of every agent
 //! - `unlock`: an approver's key, unlocked with their passphrase
 
@@ -13,6 +14,7 @@ mod browser;
 mod changes;
 mod key;
 mod passkeys;
+mod permissions;
 mod reach;
 mod unlock;
 

@@ -37,7 +37,7 @@ pub use chats::{
     TakeOrder, Undelivered,
 };
 pub use derived_rows::{DerivedRows, RunsRow, StoredMemory};
-pub use leases::{Claim, ClaimedRequest, LeaseStore, RunsFilter, StoredAnswer, Unfinished};
+pub use leases::{Claim, ClaimedRequest, LeaseOwner, LeaseStore, RunsFilter, StoredAnswer, Unfinished};
 pub use memories::{FoundMemories, MemoryStore, MemoryVector};
 pub use plans::{PlanAnywhere, PlanStore, PlanSummary};
 

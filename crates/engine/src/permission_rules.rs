@@ -1,17 +1,14 @@
-//! Where the permission rules come from, and where a rule is kept that a person adds by answering `always`.
+//! Where the permission rules come from that are not in the store.
 
 use std::fmt;
 use std::sync::Arc;
 
-use planwright_core::permission::{PermissionRule, PermissionRules};
-use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::permission::PermissionRules;
+use planwright_core::refusal::Refusal;
 
 pub trait RuleSource: fmt::Debug + Send + Sync + 'static {
     /// The rules as they are now. While they cannot be read, no call is permitted.
     fn rules(&self) -> Result<Arc<PermissionRules>, Refusal>;
-
-    /// Keeps a rule, and says where.
-    fn add(&self, rule: PermissionRule) -> Result<String, Refusal>;
 }
 
 /// Rules that do not change.
@@ -27,9 +24,5 @@ impl FixedRules {
 impl RuleSource for FixedRules {
     fn rules(&self) -> Result<Arc<PermissionRules>, Refusal> {
         Ok(Arc::clone(&self.0))
-    }
-
-    fn add(&self, _rule: PermissionRule) -> Result<String, Refusal> {
-        Err(Refusal::new(RefusalCode::Unavailable, "No rule can be added here."))
     }
 }

@@ -45,10 +45,12 @@ pub fn plan_status(plan: &Plan, now: Timestamp) -> String {
     text
 }
 
-/// The status in one line, and what an execution that waits for a person waits for.
+/// The status in one line, and what an execution that waits for a person waits for, or how a draft goes on that the agent left.
 pub fn short_status(plan: &Plan) -> String {
     let line = progress_line(plan);
-    match execution_choices(plan) {
+    let is_draft = plan.status == PlanStatus::Collecting && !plan.is_empty();
+    let choices = if is_draft { Some(choices_text(&choices(plan, None))) } else { execution_choices(plan) };
+    match choices {
         Some(text) => format!("{line}\n\n{text}"),
         None => line,
     }

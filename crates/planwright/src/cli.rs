@@ -8,6 +8,7 @@
 //! - `mcp_server`: those of `planwright mcp-server`
 //! - `memory`: those of `planwright memory`
 //! - `operation`: those of the commands that run and maintain Planwright
+//! - `permissions`: those of `planwright permissions`
 //! - `plan`: those of `planwright plan`
 
 mod approver;
@@ -18,6 +19,7 @@ mod inbox;
 mod mcp_server;
 mod memory;
 mod operation;
+mod permissions;
 mod plan;
 
 use std::ffi::OsString;
@@ -40,6 +42,7 @@ pub(crate) use self::memory::{MemoryAction, MemoryArgs};
 pub(crate) use self::operation::{
     BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TelegramArgs, TokenArgs, TokenCommand, VerifyArgs,
 };
+pub(crate) use self::permissions::{PermissionsArgs, PermissionsCommand};
 pub(crate) use self::plan::{
     ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanSubcommand, ReasonArgs, ResumeArgs,
     ReviseArgs, WatchArgs,
@@ -201,6 +204,9 @@ pub(crate) enum CliCommand {
     /// Show and change the settings that live in the store: who may decide, and what an agent may reach
     #[command(after_help = config::CONFIG)]
     Config(ConfigArgs),
+    /// Show what you permitted from now on with `always`, and take it back
+    #[command(after_help = permissions::PERMISSIONS)]
+    Permissions(PermissionsArgs),
     /// Check every journal and signature, and name the first damaged entry of each
     Verify(VerifyArgs),
     /// Check the installation, and say what to do where something is wrong
@@ -214,7 +220,7 @@ pub(crate) enum CliCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// The session: its key, or channel:key; it is made if it does not exist [default: the one you were in last]
+    /// The session: its key, or channel:key; it is made if it does not exist [default: the one you were in last, or the one of this project]
     #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
     /// Who answers: openai:NAME, anthropic:NAME, gemini:NAME, ollama:NAME or rehearsal [default: the setting `model`,

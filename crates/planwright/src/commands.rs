@@ -15,6 +15,7 @@ mod install;
 mod mcp;
 mod mcp_server;
 mod memory;
+mod permissions;
 mod plan;
 mod progress;
 pub(crate) mod project;
@@ -87,6 +88,9 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
         CliCommand::Config(arguments) => {
             config::run(&Context::open(global, Store::MustExist).await?, arguments.command).await
         }
+        CliCommand::Permissions(arguments) => {
+            permissions::run(&Context::open(global, Store::MustExist).await?, arguments.command).await
+        }
         CliCommand::Verify(arguments) => {
             verify::run(&Context::open(global, Store::MustExist).await?, arguments.approvers.as_deref()).await
         }
@@ -113,6 +117,7 @@ fn needs_person(command: &CliCommand) -> bool {
         CliCommand::Schedule(_) | CliCommand::Diary(_) | CliCommand::Mcp(_) | CliCommand::Hook(_) => false,
         // They ask for a person themselves.
         CliCommand::Approver(_) | CliCommand::Config(_) | CliCommand::Dashboard(_) | CliCommand::Serve(_) => false,
+        CliCommand::Permissions(_) => false,
         // They change nothing that is there.
         CliCommand::Backup(_) | CliCommand::Init(_) | CliCommand::Verify(_) | CliCommand::Doctor => false,
         CliCommand::Health(_) | CliCommand::Tour(_) => false,

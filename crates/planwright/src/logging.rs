@@ -66,6 +66,20 @@ pub(crate) fn health_source() -> Option<Arc<dyn HealthSource>> {
     LOG.get().map(|log| Arc::new(log.clone()) as Arc<dyn HealthSource>)
 }
 
+/// Holds the lines back where they would be in the middle of what a person types or reads.
+pub(crate) fn hold() {
+    if let Some(log) = LOG.get().filter(|_| std::io::stderr().is_terminal()) {
+        log.hold();
+    }
+}
+
+/// Writes the lines that were held back.
+pub(crate) fn write_held() {
+    if let Some(log) = LOG.get().filter(|_| std::io::stderr().is_terminal()) {
+        log.write_held(SHUTDOWN_TIMEOUT);
+    }
+}
+
 /// Ends the log: what was logged is written before anything else is printed and before the program ends.
 pub(crate) fn finish() {
     if let Some(log) = LOG.get() {

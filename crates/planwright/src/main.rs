@@ -17,8 +17,7 @@
 //! - [`token`]: where the access token is
 //! - [`tour`]: the life of a plan, on a temporary store
 //! - `models`: the models that specialists name, each connected once
-//! - `permissions`: the permission rules: those of the configuration, and those in `{data}/permissions.toml`, where an
-//!   answer `always` adds one
+//! - `permissions`: the permission rules that are not in the store: those of the configuration and of `{data}/permissions.toml`
 //! - `sandbox`: the sandbox of the agent's commands, as the settings describe it
 //! - `signals`: Ctrl+C, and the wish of the system that the program ends
 //!

@@ -1,21 +1,24 @@
-//! The permission rules: those of the configuration, and those in `{data}/permissions.toml`, where an answer `always` adds one.
+//! The permission rules that are not in the store: those of the configuration, and those in `{data}/permissions.toml`, which
+//! earlier versions wrote.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use planwright_core::permission::{PermissionRule, PermissionRules};
+use planwright_core::permission::{Permission, PermissionRule, PermissionRules};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_engine::permission_rules::RuleSource;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Both sources together. The file is read again when it has changed, by this process or by a person.
 #[derive(Debug)]
 pub(crate) struct PermissionFile {
     configured: Vec<PermissionRule>,
     path: PathBuf,
+    /// Whether rules that allow count. In a store that has its own they do not.
+    allows: bool,
     read: Mutex<Option<ReadRules>>,
 }
 
@@ -26,7 +29,7 @@ struct ReadRules {
     rules: Arc<PermissionRules>,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Added {
     #[serde(default)]
@@ -35,7 +38,18 @@ struct Added {
 
 impl PermissionFile {
     pub(crate) fn new(configured: Vec<PermissionRule>, data: &Path) -> Self {
-        Self { configured, path: data.join("permissions.toml"), read: Mutex::default() }
+        Self { configured, path: data.join("permissions.toml"), allows: true, read: Mutex::default() }
+    }
+
+    /// Without the rules that allow: an agent can write files, so only those of the store count.
+    pub(crate) fn without_allowing(self) -> Self {
+        Self { allows: false, ..self }
+    }
+
+    /// Every rule that allows calls.
+    pub(crate) fn allowing(&self) -> Result<Vec<PermissionRule>, Refusal> {
+        let all = self.configured.iter().cloned().chain(self.added()?.permissions);
+        Ok(all.filter(|rule| rule.decide == Permission::Allow).collect())
     }
 
     fn version(&self) -> Result<Option<(SystemTime, u64)>, Refusal> {
@@ -54,37 +68,9 @@ impl PermissionFile {
         }
     }
 
-    fn write(&self, added: &Added) -> Result<(), Refusal> {
-        let text = toml::to_string(added).map_err(|error| self.unwritable(&error))?;
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        let write = || {
-            let mut file = tempfile::NamedTempFile::new_in(folder)?;
-            file.write_all(text.as_bytes())?;
-            file.as_file().sync_all()?;
-            file.persist(&self.path)?;
-            File::open(folder)?.sync_all()
-        };
-        write().map_err(|error: std::io::Error| self.unwritable(&error))
-    }
-
-    /// Processes that add a rule wait for each other.
-    fn lock(&self) -> Result<File, Refusal> {
-        let open = || {
-            let file =
-                File::options().create(true).truncate(false).write(true).open(self.path.with_extension("lock"))?;
-            file.lock()?;
-            Ok(file)
-        };
-        open().map_err(|error: std::io::Error| self.unwritable(&error))
-    }
-
     fn unreadable(&self, error: &dyn std::fmt::Display) -> Refusal {
         let message = format!("{} cannot be read, so no call is permitted: {error}.", self.path.display());
         Refusal::new(RefusalCode::Unavailable, message)
-    }
-
-    fn unwritable(&self, error: &dyn std::fmt::Display) -> Refusal {
-        Refusal::new(RefusalCode::Unavailable, format!("{} cannot be written: {error}.", self.path.display()))
     }
 }
 
@@ -95,29 +81,16 @@ impl RuleSource for PermissionFile {
         if let Some(read) = read.as_ref().filter(|read| read.version == version) {
             return Ok(Arc::clone(&read.rules));
         }
-        let all = self.configured.iter().cloned().chain(self.added()?.permissions).collect();
+        let all = self.configured.iter().cloned().chain(self.added()?.permissions);
+        let all = all.filter(|rule| self.allows || rule.decide != Permission::Allow).collect();
         let rules = Arc::new(PermissionRules::new(all)?);
         *read = Some(ReadRules { version, rules: Arc::clone(&rules) });
         Ok(rules)
-    }
-
-    fn add(&self, rule: PermissionRule) -> Result<String, Refusal> {
-        let _lock = self.lock()?;
-        let mut added = self.added()?;
-        if !added.permissions.contains(&rule) {
-            added.permissions.push(rule);
-            self.write(&added)?;
-        }
-        // The time of the file may be the same as before.
-        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        Ok(self.path.display().to_string())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use planwright_core::permission::Permission;
-
     use super::*;
 
     fn rule(tool: &str) -> PermissionRule {
@@ -130,18 +103,18 @@ mod tests {
     }
 
     #[test]
-    fn added_rules_come_after_the_configured_ones_and_are_there_once() {
+    fn rules_of_the_file_come_after_the_configured_ones() {
         let data = tempfile::tempdir().unwrap();
         let file = PermissionFile::new(vec![rule("a")], data.path());
         assert_eq!(tools(&file), ["a"]);
-        for tool in ["b", "c", "b"] {
-            file.add(rule(tool)).unwrap();
-        }
-        let other = PermissionFile::new(Vec::new(), data.path());
-        assert_eq!(
-            (tools(&file), tools(&other)),
-            (vec!["a".into(), "b".into(), "c".into()], vec!["b".into(), "c".into()])
-        );
+        let rules: String =
+            ["b", "c"].map(|tool| format!("[[permissions]]\ntool = {tool:?}\ndecide = \"allow\"\n")).concat();
+        fs::write(data.path().join("permissions.toml"), rules).unwrap();
+        assert_eq!(tools(&file), ["a", "b", "c"]);
+        assert_eq!(file.allowing().unwrap().len(), 3);
+        let denied = PermissionRule { decide: Permission::Deny, ..rule("d") };
+        let file = PermissionFile::new(vec![rule("a"), denied], data.path()).without_allowing();
+        assert_eq!(tools(&file), ["d"], "only those of the store allow");
     }
 
     #[test]
@@ -153,7 +126,6 @@ mod tests {
         {
             fs::write(&path, text).unwrap();
             assert!(file.rules().unwrap_err().message.contains("permissions.toml"), "{text}");
-            assert!(file.add(rule("b")).is_err(), "{text}");
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
     }

@@ -7,7 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{
-    Claim, ClaimedRequest, Lease, LeaseStore, LedgerResult, Page, RunsFilter, StoredAnswer, StoredSession, Unfinished,
+    Claim, ClaimedRequest, Lease, LeaseOwner, LeaseStore, LedgerResult, Page, RunsFilter, StoredAnswer, StoredSession,
+    Unfinished,
 };
 
 use crate::backend::{Backend, SqlLedger};
@@ -83,6 +84,39 @@ impl<B: Backend> LeaseStore for SqlLedger<B> {
         let Lease { session, owner, fence } = lease;
         let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
         self.0.write(sql!(statement, conversation, channel, owner, *fence)).await.map(drop)
+    }
+
+    async fn lease_owners(&self, of: Option<&SessionIdentity>, longest: Duration) -> LedgerResult<Vec<LeaseOwner>> {
+        let (now, latest) = (B::NOW, B::from_now("?1"));
+        let (in_hand, not_paused) = (in_hand!(), not_paused!());
+        let which = match of {
+            Some(_) => "SELECT id FROM session WHERE conversation = ?2 AND channel = ?3".to_owned(),
+            None => format!(
+                "SELECT id FROM session WHERE turn_open AND NOT asks_person
+                 UNION SELECT plan.session_id FROM plan JOIN execution ON execution.plan_id = plan.id
+                     WHERE plan.status = 'EXECUTING' AND {in_hand} AND {not_paused}"
+            ),
+        };
+        let statement = format!(
+            "SELECT owner, CAST(max(CASE WHEN expires_at > {latest} THEN 1 ELSE 0 END) AS bigint) FROM lease
+             WHERE session_id IN ({which}) AND expires_at > {now} GROUP BY owner"
+        );
+        let longest = micros(longest.min(MAX_TTL));
+        let rows = match of {
+            Some(session) => {
+                let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
+                self.0.query(sql!(statement, longest, conversation, channel)).await?
+            }
+            None => self.0.query(sql!(statement, longest)).await?,
+        };
+        let owner = |row: &Row| Ok(LeaseOwner { owner: row.get(0)?, is_too_long: row.get::<i64>(1)? > 0 });
+        rows.iter().map(owner).collect()
+    }
+
+    async fn shorten_leases(&self, owner: &str, ttl: Duration) -> LedgerResult<()> {
+        let latest = B::from_now("?2");
+        let statement = format!("UPDATE lease SET expires_at = {latest} WHERE owner = ?1 AND expires_at > {latest}");
+        self.0.write(sql!(statement, owner, micros(ttl.min(MAX_TTL)))).await.map(drop)
     }
 
     async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {

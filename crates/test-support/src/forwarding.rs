@@ -47,10 +47,10 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
 use planwright_engine::ledger::{
     ApprovalStore, ChatStore, Claim, ClaimedRequest, Committed, CommittedRequest, DamagedRow, Delivery, DerivedRows,
-    FoundMemories, JournalSource, KeyedRecord, Lease, LeaseStore, Ledger, LedgerResult, MemoryStore, MemoryVector,
-    NewMessage, OutboxMessage, Page, PendingUpdate, PlanAnywhere, PlanStore, PlanSummary, Poller, ReceivedUpdate,
-    RunsFilter, SessionStore, StoreChange, StoreCounts, StoreFacts, StoredAnswer, StoredSession, Submission,
-    TakeMessages, Undelivered, Unfinished,
+    FoundMemories, JournalSource, KeyedRecord, Lease, LeaseOwner, LeaseStore, Ledger, LedgerResult, MemoryStore,
+    MemoryVector, NewMessage, OutboxMessage, Page, PendingUpdate, PlanAnywhere, PlanStore, PlanSummary, Poller,
+    ReceivedUpdate, RunsFilter, SessionStore, StoreChange, StoreCounts, StoreFacts, StoredAnswer, StoredSession,
+    Submission, TakeMessages, Undelivered, Unfinished,
 };
 use planwright_engine::upstream::{OfferedTools, PinnedServer};
 use planwright_engine::version_index::VersionIndexEntry;
@@ -149,6 +149,8 @@ forwarding_ledger! {
         async fn renew_lease(lease: &Lease, ttl: Duration) -> bool;
         async fn lease(session: &SessionIdentity) -> Option<Lease>;
         async fn release_lease(lease: &Lease) -> ();
+        async fn lease_owners(of: Option<&SessionIdentity>, longest: Duration) -> Vec<LeaseOwner>;
+        async fn shorten_leases(owner: &str, ttl: Duration) -> ();
         async fn heartbeat(owner: &str, now: Timestamp) -> ();
         async fn alive_at(owner: &str) -> Option<Timestamp>;
         async fn unfinished(after: Option<u64>, limit: u32) -> Page<Unfinished>;

@@ -68,6 +68,11 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
         <p>
           <Visible text={call.reason} />
         </p>
+        {call.always !== undefined && (
+          <p className="ask-always">
+            <Visible text={call.always} />
+          </p>
+        )}
       </div>
       <section className="decision" aria-label={t("ask.choose")}>
         {answer.isError && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(answer.error) })}</Banner>}

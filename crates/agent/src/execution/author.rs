@@ -5,6 +5,7 @@ use planwright_core::event::{Event, TurnEvent};
 use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use planwright_core::visible::quoted;
 use planwright_engine::ledger::{Ledger, LedgerError, LedgerResult};
 use planwright_engine::model::REHEARSAL;
 
@@ -49,6 +50,21 @@ pub(super) async fn may_continue(agent: &AgentContext, session: &SessionIdentity
         return Ok(true);
     }
     Ok(other_model(agent.engine().ledger().as_ref(), session).await?.is_none())
+}
+
+/// Refuses a message if the rehearsal would answer it in a session that another model has answered in.
+pub(super) async fn check_message(agent: &AgentContext, session: &SessionIdentity) -> LedgerResult<()> {
+    if agent.model().name() != REHEARSAL {
+        return Ok(());
+    }
+    let Some(other) = other_model(agent.engine().ledger().as_ref(), session).await? else { return Ok(()) };
+    let model = other.name.rsplit(", ").next().unwrap_or_default();
+    let message = format!(
+        "No model is configured, and the built-in rehearsal does not answer in a session of another model. {} answers in \
+         {session}: set `PLANWRIGHT_MODEL` to it, or begin a session with `/new`.",
+        quoted(model)
+    );
+    Err(Refusal::new(RefusalCode::Conflict, message).into())
 }
 
 fn refused(plan: &Plan, why: &str) -> LedgerError {

@@ -1,15 +1,18 @@
 //! What a turn asks, in words for the person.
 
 use planwright_core::ask::{AskSubject, CallToPermit, Question};
+use planwright_core::call_text::{CallBlock, call_blocks};
 use planwright_core::choices::{WaitingAsk, ask_choices};
-use planwright_core::permission::RUN_COMMAND;
 use planwright_core::visible::visible;
 use planwright_engine::plan_status::choice_list;
 
 /// What a person is asked, for surfaces that offer the answers themselves. In Markdown.
 pub fn ask_text(waiting: &WaitingAsk) -> String {
     match &waiting.ask.subject {
-        AskSubject::Permission(call) => format!("{}\n\n{}", call_text(call), visible(&call.reason)),
+        AskSubject::Permission(call) => {
+            let always = call.describe_always().map(|always| format!("\n\n{always}")).unwrap_or_default();
+            format!("{}\n\n{}{always}", call_text(call), visible(&call.reason))
+        }
         AskSubject::Questions { .. } => ask_prompt(waiting),
     }
 }
@@ -36,21 +39,10 @@ pub(crate) fn ask_prompt(waiting: &WaitingAsk) -> String {
 
 /// The call exactly as it runs.
 fn call_text(call: &CallToPermit) -> String {
-    let tool = visible(&call.tool);
-    let (language, text) = match call.arguments.as_object().filter(|arguments| arguments.len() == 1) {
-        Some(arguments) if call.tool == RUN_COMMAND && arguments.contains_key("command") => {
-            ("sh", arguments["command"].as_str().unwrap_or_default().to_owned())
-        }
-        Some(_) | None => ("json", serde_json::to_string_pretty(&call.arguments).unwrap_or_default()),
-    };
-    let fence = fence_around(&text);
-    format!("The agent asks to call `{tool}`:\n\n{fence}{language}\n{}\n{fence}", visible(&text))
-}
-
-/// A fence that the text does not close.
-fn fence_around(text: &str) -> String {
-    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
-    "`".repeat(longest.max(2) + 1)
+    let blocks = call_blocks(&call.tool, &call.arguments).into_iter();
+    let shown = blocks.map(|block| CallBlock { text: visible(&block.text).into_owned(), ..block }.markdown(""));
+    let text = shown.collect::<Vec<_>>().join("\n");
+    format!("The agent asks to call `{}`:\n\n{}", visible(&call.tool), text.trim_end())
 }
 
 fn question(number: usize, question: &Question, several: bool) -> String {

@@ -112,6 +112,14 @@ impl Input {
         }
     }
 
+    /// Whether it waits for no other work of the session: it stops work, or only looks.
+    pub fn acts_at_once(&self) -> bool {
+        match self.priority() {
+            Priority::Reads | Priority::Beside | Priority::Stops | Priority::MayStop => true,
+            Priority::Waits => false,
+        }
+    }
+
     pub(crate) fn priority(&self) -> Priority {
         match self {
             Self::Message(_)

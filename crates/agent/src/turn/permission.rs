@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::abort::TurnAbort;
 use super::runner::TurnRunner;
 use super::tool_call::refused;
-use crate::permission::{ApprovedCalls, counted, denied};
+use crate::permission::{ApprovedCalls, counted, denied, standing_rule};
 use crate::tool_schema::Arguments;
 use crate::toolbox::Tool;
 
@@ -54,8 +54,9 @@ impl TurnRunner<'_> {
         if permitted {
             return Ok(None);
         }
-        let asked =
-            CallToPermit { tool: pending.call.name.clone(), arguments: object, reason: decided.reason.describe() };
+        let always = standing_rule(tool, self.tool_context(&call_id)?, arguments, &object).await.map(Box::new);
+        let (tool, reason) = (pending.call.name.clone(), decided.reason.describe());
+        let asked = CallToPermit { tool, arguments: object, reason, always };
         self.wait_for(pending, AskSubject::Permission(asked)).await.map(Some)
     }
 

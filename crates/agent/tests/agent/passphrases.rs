@@ -5,6 +5,8 @@ use planwright_core::actor::Actor;
 use planwright_core::presence::Presence;
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::ledger::LedgerError;
+use planwright_llm::scripted::ScriptedModel;
+use planwright_test_support::clock::TestClock;
 
 use crate::world::{World, person};
 
@@ -16,7 +18,8 @@ fn from(presence: Presence) -> Actor {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_wrong_passphrases_at_once_few_are_tried_and_other_sources_are_open() {
-    let world = World::new([]).await;
+    // Waits end with time, and this test has none.
+    let world = World::with(ScriptedModel::new([]), |setup| setup.clock = Some(TestClock::stopped())).await;
     let approvals = world.engine().approvals();
     for name in ["ada", "bob"] {
         let key = match name {

@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use planwright_agent::session::input::{Input, Request};
+use planwright_agent::session::input::{ChatLocation, Input, Request};
+use planwright_agent::session::outcome::Answer;
 use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
+use planwright_core::choices::Activity;
 use planwright_core::event::TurnEvent;
 use planwright_core::model::ModelMessage;
 use planwright_core::permission::{Permission, PermissionRule, PermissionRules};
@@ -31,11 +33,6 @@ struct Rules(Mutex<Vec<PermissionRule>>);
 impl RuleSource for Rules {
     fn rules(&self) -> Result<Arc<PermissionRules>, Refusal> {
         PermissionRules::new(self.0.lock().unwrap().clone()).map(Arc::new)
-    }
-
-    fn add(&self, rule: PermissionRule) -> Result<String, Refusal> {
-        self.0.lock().unwrap().push(rule);
-        Ok("the rules of the test".to_owned())
     }
 }
 
@@ -68,6 +65,14 @@ async fn post(replies: impl IntoIterator<Item = Reply>) -> Post {
 impl Post {
     async fn waiting(&self) -> Option<Ask> {
         self.world.engine().sessions().get(&self.world.session).await.unwrap().waiting_ask().cloned()
+    }
+
+    async fn in_session(&self, key: &str, text: &str) -> Answer {
+        let session = crate::world::session(key);
+        self.world.engine().sessions().open(&session, &person()).await.unwrap();
+        let place = ChatLocation::new(self.world.place().transport, session);
+        let stream = self.world.agent.submit(Input::typed(text), Request::new(place, person()));
+        stream.outcome().await.unwrap().answer().expect("an answer")
     }
 
     async fn code(&self) -> String {
@@ -147,10 +152,51 @@ async fn always_writes_a_rule_for_this_call_only() {
     let post = post([send("ada"), Reply::text("Sent."), send("ada"), Reply::text("Again.")]).await;
     post.world.send("Write to Ada").await;
     let answered = post.world.send(&format!("/allow {} always", post.code().await)).await;
-    assert!(answered.decided.unwrap().contains(SEND));
-    assert_eq!(post.rules.0.lock().unwrap().len(), 1);
+    let message = answered.decided.unwrap();
+    assert!(message.contains("permits `post__send` with exactly these arguments, in the session"), "{message}");
     assert_eq!(post.world.send("Once more").await.reply, "Again.");
     assert_eq!(post.tool.calls().len(), 2);
+    let rules = post.world.engine().approvals().permissions().await.unwrap();
+    let [(number, rule)] = rules.iter().collect::<Vec<_>>().try_into().unwrap();
+    assert_eq!((&rule.by, rule.session.as_ref()), (&person(), Some(&post.world.session)));
+    // Another letter and another session are asked about.
+    post.world.model.then(send("bob"));
+    assert!(post.world.send("Write to Bob").await.ask.is_some());
+    post.world.send("/stop").await;
+    post.world.model.then(send("ada"));
+    assert!(post.in_session("another-session", "Write to Ada").await.ask.is_some());
+    // What is taken back is asked about again.
+    post.world.engine().approvals().remove_permission(&person(), *number).await.unwrap();
+    post.world.model.then(send("ada"));
+    assert!(post.world.send("And again").await.ask.is_some());
+    assert_eq!(post.tool.calls().len(), 2);
+}
+
+/// The rule is the one that the person was shown, for sessions in this project and in no other.
+#[tokio::test]
+async fn always_in_a_project_names_the_project_and_what_was_shown() {
+    let edit = |content: &str| Reply::call("write_file", json!({ "path": "hello.py", "content": content }));
+    let post = post([edit("1")]).await;
+    let (mine, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let project = |folder: &tempfile::TempDir| format!("/project {}", folder.path().display());
+    post.world.send(&project(&mine)).await;
+    let asks = post.world.send("Say hello").await;
+    let always = "`always` permits `write_file` on `hello.py`, with any content, in every session that works in";
+    assert!(asks.reply.contains(always), "{}", asks.reply);
+    post.world.model.then(Reply::text("Written."));
+    assert_eq!(post.world.send(&format!("/allow {} always", post.code().await)).await.reply, "Written.");
+    let script = [edit("2"), Reply::text("Again."), edit("3"), Reply::text("There, too.")];
+    script.into_iter().for_each(|reply| post.world.model.then(reply));
+    assert_eq!(post.world.send("Once more").await.reply, "Again.");
+    post.in_session("another-session", &project(&mine)).await;
+    assert_eq!(post.in_session("another-session", "And you").await.reply, "There, too.");
+    assert_eq!(std::fs::read_to_string(mine.path().join("hello.py")).unwrap(), "3");
+    post.in_session("another-session", &project(&other)).await;
+    post.world.model.then(edit("4"));
+    assert!(post.in_session("another-session", "And elsewhere").await.ask.is_some(), "another project");
+    let path = Reply::call("write_file", json!({ "path": "bye.py", "content": "5" }));
+    post.world.model.then(path);
+    assert!(post.world.send("Say goodbye").await.ask.is_some(), "another file");
 }
 
 #[tokio::test]
@@ -372,4 +418,28 @@ async fn an_execution_that_begins_again_counts_anew() {
     post.world.send("/plan resume").await;
     assert_eq!(counts(&post.world).await[0], counted(0, 0, 0), "it was done in the execution before");
     post.world.is_sound().await;
+}
+
+/// Whichever turn asks, the plan that is worked on is not called paused: resuming it would fail.
+#[tokio::test]
+async fn a_plan_that_a_message_continues_waits_for_what_the_turn_asks() {
+    let script = [
+        set("- [ ] write to Ada"),
+        Reply::text("Ready."),
+        Reply::text("I stop here."),
+        Reply::text("I stop here again."),
+        send("ada"),
+    ];
+    let post = post(script).await;
+    post.world.send("/plan on").await;
+    post.world.say("Plan the letter").await;
+    post.world.send("/plan approve").await;
+    let (session, plan) = (&post.world.session, post.world.plan(1).await);
+    assert!(plan.is_paused(), "{:?}", plan.execution);
+    assert!(post.world.send("Go on").await.ask.is_some());
+    let plan = post.world.plan(1).await;
+    let activity = post.world.engine().plans().activity(session, &plan).await.unwrap();
+    assert!(matches!(activity, Some(Activity::Asking(_))), "{activity:?}");
+    let status = post.world.send("/plan status").await.reply;
+    assert!(status.contains("The agent asks for permission") && !status.contains("no process works on it"), "{status}");
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::talk::{Talk as _, Watcher};
 use planwright_agent::Agent;
-use planwright_agent::session::input::Approving;
+use planwright_agent::session::input::{Approving, Input, Request};
 use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
@@ -69,6 +69,39 @@ async fn a_turn_that_was_left_is_finished_without_a_request() {
     assert_eq!(turns(&world.events().await).len(), 1);
     assert_eq!(model.requests().len(), 1);
     world.is_sound().await;
+}
+
+/// On the same machine a process is known to be gone: its work does not wait until its lease runs out.
+#[tokio::test]
+async fn the_work_of_a_process_of_this_machine_that_ended_is_taken_over_at_once() {
+    let world = World::with(ScriptedModel::new([]), |setup| {
+        setup.options.lease = Duration::from_secs(3_600);
+        setup.options.is_gone = |owner| owner == "gone";
+    })
+    .await;
+    let hanging = ScriptedModel::new([Reply::hang()]);
+    let gone = world.another(&hanging, "gone").await;
+    let begun = gone.submit(Input::typed("Hello"), Request::new(world.place(), crate::world::person()));
+    let model = ScriptedModel::new([Reply::text("Here I am.")]);
+    hanging.asked(1).await;
+    let keeper = Keeper::start(&world, &model).await;
+    keeper.sees(&world.session, |event| matches!(event, Event::Turn { event: TurnEvent::Ended { .. }, .. })).await;
+    keeper.end().await;
+    drop((begun, gone));
+}
+
+/// Neither does what takes the session without a turn.
+#[tokio::test]
+async fn an_undo_does_not_wait_for_a_process_of_this_machine_that_ended() {
+    let world = World::with(ScriptedModel::new([]), |setup| {
+        setup.options.is_gone = |owner| owner == "gone";
+    })
+    .await;
+    world.engine().sessions().open(&world.session, &crate::world::person()).await.unwrap();
+    let ledger = world.ledger().await;
+    ledger.acquire_lease(&world.session, "gone", Duration::from_secs(3_600)).await.unwrap().expect("the lease");
+    let answer = world.send("/undo chat").await;
+    assert!(answer.reply.contains("There is nothing to undo"), "{}", answer.reply);
 }
 
 #[tokio::test]

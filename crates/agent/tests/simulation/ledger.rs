@@ -16,8 +16,8 @@ use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, CommittedRequest, DamagedRow, DerivedRows, FoundMemories, Lease, Ledger, LedgerError, LedgerResult,
-    MemoryVector, Page, PlanSummary, StoredSession, Submission,
+    Committed, CommittedRequest, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseOwner, Ledger, LedgerError,
+    LedgerResult, MemoryVector, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::version_index::{VersionIndexEntry, apply_and_index};
 use planwright_test_support::forwarding::ForwardingLedger;
@@ -332,6 +332,17 @@ impl ForwardingLedger for ProcessLedger {
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         let world = &self.process.world;
         self.operate("release", &lease.session.to_string(), |state, _| state.release(world, lease)).await
+    }
+
+    async fn lease_owners(&self, of: Option<&SessionIdentity>, longest: Duration) -> LedgerResult<Vec<LeaseOwner>> {
+        let world = &self.process.world;
+        let what = of.map_or_else(|| "all".to_owned(), ToString::to_string);
+        self.operate("lease_owners", &what, |state, _| state.lease_owners(world, of, longest)).await
+    }
+
+    async fn shorten_leases(&self, owner: &str, ttl: Duration) -> LedgerResult<()> {
+        let world = &self.process.world;
+        self.operate("shorten", owner, |state, _| state.shorten_leases(world, owner, ttl)).await
     }
 
     async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()> {

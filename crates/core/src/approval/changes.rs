@@ -44,6 +44,11 @@ pub enum ChangedAbout {
         label: String,
     },
     BrowserSignedIn,
+    /// Calls run without a question from now on.
+    CallsPermitted {
+        number: u64,
+        what: String,
+    },
     /// The tools of an MCP server were accepted.
     ToolsAccepted {
         server: String,
@@ -66,6 +71,7 @@ impl ChangedAbout {
             | Self::PassphraseChanged { .. }
             | Self::PasskeyAdded { .. }
             | Self::BrowserSignedIn
+            | Self::CallsPermitted { .. }
             | Self::ToolsAccepted { .. }
             | Self::Setting { .. } => false,
         }
@@ -84,6 +90,7 @@ impl fmt::Display for ChangedAbout {
             Self::PassphraseChanged { name } => write!(f, "the passphrase of {name} was changed"),
             Self::PasskeyAdded { name, label } => write!(f, "the passkey `{label}` was added for {name}"),
             Self::BrowserSignedIn => f.write_str("a browser was signed in with a link"),
+            Self::CallsPermitted { number, what } => write!(f, "rule {number} permits {what}"),
             Self::ToolsAccepted { server } => write!(f, "the tools of the MCP server {server} were accepted"),
             Self::Setting { key, .. } if SECRETS.contains(&key.as_str()) => write!(f, "`{key}` was changed"),
             Self::Setting { key, before, now } => {
@@ -126,6 +133,9 @@ pub fn since_last_look<'a>(records: impl IntoIterator<Item = &'a SealedRecord>) 
             ApprovalEvent::PasskeyAdded { name, passkey } => {
                 vec![ChangedAbout::PasskeyAdded { name, label: passkey.label }]
             }
+            ApprovalEvent::PermissionGiven { rule, .. } => {
+                vec![ChangedAbout::CallsPermitted { number: seq, what: rule.describe() }]
+            }
             ApprovalEvent::BrowserSignedIn { .. } => vec![ChangedAbout::BrowserSignedIn],
             ApprovalEvent::RecordsSeen { seq, until } => {
                 changes.retain(|change| change.seq > Some(seq));
@@ -135,6 +145,7 @@ pub fn since_last_look<'a>(records: impl IntoIterator<Item = &'a SealedRecord>) 
             ApprovalEvent::PassphraseTried { .. }
             | ApprovalEvent::PassphraseAccepted { .. }
             | ApprovalEvent::PasskeyRemoved { .. }
+            | ApprovalEvent::PermissionRemoved { .. }
             | ApprovalEvent::PasskeyUsed { .. }
             | ApprovalEvent::SignInLinkMade { .. }
             | ApprovalEvent::BrowserSignedOut { .. }

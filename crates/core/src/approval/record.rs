@@ -15,6 +15,7 @@ use super::policy::ApprovalPolicy;
 use crate::actor::Actor;
 use crate::identity::SessionIdentity;
 use crate::presence::AgentClient;
+use crate::standing_rule::{StandingRule, StoredRule};
 
 /// A record as it is stored: the very bytes that were hashed, and the hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +111,16 @@ pub enum ApprovalEvent {
     SettingsSet {
         settings: BTreeMap<String, String>,
     },
+    /// A person permitted calls from now on, when a call of this session was asked about. Its number is that of the record.
+    PermissionGiven {
+        rule: StandingRule,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<SessionIdentity>,
+    },
+    /// The rule with this number counts no more.
+    PermissionRemoved {
+        number: u64,
+    },
     /// An agent that can start processes of its own was seen for the first time. It is never taken back.
     AgentSeen {
         name: String,
@@ -160,6 +171,8 @@ pub struct ApprovalState {
     tried: BTreeMap<(String, String), Tries>,
     /// The guarded settings; `None` until they are recorded.
     pub settings: Option<BTreeMap<String, String>>,
+    /// What persons permitted from now on.
+    pub permissions: BTreeMap<u64, StoredRule>,
     pub agents_seen: AgentsSeen,
     /// The programs of the agents of deleted sessions, by the session's name.
     pub kept_clients: BTreeMap<String, Vec<AgentClient>>,
@@ -234,6 +247,8 @@ impl ApprovalState {
             | ApprovalEvent::SignInLinkMade { .. }
             | ApprovalEvent::BrowserSignedIn { .. }
             | ApprovalEvent::BrowserSignedOut { .. }
+            | ApprovalEvent::PermissionGiven { .. }
+            | ApprovalEvent::PermissionRemoved { .. }
             | ApprovalEvent::AgentSeen { .. }
             | ApprovalEvent::ClientsKept { .. } => false,
         }
@@ -276,6 +291,8 @@ impl ApprovalState {
                 | ApprovalEvent::BrowserSignedIn { .. }
                 | ApprovalEvent::BrowserSignedOut { .. }
                 | ApprovalEvent::SettingsSet { .. }
+                | ApprovalEvent::PermissionGiven { .. }
+                | ApprovalEvent::PermissionRemoved { .. }
                 | ApprovalEvent::AgentSeen { .. }
                 | ApprovalEvent::ClientsKept { .. } => true,
             };
@@ -334,6 +351,11 @@ impl ApprovalState {
             }
             ApprovalEvent::BrowserSignedOut { browser } => drop(self.browsers.remove(&browser)),
             ApprovalEvent::SettingsSet { settings } => self.settings = Some(settings),
+            ApprovalEvent::PermissionGiven { rule, session } => {
+                let stored = StoredRule { rule, by: record.by, at: record.at, session };
+                self.permissions.insert(record.seq, stored);
+            }
+            ApprovalEvent::PermissionRemoved { number } => drop(self.permissions.remove(&number)),
             ApprovalEvent::AgentSeen { .. } => self.agents_seen = AgentsSeen::Some,
             ApprovalEvent::ClientsKept { session, clients } => {
                 self.kept_clients.entry(session.to_string()).or_default().extend(clients);

@@ -189,7 +189,8 @@ impl Decider<'_> {
             approval.signatures = earlier.unwrap_or_default();
             if let Some(assertion) = &signature.passkey {
                 let counted = self.policy.approvers.check_counter(&signature.approver, assertion);
-                counted.map_err(|why| Refusal::policy_denied(format!("Plan {} was not approved: {why}.", plan.number)))?;
+                counted
+                    .map_err(|why| Refusal::policy_denied(format!("Plan {} was not approved: {why}.", plan.number)))?;
             }
             // An approver who was removed since does not count, and does not stop the others.
             approval.signatures.retain(|earlier| self.policy.approvers.named(&earlier.approver).is_some());

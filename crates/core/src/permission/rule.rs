@@ -1,16 +1,20 @@
 //! Rules as a person writes them, and as they are compared with calls.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::shell::{CommandWords, ShellLine};
 use super::{CallTarget, Permission, PermissionCall};
 use crate::gate::ToolEffect;
+use crate::plan::digest::is_same;
 use crate::refusal::Refusal;
+use crate::standing_rule::{PermittedCalls, RulePlace, StandingRule, StoredRule};
 use crate::visible::quoted;
 
 /// The tool whose target is a shell line.
@@ -89,33 +93,6 @@ impl fmt::Display for PermissionRule {
     }
 }
 
-impl PermissionRule {
-    /// The rule that allows exactly this call from now on, as far as a rule can say it.
-    pub fn allowing(call: &PermissionCall<'_>) -> Result<Self, Refusal> {
-        let rule = Self {
-            tool: globset::escape(call.tool),
-            target: None,
-            server: None,
-            effect: None,
-            exact: false,
-            decide: Permission::Allow,
-        };
-        match call.target {
-            CallTarget::None => Ok(rule),
-            CallTarget::Command(line) => match ShellLine::parse(line) {
-                ShellLine::Words(_) => Ok(Self { target: Some(line.trim().to_owned()), exact: true, ..rule }),
-                ShellLine::Complex => Err(Refusal::invalid(
-                    "The line is more than one program with plain words, so no rule can allow it. Answer `once` or `plan`.",
-                )),
-            },
-            CallTarget::Paths([path]) => Ok(Self { target: Some(globset::escape(path)), ..rule }),
-            CallTarget::Paths(_) => Err(Refusal::invalid(
-                "The call is about more than one path, so no rule can allow exactly it. Answer `once` or `plan`.",
-            )),
-        }
-    }
-}
-
 /// Rules that were read and found to make sense, in the order in which they were written.
 #[derive(Debug, Clone, Default)]
 pub struct PermissionRules(Vec<CompiledRule>);
@@ -125,6 +102,8 @@ pub(super) struct CompiledRule {
     pub(super) rule: PermissionRule,
     tool: GlobMatcher,
     target: RuleTarget,
+    /// Of a rule of the store.
+    stored: Option<(u64, Box<StandingRule>)>,
 }
 
 /// What the words of `match` are. A rule for tools of both kinds has both readings.
@@ -165,6 +144,17 @@ impl PermissionRules {
         compiled.collect::<Result<_, _>>().map(Self)
     }
 
+    /// These rules and those of the store that count in this place.
+    pub fn with_stored(&self, stored: &BTreeMap<u64, StoredRule>, place: &RulePlace) -> Result<Self, Refusal> {
+        let here = stored.iter().filter(|(_, rule)| rule.rule.counts_in(place));
+        let compiled = here.map(|(number, StoredRule { rule, .. })| match written(rule).and_then(compile) {
+            Ok(compiled) => Ok(CompiledRule { stored: Some((*number, Box::new(rule.clone()))), ..compiled }),
+            Err(reason) => Err(Refusal::invalid(format!("Rule {number} of the store cannot be used: {reason}."))),
+        });
+        let compiled = self.0.iter().cloned().map(Ok).chain(compiled);
+        compiled.collect::<Result<_, _>>().map(Self)
+    }
+
     pub fn rules(&self) -> impl Iterator<Item = &PermissionRule> {
         self.0.iter().map(|compiled| &compiled.rule)
     }
@@ -201,6 +191,20 @@ impl PermissionRules {
     }
 }
 
+/// A rule of the store as one of the settings would say it, except for the arguments.
+fn written(rule: &StandingRule) -> Result<PermissionRule, String> {
+    let (tool, target, exact) = match &rule.permits {
+        PermittedCalls::Command { line } => (RUN_COMMAND, Some(line.clone()), true),
+        PermittedCalls::Path { tool, path } => (tool.as_str(), Some(globset::escape(path)), false),
+        PermittedCalls::Call { tool, .. } => (tool.as_str(), None, false),
+        PermittedCalls::Written { rule } => {
+            return serde_json::from_value(rule.clone()).map_err(|error| error.to_string());
+        }
+    };
+    let (tool, decide) = (globset::escape(tool), Permission::Allow);
+    Ok(PermissionRule { tool, target, server: None, effect: None, exact, decide })
+}
+
 fn compile(rule: PermissionRule) -> Result<CompiledRule, String> {
     let tool = glob(&rule.tool, true)?;
     let target = match &rule.target {
@@ -224,7 +228,7 @@ fn compile(rule: PermissionRule) -> Result<CompiledRule, String> {
             RuleTarget::Some { words: words.filter(|_| tool.is_match(RUN_COMMAND)), paths }
         }
     };
-    Ok(CompiledRule { rule, tool, target })
+    Ok(CompiledRule { rule, tool, target, stored: None })
 }
 
 fn glob(text: &str, case_matters: bool) -> Result<GlobMatcher, String> {
@@ -241,6 +245,7 @@ impl CompiledRule {
         self.tool.is_match(call.tool)
             && self.rule.server.as_deref().is_none_or(|server| call.server() == Some(server))
             && self.rule.effect.is_none_or(|effect| effect.effect() == call.effect)
+            && self.arguments().is_none_or(|arguments| is_same(arguments, call.arguments))
     }
 
     fn matches_target(&self, target: &CallTarget<'_>, line: Option<&ShellLine>) -> bool {
@@ -265,6 +270,18 @@ impl CompiledRule {
         }
     }
 
+    /// Its number and the whole rule, if it is one of the store.
+    pub(super) fn stored(&self) -> Option<(u64, StandingRule)> {
+        self.stored.as_ref().map(|(number, rule)| (*number, (**rule).clone()))
+    }
+
+    fn arguments(&self) -> Option<&Value> {
+        match &self.stored.as_ref()?.1.permits {
+            PermittedCalls::Call { arguments, .. } => Some(arguments),
+            PermittedCalls::Command { .. } | PermittedCalls::Path { .. } | PermittedCalls::Written { .. } => None,
+        }
+    }
+
     fn paths(&self) -> Option<&Paths> {
         match &self.target {
             RuleTarget::Some { paths, .. } => paths.as_deref(),
@@ -278,7 +295,7 @@ impl CompiledRule {
 
     /// Whether it allows commands without naming any.
     pub(super) fn allows_every_command(&self) -> bool {
-        self.rule.decide == Permission::Allow && !self.names_commands()
+        self.rule.decide == Permission::Allow && !self.names_commands() && self.arguments().is_none()
     }
 
     pub(super) fn narrowness(&self, target: &CallTarget<'_>) -> Narrowness {
@@ -286,6 +303,7 @@ impl CompiledRule {
         let named = match (&self.target, target) {
             (RuleTarget::Some { words: Some(words), .. }, CallTarget::Command(_)) => words.0.len(),
             (RuleTarget::Some { .. }, _) => self.rule.target.as_deref().map_or(0, |text| 1 + literal(text)),
+            (RuleTarget::Any, _) if self.arguments().is_some() => usize::MAX,
             (RuleTarget::Any, _) => 0,
         };
         let tool = literal(&self.rule.tool) + usize::from(!self.rule.tool.contains('*'));

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::call_text::{call_blocks, fence_for};
 use crate::ids::StepId;
 use crate::plan::content::{AgentStep, Built, CallRunner, Collected, PlanContent};
 use crate::plan::{Plan, PlanStep};
@@ -37,13 +38,9 @@ impl Plan {
                 CallRunner::Client => text.push_str(" (the agent's own tool; the agent makes this call)"),
             }
             text.push('\n');
-            let arguments = format!("{:#}", step.arguments);
-            let fence = fence_for(&arguments);
-            let _ = write!(text, "\n   {fence}json\n");
-            for line in arguments.lines() {
-                let _ = writeln!(text, "   {line}");
+            for block in call_blocks(&step.tool, &step.arguments) {
+                let _ = write!(text, "\n{}", block.markdown("   "));
             }
-            let _ = writeln!(text, "   {fence}");
         }
         text
     }
@@ -114,12 +111,6 @@ fn code(text: &str) -> String {
     }
     let fence = fence_for(text);
     format!("{fence} {text} {fence}")
-}
-
-/// A fence longer than any run of backticks inside, so that arguments cannot end it.
-fn fence_for(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
 }
 
 #[cfg(test)]

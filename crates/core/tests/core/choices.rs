@@ -14,6 +14,7 @@ use planwright_core::plan::execution::{Pause, StepPause, StepStatus};
 use planwright_core::plan::lifecycle::{Action, Rule};
 use planwright_core::plan::{Feedback, Plan, PlanStatus, PlanStyle};
 use planwright_core::slash::{AutoSubcommand, ParsedInput, PlanCommand, SlashCommand, ToolsCommand, parse};
+use planwright_core::standing_rule::{PermittedCalls, RulePlace, StandingRule};
 use serde_json::json;
 
 use crate::world::*;
@@ -90,7 +91,9 @@ fn waiting(subject: AskSubject, for_plan: Option<&Plan>) -> WaitingAsk {
 
 fn permission() -> AskSubject {
     let (tool, arguments) = ("run_command".to_owned(), json!({ "command": "ls" }));
-    AskSubject::Permission(CallToPermit { tool, arguments, reason: "commands are asked".to_owned() })
+    let (permits, session) = (PermittedCalls::Command { line: "ls".to_owned() }, SESSION.parse().unwrap());
+    let always = Some(Box::new(StandingRule { permits, place: RulePlace::Session { session } }));
+    AskSubject::Permission(CallToPermit { tool, arguments, reason: "commands are asked".to_owned(), always })
 }
 
 fn question(choices: &[&str]) -> AskSubject {
@@ -111,7 +114,13 @@ fn every_state_has_its_choices() {
     let at_work = ["watch", "revise", "cancel"].as_slice();
     let (decides, resumes) = (["approve", "revise", "reject"].as_slice(), ["resume", "revise", "cancel"].as_slice());
     let rows = [
-        (Collecting, Waits::Nothing, None, "The agent is drafting it.", ["revise", "cancel"].as_slice()),
+        (
+            Collecting,
+            Waits::Nothing,
+            None,
+            "It is a draft that the agent has not finished. A message continues it.",
+            ["revise", "cancel"].as_slice(),
+        ),
         (Collecting, Waits::Feedback, None, "The agent has your feedback and drafts again.", &["revise", "cancel"]),
         (Ready, Waits::Nothing, None, "It waits for your decision.", decides),
         (Ready, Waits::Feedback, None, "The agent has your feedback and drafts again.", decides),

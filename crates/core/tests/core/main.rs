@@ -13,6 +13,7 @@ mod approvers;
 mod asks;
 mod auto;
 mod auto_runs;
+mod call_text;
 mod changes_of_records;
 mod choices;
 mod commands;

@@ -2,14 +2,19 @@
 
 mod lines;
 
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::StepId;
 use planwright_core::permission::{
     CallTarget, Permission, PermissionCall, PermissionReason, PermissionRule, PermissionRules, PlanCover,
-    WorkspaceKind, decide_permission,
+    WorkspaceKind, decide_permission, standing_rule,
 };
 use planwright_core::plan::content::{CallRunner, RecordedCall};
 use planwright_core::plan::digest::{canonical, is_same};
+use planwright_core::standing_rule::{PermittedCalls, RulePlace, StandingRule, StoredRule};
 use serde_json::{Value, json};
 
 use Permission::{Allow, Ask, Deny};
@@ -281,28 +286,66 @@ fn a_rule_that_cannot_mean_what_it_says_is_refused() {
     }
 }
 
-/// What a person answers with "always" allows the call they saw, and nothing that only begins like it.
+/// What a person answers with "always" allows what they were shown where they were asked, and nothing that only begins like it.
 #[test]
-fn a_rule_made_from_a_call_allows_this_call_only() {
-    let made = |call: &PermissionCall<'_>| PermissionRules::new(vec![PermissionRule::allowing(call).unwrap()]).unwrap();
+fn a_rule_made_from_a_call_allows_what_was_shown_in_its_place_only() {
+    let project = |path: &str| RulePlace::Project { path: path.to_owned() };
+    let (here, there) = (project("/work/a"), project("/work/b"));
+    let made = |call: &PermissionCall<'_>, place: &RulePlace| {
+        let rule = standing_rule(call, here.clone());
+        let (by, at) = (Actor::person("ada", "cli"), Timestamp::UNIX_EPOCH);
+        let stored = BTreeMap::from([(7, StoredRule { rule, by, at, session: None })]);
+        rules(&[("*", "", Ask)]).with_stored(&stored, place).unwrap()
+    };
     let (seen, longer, other) = (command("rm -r build"), command("rm -r build src"), command("rm -r src"));
     for (call, expected) in [(seen, Allow), (longer, Ask), (other, Ask), (command("rm -r build; ls"), Ask)] {
-        assert_eq!(decided(&made(&seen), &call), expected, "{call:?}");
+        assert_eq!(decided(&made(&seen, &here), &call), expected, "{call:?}");
+        assert_eq!(decided(&made(&seen, &there), &call), Ask, "{call:?}");
     }
     let named = |path: &str| [path.to_owned()];
     let (odd, plain, below) = (named("src/[a]*.rs"), named("src/a.rs"), named("src/[a]bc.rs"));
     let writing = |paths| on_paths("write_file", ToolEffect::Repeatable, paths);
     for (paths, expected) in [(&odd, Allow), (&plain, Ask), (&below, Ask)] {
-        assert_eq!(decided(&made(&writing(&odd)), &writing(paths)), expected, "{paths:?}");
+        assert_eq!(decided(&made(&writing(&odd), &here), &writing(paths)), expected, "{paths:?}");
     }
-    let upstream = |tool| on_paths(tool, ToolEffect::Changes, &[]);
-    let call = PermissionCall { target: CallTarget::None, ..upstream("github__create_issue") };
-    let close = PermissionCall { target: CallTarget::None, ..upstream("github__close_issue") };
-    assert_eq!((decided(&made(&call), &call), decided(&made(&call), &close)), (Allow, Ask));
-    // No rule can say these.
-    for call in [command("make && rm -r build"), writing(&["a".to_owned(), "b".to_owned()])] {
-        assert!(PermissionRule::allowing(&call).is_err(), "{call:?}");
+    let reason = decide_permission(&made(&seen, &here), &seen, Project, None).reason;
+    assert!(reason.describe().starts_with("Rule 7 of the store permits the command"), "{}", reason.describe());
+}
+
+/// What no pattern says is permitted with exactly its arguments.
+#[test]
+fn a_call_of_another_kind_is_permitted_with_its_arguments_only() {
+    let place = RulePlace::Session { session: crate::world::SESSION.parse().unwrap() };
+    let (first, second) = (json!({ "title": "a", "n": 1 }), json!({ "n": 2, "title": "a" }));
+    let target = CallTarget::Command("make && rm -r build");
+    let two = ["a".to_owned(), "b".to_owned()];
+    for (tool, target) in
+        [("github__create_issue", CallTarget::None), ("run_command", target), ("move_file", CallTarget::Paths(&two))]
+    {
+        let call = |arguments| PermissionCall { tool, arguments, effect: ToolEffect::Changes, target };
+        let rule = standing_rule(&call(&first), place.clone());
+        let (by, at) = (Actor::person("ada", "cli"), Timestamp::UNIX_EPOCH);
+        let stored = BTreeMap::from([(7, StoredRule { rule, by, at, session: None })]);
+        let all = rules(&[("run_command", "", Ask)]).with_stored(&stored, &place).unwrap();
+        assert_eq!((decided(&all, &call(&first)), decided(&all, &call(&second))), (Allow, Ask), "{tool}");
+        // A rule that denies beats it.
+        let denying = rules(&[("*", "", Deny)]).with_stored(&stored, &place).unwrap();
+        assert_eq!(decided(&denying, &call(&first)), Deny);
     }
+}
+
+/// What an earlier version wrote into a file says the same in the store.
+#[test]
+fn a_rule_as_it_was_written_counts_everywhere() {
+    let stored = |rule: Value| {
+        let rule = StandingRule { permits: PermittedCalls::Written { rule }, place: RulePlace::Everywhere };
+        BTreeMap::from([(7, StoredRule { rule, by: Actor::system("cli"), at: Timestamp::UNIX_EPOCH, session: None })])
+    };
+    let place = RulePlace::Project { path: "/work/a".to_owned() };
+    let all = rules(&[]).with_stored(&stored(json!({ "tool": "run_*", "decide": "deny" })), &place).unwrap();
+    assert_eq!(decided(&all, &command("ls")), Deny);
+    let refused = rules(&[]).with_stored(&stored(json!({ "tool": "run_*" })), &place).unwrap_err();
+    assert!(refused.message.contains("Rule 7 of the store cannot be used"), "{refused}");
 }
 
 /// A person approved these arguments and no others. The two definitions of sameness agree.

@@ -27,6 +27,13 @@ pub trait LeaseStore: Send + Sync + std::fmt::Debug + 'static {
     /// Gives the lease back; harmless if it is lost already.
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()>;
 
+    /// The owners of the lease of one session, or of the leases that hold unfinished work, that have not run out. Whether
+    /// one of their leases lasts longer than `longest` from now, as after a clock was set back.
+    async fn lease_owners(&self, of: Option<&SessionIdentity>, longest: Duration) -> LedgerResult<Vec<LeaseOwner>>;
+
+    /// Has no lease of this owner last longer than `ttl` from now.
+    async fn shorten_leases(&self, owner: &str, ttl: Duration) -> LedgerResult<()>;
+
     /// Records that the process of this name is alive. Processes that were not alive for a day are forgotten.
     async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()>;
 
@@ -62,6 +69,14 @@ pub trait LeaseStore: Send + Sync + std::fmt::Debug + 'static {
 
     /// Forgets a request that changed nothing, so that it may be sent again.
     async fn forget_claim(&self, key: &str) -> LedgerResult<()>;
+}
+
+/// A process that holds leases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeaseOwner {
+    pub owner: String,
+    /// Whether one of its leases lasts longer than any lease is given for.
+    pub is_too_long: bool,
 }
 
 /// A session with work in it that is not over: an open turn, or a plan that is being carried out.

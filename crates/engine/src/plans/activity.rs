@@ -25,7 +25,10 @@ pub(super) async fn activity(
     }
     let stored = lookup::session(ledger, session).await?;
     let turn = stored.turn.as_ref().filter(|turn| turn.purpose.plan() == Some(&plan.id));
-    if let Some(waiting) = turn.and_then(|turn| WaitingAsk::of(session, turn)) {
+    // A message of a person continues the active plan in a turn of its own.
+    let is_active = stored.plan_mode.active_plan.as_ref() == Some(&plan.id);
+    let asking = turn.or(stored.turn.as_ref().filter(|turn| is_active && turn.purpose.plan().is_none()));
+    if let Some(waiting) = asking.and_then(|turn| WaitingAsk::of(session, turn)) {
         return Ok(Some(Activity::Asking(Box::new(waiting))));
     }
     let lease = ledger.lease(session).await?;
@@ -39,8 +42,7 @@ pub(super) async fn activity(
     };
     if theirs && let Some(agent) = history.external_author(plan).await? {
         // The agent of another program works on the active plan only.
-        let parked = stored.plan_mode.active_plan.as_ref() != Some(&plan.id);
-        return Ok(Some(if parked || plan.is_paused() { Activity::Paused } else { Activity::LeftTo(agent) }));
+        return Ok(Some(if !is_active || plan.is_paused() { Activity::Paused } else { Activity::LeftTo(agent) }));
     }
     Ok(Some(if live && (turn.is_some() || !plan.is_paused()) { Activity::Running } else { Activity::Paused }))
 }

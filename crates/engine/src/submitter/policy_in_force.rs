@@ -57,6 +57,7 @@ impl PolicyInForce {
             approvers: state.approvers,
             agents_seen: state.agents_seen,
             kept_clients: Arc::new(state.kept_clients),
+            permissions: Arc::new(state.permissions),
             ..(**configured).clone()
         });
         // These records may be newer than the head above.

@@ -69,6 +69,10 @@ pub(super) enum ExchangeResult {
 /// How often what is drawn is drawn anew.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(100);
 
+/// What is said at the start instead of waiting for the other process.
+const WORKED_ON_ELSEWHERE: &str =
+    "Another process works on this session. A message waits until it is done; `/stop` ends its work.";
+
 /// How long a turn that is to stop is waited for when the system wants the program to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -134,6 +138,12 @@ impl ChatConversation {
         view: &mut dyn View,
     ) -> Result<ExchangeResult, Failure> {
         self.read_keys(view)?;
+        if let ExchangeStart::Resume = asked
+            && self.agent.is_worked_on_elsewhere(self.session()).await?
+        {
+            view.message(WORKED_ON_ELSEWHERE)?;
+            return Ok(ExchangeResult::Nothing);
+        }
         let (first, then) = match asked {
             ExchangeStart::Text(text) => (text_input(text), None),
             ExchangeStart::Resume => (Input::ResumeTurn, Some(Input::ResumeExecution)),
@@ -339,6 +349,11 @@ impl ChatConversation {
     fn request(&self) -> Request {
         Request::new(self.place.clone(), self.person.clone())
     }
+}
+
+/// Whether what a person typed waits for no other work of the session.
+pub(super) fn acts_at_once(text: &str) -> bool {
+    text_input(text).acts_at_once()
 }
 
 /// What a person typed. A folder that they name is relative to the one they are in.

@@ -8,7 +8,7 @@ use planwright_core::visible::quoted;
 use planwright_core::visible::visible;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Stdin};
 
-use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
+use super::conversation::{self, ChatConversation, ExchangeResult, ExchangeStart};
 use super::view::{self, View};
 use super::wants_to_leave;
 use crate::failure::{Exit, ExitResult, Failure};
@@ -49,15 +49,25 @@ pub(crate) async fn run(mut conversation: ChatConversation, mut messages: Messag
     if !json {
         let model = conversation.agent().model().name();
         let session = conversation.session();
-        writeln!(anstream::stderr(), "session {session}, model {}", visible(model))?;
+        let stored = conversation.agent().engine().sessions().get(session).await?;
+        let project = stored.workspace.project().map(|path| format!(", project {}", visible(path)));
+        writeln!(anstream::stderr(), "session {session}, model {}{}", visible(model), project.unwrap_or_default())?;
     }
-    let mut exit = exit_of(conversation.exchange(ExchangeStart::Resume, view.as_mut()).await?)?;
-    while exit == Exit::Done
-        && let Some(text) = messages.next(conversation.signals()).await?
-    {
+    let (mut exit, mut resumed, mut first) = (Exit::Done, false, true);
+    loop {
+        let next = messages.next(conversation.signals()).await?;
+        // What stops work or only looks does not wait for what was interrupted.
+        let resumes = next.as_deref().map_or(first, |text| !conversation::acts_at_once(text));
+        if resumes && !std::mem::replace(&mut resumed, true) {
+            exit = exit_of(conversation.exchange(ExchangeStart::Resume, view.as_mut()).await?)?;
+        }
+        let Some(text) = next.filter(|_| exit == Exit::Done) else { return Ok(exit) };
+        first = false;
         exit = submit(&mut conversation, &text, view.as_mut()).await?;
+        if exit != Exit::Done {
+            return Ok(exit);
+        }
     }
-    Ok(exit)
 }
 
 /// One command, and the run that it starts until that pauses or ends.

@@ -13,6 +13,7 @@ use super::view::{self, View};
 use super::waiting::LastRead;
 use super::{lines, wants_to_leave};
 use crate::failure::{Exit, ExitResult, Failure};
+use crate::logging;
 use crate::terminal::palette::{self, BOLD, COMMAND, DIM, WARNING};
 use crate::terminal::screen::{self, Screen};
 use crate::terminal::text::{Span, fit, paint, painted, shown, shown_line, wrap};
@@ -66,6 +67,7 @@ impl BegunLine {
 
 impl Talk {
     async fn run(mut self) -> ExitResult {
+        logging::hold();
         self.conversation.typing().listen();
         if let Next::Leave = self.exchange(ExchangeStart::Resume).await? {
             return Ok(Exit::Done);
@@ -73,6 +75,7 @@ impl Talk {
         self.read = LastRead::Nothing;
         let mut asked_once = false;
         loop {
+            logging::write_held();
             let cards = self.conversation.show_waiting(self.read, &self.last, self.view.as_mut()).await?;
             self.last.clone_from(&cards);
             self.read = LastRead::Answer;
@@ -249,6 +252,9 @@ fn head(session: &Session, model: &str) -> String {
         Span::new("  model ", DIM),
         Span::plain(&shown_line(model)),
     ];
+    if let Some(path) = session.workspace.project() {
+        spans.extend([Span::new("  project ", DIM), Span::plain(&shown_line(path))]);
+    }
     if let Some(topic) = &session.topic {
         spans.push(Span::new(&format!("  “{}”", shown_line(topic)), DIM));
     }

@@ -1,13 +1,15 @@
 //! `planwright chat`
 
 use std::io::Write as _;
+use std::path::Path;
 
 use planwright_agent::Agent;
 use planwright_agent::session::input::ChatLocation;
-use planwright_core::session::Channel;
+use planwright_core::session::{Channel, TransportChat};
+use planwright_core::visible::visible;
 use planwright_llm::{ModelChoice, connect};
 
-use super::project;
+use super::project::{self, ChatSession};
 use crate::chat::conversation::ChatConversation;
 use crate::chat::lines;
 use crate::chat::pipe::{self, Messages};
@@ -19,7 +21,7 @@ use crate::models::{self, ConfiguredModels};
 
 pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> ExitResult {
     let agent = agent(&context, arguments.model.as_deref())?;
-    let place = arrive(&mut context, &agent, arguments.session.as_deref()).await?;
+    let place = arrive(&mut context, &agent, &arguments).await?;
     match &arguments.project {
         Some(folder) => project::choose(&context, &place.session, folder).await?,
         None => project::offer(&context, &place.session).await?,
@@ -62,9 +64,10 @@ fn wrong(error: planwright_llm::ChooseError) -> Failure {
     Failure::usage(error.to_string())
 }
 
-/// The session that was named, which may begin now, or the one the person was in last.
-async fn arrive(context: &mut Context, agent: &Agent, named: Option<&str>) -> Result<ChatLocation, Failure> {
+/// The session that was named, which may begin now, or the one of this folder.
+async fn arrive(context: &mut Context, agent: &Agent, arguments: &ChatArgs) -> Result<ChatLocation, Failure> {
     let transport = context.terminal_chat();
+    let named = arguments.session.as_deref();
     match named.map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => {
             let session = context.enter(Some(name), SessionUse::Begin).await?;
@@ -73,8 +76,37 @@ async fn arrive(context: &mut Context, agent: &Agent, named: Option<&str>) -> Re
         // The agent of another program works on the plan of this project, so the person meets the same plan.
         None => match context.folder_session().await? {
             Some(session) => Ok(agent.chats().enter(&transport, &session, &context.person).await?),
-            None => Ok(agent.chats().arrive(&transport, Channel::Cli, &context.person).await?),
+            None => arrive_in_folder(context, agent, arguments.project.as_deref(), &transport).await,
         },
+    }
+}
+
+/// The session that the person was in last, unless it works in another project than this one.
+async fn arrive_in_folder(
+    context: &Context,
+    agent: &Agent,
+    folder: Option<&Path>,
+    transport: &TransportChat,
+) -> Result<ChatLocation, Failure> {
+    let here = match folder {
+        Some(folder) => Some(project::workspace(context, folder)?),
+        None => project::here(context),
+    };
+    match project::chat_session(context, here).await? {
+        ChatSession::Known(session) => Ok(agent.chats().enter(transport, &session, &context.person).await?),
+        ChatSession::First => Ok(agent.chats().arrive(transport, Channel::Cli, &context.person).await?),
+        ChatSession::NewBeside { last, project } => {
+            let place = agent.chats().new_session(transport, Channel::Cli, &context.person).await?;
+            if !context.screen.json {
+                let text = format!(
+                    "This is a new session. The one before, {last}, works in {}: `planwright chat --session {}` continues it.",
+                    visible(&project),
+                    last.conversation
+                );
+                write!(anstream::stderr().lock(), "{}", lines::note("!", &text, context.screen.width))?;
+            }
+            Ok(place)
+        }
     }
 }
 

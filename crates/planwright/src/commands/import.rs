@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{Global, ImportArgs};
 use crate::context::{Context, Store, read_file, read_stdin};
-use crate::failure::{ExitResult, Failure};
+use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::palette::{BOLD, DIM, GOOD, WARNING};
 use crate::terminal::text::{count, paint, shown_line};
 
@@ -31,7 +31,10 @@ pub(crate) async fn run(global: &Global, arguments: &ImportArgs) -> ExitResult {
     for item in &report.already_here {
         here.push(stored(&context, item, &[]).await?);
     }
-    context.screen.answer(|| view(&taken, &here, &report), || describe(&taken, &here, &report))
+    let exit = context.screen.answer(|| view(&taken, &here, &report), || describe(&taken, &here, &report))?;
+    // A file of which nothing is usable is a wrong file.
+    let is_useless = taken.is_empty() && here.is_empty() && !report.skipped.is_empty();
+    Ok(if is_useless { Exit::Usage } else { exit })
 }
 
 /// A plan as it is stored, which is how people will find it.

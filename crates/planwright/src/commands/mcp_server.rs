@@ -23,9 +23,20 @@ pub(crate) async fn run(global: &Global, arguments: McpServerArgs) -> ExitResult
     match arguments.command {
         McpServerCommand::Add(arguments) => add(global, arguments).await,
         McpServerCommand::Remove { name } => remove(global, &name).await,
-        McpServerCommand::List => UpstreamContext::new(global).await?.list().await,
+        McpServerCommand::List => list(global).await,
         McpServerCommand::Show { name } => UpstreamContext::new(global).await?.show(&name).await,
         McpServerCommand::Accept { name, digest } => UpstreamContext::new(global).await?.accept(&name, digest).await,
+    }
+}
+
+async fn list(global: &Global) -> ExitResult {
+    match UpstreamContext::configured(global).await? {
+        Ok(servers) => servers.list().await,
+        Err(context) => {
+            let add = context.invocation.command(["mcp-server", "add", "NAME", "--", "COMMAND"]);
+            let text = || format!("No MCP server is configured. `{add}` adds one.\n");
+            context.screen.answer(|| json!({ "servers": [] }), text)
+        }
     }
 }
 
@@ -95,17 +106,23 @@ struct UpstreamContext {
 
 impl UpstreamContext {
     async fn new(global: &Global) -> Result<Self, Failure> {
+        Self::configured(global).await?.map_err(|context| {
+            let add = context.invocation.command(["mcp-server", "add", "NAME", "--", "COMMAND"]);
+            Failure::not_found("No MCP server is configured.").hint(format!("`{add}` adds one"))
+        })
+    }
+
+    /// The context alone if no server is configured.
+    async fn configured(global: &Global) -> Result<Result<Self, Box<Context>>, Failure> {
         let settings = Settings::read(global)?;
         if let Some(folder) = &settings.own_folder {
             make_folder(folder)?;
         }
         let context = Context::with(global, settings).await?;
-        let upstream = context.upstream(context.files(), usize::MAX);
-        let Some(upstream) = upstream else {
-            let add = context.invocation.command(["mcp-server", "add", "NAME", "--", "COMMAND"]);
-            return Err(Failure::not_found("No MCP server is configured.").hint(format!("`{add}` adds one")));
-        };
-        Ok(Self { context, upstream })
+        Ok(match context.upstream(context.files(), usize::MAX) {
+            Some(upstream) => Ok(Self { context, upstream }),
+            None => Err(Box::new(context)),
+        })
     }
 
     async fn list(&self) -> ExitResult {

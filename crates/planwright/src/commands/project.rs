@@ -1,13 +1,15 @@
 //! The project folder that a chat or an agent works in: the one that is named, else the git work tree around the current
-//! folder if the person says so once.
+//! folder if the person says so once; and the session of a chat in such a folder.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use planwright_core::refusal::Refusal;
-use planwright_core::session::SessionIdentity;
+use planwright_core::session::{Channel, Session, SessionIdentity};
 use planwright_core::workspace::Workspace;
 
+use crate::chat::lines;
 use crate::context::{Context, make_folder};
 use crate::failure::Failure;
 
@@ -19,34 +21,111 @@ pub(super) fn workspace(context: &Context, folder: &Path) -> Result<Workspace, F
     Ok(context.files().project(&absolute(folder)?)?)
 }
 
+/// The git work tree around the current folder. `None` for a folder that cannot be a project.
+pub(crate) fn here(context: &Context) -> Option<Workspace> {
+    let root = work_tree(&std::env::current_dir().ok()?)?;
+    context.files().project(&root).ok()
+}
+
+/// The session that a chat is in when none is named.
+#[derive(Debug)]
+pub(crate) enum ChatSession {
+    Known(SessionIdentity),
+    /// The person was last in a session that works in another project. This folder has none yet.
+    NewBeside {
+        last: SessionIdentity,
+        project: String,
+    },
+    /// There is none yet.
+    First,
+}
+
+/// The session for a chat in this folder: the one that the person was in last, unless it works in another project; then the
+/// one that works here, or a new one.
+pub(crate) async fn chat_session(context: &Context, here: Option<Workspace>) -> Result<ChatSession, Failure> {
+    let engine = &context.engine;
+    let last = engine.ledger().active_session(&context.terminal_chat()).await?;
+    let Some(here) = here else { return Ok(last.map_or(ChatSession::First, ChatSession::Known)) };
+    let works_in = match &last {
+        Some(last) => Some(engine.sessions().get(last).await?.workspace),
+        None => None,
+    };
+    if let (Some(last), true) = (&last, works_in.as_ref() == Some(&here)) {
+        return Ok(ChatSession::Known(last.clone()));
+    }
+    let declined = here.project().is_some_and(|path| Answers::read(&context.data).by_folder.get(path) == Some(&false));
+    if !declined && let Some(session) = working_in(context, &here).await? {
+        return Ok(ChatSession::Known(session));
+    }
+    Ok(match (last, works_in) {
+        (Some(last), Some(Workspace::Project { path })) => ChatSession::NewBeside { last, project: path },
+        (Some(last), _) => ChatSession::Known(last),
+        (None, _) => ChatSession::First,
+    })
+}
+
+/// The session of a terminal that works in this folder, the most recently active one.
+async fn working_in(context: &Context, here: &Workspace) -> Result<Option<SessionIdentity>, Failure> {
+    const PAGE: u32 = 64;
+    const PAGES: u32 = 16;
+    let mut after = None;
+    for _ in 0..PAGES {
+        let page = context.engine.sessions().list(after, PAGE).await?;
+        let works_here = |session: &Session| session.identity.channel == Channel::Cli && session.workspace == *here;
+        let found = page.items.into_iter().map(|stored| stored.session).find(works_here);
+        match (found, page.next) {
+            (Some(session), _) => return Ok(Some(session.identity)),
+            (None, None) => return Ok(None),
+            (None, next) => after = next,
+        }
+    }
+    Ok(None)
+}
+
 /// Chooses the folder that was named on the command line.
 pub(super) async fn choose(context: &Context, session: &SessionIdentity, folder: &Path) -> Result<(), Failure> {
     let workspace = workspace(context, folder)?;
+    // Whoever names a folder has changed their mind about it.
+    let mut answers = Answers::read(&context.data);
+    if let Some(answer) = workspace.project().and_then(|path| answers.by_folder.get_mut(path))
+        && !std::mem::replace(answer, true)
+    {
+        answers.write(&context.data)?;
+    }
     context.engine.sessions().choose_workspace(session, &context.person, workspace).await?;
     Ok(())
 }
 
 /// Chooses the git work tree around the current folder for a session that works in its own folder, if the person said so.
-/// A person at a terminal is asked once for each folder.
+/// A person at a terminal is asked until they have answered for the folder.
 pub(super) async fn offer(context: &Context, session: &SessionIdentity) -> Result<(), Failure> {
-    let Some(root) = std::env::current_dir().ok().and_then(|folder| work_tree(&folder)) else { return Ok(()) };
+    let Some(workspace) = here(context) else { return Ok(()) };
+    let Some(path) = workspace.project() else { return Ok(()) };
     if !context.engine.sessions().get(session).await?.workspace.is_own() {
         return Ok(());
     }
-    // A folder that cannot be a project is not offered.
-    let Ok(workspace) = context.files().project(&root) else { return Ok(()) };
-    let Some(path) = workspace.project() else { return Ok(()) };
     let mut answers = Answers::read(&context.data);
     let yes = match answers.by_folder.get(path) {
         Some(answer) => *answer,
         None if context.screen.interactive => {
             let question = format!("Work in the project folder {path}? It is remembered; `/project` changes it.");
-            let yes = context.screen.confirm(&question)?;
-            answers.by_folder.insert(path.to_owned(), yes);
-            answers.write(&context.data)?;
-            yes
+            match context.screen.yes_or_no(&question)? {
+                Some(yes) => {
+                    answers.by_folder.insert(path.to_owned(), yes);
+                    answers.write(&context.data)?;
+                    yes
+                }
+                None => false,
+            }
         }
-        None => false,
+        None => {
+            if !context.screen.json {
+                let text =
+                    format!("The session works in its own folder. `--project .` works in the project folder {path}.");
+                write!(anstream::stderr().lock(), "{}", lines::note("!", &text, context.screen.width))?;
+            }
+            false
+        }
     };
     if yes {
         choose_if_idle(context, session, workspace).await?;

@@ -41,6 +41,10 @@ struct Shared {
 struct Queue {
     lines: VecDeque<Vec<u8>>,
     bytes: usize,
+    /// Nothing is written until this ends: a person types or reads what is drawn anew.
+    held: bool,
+    /// A line is on its way to the sink.
+    writing: bool,
     /// The log is to end.
     closed: bool,
     /// Nothing is written any more.
@@ -118,6 +122,10 @@ impl LogWriter {
         let mut line_is_open = false;
         let mut queue = self.queue();
         loop {
+            if queue.held && !queue.closed {
+                queue = self.wait(queue, Duration::MAX);
+                continue;
+            }
             // What was lost is told before the next line.
             let told = queue.lost.untold;
             let line = match told {
@@ -134,9 +142,12 @@ impl LogWriter {
             if told == 0 {
                 queue.bytes -= line.len();
             }
+            queue.writing = true;
             drop(queue);
             let written = write_whole(sink, &line, &mut line_is_open);
             queue = self.queue();
+            queue.writing = false;
+            self.shared.changed.notify_all();
             match written {
                 Ok(()) => {
                     queue.lost.untold -= told;
@@ -152,6 +163,23 @@ impl LogWriter {
                 }
             }
         }
+    }
+
+    /// Holds the lines back from now on.
+    pub(super) fn hold(&self) {
+        self.queue().held = true;
+    }
+
+    /// Writes the lines that were held back, for `time` at the longest, and holds the next ones.
+    pub(super) fn write_held(&self, time: Duration) {
+        let deadline = Instant::now() + time;
+        let mut queue = self.queue();
+        queue.held = false;
+        self.shared.changed.notify_all();
+        while (queue.writing || !queue.lines.is_empty()) && !queue.ended && Instant::now() < deadline {
+            queue = self.wait(queue, deadline.saturating_duration_since(Instant::now()));
+        }
+        queue.held = true;
     }
 
     /// Ends the log: waits until every line is written, but not longer than `time`. A log that is not read must not keep
@@ -293,6 +321,28 @@ mod tests {
         fn fails(&self) {
             self.results.send(Err(io::ErrorKind::StorageFull.into())).unwrap();
         }
+    }
+
+    #[test]
+    fn lines_that_are_held_back_are_written_at_the_next_good_moment() {
+        let log = log(LogFormat::Pretty);
+        log.writer.hold();
+        log.line("one\n");
+        log.line("two\n");
+        let held = log.writer.clone();
+        let writing = std::thread::spawn(move || held.write_held(Duration::from_secs(60)));
+        for line in ["one\n", "two\n"] {
+            assert_eq!(log.written.recv().unwrap(), line);
+            log.results.send(Ok(usize::MAX)).unwrap();
+        }
+        writing.join().unwrap();
+        log.line("three\n");
+        assert!(log.written.try_recv().is_err(), "held back again");
+        let ending = log.writer.clone();
+        let ending = std::thread::spawn(move || ending.finish(Duration::from_secs(60)));
+        assert_eq!(log.written.recv().unwrap(), "three\n");
+        log.results.send(Ok(usize::MAX)).unwrap();
+        ending.join().unwrap();
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What waits for a person, as text.
 
+use planwright_core::call_text::call_blocks;
 use planwright_surfaces::wire::{ChoiceView, WaitingKind, WaitingView};
 
-use super::palette::{BOLD, DIM, PLAIN};
+use super::palette::{BOLD, DIM, ERROR, GOOD, PLAIN};
 use super::text::{Span, paint, painted, shown, shown_line, wrap};
 use super::time;
 use crate::invocation::Invocation;
@@ -44,10 +45,20 @@ pub(crate) fn asked(item: &WaitingView, width: usize) -> String {
             &[Span::plain("The agent asks to call "), Span::new(&shown_line(&call.tool), BOLD), Span::plain(":")],
             width,
         ));
-        let arguments = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
         // The text is not wrapped: it is what runs.
-        text.extend(shown(&arguments).lines().map(|line| format!("    {}\n", paint(line, PLAIN))));
+        for block in call_blocks(&call.tool, &call.arguments) {
+            let style = |line: &str| match (block.language, line.chars().next()) {
+                ("diff", Some('+')) => GOOD,
+                ("diff", Some('-')) => ERROR,
+                _ => PLAIN,
+            };
+            let lines = shown(&block.text);
+            text.extend(lines.lines().map(|line| format!("    {}\n", paint(line, style(line)))));
+        }
         text.push_str(&spans(&[Span::new(&shown_line(&call.reason), DIM)], width));
+        if let Some(always) = &call.always {
+            text.push_str(&spans(&[Span::new(&shown_line(always), DIM)], width));
+        }
         text.push_str(&spans(&[Span::new(&format!("digest {}", item.digest), DIM)], width));
     }
     if let Some(change) = &item.tool_change {

@@ -110,6 +110,18 @@ impl Screen {
         }
     }
 
+    /// Asks a question until it is answered with yes or no. `None` at the end of the input.
+    pub(crate) fn yes_or_no(&self, question: &str) -> Result<Option<bool>, Failure> {
+        loop {
+            let Some(answer) = self.ask(&format!("{question} [y/n] "))? else { return Ok(None) };
+            match answer.to_lowercase().as_str() {
+                "y" | "yes" => return Ok(Some(true)),
+                "n" | "no" => return Ok(Some(false)),
+                _ => {}
+            }
+        }
+    }
+
     /// Asks a question; only `y` and `yes` count as yes.
     pub(crate) fn confirm(&self, question: &str) -> Result<bool, Failure> {
         let answer = self.ask(&format!("{question} [y/N] "))?.unwrap_or_default();

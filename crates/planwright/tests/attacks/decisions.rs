@@ -45,7 +45,12 @@ fn ask_permission(stage: &Stage) {
         let inputs = vec![TurnInput::Replied { reply, tokens: 1 }];
         let record = TurnCommand::Record { turn: turn.clone(), inputs, ending: None };
         engine.submit(&session, &agent, Command::Turn(record)).await.unwrap();
-        let call = CallToPermit { tool: "write_file".to_owned(), arguments, reason: "No rule covers it.".to_owned() };
+        let call = CallToPermit {
+            tool: "write_file".to_owned(),
+            arguments,
+            reason: "No rule covers it.".to_owned(),
+            always: None,
+        };
         let ask = TurnCommand::Ask { turn, call: 1, subject: AskSubject::Permission(call) };
         engine.submit(&session, &agent, Command::Turn(ask)).await.unwrap();
     });

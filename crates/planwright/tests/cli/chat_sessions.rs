@@ -1,5 +1,8 @@
 //! Which session a chat is in, and sessions that go.
 
+use std::process::Stdio;
+
+use crate::provider::{Provider, Reply};
 use crate::world::{PLAN, SESSION, World, ran};
 
 #[test]
@@ -86,4 +89,22 @@ fn deleting_names_one_session_only() {
     world.run("sessions delete").exits(2).complains("<KEY>");
     world.run("sessions --after 3 delete x").exits(2);
     world.run(&format!("sessions delete {SESSION} --yes")).done().says("Session mcp:session-one is deleted.");
+}
+
+/// The turn of the other process does not end by itself, and its lease is renewed.
+#[test]
+fn a_stop_and_a_look_do_not_wait_for_another_process() {
+    let world = World::new();
+    let provider = Provider::start(&[Reply::Hold("Let me")]);
+    let mut talking = world.command();
+    talking.args(["chat", "--session", "held-session", "hello"]).envs(provider.variables());
+    let mut talking = talking.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    provider.asked();
+    let run = |arguments: &[&str]| {
+        let mut command = world.command();
+        ran(command.args(["chat", "--session", "held-session"]).args(arguments).envs(provider.variables()))
+    };
+    run(&["/status"]).done();
+    run(&["/stop"]).done().tells("Stopped.");
+    assert_eq!(talking.wait().unwrap().code(), Some(3));
 }

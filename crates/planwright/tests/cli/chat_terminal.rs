@@ -237,3 +237,69 @@ fn deleting_a_session_asks_first() {
     }
     world.run("sessions").done().never_says("to-be-deleted");
 }
+
+#[test]
+fn a_chat_beside_a_process_at_work_has_a_prompt() {
+    let world = World::new();
+    let provider = Provider::start(&[Reply::Hold("Let me")]);
+    let mut talking = world.command();
+    talking.args(["chat", "--session", "held-session", "hello"]).envs(provider.variables());
+    let null = std::process::Stdio::null;
+    let mut talking = talking.stdin(null()).stdout(null()).stderr(null()).spawn().unwrap();
+    provider.asked();
+    let mut terminal = chat(&world, 100, "--session held-session", &provider.variables());
+    terminal.wait_for("Another process works on this session");
+    prompt(&mut terminal);
+    terminal.type_in("/stop\r");
+    terminal.wait_for("Stopped.");
+    terminal.type_in("/quit\r");
+    terminal.end();
+    assert_eq!(talking.wait().unwrap().code(), Some(3));
+}
+
+/// On return after a kill, and after a switch, what the agent asks is on the screen before the prompt.
+#[test]
+fn what_the_agent_asks_greets_the_person() {
+    let world = World::new();
+    let project = tempfile::tempdir().unwrap();
+    let arguments = serde_json::json!({ "path": "hello.py", "content": "print('hello')\n" });
+    let write = Reply::Call { preface: "", tool: "write_file", arguments };
+    let provider = Provider::start(&[write, Reply::Text("Written.".to_owned())]);
+    let of_session = format!("--session asking-session --project {}", project.path().display());
+    let mut terminal = chat(&world, 100, &of_session, &provider.variables());
+    prompt(&mut terminal);
+    terminal.type_in("write it\r");
+    terminal.wait_for("+print('hello')");
+    terminal.wait_for("permits");
+    terminal.kill();
+    let mut terminal = chat(&world, 100, "--session asking-session", &provider.variables());
+    terminal.wait_for("+print('hello')");
+    prompt(&mut terminal);
+    terminal.type_in("/new\r");
+    prompt(&mut terminal);
+    terminal.type_in("/switch asking-session\r");
+    terminal.wait_for("+print('hello')");
+    terminal.wait_for("/allow");
+    terminal.type_in("/quit\r");
+    terminal.end();
+}
+
+/// What a command wrote stays on the screen when the person stops it.
+#[test]
+fn what_a_command_wrote_stays_when_it_is_stopped() {
+    let world = World::new();
+    let arguments = serde_json::json!({ "command": "printf 'so %s\\n' far; sleep 600" });
+    let provider = Provider::start(&[Reply::Call { preface: "", tool: "run_command", arguments }]);
+    if !world.has_sandbox() {
+        return;
+    }
+    let mut terminal = chat(&world, 100, "--session stopped-session", &provider.variables());
+    prompt(&mut terminal);
+    terminal.type_in("run it\r");
+    terminal.wait_for("so far");
+    terminal.type_in("\u{3}");
+    terminal.wait_for("Stopped");
+    terminal.type_in("/quit\r");
+    let (seen, _) = terminal.end();
+    assert!(stays(&seen).lines().any(|line| line.trim() == "│ so far"), "{}", stays(&seen));
+}

@@ -65,6 +65,9 @@ fn what_is_not_a_list_of_plans_is_refused_as_a_whole() {
     std::fs::write(&path, [b'[', 0xff, b']']).unwrap();
     world.run(&format!("import {}", path.display())).exits(2).complains("cannot be read").complains("UTF-8");
     world.run("import nowhere.json").exits(2).complains("nowhere.json cannot be read");
+    // Nothing in it can be used.
+    world.run_with_input("import -", "[{\"id\": \"x\"}]").exits(2).says("1 plan skipped");
+    world.run_with_input("import -", "[]").done();
 }
 
 #[test]

@@ -9,6 +9,7 @@ use planwright_core::command::{Command, TurnCommand};
 use planwright_core::model::{ModelReply, ToolCall, Usage};
 use planwright_core::plan::PlanStyle;
 use planwright_core::session::SessionIdentity;
+use planwright_core::standing_rule::{PermittedCalls, RulePlace, StandingRule};
 use planwright_core::turn::{Purpose, TurnInput};
 use serde_json::{Value, json};
 
@@ -75,10 +76,13 @@ fn permission() -> World {
 
 fn permission_of(model: &str) -> World {
     let arguments = json!({ "path": "a.txt", "content": "mine" });
+    let permits = PermittedCalls::Path { tool: "write_file".to_owned(), path: "a.txt".to_owned() };
+    let place = RulePlace::Session { session: HERE.parse().unwrap() };
     let call = CallToPermit {
         tool: "write_file".to_owned(),
         arguments: arguments.clone(),
         reason: "No rule covers this call.".to_owned(),
+        always: Some(Box::new(StandingRule { permits, place })),
     };
     asked_by(model, AskSubject::Permission(call), "write_file", &arguments)
 }
@@ -181,7 +185,7 @@ fn a_call_is_permitted_only_with_what_was_shown() {
     let world = permission();
     let item = only_item(&world);
     assert_eq!((&item["kind"], &item["choices"]), (&json!("permission"), &json!(["once", "always", "no"])));
-    world.run(&format!("inbox show {}", id(&item))).done().says("\"content\": \"mine\"").tells("Allow once:");
+    world.run(&format!("inbox show {}", id(&item))).done().says("    +++ a.txt\n    +mine\n").tells("Allow once:");
     let code = item["call"]["code"].as_str().unwrap();
     let answer = |more: &str| -> Ran { world.run(&format!("inbox answer {} {more}", id(&item))) };
     answer("once").exits(2).complains("there is no terminal to ask on").complains(&format!("--digest {code}"));
@@ -200,11 +204,16 @@ fn the_rehearsal_does_not_continue_what_another_model_began() {
     let world = permission_of("openai:gpt-5");
     let item = only_item(&world);
     let code = item["call"]["code"].as_str().unwrap();
-    world
-        .run(&format!("inbox answer {} always --digest {code}", id(&item)))
-        .exits(2)
-        .complains("answer `once` instead");
-    world.run(&format!("inbox answer {} once --digest {code}", id(&item))).done().tells("with a model, continues");
+    world.run(&format!("inbox show {}", id(&item))).done().tells("`always` permits `write_file` on `a.txt`");
+    let answered = world.run(&format!("inbox answer {} always --digest {code}", id(&item))).done();
+    answered.tells("permits `write_file` on `a.txt`").tells("with a model, continues");
+    let rules = world.json("permissions list");
+    assert_eq!(rules["items"][0]["rule"]["place"]["kind"], "session");
+    let number = &rules["items"][0]["number"];
+    world.run("permissions list").done().tells(&format!("{number}  `write_file` on `a.txt`"));
+    world.run(&format!("permissions remove {number}")).done().tells("is removed");
+    world.run(&format!("permissions remove {number}")).exits(4).complains("permissions list");
+    world.run("permissions list").done().tells("No rule is in the store.");
     assert!(!is_asked(&world), "the answer is written down");
     let session: SessionIdentity = HERE.parse().unwrap();
     let stored = world.with_engine(async |engine| engine.sessions().get(&session).await.unwrap());

@@ -157,6 +157,36 @@ fn a_person_in_a_work_tree_is_asked_once() {
     }
 }
 
+/// Only yes or no is an answer that is remembered.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_no_answer_about_a_folder_is_asked_again() {
+    use crate::terminal::Terminal;
+    let (world, project) = (World::new(), project());
+    let program = env!("CARGO_BIN_EXE_planwright");
+    let line = format!("cd {} && exec {program} chat --session first-session", project.path().display());
+    let question = format!("Work in the project folder {}?", real(project.path()));
+    let mut first = Terminal::start_with(&world, &line, &[]);
+    first.wait_for(&question);
+    first.type_in("maybe\r");
+    first.wait_for(&question);
+    first.type_in("\u{4}");
+    first.wait_for("›");
+    first.type_in("/quit\r");
+    assert_eq!(first.end().1, 0);
+    // In a pipe nothing is asked, and it is said where the session works.
+    let mut command = world.command();
+    command.current_dir(project.path()).args(["chat", "--session", "first-session", "/status"]);
+    ran(&mut command).done().complains("works in its own folder");
+    let mut second = Terminal::start_with(&world, &line, &[]);
+    second.wait_for(&question);
+    second.type_in("n\r");
+    second.wait_for("›");
+    second.type_in("/quit\r");
+    second.end();
+    ran(&mut command).done().never_complains("works in its own folder");
+}
+
 /// The edits and the test runs of an agent that is wrong at first.
 fn repair() -> Vec<Reply> {
     let edit =
@@ -208,4 +238,34 @@ fn in_the_chat_an_agent_runs_the_projects_tests_until_they_pass() {
 fn exit_code(message: &Value) -> Option<i64> {
     let content = message["content"].as_str().filter(|_| message["role"] == "tool")?;
     serde_json::from_str::<Value>(content).ok()?.get("exit_code")?.as_i64()
+}
+
+/// Each project has its own session: the one that works elsewhere is not continued without a word.
+#[test]
+fn a_chat_takes_the_session_of_its_folder() {
+    let (world, first, second) = (World::new(), project(), project());
+    let provider = Provider::start(&[edit(), Reply::Text("Edited.".to_owned())]);
+    let session = |ran: &Ran| {
+        let value: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+        value["sessionId"].as_str().unwrap().to_owned()
+    };
+    let status = |folder: &Path, arguments: &[&str]| {
+        let arguments: Vec<_> = ["--json"].iter().chain(arguments).copied().collect();
+        session(&chat(&world, &provider, folder, &arguments, "/status\n").done())
+    };
+    let one = status(first.path(), &["--project", "."]);
+    let two = status(second.path(), &["--project", "."]);
+    assert_ne!(one, two);
+    assert_eq!((status(first.path(), &[]), status(second.path(), &[])), (one.clone(), two));
+    // Elsewhere the last one goes on, and says where it works.
+    let elsewhere = TempDir::new().unwrap();
+    let said = chat(&world, &provider, elsewhere.path(), &[], "/status\n").done();
+    said.complains(&format!("project {}", real(second.path())));
+    // A third project begins a new one, and says so.
+    let third = project();
+    let said = chat(&world, &provider, third.path(), &[], "/status\n").done();
+    said.complains("This is a new session.").complains("works in its own folder");
+    for folder in [&first, &second] {
+        assert_eq!(std::fs::read_to_string(folder.path().join("till.py")).unwrap(), TILL);
+    }
 }

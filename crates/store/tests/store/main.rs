@@ -294,6 +294,8 @@ contract! {
     unfinished {
         work_that_no_process_does_is_found,
         work_that_a_process_does_is_not_listed,
+        the_work_of_a_process_that_ended_is_free_at_once,
+        a_lease_that_lasts_too_long_is_shortened,
         a_released_session_is_not_listed_as_left,
         a_turn_that_asks_a_person_is_found_and_not_unfinished,
         damage_hides_no_unfinished_work,

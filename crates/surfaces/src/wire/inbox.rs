@@ -125,14 +125,18 @@ pub struct CallToPermitView {
     pub arguments: Value,
     /// Why it is asked about.
     pub reason: String,
+    /// What the answer `always` permits, as a sentence. Absent if it is not offered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub always: Option<String>,
     /// What a person types in a chat to permit it: `/allow CODE`.
     pub code: String,
 }
 
 impl CallToPermitView {
     fn of(ask: &Ask, call: &CallToPermit) -> Self {
-        let CallToPermit { tool, arguments, reason } = call.clone();
-        Self { tool, arguments, reason, code: ask.code() }
+        let CallToPermit { tool, arguments, reason, always: _ } = call.clone();
+        Self { tool, arguments, reason, always: call.describe_always(), code: ask.code() }
     }
 }
 

@@ -55,8 +55,12 @@ impl WorkspaceCommands {
 
     async fn undo_turn_under(&self, held: &LeaseGuard, context: &InputContext) -> LedgerResult<Answer> {
         let (session, engine) = (context.session(), self.agent.engine());
-        if engine.sessions().get(session).await?.turn.is_some() {
-            let message = "The agent is at work; stop it before its changes are undone.";
+        // No process works on it: the session is held here.
+        if let Some(open) = engine.sessions().get(session).await?.turn {
+            let message = match open.waiting_ask() {
+                Some(_) => "The agent waits for your answer. `/stop` ends its turn; then its changes can be undone.",
+                None => "The agent's turn was interrupted. `/stop` ends it; then its changes can be undone.",
+            };
             return Ok(Answer::refusal(session, RefusalCode::WrongStatus, message));
         }
         let log = self.chat_changes.log(session).await?;

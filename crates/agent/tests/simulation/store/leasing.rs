@@ -1,11 +1,12 @@
 //! Who works on a session, by the time of day.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::clock::Clock as _;
-use planwright_engine::ledger::{Lease, Leasing, LedgerError, LedgerResult, Submission};
+use planwright_engine::ledger::{Lease, LeaseOwner, Leasing, LedgerError, LedgerResult, Submission};
 
 use super::{Kept, State};
 use crate::sabotage::Sabotage;
@@ -50,6 +51,35 @@ impl State {
             holder.runs_out = Some(after(world.clock.now(), ttl));
         }
         Ok(is_there)
+    }
+
+    pub(crate) fn lease_owners(
+        &mut self,
+        world: &World,
+        of: Option<&SessionIdentity>,
+        longest: Duration,
+    ) -> LedgerResult<Vec<LeaseOwner>> {
+        let now = world.clock.now();
+        let latest = after(now, longest);
+        let mut owners = BTreeMap::new();
+        for (session, kept) in &self.sessions {
+            let Some(holder) = kept.holder.as_ref().filter(|holder| holder.is_running(now)) else { continue };
+            if of.is_none_or(|of| of == session) {
+                let is_too_long: &mut bool = owners.entry(holder.owner.clone()).or_default();
+                *is_too_long |= holder.runs_out.is_some_and(|at| at > latest);
+            }
+        }
+        Ok(owners.into_iter().map(|(owner, is_too_long)| LeaseOwner { owner, is_too_long }).collect())
+    }
+
+    pub(crate) fn shorten_leases(&mut self, world: &World, owner: &str, ttl: Duration) -> LedgerResult<()> {
+        let latest = after(world.clock.now(), ttl);
+        for holder in self.sessions.values_mut().filter_map(|kept| kept.holder.as_mut()) {
+            if holder.owner == owner && holder.is_running(latest) {
+                holder.runs_out = Some(latest);
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn current_lease(&mut self, world: &World, session: &SessionIdentity) -> LedgerResult<Option<Lease>> {

@@ -138,6 +138,7 @@ impl View for LiveView {
 
     fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
         self.doing = None;
+        self.keep_output(width())?;
         self.flush()?;
         let streamed = std::mem::take(&mut self.streamed);
         let text = super::answer_text(answer, &streamed, width());
@@ -146,6 +147,7 @@ impl View for LiveView {
     }
 
     fn give_up(&mut self) -> Result<(), Failure> {
+        self.keep_output(width())?;
         self.begin()?;
         self.doing = None;
         let gap = match self.above {

@@ -15,6 +15,7 @@ use crate::config::Settings;
 use crate::config::guarded::GuardedSettings;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
+use crate::permissions::PermissionFile;
 use crate::terminal::text::count;
 
 const NAME: &str = "store";
@@ -168,6 +169,13 @@ async fn stored_settings(engine: &Engine, settings: &Settings) -> Result<Check, 
         let message =
             "the settings that say who may decide are not in the store yet; the first `planwright serve` writes them";
         return Ok(Check::notice(NAME, message));
+    }
+    let files = PermissionFile::new(settings.permissions.clone(), &settings.data).allowing().unwrap_or_default();
+    let ignored = engine.approvals().not_in_store(&files).await?;
+    if !ignored.is_empty() {
+        let rules = ignored.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        let message = format!("these rules allow calls, are not in the store and do not count: {rules}");
+        return Ok(Check::notice(NAME, message).hint("`planwright permissions add RULE` puts one into the store"));
     }
     Ok(if settings.differences.is_empty() {
         Check::fine(NAME, "the settings that say who may decide are as the store has them")

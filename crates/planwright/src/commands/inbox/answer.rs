@@ -132,7 +132,7 @@ fn check_shown(
     }
     let question = match choice {
         "plan" => "Permit this call whenever it comes again while the plan is carried out?",
-        "always" => "Permit calls like this from now on, by a rule?",
+        "always" => "Permit this from now on, by the rule above?",
         _ => "Permit this call once?",
     };
     if context.screen.confirm(question)? {
@@ -168,6 +168,7 @@ async fn submit(context: &Context, waiting: &WaitingAsk, person: &Actor, answer:
     }
     let request = carry_out::request_as(context, person, &waiting.session);
     let input = Input::Answer { ask: waiting.ask.id.clone(), digest: waiting.ask.digest, answer };
+    let mut signals = carry_out::signals()?;
     let mut stream = agent.submit(input, request.clone());
     let (mut output, mut stopping) = (OutputLines::default(), false);
     let outcome = loop {
@@ -177,7 +178,7 @@ async fn submit(context: &Context, waiting: &WaitingAsk, person: &Actor, answer:
                 ProgressUpdate::Progress(progress) => carry_out::show_progress(context, &progress, &mut output)?,
                 ProgressUpdate::Outcome(outcome) => break outcome,
             },
-            _ = tokio::signal::ctrl_c() => {
+            _ = signals.next() => {
                 if std::mem::replace(&mut stopping, true) {
                     return Err(Failure::declined("Left; another process continues the turn."));
                 }
@@ -196,14 +197,15 @@ async fn submit(context: &Context, waiting: &WaitingAsk, person: &Actor, answer:
 /// No model is configured here, and another one began the turn: a process that has that model continues it.
 async fn write_down(context: &Context, waiting: &WaitingAsk, person: &Actor, answer: AskAnswer) -> ExitResult {
     let session = &waiting.session;
-    if matches!(answer, AskAnswer::Permission { grant: Grant::Always, .. }) {
-        let message = "no model is configured here, so the rule of `always` cannot be made; answer `once` instead";
-        return Err(Failure::usage(message).hint("or set PLANWRIGHT_MODEL"));
-    }
+    let always = matches!(answer, AskAnswer::Permission { grant: Grant::Always, .. });
     let command = AnswerCommand { ask: waiting.ask.id.clone(), digest: waiting.ask.digest, answer };
-    context.engine.submit(session, person, Command::Answer(command)).await?;
+    let committed = context.engine.submit(session, person, Command::Answer(command)).await?;
+    let answered = match always {
+        true => context.engine.approvals().permit_asked(person, &committed.snapshot, &waiting.ask.id).await?,
+        false => "Answered.".to_owned(),
+    };
     let reply =
-        format!("Answered. No model is configured here: a server, or a chat in {session} with a model, continues.");
+        format!("{answered} No model is configured here: a server, or a chat in {session} with a model, continues.");
     let value = || json!({ "sessionId": session.conversation.to_string(), "reply": reply });
     context.screen.answer(value, || format!("{reply}\n"))
 }

@@ -17,6 +17,7 @@ use crate::chat::output::{self, OutputLines};
 use crate::commands::chat;
 use crate::context::Context;
 use crate::failure::{Exit, ExitResult, Failure};
+use crate::signals::Signals;
 use crate::terminal::markdown;
 
 /// The agent that carries the plan out. Recorded calls need no model, and neither does work that begins later.
@@ -64,6 +65,11 @@ pub(in crate::commands) fn request_as(context: &Context, person: &Actor, session
     Request::new(place, person.clone())
 }
 
+/// What ends the wait.
+pub(in crate::commands) fn signals() -> Result<Signals, Failure> {
+    Signals::new().map_err(|error| Failure::unexpected(format!("signals cannot be received: {error}")))
+}
+
 /// Submits a decision, shows the progress of the work it leads to, and then the plan as it is.
 pub(in crate::commands) async fn watched_as(
     context: &Context,
@@ -74,6 +80,7 @@ pub(in crate::commands) async fn watched_as(
 ) -> ExitResult {
     let request = request_as(context, person, &plan.session);
     let is_approval = matches!(input, Input::Approve { .. });
+    let mut signals = signals()?;
     let mut stream = agent.submit(input, request.clone());
     let mut stopping = false;
     let mut output = OutputLines::default();
@@ -84,7 +91,8 @@ pub(in crate::commands) async fn watched_as(
                 ProgressUpdate::Progress(progress) => show_progress(context, &progress, &mut output)?,
                 ProgressUpdate::Outcome(outcome) => break outcome,
             },
-            _ = tokio::signal::ctrl_c() => {
+            // One listener for both: a signal between two of them would be lost.
+            _ = signals.next() => {
                 if std::mem::replace(&mut stopping, true) {
                     return Err(Failure::declined("Left; `plan resume` continues it.".to_owned()));
                 }

@@ -87,9 +87,45 @@ pub(crate) async fn work_that_a_process_does_is_not_listed(store: &Store) {
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items.len(), 1);
 }
 
+pub(crate) async fn the_work_of_a_process_that_ended_is_free_at_once(store: &Store) {
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    for (number, owner) in [(1, "gone"), (2, "gone"), (3, "working")] {
+        engine.sessions().open(&nth_session(number), &person()).await.unwrap();
+        begin_turn(ledger.as_ref(), &nth_session(number), owner, LONG).await;
+    }
+    let owners = async |of: Option<&SessionIdentity>, longest| {
+        let mut owners = ledger.lease_owners(of, longest).await.unwrap();
+        owners.sort_by(|one, other| one.owner.cmp(&other.owner));
+        owners.into_iter().map(|found| (found.owner, found.is_too_long)).collect::<Vec<_>>()
+    };
+    assert_eq!(owners(None, LONG).await, [("gone".to_owned(), false), ("working".to_owned(), false)]);
+    assert_eq!(owners(Some(&nth_session(3)), LONG).await, [("working".to_owned(), false)]);
+    ledger.shorten_leases("gone", Duration::ZERO).await.unwrap();
+    let left = left(ledger.as_ref(), 2).await;
+    assert!(left.iter().all(|left| left.left_by.as_ref().is_some_and(|lease| lease.owner == "gone")), "{left:?}");
+    assert_eq!(owners(None, LONG).await, [("working".to_owned(), false)]);
+    assert!(ledger.acquire_lease(&nth_session(1), "next", LONG).await.unwrap().is_some());
+}
+
+/// A clock that was set back leaves leases that would last for hours.
+pub(crate) async fn a_lease_that_lasts_too_long_is_shortened(store: &Store) {
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    engine.sessions().open(&nth_session(1), &person()).await.unwrap();
+    let lease = begin_turn(ledger.as_ref(), &nth_session(1), "before the clock was set", LONG).await;
+    let minute = Duration::from_secs(60);
+    let is_too_long = async || ledger.lease_owners(None, minute).await.unwrap()[0].is_too_long;
+    assert!(is_too_long().await);
+    ledger.shorten_leases(&lease.owner, minute).await.unwrap();
+    assert!(!is_too_long().await);
+    assert!(ledger.renew_lease(&lease, minute).await.unwrap(), "a process that works keeps it");
+    ledger.shorten_leases(&lease.owner, LONG).await.unwrap();
+    assert!(!is_too_long().await, "none becomes longer");
+}
+
 /// Asks for permission, which this turn waits for.
 async fn ask_for_permission(engine: &Engine, session: &SessionIdentity, request: &str) {
-    let call = CallToPermit { tool: "a".to_owned(), arguments: json!({ "b": 1 }), reason: "a rule".to_owned() };
+    let call =
+        CallToPermit { tool: "a".to_owned(), arguments: json!({ "b": 1 }), reason: "a rule".to_owned(), always: None };
     let subject = AskSubject::Permission(call);
     engine.submit(session, &agent(), note(request, vec![replied("", 1)])).await.unwrap();
     engine.submit(session, &agent(), ask(request, 1, subject)).await.unwrap();
