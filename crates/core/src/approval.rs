@@ -9,9 +9,11 @@
 //! - `approvers`: the people whose signature makes an approval a verified one
 //! - `check`: compares what the policy asks for with how a person was recognised
 //! - `passkey`: passkeys: keys of a browser, a phone or a security key (WebAuthn), and the check of what they signed
+//! - [`changes`]: what the records changed about who may decide
 //! - `policy`: what the settings ask of an approval, by channel and by risk
 
 mod approvers;
+pub mod changes;
 mod check;
 mod passkey;
 mod policy;

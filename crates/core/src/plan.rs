@@ -11,6 +11,7 @@ pub mod event;
 pub mod execution;
 pub mod export;
 mod files;
+pub mod hidden;
 pub mod lifecycle;
 pub mod markdown;
 pub mod reference;

@@ -2,17 +2,21 @@
 //!
 //! - `audit`: every signature in the store, checked
 //! - `browser`: links that sign a browser in, and the browsers that are signed in
+//! - `changes`: what was changed about who may decide since a person looked last
 //! - `key`: an approver's key, sealed with a passphrase
 //! - `passkeys`: passkeys of approvers, and approvals that they sign
 //! - `permissions`: what persons permitted from now on by answering `always`
 //! - `reach`: whether a person is out of reach of every agent
+//! - `unlock`: an approver's key, unlocked with their passphrase
 
 mod audit;
 mod browser;
+mod changes;
 mod key;
 mod passkeys;
 mod permissions;
 mod reach;
+mod unlock;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +28,7 @@ use planwright_core::approval::{ApprovalPolicy, Approver};
 use planwright_core::plan::approval::{ApprovalSignature, SignedApproval};
 use planwright_core::plan::{Digest, Plan};
 use planwright_core::policy::Policy;
-use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::refusal::Refusal;
 
 use crate::ledger::{Ledger, LedgerError, LedgerResult};
 use crate::lookup;
@@ -174,30 +178,6 @@ impl Approvals {
         let name = key.approver().to_owned();
         let changed = || ApprovalEvent::PassphraseChanged { name: name.clone(), sealed: sealed.clone() };
         self.append_signed(by, Some(key), changed).await
-    }
-
-    /// Unlocks the key of an approver. Wrong passphrases are counted in the store, so that every process waits.
-    pub async fn unlock(&self, by: &Actor, name: &str, passphrase: &str) -> LedgerResult<UnlockedKey> {
-        let state = self.state().await?;
-        if let Some(until) = state.locked_until().filter(|until| *until > self.submitter.now()) {
-            let wait = until.duration_since(self.submitter.now()).as_secs() + 1;
-            let message = format!("There were too many wrong passphrases; try again in {wait} seconds.");
-            return Err(Refusal::new(RefusalCode::LimitExceeded, message).into());
-        }
-        let approver = state.approvers.named(name).cloned().ok_or_else(|| no_approver(name))?;
-        let passphrase = passphrase.to_owned();
-        let unlocked = tokio::task::spawn_blocking(move || key::unlock(&approver, &passphrase)).await;
-        let unlocked = unlocked.map_err(|error| internal(error.to_string()))?.map_err(internal)?;
-        let Some(key) = unlocked else {
-            let failed = ApprovalEvent::PassphraseFailed { name: name.to_owned() };
-            self.append_if(by, |_| Some(failed.clone())).await?;
-            return Err(Refusal::new(RefusalCode::Unauthenticated, "This is not the passphrase.").into());
-        };
-        if state.failures > 0 {
-            let accepted = ApprovalEvent::PassphraseAccepted { name: name.to_owned() };
-            self.append_if(by, |_| Some(accepted.clone())).await?;
-        }
-        Ok(key)
     }
 
     /// The approver's signature on exactly this approval of this plan.

@@ -15,6 +15,7 @@ use planwright_core::plan::{ApprovalSignature, Digest, Plan, PlanStatus};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 
+use crate::approvals::Approvals;
 use crate::history::History;
 use crate::ledger::{Ledger, LedgerResult, Page, PlanSummary};
 use crate::lookup::{self, no_plan};
@@ -260,7 +261,11 @@ impl Plans {
 
     async fn decide(&self, session: &SessionIdentity, by: &Actor, decision: Decision) -> LedgerResult<Arc<Plan>> {
         let id = decision.plan().clone();
+        let signature = if let Decision::Signed { signature, .. } = &decision { Some(signature.clone()) } else { None };
         let committed = self.submitter.submit(session, by, Command::Decide(decision)).await?;
+        if let Some(signature) = signature {
+            Approvals::new(self.submitter.clone()).record_passkey_use(by, &signature).await;
+        }
         lookup::named(&committed.snapshot, &id)
     }
 

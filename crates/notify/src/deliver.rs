@@ -81,7 +81,9 @@ async fn current(shared: &Shared, notice: &Notice) -> LedgerResult<Option<FoundN
             let found = find(shared.ledger.as_ref(), &session, notice.since).await?;
             return Ok(Some(found.into_iter().find(|found| found.notice.id == notice.id).unwrap_or(nothing)));
         }
-        NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage => return Ok(Some(nothing)),
+        NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage | NoticeKind::Weakened => {
+            return Ok(Some(nothing));
+        }
         NoticeKind::Waits | NoticeKind::Budget => {}
     }
     let Ok(session) = notice.session.parse::<SessionIdentity>() else { return Ok(None) };

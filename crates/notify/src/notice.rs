@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use planwright_core::approval::changes::{RecordedChange, since_last_look};
+use planwright_core::approval::record::SealedRecord;
 use planwright_core::ask::AskSubject;
 use planwright_core::auto::{AutoRun, AutoState, RunEnd, RunPause, RunState};
 use planwright_core::ids::RunId;
@@ -12,6 +14,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::visible::visible;
 use planwright_engine::inbox::{WaitingAsk, WaitingFor, WaitingRun, waiting_ask, waiting_runs};
 use planwright_engine::ledger::{Ledger, LedgerResult};
+use planwright_engine::{recognition, who};
 use serde::{Deserialize, Serialize};
 
 /// The plans of a session that are read at once.
@@ -28,9 +31,12 @@ pub enum NoticeKind {
     /// A run is at one of its limits.
     Budget,
     Damage,
+    /// The approval policy asks for less. It is told on every channel, whatever the settings name.
+    Weakened,
 }
 
 impl NoticeKind {
+    /// Those that a setting chooses from.
     pub const ALL: [Self; 5] = [Self::Waits, Self::Finished, Self::Failed, Self::Budget, Self::Damage];
 
     pub const fn as_str(self) -> &'static str {
@@ -40,6 +46,7 @@ impl NoticeKind {
             Self::Failed => "failed",
             Self::Budget => "budget",
             Self::Damage => "damage",
+            Self::Weakened => "weakened",
         }
     }
 }
@@ -115,6 +122,22 @@ pub async fn find(ledger: &dyn Ledger, session: &SessionIdentity, since: Timesta
         }
     }
     Ok(found)
+}
+
+/// The changes since `since` after which less is asked of an approval.
+pub fn find_weakened(records: &[SealedRecord], since: Timestamp) -> Vec<Notice> {
+    let changes = since_last_look(records).changes.into_iter();
+    let weakened = changes.filter(|change| change.what.is_weakening() && change.at >= since);
+    let notice = |change: RecordedChange| Notice {
+        id: format!("weakened-{}", change.seq.unwrap_or(0)),
+        kind: NoticeKind::Weakened,
+        session: String::new(),
+        what: "Less is asked of an approval".to_owned(),
+        title: format!("{} (by {}, {})", short(&change.what.to_string()), who(&change.by), recognition(&change.by)),
+        since: change.at,
+        path: "/settings".to_owned(),
+    };
+    weakened.map(notice).collect()
 }
 
 fn of_ask(waiting: WaitingAsk) -> FoundNotice {

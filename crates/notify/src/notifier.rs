@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::channels::{Desktop, Email, NotifyChannel, Webhook};
 use crate::deliver;
-use crate::notice::{FoundNotice, Notice, NoticeKind, find};
+use crate::notice::{FoundNotice, Notice, NoticeKind, find, find_weakened};
 use crate::options::{NotifyOptions, NotifyTarget};
 
 /// Changes that come closer together are looked at once.
@@ -98,7 +98,8 @@ impl Notifier {
     /// Follows and sends until `shutdown`.
     pub async fn run(self, shutdown: CancellationToken) {
         let shared = &self.shared;
-        let targets: BTreeSet<_> = shared.options.to.iter().chain(&shared.options.escalate_to).copied().collect();
+        let named = shared.options.to.iter().chain(&shared.options.escalate_to).copied();
+        let targets: BTreeSet<_> = named.chain(shared.configured()).collect();
         let sending = targets.into_iter().map(|target| deliver::run(shared, target));
         let work = async {
             tokio::join!(follow(shared), join_all(sending));
@@ -112,6 +113,11 @@ impl Notifier {
     /// Looks at one session and stores what is to be told about it.
     pub async fn look(&self, session: &SessionIdentity, since: Timestamp) -> LedgerResult<()> {
         look(&self.shared, session, since).await
+    }
+
+    /// Looks at the records about approvers and stores what is to be told about them.
+    pub async fn look_at_records(&self, since: Timestamp) -> LedgerResult<()> {
+        look_at_records(&self.shared, since).await
     }
 
     /// Sends what is due now. Returns how many messages were taken.
@@ -128,6 +134,17 @@ impl Shared {
             NotifyTarget::Webhook => self.webhook.as_ref().map(|webhook| webhook as &dyn NotifyChannel),
             NotifyTarget::Email => self.email.as_ref().map(|email| email as &dyn NotifyChannel),
         }
+    }
+
+    /// The targets that are set up, also those that the settings do not name.
+    fn configured(&self) -> impl Iterator<Item = NotifyTarget> {
+        let is_there = |target: &NotifyTarget| match target {
+            NotifyTarget::Telegram => self.telegram.is_some(),
+            NotifyTarget::Webhook => self.webhook.is_some(),
+            NotifyTarget::Email => self.email.is_some(),
+            NotifyTarget::Desktop => self.options.to.contains(target) || self.options.escalate_to.contains(target),
+        };
+        NotifyTarget::ALL.into_iter().filter(is_there)
     }
 
     /// The addresses within a target.
@@ -155,6 +172,7 @@ async fn follow(shared: &Shared) {
     let mut marked = shared.engine.now();
     let mut changed = Changed::anywhere();
     loop {
+        warn_of(look_at_records(shared, since).await);
         let mut left = Changed::default();
         if changed.resync {
             left.resync = warn_of(look_everywhere(shared, since).await);
@@ -255,6 +273,15 @@ async fn active_since(shared: &Shared, since: Timestamp) -> LedgerResult<Vec<Ses
     }
 }
 
+async fn look_at_records(shared: &Shared, since: Timestamp) -> LedgerResult<()> {
+    let records = shared.ledger.approval_records().await?;
+    let mut messages = Vec::new();
+    for notice in find_weakened(&records, since) {
+        add(shared, notice, &mut messages)?;
+    }
+    put(shared, messages).await
+}
+
 async fn look(shared: &Shared, session: &SessionIdentity, since: Timestamp) -> LedgerResult<()> {
     let found = find(shared.ledger.as_ref(), session, since).await?;
     let mut messages = Vec::new();
@@ -263,6 +290,11 @@ async fn look(shared: &Shared, session: &SessionIdentity, since: Timestamp) -> L
             add(shared, notice, &mut messages)?;
         }
     }
+    put(shared, messages).await
+}
+
+/// Stores the messages that this process has not stored yet.
+async fn put(shared: &Shared, mut messages: Vec<NewMessage>) -> LedgerResult<()> {
     {
         let known = shared.known.lock().unwrap_or_else(PoisonError::into_inner);
         messages.retain(|message| !known.contains(&message.id));
@@ -287,15 +319,17 @@ fn add(shared: &Shared, notice: Notice, messages: &mut Vec<NewMessage>) -> Ledge
     let now = shared.engine.now();
     let waits = match notice.kind {
         NoticeKind::Waits | NoticeKind::Budget => true,
-        NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage => false,
+        NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage | NoticeKind::Weakened => false,
     };
     let later = |wait: Duration| {
         let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::ZERO);
         notice.since.checked_add(wait).unwrap_or(now).max(now)
     };
     let first = if waits { later(options.after) } else { now };
+    let is_for_all = notice.kind == NoticeKind::Weakened;
+    let targets = if is_for_all { shared.configured().collect() } else { options.to.clone() };
     let mut planned: Vec<(NotifyTarget, Timestamp, bool)> =
-        options.to.iter().map(|target| (*target, first, false)).collect();
+        targets.into_iter().map(|target| (target, first, false)).collect();
     if let Some(after) = options.escalate_after.filter(|_| waits) {
         planned.extend(options.escalate_to.iter().map(|target| (*target, later(after), true)));
     }
@@ -303,7 +337,8 @@ fn add(shared: &Shared, notice: Notice, messages: &mut Vec<NewMessage>) -> Ledge
         let stored = StoredNotification { notice: notice.clone(), escalated };
         let body = serde_json::to_string(&stored)
             .map_err(|error| planwright_engine::ledger::LedgerError::Internal(error.to_string()))?;
-        let due = options.quiet.as_ref().map_or(due, |quiet| quiet.after(due));
+        let quiet = options.quiet.as_ref().filter(|_| !is_for_all);
+        let due = quiet.map_or(due, |quiet| quiet.after(due));
         let late = if escalated { "late-" } else { "" };
         for address in shared.addresses(target) {
             messages.push(NewMessage {

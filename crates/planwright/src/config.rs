@@ -53,6 +53,7 @@ use planwright_core::permission::{PermissionRule, PermissionRules};
 use planwright_core::plan::export::ExportPath;
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
+use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use planwright_llm::{ModelChoice, ReplyLimits};
 use planwright_notify::NotifyOptions;
@@ -129,7 +130,9 @@ impl Settings {
             let differences = guarded::differences(stored, &self.guarded);
             if differences.is_empty() { failure } else { failure.hint(differences.join(" ")) }
         })?;
-        Ok(Self { mcp_servers: self.mcp_servers, ..settings })
+        let mut mcp_servers = self.mcp_servers;
+        guarded::keep_trust(&mut mcp_servers, stored);
+        Ok(Self { mcp_servers, ..settings })
     }
 
     fn read_with(global: &Global, stored: Option<&GuardedSettings>) -> Result<Self, Failure> {
@@ -142,6 +145,11 @@ impl Settings {
         file.read_variables()?;
         let mut guarded = guarded::own(&table);
         guarded.extend(guarded::bot(&file.telegram));
+        let mut mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
+        guarded.extend(guarded::trusted(&mcp_servers));
+        if let Some(stored) = stored {
+            guarded::keep_trust(&mut mcp_servers, stored);
+        }
         let differences = match stored {
             Some(stored) => file.keep_guarded(stored, &guarded)?,
             None => Vec::new(),
@@ -152,7 +160,6 @@ impl Settings {
         let allowed_projects = file.projects.allow();
         let plan_export = file.plan.export();
         let (gateway_writes, gateway_start) = (file.gateway.writes(), file.gateway.start_seconds());
-        let mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
         let telegram = std::mem::take(&mut file.telegram).options()?;
         let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
         let embeddings = file.memory.embeddings();
@@ -199,6 +206,9 @@ impl Settings {
 
 /// Fails if a guarded setting has a value that makes no sense.
 pub(crate) fn check_guarded(settings: &GuardedSettings) -> Result<(), Failure> {
+    for name in settings.get(guarded::TRUST).into_iter().flat_map(|names| names.split(',')) {
+        let _: ServerName = name.trim().parse().map_err(|refusal: Refusal| Failure::usage(refusal.message))?;
+    }
     File::default().keep_guarded(settings, &GuardedSettings::new()).map(drop)
 }
 

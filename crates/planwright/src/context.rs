@@ -149,15 +149,21 @@ impl Context {
     pub(crate) async fn opened_for(purpose: OpenedFor, global: &Global, settings: Settings) -> Result<Self, Failure> {
         let ledger = planwright_store::open(&settings.location).await?;
         let approvals = Engine::new(ledger.clone(), settings.policy.clone()).approvals();
-        let recorded = approvals.record_configured(&Actor::system("cli"), &settings.guarded, purpose).await;
-        let settings = match recorded.map(|state| state.settings) {
-            Ok(Some(stored)) => settings.under(global, &stored)?,
+        let rules = PermissionFile::new(settings.permissions.clone(), &settings.data);
+        let by = Actor::system("cli");
+        let recorded = async {
+            // A file that cannot be read is told when a call is to be permitted.
+            approvals.import_permissions(&by, &rules.allowing().unwrap_or_default(), purpose).await?;
+            approvals.record_configured(&by, &settings.guarded, purpose).await
+        };
+        let (settings, rules) = match recorded.await.map(|state| state.settings) {
+            Ok(Some(stored)) => (settings.under(global, &stored)?, rules.without_allowing()),
             // A store of an earlier version that no server has opened yet.
-            Ok(None) => settings,
+            Ok(None) => (settings, rules),
             // No decision counts while the records of the store cannot be read.
             Err(error) => {
                 tracing::warn!(event = "guarded_settings_not_read", %error);
-                settings
+                (settings, rules.without_allowing())
             }
         };
         let sandbox = sandbox::of(&settings);
@@ -190,7 +196,7 @@ impl Context {
             },
             screen: Screen::new(global.json),
             invocation: Invocation::new(global),
-            permissions: Arc::new(PermissionFile::new(settings.permissions, &settings.data)),
+            permissions: Arc::new(rules),
             data: settings.data,
             model: settings.model,
             sandbox,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use planwright_core::permission::{PermissionRule, PermissionRules};
+use planwright_core::permission::{Permission, PermissionRule, PermissionRules};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_engine::permission_rules::RuleSource;
 use serde::Deserialize;
@@ -17,6 +17,8 @@ use serde::Deserialize;
 pub(crate) struct PermissionFile {
     configured: Vec<PermissionRule>,
     path: PathBuf,
+    /// Whether rules that allow count. In a store that has its own they do not.
+    allows: bool,
     read: Mutex<Option<ReadRules>>,
 }
 
@@ -36,7 +38,18 @@ struct Added {
 
 impl PermissionFile {
     pub(crate) fn new(configured: Vec<PermissionRule>, data: &Path) -> Self {
-        Self { configured, path: data.join("permissions.toml"), read: Mutex::default() }
+        Self { configured, path: data.join("permissions.toml"), allows: true, read: Mutex::default() }
+    }
+
+    /// Without the rules that allow: an agent can write files, so only those of the store count.
+    pub(crate) fn without_allowing(self) -> Self {
+        Self { allows: false, ..self }
+    }
+
+    /// Every rule that allows calls.
+    pub(crate) fn allowing(&self) -> Result<Vec<PermissionRule>, Refusal> {
+        let all = self.configured.iter().cloned().chain(self.added()?.permissions);
+        Ok(all.filter(|rule| rule.decide == Permission::Allow).collect())
     }
 
     fn version(&self) -> Result<Option<(SystemTime, u64)>, Refusal> {
@@ -68,7 +81,8 @@ impl RuleSource for PermissionFile {
         if let Some(read) = read.as_ref().filter(|read| read.version == version) {
             return Ok(Arc::clone(&read.rules));
         }
-        let all = self.configured.iter().cloned().chain(self.added()?.permissions).collect();
+        let all = self.configured.iter().cloned().chain(self.added()?.permissions);
+        let all = all.filter(|rule| self.allows || rule.decide != Permission::Allow).collect();
         let rules = Arc::new(PermissionRules::new(all)?);
         *read = Some(ReadRules { version, rules: Arc::clone(&rules) });
         Ok(rules)
@@ -77,8 +91,6 @@ impl RuleSource for PermissionFile {
 
 #[cfg(test)]
 mod tests {
-    use planwright_core::permission::Permission;
-
     use super::*;
 
     fn rule(tool: &str) -> PermissionRule {
@@ -99,6 +111,10 @@ mod tests {
             ["b", "c"].map(|tool| format!("[[permissions]]\ntool = {tool:?}\ndecide = \"allow\"\n")).concat();
         fs::write(data.path().join("permissions.toml"), rules).unwrap();
         assert_eq!(tools(&file), ["a", "b", "c"]);
+        assert_eq!(file.allowing().unwrap().len(), 3);
+        let denied = PermissionRule { decide: Permission::Deny, ..rule("d") };
+        let file = PermissionFile::new(vec![rule("a"), denied], data.path()).without_allowing();
+        assert_eq!(tools(&file), ["d"], "only those of the store allow");
     }
 
     #[test]

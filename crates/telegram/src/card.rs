@@ -56,7 +56,7 @@ fn plan_text(plan: &Plan) -> (FormattedText, bool) {
     text.push_text(&format!("\n{} · {} · version {} · digest ", plan.status.as_str(), plan.style(), plan.version));
     text.push_code(&plan.digest().to_string().chars().take(DIGEST).collect::<String>());
     let source = plan.markdown();
-    let body = FormattedText::of_decision(&visible(&source));
+    let body = FormattedText::markdown(&visible(&source), LinkStyle::Written);
     if body.is_blank() {
         return (text, true);
     }
@@ -354,14 +354,5 @@ fn link(text: &str, url: String) -> Button {
 pub(crate) fn set_markup(message: Option<&mut OutgoingMessage>, new: Markup) {
     if let Some(Content::Text { markup, .. }) = message.map(|message| &mut message.content) {
         *markup = Some(new);
-    }
-}
-
-impl FormattedText {
-    /// A text that a person decides about: addresses are written out, and a text with parts that Markdown does not show
-    /// is shown as it is.
-    fn of_decision(source: &str) -> Self {
-        let hides = pulldown_cmark::Parser::new(source).reference_definitions().iter().next().is_some();
-        if hides { Self::plain(source.trim_end()) } else { Self::markdown(source, LinkStyle::Written) }
     }
 }

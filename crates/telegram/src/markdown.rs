@@ -6,6 +6,7 @@
 
 mod split;
 
+use planwright_core::plan::hidden::{HiddenKind, HiddenRange, hidden_ranges};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use serde::{Deserialize, Serialize};
 
@@ -43,11 +44,12 @@ pub enum Look {
     Link { url: String },
 }
 
-/// Whether the address of a link is written beside its text.
+/// Whether the address of a link is written beside its text, with what else a rendering leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkStyle {
     Hidden,
-    /// For texts that a person decides about: nothing is behind the words.
+    /// For texts that a person decides about: nothing is behind the words, and definitions, titles and labels are written
+    /// at their place.
     Written,
 }
 
@@ -63,10 +65,29 @@ impl FormattedText {
 
     pub fn markdown(source: &str, links: LinkStyle) -> Self {
         let mut writer = Writer::new(links);
+        let mut hidden = match links {
+            LinkStyle::Hidden => Vec::new(),
+            LinkStyle::Written => hidden_ranges(source),
+        };
+        hidden.retain(|hidden| is_left_out(hidden.kind));
+        let mut hidden = hidden.into_iter().peekable();
         let options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS;
-        for event in Parser::new_ext(source, options) {
-            writer.take(event);
+        for (event, range) in Parser::new_ext(source, options).into_offset_iter() {
+            let (in_front, is_link) = match event {
+                Event::End(end) => (range.end, matches!(end, TagEnd::Link | TagEnd::Image)),
+                _ => (range.start, false),
+            };
+            // The title of a link stands behind its address.
+            let mut event = Some(event);
+            if is_link {
+                event.take().into_iter().for_each(|event| writer.take(event));
+            }
+            while let Some(next) = hidden.next_if(|hidden| hidden.range.end <= in_front) {
+                writer.write_hidden(&source[next.range.clone()], next.kind);
+            }
+            event.into_iter().for_each(|event| writer.take(event));
         }
+        hidden.for_each(|HiddenRange { range, kind }| writer.write_hidden(&source[range], kind));
         writer.finish()
     }
 
@@ -193,9 +214,12 @@ impl Writer {
             Tag::CodeBlock(kind) => {
                 self.begin_block();
                 self.in_code = true;
-                let language = match kind {
-                    CodeBlockKind::Fenced(info) => info.split_whitespace().next().map(str::to_owned),
-                    CodeBlockKind::Indented => None,
+                let (language, words) = match &kind {
+                    CodeBlockKind::Fenced(info) => {
+                        let (language, words) = info.split_once(char::is_whitespace).unwrap_or((&**info, ""));
+                        (Some(language.to_owned()).filter(|language| !language.is_empty()), words.trim())
+                    }
+                    CodeBlockKind::Indented => (None, ""),
                 };
                 // A word that is no name of a language is not lost.
                 let is_name = |word: &str| {
@@ -203,8 +227,12 @@ impl Writer {
                 };
                 match language {
                     Some(word) if !is_name(&word) => {
-                        self.write(&format!("{word}\n"));
+                        self.write(&format!("{word} {words}\n"));
                         Some(Look::Pre { language: None })
+                    }
+                    Some(language) if !words.is_empty() => {
+                        self.write(&format!("{language} {words}\n"));
+                        Some(Look::Pre { language: Some(language) })
                     }
                     language => Some(Look::Pre { language }),
                 }
@@ -382,6 +410,25 @@ impl Writer {
         self.runs.push(Run { text: shown(text), looks });
     }
 
+    /// Writes what Markdown does not show, as it is in the source.
+    fn write_hidden(&mut self, text: &str, kind: HiddenKind) {
+        match kind {
+            HiddenKind::Title => self.write(&format!(" {text}")),
+            HiddenKind::Label => self.write(&format!(" [{text}]")),
+            // A cell without a column.
+            HiddenKind::Other if self.in_code => self.write(&format!(" | {text}")),
+            HiddenKind::Definition
+            | HiddenKind::Other
+            | HiddenKind::Html
+            | HiddenKind::Destination
+            | HiddenKind::Fence => {
+                self.begin_block();
+                self.write_code(text);
+                self.new_block = true;
+            }
+        }
+    }
+
     fn write_code(&mut self, text: &str) {
         let in_other = self.open.iter().any(|(_, look)| matches!(look, Look::Pre { .. } | Look::Link { .. }));
         if in_other {
@@ -430,6 +477,14 @@ impl Writer {
         // The outer one of two that begin together comes first.
         formatted.entities.sort_by_key(|entity| (entity.offset, std::cmp::Reverse(entity.length)));
         formatted
+    }
+}
+
+/// What is not written with its element.
+fn is_left_out(kind: HiddenKind) -> bool {
+    match kind {
+        HiddenKind::Definition | HiddenKind::Title | HiddenKind::Label | HiddenKind::Other => true,
+        HiddenKind::Html | HiddenKind::Destination | HiddenKind::Fence => false,
     }
 }
 

@@ -46,6 +46,11 @@ export function addPasskey(approver: string, passkey: NewPasskey): Promise<Appro
   return request("POST", `/api/approvers/${path(approver)}/passkeys`, { body: passkey, hasPassphrase: true });
 }
 
+/** The person has seen what was changed up to this time. */
+export function seeChanges(until: string): Promise<Approvers> {
+  return request("POST", "/api/approvers/changes/seen", { body: { until } });
+}
+
 export function removePasskey(approver: string, id: string, passphrase: string): Promise<Approvers> {
   return request("POST", `/api/approvers/${path(approver)}/passkeys/${path(id)}/remove`, { body: { passphrase }, hasPassphrase: true });
 }

@@ -36,6 +36,7 @@ export interface paths {
                          *               "id": "AQIDBA",
                          *               "label": "laptop",
                          *               "relyingParty": "localhost",
+                         *               "origin": "http://localhost:7717",
                          *               "addedAt": "2026-03-01T12:02:00Z"
                          *             }
                          *           ]
@@ -43,6 +44,15 @@ export interface paths {
                          *       ],
                          *       "require": "separate",
                          *       "rules": [],
+                         *       "changes": [
+                         *         {
+                         *           "at": "2026-03-01T12:03:00Z",
+                         *           "what": "a browser was signed in with a link",
+                         *           "by": "ada through cli",
+                         *           "recognised": "at a terminal, not verified",
+                         *           "weakens": false
+                         *         }
+                         *       ],
                          *       "presence": "browser"
                          *     }
                          */
@@ -110,6 +120,7 @@ export interface paths {
                          *               "id": "AQIDBA",
                          *               "label": "laptop",
                          *               "relyingParty": "localhost",
+                         *               "origin": "http://localhost:7717",
                          *               "addedAt": "2026-03-01T12:02:00Z"
                          *             }
                          *           ]
@@ -117,6 +128,15 @@ export interface paths {
                          *       ],
                          *       "require": "separate",
                          *       "rules": [],
+                         *       "changes": [
+                         *         {
+                         *           "at": "2026-03-01T12:03:00Z",
+                         *           "what": "a browser was signed in with a link",
+                         *           "by": "ada through cli",
+                         *           "recognised": "at a terminal, not verified",
+                         *           "weakens": false
+                         *         }
+                         *       ],
                          *       "presence": "browser"
                          *     }
                          */
@@ -183,6 +203,7 @@ export interface paths {
                          *               "id": "AQIDBA",
                          *               "label": "laptop",
                          *               "relyingParty": "localhost",
+                         *               "origin": "http://localhost:7717",
                          *               "addedAt": "2026-03-01T12:02:00Z"
                          *             }
                          *           ]
@@ -190,6 +211,95 @@ export interface paths {
                          *       ],
                          *       "require": "separate",
                          *       "rules": [],
+                         *       "changes": [
+                         *         {
+                         *           "at": "2026-03-01T12:03:00Z",
+                         *           "what": "a browser was signed in with a link",
+                         *           "by": "ada through cli",
+                         *           "recognised": "at a terminal, not verified",
+                         *           "weakens": false
+                         *         }
+                         *       ],
+                         *       "presence": "browser"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Approvers"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvers/changes/seen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that changes were seen
+         * @description Only a person outside of the agent's reach has seen them.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SeenChanges"];
+                };
+            };
+            responses: {
+                /** @description They are not shown again */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "approvers": [
+                         *         {
+                         *           "name": "ada",
+                         *           "key": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *           "enrolledAt": "2026-03-01T12:01:00Z",
+                         *           "passkeys": [
+                         *             {
+                         *               "id": "AQIDBA",
+                         *               "label": "laptop",
+                         *               "relyingParty": "localhost",
+                         *               "origin": "http://localhost:7717",
+                         *               "addedAt": "2026-03-01T12:02:00Z"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "require": "separate",
+                         *       "rules": [],
+                         *       "changes": [
+                         *         {
+                         *           "at": "2026-03-01T12:03:00Z",
+                         *           "what": "a browser was signed in with a link",
+                         *           "by": "ada through cli",
+                         *           "recognised": "at a terminal, not verified",
+                         *           "weakens": false
+                         *         }
+                         *       ],
                          *       "presence": "browser"
                          *     }
                          */
@@ -5048,6 +5158,8 @@ export interface components {
         };
         Approvers: {
             approvers: components["schemas"]["Approver"][];
+            /** @description What was changed about who may decide since a person looked last, the oldest first. */
+            changes: components["schemas"]["RecordedChange"][];
             /** @description How this client is recognised: `browser` if it was signed in with a link of `planwright dashboard`, else `token`. */
             presence: string;
             /** @description What an approval needs where no rule says otherwise: `any`, `separate` or `verified`. */
@@ -5828,6 +5940,8 @@ export interface components {
             /** @description The credential's id, in base64url. */
             id: string;
             label: string;
+            /** @description The page that it works on: scheme, host and port. Absent for passkeys of earlier versions. */
+            origin?: string;
             /** @description The host name that it works for. */
             relyingParty: string;
         };
@@ -6249,6 +6363,18 @@ export interface components {
             /** @description The one that ended last comes first. */
             plans: components["schemas"]["EndedPlan"][];
         };
+        /** @description Such as a weaker policy, a new approver or a browser that was signed in. */
+        RecordedChange: {
+            /** Format: date-time */
+            at: string;
+            /** @description Who did it, and through what. */
+            by: string;
+            /** @description How they were recognised. */
+            recognised: string;
+            /** @description Whether less is asked of an approval since. */
+            weakens: boolean;
+            what: string;
+        };
         /**
          * @description The codes that programs rely on. They are part of the public contract.
          * @enum {string}
@@ -6400,6 +6526,18 @@ export interface components {
         ScheduleId: string;
         Schedules: {
             items: components["schemas"]["Schedule"][];
+        };
+        /**
+         * @example {
+         *       "until": "2026-03-01T12:03:00Z"
+         *     }
+         */
+        SeenChanges: {
+            /**
+             * Format: date-time
+             * @description When the newest change that was shown was made.
+             */
+            until: string;
         };
         /**
          * @description The decision that a review was sent with.

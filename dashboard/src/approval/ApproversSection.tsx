@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
-import { addPasskey, removePasskey } from "../api/decisions";
+import { addPasskey, removePasskey, seeChanges } from "../api/decisions";
 import { approversQuery } from "../api/queries";
-import type { Approver, Passkey } from "../api/types";
+import type { Approver, Approvers, Passkey } from "../api/types";
 import { t } from "../texts/t";
 import { Button, errorWords, Time } from "../ui/basics";
 import { Dialog } from "../ui/Dialog";
@@ -24,6 +24,7 @@ export function ApproversSection(): ReactNode {
       <h2>{t("settings.approvers")}</h2>
       <p className="secondary">{t(`settings.require.${found.require as "any"}`)}</p>
       <p className="secondary">{t(found.presence === "browser" ? "settings.presence.browser" : "settings.presence.token")}</p>
+      {found.changes.length > 0 && <Changes found={found} />}
       {found.approvers.length === 0 && <p className="secondary">{t("settings.noApprovers")}</p>}
       {found.approvers.length > 0 && !canUsePasskeys() && <p className="secondary">{t("settings.passkeysByName", { address: `http://localhost:${location.port}` })}</p>}
       <ul className="approvers">
@@ -48,6 +49,39 @@ export function ApproversSection(): ReactNode {
       </ul>
       {asking && <PasskeyDialog key={asking.kind} asking={asking} onClose={() => setAsking(undefined)} />}
     </section>
+  );
+}
+
+/** What was changed about who may decide since a person looked last. */
+export function Changes({ found }: { found: Approvers }): ReactNode {
+  const client = useQueryClient();
+  const last = found.changes.at(-1);
+  const see = useMutation({
+    mutationFn: () => seeChanges(last?.at ?? ""),
+    onSuccess: (changed) => client.setQueryData(approversQuery.queryKey, changed),
+  });
+  return (
+    <div className="approver-changes" role="status">
+      <h3>{t("settings.changes")}</h3>
+      <ul>
+        {found.changes.map((change, index) => (
+          <li key={index} className={change.weakens ? "problem" : undefined}>
+            <Visible text={change.what} />{" "}
+            <span className="secondary">
+              <Visible text={`${change.by}, ${change.recognised}`} /> <Time at={change.at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {see.isError && (
+        <p className="problem" role="alert">
+          {errorWords(see.error)}
+        </p>
+      )}
+      <Button off={found.presence === "browser" ? undefined : t("settings.changesOff")} busy={see.isPending} onClick={() => see.mutate()}>
+        {t("settings.changesSeen")}
+      </Button>
+    </div>
   );
 }
 

@@ -6,7 +6,7 @@ import { t } from "../texts/t";
 import { Button, errorWords, Loading } from "../ui/basics";
 import { Dialog } from "../ui/Dialog";
 import { ApproverFields, useApproverEntry, type ApproverEntry } from "./ApproverFields";
-import { canUsePasskeys } from "./passkeys";
+import { canUsePasskeys, worksHere } from "./passkeys";
 
 /** The person shows who they are before an approval is sent: with a passkey, or with their passphrase. */
 export function VerifyDialog({
@@ -36,7 +36,7 @@ export function VerifyDialog({
   const [asking, setAsking] = useState(false);
   const [failed, setFailed] = useState<unknown>();
   const own = approvers.find((approver) => approver.name === entry.approver)?.passkeys ?? [];
-  const here = canUsePasskeys() ? own.filter((passkey) => passkey.relyingParty === location.hostname) : [];
+  const here = canUsePasskeys() ? own.filter((passkey) => worksHere(passkey)) : [];
   const wrong = failed ?? problem;
 
   async function passkey(): Promise<void> {

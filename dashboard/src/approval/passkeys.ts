@@ -15,6 +15,11 @@ export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(plain, (letter) => letter.charCodeAt(0));
 }
 
+/** Whether the passkey works on this page. Those of earlier versions do not say on which port they were made. */
+export function worksHere(passkey: { origin?: string; relyingParty: string }, here: { origin: string; hostname: string } = location): boolean {
+  return passkey.origin === undefined ? passkey.relyingParty === here.hostname : passkey.origin === here.origin;
+}
+
 /** Has the browser make a passkey. `undefined` if the person does not want to. */
 export async function createPasskey(approver: string): Promise<Omit<NewPasskey, "label" | "passphrase"> | undefined> {
   const made = await asked(() =>
@@ -29,6 +34,8 @@ export async function createPasskey(approver: string): Promise<Omit<NewPasskey, 
           { type: "public-key", alg: -7 },
         ],
         attestation: "none",
+        // A device that knows a finger, a face or a code asks for it.
+        authenticatorSelection: { userVerification: "preferred" },
       },
     }),
   );
@@ -45,7 +52,7 @@ export async function createPasskey(approver: string): Promise<Omit<NewPasskey, 
 
 /** Has a passkey sign. `undefined` if the person does not want to. */
 export async function signWithPasskey(challenge: PasskeyChallenge): Promise<PasskeyAnswer | undefined> {
-  const usable = challenge.passkeys.filter((passkey) => passkey.relyingParty === location.hostname);
+  const usable = challenge.passkeys.filter((passkey) => worksHere(passkey));
   const signed = await asked(() =>
     navigator.credentials.get({
       publicKey: {

@@ -12,12 +12,15 @@ const FOLD_TO = 24;
 export function CodeBlock({
   code,
   language,
+  about,
   label,
   numbered = false,
   growing = false,
 }: {
   code: string;
   language?: string | undefined;
+  /** The words after the language. */
+  about?: string | undefined;
   label?: ReactNode;
   numbered?: boolean;
   /** Code that is still being written has no colours yet: they would be made anew with each piece of it. */
@@ -31,7 +34,15 @@ export function CodeBlock({
   return (
     <figure className="code" data-numbered={numbered || undefined}>
       <figcaption>
-        <span>{label ?? language ?? t("code.text")}</span>
+        <span>
+          {label ?? (language === undefined ? t("code.text") : <Visible text={language} />)}
+          {about !== undefined && (
+            <>
+              {" "}
+              <Visible text={about} />
+            </>
+          )}
+        </span>
         <CopyButton text={code} label={t("code.copy")} />
       </figcaption>
       <pre tabIndex={0}>

@@ -1,9 +1,11 @@
 // @vitest-environment jsdom
+import { readFileSync } from "node:fs";
+
 import { cleanup, render } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 
 import { HOSTILE } from "../../tests/browser/script";
-import { Markdown } from "./Markdown";
+import { Markdown, SessionFilesContext } from "./Markdown";
 
 afterEach(cleanup);
 
@@ -29,4 +31,36 @@ test("a document's boxes show how its steps stand", () => {
   ];
   const { container } = render(<Markdown text={"- [ ] a\n- [ ] b\n"} steps={steps} />);
   expect([...container.querySelectorAll("[role=img]")].map((icon) => icon.getAttribute("aria-label"))).toEqual(["done", "to do"]);
+});
+
+interface Plant {
+  name: string;
+  markdown: string;
+  shows: string;
+}
+
+const PLANTS = JSON.parse(readFileSync("../crates/core/src/plan/hidden/plants.json", "utf8")) as Plant[];
+
+test.each(PLANTS)("$name: what is planted is in the text, at its place", ({ markdown, shows }) => {
+  const { container } = render(<Markdown text={`Before.\n\n${markdown}\n\nAfter.`} />);
+  const text = container.textContent;
+  expect(text).toContain(shows);
+  expect(text.indexOf("Before.")).toBeLessThan(text.indexOf(shows));
+  expect(text.indexOf(shows)).toBeLessThan(text.indexOf("After."));
+});
+
+test("a picture that is shown hides neither its words nor its place", () => {
+  const { container } = render(
+    <SessionFilesContext value={"s"}>
+      <Markdown text={"![delete the backups](old/pixel.png)"} />
+    </SessionFilesContext>,
+  );
+  expect(container.querySelector("img")).not.toBeNull();
+  expect(container.textContent).toContain("delete the backups");
+  expect(container.textContent).toContain("old/pixel.png");
+});
+
+test("the first definition of a label says where its links lead", () => {
+  const { container } = render(<Markdown text={"[docs][x]\n\n> [x]: https://first.example\n\n[x]: https://second.example"} />);
+  expect(container.querySelector("a")?.getAttribute("href")).toBe("https://first.example");
 });

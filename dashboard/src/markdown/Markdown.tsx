@@ -28,6 +28,9 @@ export interface MarkdownProps {
 /**
  * Markdown as elements. No HTML is ever made from it: HTML in the text is shown as text, addresses other than https, http and
  * mailto are shown as text, and pictures are not loaded from anywhere but the session's own files.
+ *
+ * A person approves what they see, so nothing of the text is left out: definitions, destinations, titles, labels and the words
+ * after a fence's language are shown as they are written, at their place (`crates/core/src/plan/hidden.rs`).
  */
 export const Markdown = memo(function Markdown({ text, steps, changed, anchors = false, growing = false }: MarkdownProps): ReactNode {
   const root = useMemo(() => (growing ? parseOnce(text) : parse(text)), [text, growing]);
@@ -38,13 +41,13 @@ export const Markdown = memo(function Markdown({ text, steps, changed, anchors =
       if (items.length === steps.length) items.forEach((item, index) => tasks.set(item, steps[index] as Step));
     }
     const definitions = new Map<string, string>();
-    for (const node of root.children) if (node.type === "definition") definitions.set(node.identifier, node.url);
+    addDefinitions(root, definitions);
     // The page has its own first heading. No level is left out, whatever the text does.
     const levels = new Map<Nodes, number>();
     let level = 1;
     for (const node of root.children) if (node.type === "heading") levels.set(node, (level = Math.min(6, node.depth + 1, level + 1)));
-    return { tasks, changed, anchors, definitions, levels, growing };
-  }, [root, steps, changed, anchors, growing]);
+    return { text, tasks, changed, anchors, definitions, levels, growing };
+  }, [text, root, steps, changed, anchors, growing]);
   return (
     <div className="md">
       {root.children.map((node, index) => (
@@ -79,12 +82,19 @@ export function StreamingMarkdown({ text }: { text: string }): ReactNode {
 }
 
 interface Context {
+  text: string;
   tasks: Map<Nodes, Step>;
   changed: ReadonlySet<number> | undefined;
   anchors: boolean;
   definitions: Map<string, string>;
   levels: Map<Nodes, number>;
   growing: boolean;
+}
+
+/** The first definition of a label counts, wherever it stands. */
+function addDefinitions(node: Nodes, found: Map<string, string>): void {
+  if (node.type === "definition" && !found.has(node.identifier)) found.set(node.identifier, node.url);
+  if ("children" in node) for (const child of node.children) addDefinitions(child, found);
 }
 
 function taskItems(root: Parents): ListItem[] {
@@ -123,7 +133,7 @@ function Block({ node, context }: { node: RootContent; context: Context }): Reac
     case "code":
       return (
         <div className={mark("", changed)}>
-          <CodeBlock code={node.value} language={node.lang ?? undefined} growing={context.growing} />
+          <CodeBlock code={node.value} language={node.lang ?? undefined} about={node.meta ?? undefined} growing={context.growing} />
         </div>
       );
     case "html":
@@ -160,7 +170,13 @@ function Block({ node, context }: { node: RootContent; context: Context }): Reac
         </div>
       );
     case "definition":
-      return null;
+      return (
+        <p className={mark("md-source", changed)}>
+          <code>
+            <Visible text={context.text.slice(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0)} />
+          </code>
+        </p>
+      );
     default:
       return <p>{inlineOne(node, context)}</p>;
   }
@@ -243,13 +259,33 @@ function inlineOne(node: RootContent, context: Context): ReactNode {
         </code>
       );
     case "link":
-      return link(node.url, plainText(node), inline(node, context));
+      return (
+        <>
+          {link(node.url, plainText(node), inline(node, context))}
+          <Title of={node} />
+        </>
+      );
     case "linkReference":
-      return link(context.definitions.get(node.identifier) ?? "", plainText(node), inline(node, context));
+      return (
+        <>
+          {link(context.definitions.get(node.identifier) ?? "", plainText(node), inline(node, context))}
+          <Label of={node} />
+        </>
+      );
     case "image":
-      return <Picture url={node.url} words={node.alt ?? ""} />;
+      return (
+        <>
+          <Picture url={node.url} words={node.alt ?? ""} />
+          <Title of={node} />
+        </>
+      );
     case "imageReference":
-      return <Picture url={context.definitions.get(node.identifier) ?? ""} words={node.alt ?? ""} />;
+      return (
+        <>
+          <Picture url={context.definitions.get(node.identifier) ?? ""} words={node.alt ?? ""} />
+          <Label of={node} />
+        </>
+      );
     case "footnoteReference":
       return <sup>{node.label ?? node.identifier}</sup>;
     default:
@@ -257,11 +293,31 @@ function inlineOne(node: RootContent, context: Context): ReactNode {
   }
 }
 
+/** The title of a link or a picture, which a browser shows only below a pointer. */
+function Title({ of: { title } }: { of: { title?: string | null | undefined } }): ReactNode {
+  return title ? (
+    <>
+      {" "}
+      <code className="md-source">"{visible(title)}"</code>
+    </>
+  ) : null;
+}
+
+/** The second part of `[words][label]`. */
+function Label({ of: { label, referenceType } }: { of: { label?: string | null | undefined; referenceType: string } }): ReactNode {
+  return referenceType === "full" && label ? (
+    <>
+      {" "}
+      <code className="md-source">[{visible(label)}]</code>
+    </>
+  ) : null;
+}
+
 /** A link whose words are not its address says where it leads. */
 function link(url: string, words: string, children: ReactNode): ReactNode {
   const address = safeAddress(url);
   if (address === undefined) {
-    return url === "" || url.startsWith("#") ? (
+    return url === "" ? (
       children
     ) : (
       <>
@@ -269,14 +325,13 @@ function link(url: string, words: string, children: ReactNode): ReactNode {
       </>
     );
   }
-  const place = address.startsWith("mailto:") ? address.slice("mailto:".length) : new URL(address).host;
-  const plain = words.trim() === address || words.trim() === address.replace(/^https?:\/\//, "").replace(/\/$/, "");
+  const plain = words.trim() === address || words.trim() === address.replace(/^mailto:/, "") || words.trim() === address.replace(/^https?:\/\//, "").replace(/\/$/, "");
   return (
     <>
       <a href={address} target="_blank" rel="noopener noreferrer nofollow" title={visible(address)}>
         {children}
       </a>
-      {!plain && !words.includes(place) && <span className="md-place">{visible(place)}</span>}
+      {!plain && <span className="md-place">{visible(address)}</span>}
     </>
   );
 }
@@ -284,11 +339,20 @@ function link(url: string, words: string, children: ReactNode): ReactNode {
 function Picture({ url, words }: { url: string; words: string }): ReactNode {
   const session = use(SessionFilesContext);
   const file = sessionFile(url);
-  if (session !== undefined && file !== undefined && isPicture(file)) return <img className="md-picture" src={fileAddress(session, file)} alt={visible(words)} loading="lazy" />;
-  if (isInlineImage(url)) return <img className="md-picture" src={url} alt={visible(words)} />;
+  const source =
+    session !== undefined && file !== undefined && isPicture(file) ? fileAddress(session, file) : isInlineImage(url) ? url : undefined;
+  if (source === undefined)
+    return (
+      <span className="md-image">
+        {t("md.image")} <Visible text={words} /> <code>{visible(url)}</code>
+      </span>
+    );
   return (
-    <span className="md-image">
-      {t("md.image")} <Visible text={words} /> <code>{visible(url)}</code>
-    </span>
+    <>
+      <img className="md-picture" src={source} alt={visible(words)} loading="lazy" />
+      <span className="md-image">
+        <Visible text={words} /> {source !== url && <code>{visible(url)}</code>}
+      </span>
+    </>
   );
 }

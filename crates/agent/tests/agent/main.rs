@@ -15,6 +15,7 @@ mod isolation;
 mod ledger;
 mod memory;
 mod named_requests;
+mod passphrases;
 mod permissions;
 mod permissions_in_steps;
 mod plan_export;

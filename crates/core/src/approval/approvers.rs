@@ -5,7 +5,7 @@ use hex::FromHex as _;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::passkey::Passkey;
+use super::passkey::{Passkey, PasskeyAssertion};
 use crate::refusal::Refusal;
 use crate::wire::hex_text;
 
@@ -59,6 +59,13 @@ impl Approvers {
     /// Whether a new approver of this name could be taken for another. Names are ASCII.
     pub fn is_taken(&self, name: &str) -> bool {
         self.0.iter().any(|approver| approver.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Refuses the signature of a passkey that was not counted after its last one.
+    pub(crate) fn check_counter(&self, approver: &str, assertion: &PasskeyAssertion) -> Result<(), String> {
+        let passkeys = self.named(approver).map(|one| one.passkeys.as_slice()).unwrap_or_default();
+        let used = passkeys.iter().find(|passkey| passkey.id == assertion.credential);
+        used.map_or(Ok(()), |passkey| passkey.check_counter(assertion))
     }
 
     pub fn is_empty(&self) -> bool {

@@ -13,6 +13,8 @@ use crate::refusal::Refusal;
 
 /// A person touched the authenticator.
 const USER_PRESENT: u8 = 0x01;
+/// The authenticator knew the person, such as by a finger or a code.
+const USER_VERIFIED: u8 = 0x04;
 /// The authenticator data describes a new key.
 const NEW_KEY: u8 = 0x40;
 /// The hash of the relying party, the flags and the counter.
@@ -35,6 +37,13 @@ pub struct Passkey {
     pub label: String,
     /// The host name that it was made for. Browsers use it nowhere else.
     pub relying_party: String,
+    /// The page that it was made on: scheme, host and port. Absent in those of earlier versions, of which only the host is
+    /// compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// What the authenticator counted with its last signature; 0 if it does not count.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub counter: u32,
     pub key: PasskeyKey,
     pub added_at: Timestamp,
 }
@@ -59,6 +68,19 @@ pub struct PasskeyAssertion {
     pub authenticator_data: String,
 }
 
+impl PasskeyAssertion {
+    /// What the authenticator counted with this signature.
+    pub fn counter(&self) -> u32 {
+        hex::decode(&self.authenticator_data).ok().and_then(|data| counter(&data)).unwrap_or(0)
+    }
+
+    /// Whether the authenticator knew the person, such as by a finger or a code.
+    pub fn user_verified(&self) -> bool {
+        hex::decode(&self.authenticator_data)
+            .is_ok_and(|data| data.get(32).is_some_and(|flags| flags & USER_VERIFIED != 0))
+    }
+}
+
 /// What a browser has the passkey sign for a message: its hash, in base64url.
 pub fn challenge(message: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(message))
@@ -77,8 +99,8 @@ impl Passkey {
     ) -> Result<Self, Refusal> {
         let unusable = |why: &str| Refusal::invalid(format!("The passkey cannot be used: {why}."));
         let bytes = |text: &str| URL_SAFE_NO_PAD.decode(text).map_err(|_| unusable("it is not in base64url"));
-        let relying_party =
-            host_of(client_data, "webauthn.create").ok_or_else(|| unusable("it is for another page"))?;
+        let Page { origin, host: relying_party } =
+            Page::of(client_data, "webauthn.create").ok_or_else(|| unusable("it is for another page"))?;
         let data = bytes(authenticator_data)?;
         let id = bytes(credential)?;
         let made = data.len() > HEAD_BYTES + 18
@@ -91,15 +113,25 @@ impl Passkey {
         }
         let key = PasskeyKey::of_exported(&bytes(public_key)?)
             .ok_or_else(|| unusable("its key is of a kind that Planwright does not know"))?;
-        Ok(Self { id: credential.to_owned(), label: label.to_owned(), relying_party, key, added_at: at })
+        Ok(Self {
+            id: credential.to_owned(),
+            label: label.to_owned(),
+            relying_party,
+            origin: Some(origin),
+            counter: counter(&data).unwrap_or(0),
+            key,
+            added_at: at,
+        })
     }
 
     /// Whether this passkey signed exactly this message. `signature` is in hexadecimal digits.
     pub fn verifies(&self, message: &[u8], assertion: &PasskeyAssertion, signature: &str) -> bool {
         let Ok(signature) = hex::decode(signature) else { return false };
         let Ok(mut signed) = hex::decode(&assertion.authenticator_data) else { return false };
-        let for_page = host_of(&assertion.client_data, "webauthn.get")
-            .is_some_and(|host| host == self.relying_party || host.ends_with(&format!(".{}", self.relying_party)));
+        let for_page = Page::of(&assertion.client_data, "webauthn.get").is_some_and(|page| match &self.origin {
+            Some(origin) => page.origin == *origin,
+            None => page.host == self.relying_party || page.host.ends_with(&format!(".{}", self.relying_party)),
+        });
         let client_data: Option<Value> = serde_json::from_str(&assertion.client_data).ok();
         let asked = client_data.is_some_and(|data| data["challenge"] == challenge(message));
         let touched = signed.len() >= HEAD_BYTES
@@ -107,6 +139,19 @@ impl Passkey {
             && signed[32] & USER_PRESENT != 0;
         signed.extend_from_slice(&Sha256::digest(assertion.client_data.as_bytes()));
         assertion.credential == self.id && for_page && asked && touched && self.key.verifies(&signed, &signature)
+    }
+
+    /// Refuses a signature that was not counted after the last one: a copy of the passkey made one of the two. An authenticator
+    /// that does not count says 0.
+    pub fn check_counter(&self, assertion: &PasskeyAssertion) -> Result<(), String> {
+        let counted = assertion.counter();
+        if counted > self.counter || (counted, self.counter) == (0, 0) {
+            return Ok(());
+        }
+        Err(format!(
+            "the passkey `{}` counted {counted}, and {} before: it may have been copied. Remove it and add another one",
+            self.label, self.counter
+        ))
     }
 }
 
@@ -137,18 +182,36 @@ impl PasskeyKey {
     }
 }
 
-/// The host of the page that asked for this, if the page was not within another one.
-fn host_of(client_data: &str, kind: &str) -> Option<String> {
-    let data: Value = serde_json::from_str(client_data).ok()?;
-    if data["type"] != kind || data["crossOrigin"] == true {
-        return None;
+fn counter(authenticator_data: &[u8]) -> Option<u32> {
+    authenticator_data.get(33..HEAD_BYTES)?.try_into().ok().map(u32::from_be_bytes)
+}
+
+fn is_zero(counter: &u32) -> bool {
+    *counter == 0
+}
+
+/// The page that asked for something.
+struct Page {
+    /// Scheme, host and port.
+    origin: String,
+    host: String,
+}
+
+impl Page {
+    /// `None` if the page was within another one, or came through a network in the clear.
+    fn of(client_data: &str, kind: &str) -> Option<Self> {
+        let data: Value = serde_json::from_str(client_data).ok()?;
+        if data["type"] != kind || data["crossOrigin"] == true {
+            return None;
+        }
+        let origin = data["origin"].as_str()?;
+        let (encrypted, rest) = match (origin.strip_prefix("https://"), origin.strip_prefix("http://")) {
+            (Some(rest), _) => (true, rest),
+            (None, Some(rest)) => (false, rest),
+            (None, None) => return None,
+        };
+        let host = rest.split(':').next()?.to_owned();
+        let is_private = encrypted || host == "localhost" || host.ends_with(".localhost");
+        is_private.then(|| Self { origin: origin.to_owned(), host })
     }
-    let origin = data["origin"].as_str()?;
-    let (encrypted, rest) = match (origin.strip_prefix("https://"), origin.strip_prefix("http://")) {
-        (Some(rest), _) => (true, rest),
-        (None, Some(rest)) => (false, rest),
-        (None, None) => return None,
-    };
-    let host = rest.split(':').next()?.to_owned();
-    (encrypted || host == "localhost" || host.ends_with(".localhost")).then_some(host)
 }

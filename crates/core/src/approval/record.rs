@@ -61,11 +61,20 @@ pub enum ApprovalEvent {
         name: String,
         sealed: SealedKey,
     },
-    PassphraseFailed {
+    /// A passphrase is tried. It counts as a wrong one until it is accepted, so that no number of processes tries more at once
+    /// than may be tried. Earlier versions recorded it only when it was wrong.
+    #[serde(alias = "passphrase_failed")]
+    PassphraseTried {
         name: String,
+        /// Where it came from, such as `terminal` or `token`.
+        #[serde(default)]
+        source: String,
     },
     PassphraseAccepted {
         name: String,
+        /// Where it came from; every source if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<String>,
     },
     /// The approver enrolled a passkey of their own.
     PasskeyAdded {
@@ -75,6 +84,14 @@ pub enum ApprovalEvent {
     PasskeyRemoved {
         name: String,
         id: String,
+    },
+    /// A passkey signed.
+    PasskeyUsed {
+        name: String,
+        id: String,
+        counter: u32,
+        /// Whether the authenticator knew the person, such as by a finger or a code.
+        user_verified: bool,
     },
     /// A person made a link that signs one browser in. `link` is the hash of its secret.
     SignInLinkMade {
@@ -107,6 +124,12 @@ pub enum ApprovalEvent {
     /// An agent that can start processes of its own was seen for the first time. It is never taken back.
     AgentSeen {
         name: String,
+    },
+    /// A person was shown what the records up to this one changed.
+    RecordsSeen {
+        seq: u64,
+        /// When it was put together.
+        until: Timestamp,
     },
     /// The programs of the agents of a session that is deleted.
     ClientsKept {
@@ -143,9 +166,9 @@ pub struct ApprovalState {
     pub approvers: Approvers,
     /// Every approver who was ever enrolled, also those who were removed.
     pub enrolled_ever: Approvers,
-    /// Wrong passphrases since the last right one.
-    pub failures: u32,
-    pub failed_at: Option<Timestamp>,
+    /// The passphrases that were tried since the last right one, by approver and by where they came from. Wrong ones from one
+    /// place keep nobody out elsewhere.
+    tried: BTreeMap<(String, String), Tries>,
     /// The guarded settings; `None` until they are recorded.
     pub settings: Option<BTreeMap<String, String>>,
     /// What persons permitted from now on.
@@ -217,8 +240,10 @@ impl ApprovalState {
             }
             // Those of a new store, or of one of an earlier version, are recorded without one.
             ApprovalEvent::SettingsSet { .. } => !self.approvers.is_empty() && self.settings.is_some(),
-            ApprovalEvent::PassphraseFailed { .. }
+            ApprovalEvent::PassphraseTried { .. }
             | ApprovalEvent::PassphraseAccepted { .. }
+            | ApprovalEvent::PasskeyUsed { .. }
+            | ApprovalEvent::RecordsSeen { .. }
             | ApprovalEvent::SignInLinkMade { .. }
             | ApprovalEvent::BrowserSignedIn { .. }
             | ApprovalEvent::BrowserSignedOut { .. }
@@ -257,9 +282,11 @@ impl ApprovalState {
                 | ApprovalEvent::ApproverAdded { .. }
                 | ApprovalEvent::ApproverRemoved { .. }
                 | ApprovalEvent::PassphraseChanged { .. }
-                | ApprovalEvent::PassphraseFailed { .. }
+                | ApprovalEvent::PassphraseTried { .. }
                 | ApprovalEvent::PassphraseAccepted { .. }
                 | ApprovalEvent::PasskeyRemoved { .. }
+                | ApprovalEvent::PasskeyUsed { .. }
+                | ApprovalEvent::RecordsSeen { .. }
                 | ApprovalEvent::SignInLinkMade { .. }
                 | ApprovalEvent::BrowserSignedIn { .. }
                 | ApprovalEvent::BrowserSignedOut { .. }
@@ -288,11 +315,15 @@ impl ApprovalState {
             ApprovalEvent::PassphraseChanged { name, sealed } => {
                 self.approvers.0.iter_mut().filter(|one| one.name == name).for_each(|one| one.sealed = sealed.clone());
             }
-            ApprovalEvent::PassphraseFailed { .. } => {
-                self.failures += 1;
-                self.failed_at = Some(record.at);
+            ApprovalEvent::PassphraseTried { name, source } => {
+                let before = self.tried.get(&(name.clone(), source.clone())).map_or(0, |tries| tries.count);
+                self.tried.insert((name, source), Tries { count: before.saturating_add(1), at: record.at });
             }
-            ApprovalEvent::PassphraseAccepted { .. } => (self.failures, self.failed_at) = (0, None),
+            ApprovalEvent::PassphraseAccepted { name, source } => {
+                let is_it =
+                    |of: &(String, String)| of.0 == name && source.as_ref().is_none_or(|source| of.1 == *source);
+                self.tried.retain(|of, _| !is_it(of));
+            }
             ApprovalEvent::PasskeyAdded { name, passkey } => {
                 let key = self.approvers.named(&name).map(|one| one.key);
                 let both = self.approvers.0.iter_mut().chain(&mut self.enrolled_ever.0);
@@ -303,6 +334,12 @@ impl ApprovalState {
                 let named = self.approvers.0.iter_mut().filter(|one| one.name == name);
                 named.for_each(|one| one.passkeys.retain(|passkey| passkey.id != id));
             }
+            ApprovalEvent::PasskeyUsed { name, id, counter, .. } => {
+                let named = self.approvers.0.iter_mut().filter(|one| one.name == name);
+                let used = named.flat_map(|one| &mut one.passkeys).filter(|passkey| passkey.id == id);
+                used.for_each(|passkey| passkey.counter = counter.max(passkey.counter));
+            }
+            ApprovalEvent::RecordsSeen { .. } => {}
             ApprovalEvent::SignInLinkMade { link, ends } => {
                 self.links.retain(|_, ends| record.at < *ends);
                 self.links.insert(link, ends);
@@ -326,14 +363,23 @@ impl ApprovalState {
         }
     }
 
-    /// Until when no passphrase is tried: three are free, then each wrong one doubles the wait, up to fifteen minutes.
-    pub fn locked_until(&self) -> Option<Timestamp> {
+    /// Until when no passphrase of the approver from this source is tried: three are free, then each wrong one doubles the
+    /// wait, up to fifteen minutes.
+    pub fn locked_until(&self, name: &str, source: &str) -> Option<Timestamp> {
         const FREE: u32 = 3;
         const MAX_SECONDS: i64 = 15 * 60;
-        let over = self.failures.checked_sub(FREE)?;
+        let tries = self.tried.get(&(name.to_owned(), source.to_owned()))?;
+        let over = tries.count.checked_sub(FREE)?;
         let seconds = 2_i64.checked_pow(over.saturating_add(2)).map_or(MAX_SECONDS, |seconds| seconds.min(MAX_SECONDS));
-        self.failed_at?.checked_add(jiff::SignedDuration::from_secs(seconds)).ok()
+        tries.at.checked_add(jiff::SignedDuration::from_secs(seconds)).ok()
     }
+}
+
+/// Passphrases that were not accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Tries {
+    count: u32,
+    at: Timestamp,
 }
 
 fn hash(previous: &[u8; 32], body: &str) -> [u8; 32] {

@@ -187,6 +187,11 @@ impl Decider<'_> {
             self.check_signature_fits(plan, &approval, signature)?;
             let earlier = plan.waiting_approval(self.context.at).map(|waiting| waiting.approval.signatures.clone());
             approval.signatures = earlier.unwrap_or_default();
+            if let Some(assertion) = &signature.passkey {
+                let counted = self.policy.approvers.check_counter(&signature.approver, assertion);
+                counted
+                    .map_err(|why| Refusal::policy_denied(format!("Plan {} was not approved: {why}.", plan.number)))?;
+            }
             // An approver who was removed since does not count, and does not stop the others.
             approval.signatures.retain(|earlier| self.policy.approvers.named(&earlier.approver).is_some());
             approval.signatures.push(signature.clone());

@@ -168,9 +168,10 @@ fn an_approval_ends() {
     );
 }
 
+#[derive(Default)]
 pub(crate) struct Records {
     pub(crate) state: ApprovalState,
-    all: Vec<SealedRecord>,
+    pub(crate) all: Vec<SealedRecord>,
 }
 
 impl Records {
@@ -246,10 +247,10 @@ fn a_changed_record_is_found() {
 }
 
 #[test]
-fn wrong_passphrases_make_everybody_wait() {
+fn wrong_passphrases_make_their_source_wait() {
     let mut records = records();
-    let failed = || ApprovalEvent::PassphraseFailed { name: "ada".to_owned() };
-    let wait = |records: &Records| records.state.locked_until().map(|until| until.as_second());
+    let failed = || ApprovalEvent::PassphraseTried { name: "ada".to_owned(), source: "token".to_owned() };
+    let wait = |records: &Records| records.state.locked_until("ada", "token").map(|until| until.as_second());
     for at in [10, 11] {
         records.add(at, failed(), None).unwrap();
         assert_eq!(wait(&records), None);
@@ -262,7 +263,14 @@ fn wrong_passphrases_make_everybody_wait() {
         records.add(at, failed(), None).unwrap();
     }
     assert_eq!(wait(&records), Some(119 + 15 * 60));
-    records.add(2000, ApprovalEvent::PassphraseAccepted { name: "ada".to_owned() }, None).unwrap();
+    for (name, source) in [("ada", "terminal"), ("bob", "token")] {
+        assert_eq!(records.state.locked_until(name, source), None, "{name} {source}");
+    }
+    let accepted =
+        |source: &str| ApprovalEvent::PassphraseAccepted { name: "ada".to_owned(), source: Some(source.to_owned()) };
+    records.add(1000, accepted("terminal"), None).unwrap();
+    assert_eq!(wait(&records), Some(119 + 15 * 60), "a right one elsewhere ends no wait");
+    records.add(2000, accepted("token"), None).unwrap();
     assert_eq!(wait(&records), None);
 }
 

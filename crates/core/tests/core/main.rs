@@ -15,6 +15,7 @@ mod asks;
 mod auto;
 mod auto_runs;
 mod call_text;
+mod changes_of_records;
 mod choices;
 mod commands;
 mod compaction;

@@ -31,13 +31,15 @@ fn passkey() -> Passkey {
         id: base64url(b"credential"),
         label: "laptop".to_owned(),
         relying_party: "localhost".to_owned(),
+        origin: Some("http://localhost:7717".to_owned()),
+        counter: 1,
         key: PasskeyKey::Es256(hex::encode(point.as_bytes())),
         added_at: Timestamp::UNIX_EPOCH,
     }
 }
 
-fn authenticator_data(host: &str, flags: u8) -> Vec<u8> {
-    [&Sha256::digest(host.as_bytes())[..], &[flags, 0, 0, 0, 1]].concat()
+fn authenticator_data(host: &str, flags: u8, counter: u8) -> Vec<u8> {
+    [&Sha256::digest(host.as_bytes())[..], &[flags, 0, 0, 0, counter]].concat()
 }
 
 /// What an authenticator answers. The cases change one thing each.
@@ -46,6 +48,7 @@ struct Answer {
     origin: &'static str,
     host: &'static str,
     flags: u8,
+    counter: u8,
     cross_origin: bool,
 }
 
@@ -54,6 +57,7 @@ const GOOD: Answer = Answer {
     origin: "http://localhost:7717",
     host: "localhost",
     flags: USER_PRESENT,
+    counter: 2,
     cross_origin: false,
 };
 
@@ -62,7 +66,7 @@ fn signed(plan: &Plan, answer: &Answer) -> ApprovalSignature {
     let client_data = json!({ "type": answer.kind, "challenge": challenge(&message), "origin": answer.origin,
         "crossOrigin": answer.cross_origin })
     .to_string();
-    let data = authenticator_data(answer.host, answer.flags);
+    let data = authenticator_data(answer.host, answer.flags, answer.counter);
     let over = [data.as_slice(), &Sha256::digest(client_data.as_bytes())].concat();
     let signature: p256::ecdsa::Signature = secret().sign(&over);
     let assertion = PasskeyAssertion { credential: passkey().id, client_data, authenticator_data: hex::encode(data) };
@@ -105,6 +109,10 @@ fn anything_but_the_answer_of_an_enrolled_passkey_is_refused() {
         let cases = [
             signed(&plan, &Answer { kind: "webauthn.create", ..GOOD }),
             signed(&plan, &Answer { origin: "http://evil.example", ..GOOD }),
+            signed(&plan, &Answer { origin: "http://localhost:7718", ..GOOD }),
+            signed(&plan, &Answer { origin: "https://localhost:7717", ..GOOD }),
+            signed(&plan, &Answer { origin: "http://localhost", ..GOOD }),
+            signed(&plan, &Answer { origin: "http://app.localhost:7717", ..GOOD }),
             signed(&plan, &Answer { origin: "https://localhost.evil.example", ..GOOD }),
             signed(&plan, &Answer { host: "evil.example", ..GOOD }),
             signed(&plan, &Answer { flags: 0, ..GOOD }),
@@ -127,11 +135,56 @@ fn anything_but_the_answer_of_an_enrolled_passkey_is_refused() {
     }
 }
 
+/// A copy of a passkey counts on its own, so one of the two goes back.
+#[test]
+fn a_counter_that_does_not_go_on_is_refused() {
+    for (kept, counted, fits) in
+        [(0, 0, true), (0, 1, true), (1, 2, true), (1, 1, false), (7, 6, false), (1, 0, false), (200, 201, true)]
+    {
+        let mut world = world();
+        world.policy.approvers.0[0].passkeys[0].counter = kept;
+        let signature = signed(world.active(), &Answer { counter: counted, ..GOOD });
+        let approved = approve_signed(&mut world, verified("ada"), signature);
+        match fits {
+            true => drop(approved.unwrap_or_else(|refusal| panic!("{kept} {counted}: {refusal}"))),
+            false => drop(refused(approved, RefusalCode::PolicyDenied, "may have been copied")),
+        }
+    }
+    let mut records = records();
+    let added = ApprovalEvent::PasskeyAdded { name: "ada".to_owned(), passkey: passkey() };
+    records.add(3, added, Some(("ada", 1))).unwrap();
+    let used =
+        |counter| ApprovalEvent::PasskeyUsed { name: "ada".to_owned(), id: passkey().id, counter, user_verified: true };
+    records.add(4, used(5), None).unwrap();
+    assert_eq!(records.state.approvers.named("ada").unwrap().passkeys[0].counter, 5);
+}
+
+#[test]
+fn it_is_seen_whether_the_authenticator_knew_the_person() {
+    let world = world();
+    for (flags, expected) in [(USER_PRESENT, false), (USER_PRESENT | 4, true)] {
+        let signature = signed(world.active(), &Answer { flags, ..GOOD });
+        let assertion = signature.passkey.unwrap();
+        assert_eq!((assertion.user_verified(), assertion.counter()), (expected, 2));
+    }
+}
+
+/// Those of earlier versions have no origin.
+#[test]
+fn of_a_passkey_without_an_origin_the_host_is_compared() {
+    let mut world = world();
+    world.policy.approvers.0[0].passkeys[0].origin = None;
+    let elsewhere = signed(world.active(), &Answer { origin: "http://evil.example", ..GOOD });
+    refused(approve_signed(&mut world, verified("ada"), elsewhere), RefusalCode::PolicyDenied, "does not fit");
+    let other_port = signed(world.active(), &Answer { origin: "http://localhost:7718", ..GOOD });
+    approve_signed(&mut world, verified("ada"), other_port).unwrap();
+}
+
 #[test]
 fn what_a_browser_reports_about_a_new_passkey_is_checked() {
     let id = b"credential";
     let made =
-        |host: &str, flags| [authenticator_data(host, flags).as_slice(), &[0; 16], &[0, 10], id, &[0xa5]].concat();
+        |host: &str, flags| [authenticator_data(host, flags, 1).as_slice(), &[0; 16], &[0, 10], id, &[0xa5]].concat();
     let client = |kind: &str, origin: &str| json!({ "type": kind, "challenge": "x", "origin": origin }).to_string();
     let prefix = hex::decode("3059301306072a8648ce3d020106082a8648ce3d030107034200").unwrap();
     let point = secret().verifying_key().to_sec1_point(false);

@@ -72,7 +72,7 @@ impl Approvals {
         self.append_if(by, |_| Some(kept.clone())).await.map(drop)
     }
 
-    async fn check_everywhere(&self, by: &Actor, require: Require) -> LedgerResult<()> {
+    pub(super) async fn check_everywhere(&self, by: &Actor, require: Require) -> LedgerResult<()> {
         let policy = self.policy().await?;
         let mut clients = agents_of_sessions(self.ledger()).await?;
         clients.extend(policy.kept_clients.values().flatten().filter(|client| !client.is_unknown()).cloned());

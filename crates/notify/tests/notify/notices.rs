@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 use planwright_agent::session::input::{ChatLocation, Input, Request};
+use planwright_core::approval::{ApprovalPolicy, Require};
 use planwright_core::auto::RunState;
 use planwright_core::permission::{PermissionRule, PermissionRules};
 use planwright_core::session::{SessionIdentity, TransportChat};
@@ -179,4 +180,27 @@ async fn the_notifier_follows_the_store_by_itself() {
     shutdown.cancel();
     running.await.unwrap();
     assert_eq!(world.receiver.events().len(), 1);
+}
+
+/// Also where the settings name other events, no target and quiet hours.
+#[tokio::test]
+async fn a_weaker_policy_is_told_on_every_channel_that_is_set_up() {
+    let world = World::new(quiet_model()).await;
+    let quiet = QuietHours::parse("00:00-23:59", TimeZone::UTC).unwrap();
+    let options = NotifyOptions { to: Vec::new(), events: Vec::new(), quiet: Some(quiet), ..world.options("one") };
+    let notifier = world.notifier(options);
+    let approvals = world.agent.engine().approvals();
+    let since = world.now();
+    for (require, told) in [(Require::Separate, 0), (Require::Verified, 0), (Require::Any, 1)] {
+        approvals.set_policy(&person(), &ApprovalPolicy::requiring(require), None).await.unwrap();
+        // Looking twice tells once.
+        for _ in 0..2 {
+            notifier.look_at_records(since).await.unwrap();
+        }
+        assert_eq!(notifier.send_due(NotifyTarget::Webhook).await.unwrap(), told, "{require:?}");
+    }
+    let event = world.receiver.events().remove(0);
+    assert_eq!(event["kind"], "weakened", "{event}");
+    let title = event["title"].as_str().unwrap();
+    assert!(title.contains("from `verified` to `any`") && title.contains("by ada through web"), "{title}");
 }

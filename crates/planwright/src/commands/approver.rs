@@ -83,7 +83,7 @@ async fn list(context: &Context) -> ExitResult {
             let line = format!("{}  {}  since {}\n", one.name, one.key, time::absolute(one.enrolled_at));
             let passkeys = one.passkeys.iter().map(|passkey| {
                 let (label, added) = (shown_line(&passkey.label), time::absolute(passkey.added_at));
-                let place = shown_line(&passkey.relying_party);
+                let place = shown_line(passkey.origin.as_deref().unwrap_or(&passkey.relying_party));
                 format!("  passkey {label} for {place}, since {added}: {}\n", shown_line(&passkey.id))
             });
             std::iter::once(line).chain(passkeys).collect::<String>()
@@ -158,6 +158,9 @@ fn view(state: &ApprovalState) -> Value {
     let approvers = state.approvers.0.iter();
     let passkey = |passkey: &Passkey| {
         let mut view = json!({ "id": passkey.id, "label": passkey.label, "relyingParty": passkey.relying_party, "addedAt": passkey.added_at });
+        if let Some(origin) = &passkey.origin {
+            view["origin"] = json!(origin);
+        }
         if let (Value::Object(view), Value::Object(key)) = (&mut view, json!(passkey.key)) {
             view.extend(key);
         }

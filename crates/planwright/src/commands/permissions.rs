@@ -1,18 +1,20 @@
 //! `planwright permissions`: what a person permitted from now on by answering `always`.
 
+use planwright_core::permission::PermissionRule;
 use planwright_core::standing_rule::{PermittedCalls, StoredRule};
 use serde_json::{Value, json};
 
 use crate::approver;
 use crate::cli::PermissionsCommand;
 use crate::context::Context;
-use crate::failure::ExitResult;
+use crate::failure::{ExitResult, Failure};
 use crate::terminal::text::shown_line;
 use crate::terminal::time;
 
 pub(crate) async fn run(context: &Context, command: PermissionsCommand) -> ExitResult {
     match command {
         PermissionsCommand::List => list(context).await,
+        PermissionsCommand::Add { rule, approver } => add(context, &rule, approver.as_deref()).await,
         PermissionsCommand::Remove { number } => remove(context, number).await,
     }
 }
@@ -48,6 +50,29 @@ fn view(number: u64, stored: &StoredRule) -> Value {
         "at": stored.at,
         "session": stored.session.as_ref().map(ToString::to_string),
     })
+}
+
+/// A person at a terminal out of the agents' reach or, once an approver is enrolled, with their passphrase.
+async fn add(context: &Context, text: &str, approver: Option<&str>) -> ExitResult {
+    let rule = read(text).map_err(|error| Failure::usage(format!("this is not a rule: {error}")))?;
+    let approvals = context.engine.approvals();
+    approver::check_separate(context).await?;
+    let person = if approvals.state().await?.approvers.is_empty() {
+        context.person.clone()
+    } else {
+        approver::verified(&context.person, &approver::unlock(&context.engine, &context.person, approver).await?)
+    };
+    let number = approvals.permit_everywhere(&person, &rule).await?;
+    let describe = || format!("Rule {number} permits {}, in every session.\n", shown_line(&rule.to_string()));
+    context.screen.answer(|| json!({ "number": number, "rule": rule }), describe)
+}
+
+/// As in `[[permissions]]`.
+fn read(text: &str) -> Result<PermissionRule, String> {
+    let table: toml::Table = toml::from_str(&format!("rule = {text}")).map_err(|error| error.message().to_owned())?;
+    let mut rule = table.get("rule").and_then(toml::Value::as_table).cloned().ok_or("it is not a table")?;
+    rule.entry("decide").or_insert_with(|| "allow".into());
+    rule.try_into().map_err(|error: toml::de::Error| error.message().to_owned())
 }
 
 /// A person takes it back at a terminal out of the agents' reach.

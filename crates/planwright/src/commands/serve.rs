@@ -121,14 +121,15 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     Ok(Ready { server, announcement, agent, beside: BackgroundServices { bot, notifier } })
 }
 
-/// `None` if notifications have no target.
+/// `None` if nothing is set up that could be told.
 fn notifier(
     context: &Context,
     options: NotifyOptions,
     bot: Option<&TelegramBot>,
     public_url: Option<String>,
 ) -> Result<Option<Notifier>, Failure> {
-    if options.to.is_empty() && options.escalate_to.is_empty() {
+    let is_set_up = bot.is_some() || options.webhook.is_some() || options.email.is_some();
+    if !is_set_up && options.to.is_empty() && options.escalate_to.is_empty() {
         return Ok(None);
     }
     let owner = AgentOptions::of_this_process().owner;

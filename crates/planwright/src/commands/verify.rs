@@ -2,16 +2,20 @@
 
 use std::path::Path;
 
+use planwright_core::approval::changes::{RecordedChange, Unseen};
 use planwright_engine::approvals::ExportedKey;
+use planwright_engine::ledger::LedgerError;
 use planwright_engine::verifier::{ChainReport, VerifyReport};
+use planwright_engine::{recognition, who};
 use serde_json::{Value, json};
 
 use super::ProgressLine;
 use crate::commands::plan::damaged;
 use crate::context::{Context, read_file};
 use crate::failure::{Exit, ExitResult, Failure};
-use crate::terminal::palette::{BOLD, ERROR, GOOD};
+use crate::terminal::palette::{BOLD, ERROR, GOOD, WARNING};
 use crate::terminal::text::{count, paint, shown_line};
+use crate::terminal::time;
 
 pub(crate) async fn run(context: &Context, approvers: Option<&Path>) -> ExitResult {
     let mut progress_line = ProgressLine::new(&context.screen);
@@ -29,8 +33,20 @@ pub(crate) async fn run(context: &Context, approvers: Option<&Path>) -> ExitResu
     progress_line.clear();
     let mut report = report?;
     let kept = approvers.map(read_keys).transpose()?;
-    report.damaged.extend(context.engine.approvals().audit(kept.as_deref()).await?);
-    context.screen.answer(|| view(&report), || describe(&report))?;
+    let approvals = context.engine.approvals();
+    report.damaged.extend(approvals.audit(kept.as_deref()).await?);
+    // Records that are damaged say nothing for sure.
+    let unseen = if report.is_whole() { approvals.unseen().await? } else { Unseen::default() };
+    context
+        .screen
+        .answer(|| view(&report, &unseen), || format!("{}{}", describe(&report), describe_unseen(&unseen)))?;
+    if !unseen.changes.is_empty() {
+        // An agent that looks leaves them for the person.
+        match approvals.see_changes(&context.person, &unseen).await {
+            Ok(()) | Err(LedgerError::Refused(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
     Ok(if report.is_whole() { Exit::Done } else { Exit::Damaged })
 }
 
@@ -46,7 +62,7 @@ fn read_keys(path: &Path) -> Result<Vec<ExportedKey>, Failure> {
     Ok(exported.approvers)
 }
 
-fn view(report: &VerifyReport) -> Value {
+fn view(report: &VerifyReport, unseen: &Unseen) -> Value {
     let chains: Vec<_> = report
         .chains
         .iter()
@@ -67,7 +83,36 @@ fn view(report: &VerifyReport) -> Value {
         "total": report.total,
         "sessions": chains,
         "damaged": damaged::view(&report.damaged),
+        "changes": unseen.changes.iter().map(change_view).collect::<Vec<_>>(),
     })
+}
+
+fn change_view(change: &RecordedChange) -> Value {
+    json!({
+        "at": change.at,
+        "by": change.by,
+        "what": change.what.to_string(),
+        "weakens": change.what.is_weakening(),
+    })
+}
+
+/// What was changed about who may decide, with who did it and from where.
+fn describe_unseen(unseen: &Unseen) -> String {
+    if unseen.changes.is_empty() {
+        return String::new();
+    }
+    let since = unseen.since.map_or_else(|| "the store was made".to_owned(), time::absolute);
+    let mut text = format!("{}\n", paint(&format!("Changed about who may decide since {since}:"), WARNING));
+    for change in &unseen.changes {
+        text.push_str(&format!("  {}\n", shown_line(&described(change))));
+    }
+    text
+}
+
+/// `2026-03-01 12:00: ada was enrolled as an approver (by ada through cli, at a terminal, not verified)`
+pub(crate) fn described(change: &RecordedChange) -> String {
+    let RecordedChange { at, by, what, .. } = change;
+    format!("{}: {what} (by {}, {})", time::absolute(*at), who(by), recognition(by))
 }
 
 fn describe(report: &VerifyReport) -> String {

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use planwright_core::upstream::AnnotationTrust;
 use planwright_sandbox::SandboxLevel;
+use planwright_upstream::UpstreamServerOptions;
 use secrecy::ExposeSecret as _;
 use sha2::{Digest as _, Sha256};
 
@@ -14,9 +16,10 @@ use super::telegram::TelegramSection;
 pub(crate) type GuardedSettings = BTreeMap<String, String>;
 
 /// The settings that live in the store. The policy (`approval.*`) lives there, too, in records of its own.
-pub(crate) const GUARDED: [&str; 11] = [
+pub(crate) const GUARDED: [&str; 12] = [
     "gateway.start_seconds",
     "gateway.writes",
+    TRUST,
     "plan.standing_approval",
     "projects.allow",
     "sandbox.env",
@@ -27,6 +30,9 @@ pub(crate) const GUARDED: [&str; 11] = [
     "telegram.allowed_users",
     "telegram.api_url",
 ];
+
+/// The upstream servers whose annotations are believed.
+pub(crate) const TRUST: &str = "mcp.trust_annotations";
 
 /// What identifies the bot: its id, which is the first part of its token. The token itself may be replaced.
 pub(crate) const BOT: &str = "telegram.bot";
@@ -59,6 +65,23 @@ fn as_variable(value: &toml::Value) -> Option<String> {
         }
         toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => Some(value.to_string()),
         toml::Value::Datetime(_) | toml::Value::Table(_) => None,
+    }
+}
+
+/// The servers that this process's file trusts.
+pub(super) fn trusted(servers: &[UpstreamServerOptions]) -> GuardedSettings {
+    let is_trusted = |server: &&UpstreamServerOptions| server.trust == AnnotationTrust::Trusted;
+    let names: Vec<_> = servers.iter().filter(is_trusted).map(|server| server.name.as_str()).collect();
+    let of_names = |names: Vec<&str>| (TRUST.to_owned(), names.join(","));
+    Some(names).filter(|names| !names.is_empty()).map(of_names).into_iter().collect()
+}
+
+/// Believes only servers that the store trusts, too.
+pub(super) fn keep_trust(servers: &mut [UpstreamServerOptions], stored: &GuardedSettings) {
+    let names = stored.get(TRUST).map(String::as_str).unwrap_or_default();
+    for server in servers.iter_mut().filter(|server| !names.split(',').any(|name| name.trim() == server.name.as_str()))
+    {
+        server.trust = AnnotationTrust::Ignored;
     }
 }
 
@@ -126,7 +149,8 @@ mod tests {
     use super::*;
 
     /// Settings that decide nothing: limits, how things look, where things are. A new setting is put here or into [`GUARDED`].
-    /// The policy has records of its own in the store.
+    /// The policy has records of its own in the store, and so have the rules of `permissions` that allow; `ask` and `deny` are
+    /// free. Of `mcp` the trust in annotations is guarded.
     const FREE_SECTIONS: [&str; 8] =
         ["approval", "auto", "limits", "memory", "notify", "planning_files", "reply", "turn"];
     const FREE: &[&str] = &[

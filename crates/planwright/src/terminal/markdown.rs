@@ -1,18 +1,17 @@
 //! Markdown for the terminal.
 //!
 //! People approve what they see here, so nothing of the text may stay unseen: HTML and comments are shown as they are
-//! written, links with their targets, character references undecoded, and whatever Markdown itself would drop is
-//! listed at the end.
+//! written, links with their targets, character references undecoded, and what Markdown itself would drop is
+//! written at its place.
 
-mod coverage;
 mod table;
 
 use std::ops::Range;
 
 use anstyle::Style;
+use planwright_core::plan::hidden::{HiddenKind, HiddenRange, hidden_ranges};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use self::coverage::Coverage;
 use self::table::Table;
 use super::palette::{BOLD, CODE, DIM, LINK, PLAIN};
 use super::text::{Span, painted, shown, width, wrap};
@@ -24,19 +23,36 @@ const STRUCK_OUT: &str = "~~";
 
 pub(crate) fn render(markdown: &str, width: usize) -> String {
     let source = shown(markdown);
-    let mut parser = Parser::new_ext(&source, OPTIONS).into_offset_iter();
     let mut renderer = Renderer::new(&source, width);
-    for (event, range) in parser.by_ref() {
-        renderer.take(event, range);
+    let mut hidden = hidden_ranges(&source).into_iter().filter(|hidden| is_left_out(hidden.kind)).peekable();
+    for (event, range) in Parser::new_ext(&source, OPTIONS).into_offset_iter() {
+        let in_front = if let Event::End(_) = event { range.end } else { range.start };
+        // The label of a link stands behind its target.
+        let event = match event {
+            Event::End(TagEnd::Link | TagEnd::Image) => {
+                renderer.end_link();
+                None
+            }
+            event => Some(event),
+        };
+        while let Some(next) = hidden.next_if(|hidden| hidden.range.end <= in_front) {
+            renderer.write_hidden(&next);
+        }
+        if let Some(event) = event {
+            renderer.take(event, range);
+        }
     }
     renderer.flush();
-    let mut definitions: Vec<_> =
-        parser.reference_definitions().iter().map(|(_, definition)| definition.span.clone()).collect();
-    definitions.sort_by_key(|span| span.start);
-    renderer.append_sources(&definitions);
-    let unseen = renderer.seen.missing(&source);
-    renderer.append_unseen(&unseen);
+    hidden.for_each(|hidden| renderer.write_hidden(&hidden));
     renderer.out
+}
+
+/// What the renderer does not write with its element.
+fn is_left_out(kind: HiddenKind) -> bool {
+    match kind {
+        HiddenKind::Definition | HiddenKind::Label | HiddenKind::Other => true,
+        HiddenKind::Html | HiddenKind::Destination | HiddenKind::Title | HiddenKind::Fence => false,
+    }
 }
 
 struct Renderer<'a> {
@@ -55,7 +71,6 @@ struct Renderer<'a> {
     in_code: bool,
     /// A blank line belongs before the next block.
     gap: bool,
-    seen: Coverage,
 }
 
 struct Prefix {
@@ -83,34 +98,29 @@ impl<'a> Renderer<'a> {
             table: None,
             in_code: false,
             gap: false,
-            seen: Coverage::default(),
         }
     }
 
     fn take(&mut self, event: Event<'_>, range: Range<usize>) {
         match event {
-            Event::Start(tag) => self.start(tag, range),
+            Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(text) if self.in_code => self.code_lines(&text, range),
+            Event::Text(text) if self.in_code => self.code_lines(&text),
             Event::Text(text) => {
-                self.seen.add(range.clone());
                 // A decoded character reference could hide what `visible` shows, so it stays as it was written.
                 let written = &self.source[range];
                 let text = if written.starts_with('&') { written } else { &text };
                 self.push(text, self.style());
             }
             Event::Code(text) => {
-                self.seen.add(range);
                 // Without colours the backticks are what tells code from words.
                 self.push(&format!("`{text}`"), self.style().fg_color(CODE.get_fg_color()));
             }
             Event::Html(html) => {
-                self.seen.add(range);
                 self.push(html.trim_end_matches('\n'), DIM);
                 self.flush();
             }
             Event::InlineHtml(html) | Event::InlineMath(html) | Event::DisplayMath(html) => {
-                self.seen.add(range);
                 self.push(&html, DIM);
             }
             Event::FootnoteReference(name) => self.push(&format!("[^{name}]"), DIM),
@@ -123,7 +133,6 @@ impl<'a> Renderer<'a> {
                 self.gap = true;
             }
             Event::TaskListMarker(ticked) => {
-                self.seen.add(range);
                 if let Some(prefix) = self.prefixes.last_mut() {
                     prefix.first = Some(Span::plain(if ticked { "☑ " } else { "☐ " }));
                 }
@@ -131,7 +140,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    fn start(&mut self, tag: Tag<'_>, range: Range<usize>) {
+    fn start(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Heading { level, .. } => {
                 self.begin_block();
@@ -143,7 +152,7 @@ impl<'a> Renderer<'a> {
                 self.begin_block();
                 self.prefixes.push(Prefix { first: None, rest: Span::new("│ ", DIM) });
             }
-            Tag::CodeBlock(kind) => self.start_code(&kind, range),
+            Tag::CodeBlock(kind) => self.start_code(&kind),
             Tag::List(first) => {
                 self.flush();
                 self.lists.push(first);
@@ -156,11 +165,9 @@ impl<'a> Renderer<'a> {
                 self.push(STRUCK_OUT, self.style());
             }
             Tag::Link { dest_url, title, .. } => {
-                self.seen.add(range);
                 self.start_link(&dest_url, &title);
             }
             Tag::Image { dest_url, title, .. } => {
-                self.seen.add(range);
                 self.push("image: ", DIM);
                 self.start_link(&dest_url, &title);
             }
@@ -216,7 +223,8 @@ impl<'a> Renderer<'a> {
             TagEnd::Strong | TagEnd::Emphasis => {
                 self.styles.pop();
             }
-            TagEnd::Link | TagEnd::Image => self.end_link(),
+            // `render` ends them.
+            TagEnd::Link | TagEnd::Image => {}
             TagEnd::Table => self.end_table(),
             TagEnd::TableHead => {
                 self.styles.pop();
@@ -255,21 +263,18 @@ impl<'a> Renderer<'a> {
         self.prefixes.push(Prefix { first: Some(bullet), rest });
     }
 
-    fn start_code(&mut self, kind: &CodeBlockKind<'_>, range: Range<usize>) {
+    fn start_code(&mut self, kind: &CodeBlockKind<'_>) {
         self.begin_block();
         self.in_code = true;
-        if let CodeBlockKind::Fenced(info) = kind {
-            let first_line = self.source[range.clone()].find('\n').map_or(range.end, |length| range.start + length);
-            self.seen.add(range.start..first_line);
-            if !info.is_empty() {
-                self.line(&[Span::plain("  "), Span::new(&shown(info), DIM)]);
-            }
+        if let CodeBlockKind::Fenced(info) = kind
+            && !info.is_empty()
+        {
+            self.line(&[Span::plain("  "), Span::new(&shown(info), DIM)]);
         }
     }
 
     /// Code keeps its line breaks; a long line is left to the terminal.
-    fn code_lines(&mut self, text: &str, range: Range<usize>) {
-        self.seen.add(range);
+    fn code_lines(&mut self, text: &str) {
         for line in text.lines() {
             self.line(&[Span::plain("    "), Span::new(line, CODE)]);
         }
@@ -311,27 +316,18 @@ impl<'a> Renderer<'a> {
         self.gap = true;
     }
 
-    /// Definitions of link targets are text that an agent reads, used or not.
-    fn append_sources(&mut self, spans: &[Range<usize>]) {
-        for span in spans {
-            self.seen.add(span.clone());
-            let written = &self.source[span.clone()];
-            self.push(written.trim(), DIM);
-            self.flush();
-        }
-        self.gap |= !spans.is_empty();
-    }
-
-    fn append_unseen(&mut self, lines: &[&str]) {
-        if lines.is_empty() {
-            return;
-        }
-        self.gap = true;
-        self.push("Also in the text, though Markdown would not show it:", BOLD);
-        self.flush();
-        for line in lines {
-            self.push(line, PLAIN);
-            self.flush();
+    /// Text that an agent reads, though Markdown does not show it.
+    fn write_hidden(&mut self, hidden: &HiddenRange) {
+        let written = &self.source[hidden.range.clone()];
+        match (hidden.kind, &mut self.table) {
+            (HiddenKind::Label, _) => self.push(&format!(" [{written}]"), DIM),
+            (HiddenKind::Other, Some(table)) => table.add_cell(vec![Span::new(written, DIM)]),
+            (..) => {
+                self.begin_block();
+                self.push(written, DIM);
+                self.flush();
+                self.gap = true;
+            }
         }
     }
 

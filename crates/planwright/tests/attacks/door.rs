@@ -91,6 +91,7 @@ const COMMANDS: &[(&str, Door)] = &[
     ("config set", Passes(&["sandbox.level open", "gateway.writes free"])),
     ("config unset", Passes(&["sandbox.level"])),
     ("permissions list", Looks),
+    ("permissions add", Passes(&["'{ tool = \"run_command\" }'"])),
     ("permissions remove", Passes(&["1"])),
     ("verify", Looks),
     ("doctor", Looks),

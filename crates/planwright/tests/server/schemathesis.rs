@@ -25,6 +25,7 @@ const NEVER_POSSIBLE: [&str; 16] = [
     "/api/memory/{id}/promote",
     "/api/memory/offers/{id}",
     "/api/memory/offers/{id}/accept",
+    "/api/approvers/changes/seen",
     "/api/approvers/{name}/passkeys",
     "/api/approvers/{name}/passkeys/{id}/remove",
     "/api/plans/{id}/approve/challenge",

@@ -35,8 +35,8 @@ const USUAL_WAIT: Duration = Duration::from_secs(50);
 const MAX_WAIT: Duration = Duration::from_secs(3600);
 /// The time between two signs of life for a client that asked for them.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
-/// The characters of a plan that are shown in a question.
-const SHOWN: usize = 4_000;
+/// The longest plan that is put into a form. A person does not approve in a form what it does not show whole.
+const MAX_SHOWN: usize = 4_000;
 /// The answer of a person who does not decide yet, and its label.
 const LATER: (&str, &str) = ("later", "Decide later");
 
@@ -108,7 +108,8 @@ impl DecisionWait<'_> {
             return None;
         }
         let has_form = capabilities.form.is_some() || capabilities.url.is_none();
-        if has_form && answers_in_client_count(self.engine, self.session, &plan.risks()).await {
+        let fits = visible(&plan.markdown()).chars().count() <= MAX_SHOWN;
+        if has_form && fits && answers_in_client_count(self.engine, self.session, &plan.risks()).await {
             return self.ask_form(&plan).await;
         }
         let dashboard = self.commands.dashboard.as_deref().filter(|_| capabilities.url.is_some())?;
@@ -117,8 +118,8 @@ impl DecisionWait<'_> {
 
     async fn ask_form(&self, plan: &Plan) -> Option<String> {
         let text = plan.markdown();
-        let shown: String = visible(&text).chars().take(SHOWN).collect();
-        let message = format!("Plan {} waits for your decision (digest {}).\n\n{shown}", plan.number, plan.digest());
+        let message =
+            format!("Plan {} waits for your decision (digest {}).\n\n{}", plan.number, plan.digest(), visible(&text));
         let offered = choices(plan, None).list;
         let form = ElicitationSchema::builder().optional_string("note");
         let (chosen, content) = choose(&self.context.peer, message, form, &offered, &[LATER]).await?;

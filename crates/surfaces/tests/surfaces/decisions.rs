@@ -97,6 +97,23 @@ async fn where_the_policy_takes_any_approval_a_person_decides_in_the_client() {
     client.leave().await;
 }
 
+/// A form that shows a part of the plan would have the person approve what they have not seen.
+#[tokio::test]
+async fn a_plan_that_is_too_long_for_a_form_is_not_asked_about_in_one() {
+    let world = World::new().await;
+    let capabilities = json!({ "form": {}, "url": {} });
+    let mut client = asked_client(&world, Require::Any, capabilities, Some("http://127.0.0.1:7717")).await;
+    let long = format!("- [ ] pack\n\n{}\n\n- [ ] delete the backups\n", "many words ".repeat(500));
+    client.succeed("plan_set_content", json!({ "plan_markdown": long })).await;
+    let waiting = client.send_request("tools/call", wait()).await;
+    let question = client.request().await;
+    assert_eq!(question["params"]["mode"], "url", "{question}");
+    client.answer(&question, json!({ "action": "accept" })).await;
+    world.approve().await;
+    client.answer_to(&json!(waiting)).await;
+    client.leave().await;
+}
+
 #[tokio::test]
 async fn a_person_asks_for_changes_in_the_client_with_words() {
     let world = World::new().await;

@@ -1,7 +1,11 @@
 //! For any Markdown, what Telegram gets is valid and whole.
 
+use planwright_llm::scripted::Reply;
 use planwright_telegram::markdown::{FormattedText, LinkStyle, Look, MAX_ENTITIES, MAX_TEXT, units};
+use planwright_test_support::bot_api::SentMessage;
 use proptest::prelude::*;
+
+use crate::world::{ADA, World, plan};
 
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
@@ -209,5 +213,43 @@ proptest! {
             check(part);
         }
         prop_assert_eq!(parts.iter().map(|part| part.text.as_str()).collect::<String>(), source);
+    }
+}
+
+fn plants() -> Vec<(String, String, String)> {
+    let plants = include_str!("../../../core/src/plan/hidden/plants.json");
+    let plants: Vec<serde_json::Value> = serde_json::from_str(plants).unwrap();
+    let text = |plant: &serde_json::Value, key| plant[key].as_str().unwrap().to_owned();
+    plants.iter().map(|plant| (text(plant, "name"), text(plant, "markdown"), text(plant, "shows"))).collect()
+}
+
+#[test]
+fn what_is_planted_in_a_text_to_decide_about_is_shown_at_its_place() {
+    for (name, markdown, shows) in plants() {
+        let source = format!("Before.\n\n{markdown}\n\nAfter.");
+        let shown = FormattedText::markdown(&source, LinkStyle::Written);
+        check(&shown);
+        let at = shown.text.find(&shows).unwrap_or_else(|| panic!("{name}: {}", shown.text));
+        let (before, after) = (shown.text.find("Before."), shown.text.find("After."));
+        assert!(before < Some(at) && Some(at) < after, "{name}: {}", shown.text);
+    }
+}
+
+#[tokio::test]
+async fn the_card_of_a_plan_shows_what_is_planted_in_it() {
+    let (with_definitions, without): (Vec<_>, Vec<_>) =
+        plants().into_iter().partition(|(_, markdown, _)| markdown.contains("]:"));
+    let numbered = |text: &str, number: usize| text.replace("backups", &format!("backups{number:02}"));
+    for plants in [with_definitions, without] {
+        let parts: Vec<_> = plants.iter().zip(0..).map(|(plant, number)| numbered(&plant.1, number)).collect();
+        let markdown = format!("- [ ] one\n- [ ] two\n\n{}", parts.join("\n\nwords\n\n"));
+        let world = World::new([plan(&markdown), Reply::text("Look.")]).await;
+        world.api.say(ADA, "/plan on");
+        world.api.say(ADA, "tidy up");
+        let is_card = |message: &SentMessage| message.labels().iter().any(|label| label.contains("Approve"));
+        let card = world.api.wait_for(ADA, "a card", is_card).await;
+        for ((name, _, shows), number) in plants.iter().zip(0..) {
+            assert!(card.text.contains(&numbered(shows, number)), "{name}: {}", card.text);
+        }
     }
 }

@@ -10,10 +10,12 @@ use planwright_store::{Inspection, Location, Pooler};
 
 use super::Check;
 use super::places::others_may_look;
+use crate::commands::verify::described;
 use crate::config::Settings;
 use crate::config::guarded::GuardedSettings;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
+use crate::permissions::PermissionFile;
 use crate::terminal::text::count;
 
 const NAME: &str = "store";
@@ -83,6 +85,7 @@ async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Chec
     checks.push(last_written(ledger.as_ref()).await?);
     let engine = Engine::new(ledger, Policy::default());
     checks.push(stored_settings(&engine, settings).await?);
+    checks.extend(changes(&engine, invocation).await?);
     checks.push(journals(engine, invocation).await?);
     Ok(checks)
 }
@@ -145,6 +148,20 @@ async fn last_written(ledger: &dyn Ledger) -> Result<Check, LedgerError> {
     })
 }
 
+/// What was changed about who may decide since a person looked last.
+async fn changes(engine: &Engine, invocation: &Invocation) -> Result<Vec<Check>, LedgerError> {
+    const NAME: &str = "changes";
+    let unseen = engine.approvals().unseen().await?;
+    let mut checks: Vec<_> = unseen.changes.iter().map(|change| Check::notice(NAME, described(change))).collect();
+    if let Some(last) = checks.pop() {
+        let verify = invocation.command(["verify"]);
+        checks.push(
+            last.hint(format!("`{verify}` at a terminal of yours shows them once more; then they count as seen")),
+        );
+    }
+    Ok(checks)
+}
+
 /// The settings that say who may decide are those in the store.
 async fn stored_settings(engine: &Engine, settings: &Settings) -> Result<Check, LedgerError> {
     const NAME: &str = "settings";
@@ -152,6 +169,13 @@ async fn stored_settings(engine: &Engine, settings: &Settings) -> Result<Check, 
         let message =
             "the settings that say who may decide are not in the store yet; the first `planwright serve` writes them";
         return Ok(Check::notice(NAME, message));
+    }
+    let files = PermissionFile::new(settings.permissions.clone(), &settings.data).allowing().unwrap_or_default();
+    let ignored = engine.approvals().not_in_store(&files).await?;
+    if !ignored.is_empty() {
+        let rules = ignored.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        let message = format!("these rules allow calls, are not in the store and do not count: {rules}");
+        return Ok(Check::notice(NAME, message).hint("`planwright permissions add RULE` puts one into the store"));
     }
     Ok(if settings.differences.is_empty() {
         Check::fine(NAME, "the settings that say who may decide are as the store has them")

@@ -57,6 +57,19 @@ fn nothing_is_hidden() {
 }
 
 #[test]
+fn what_is_planted_is_shown_at_its_place() {
+    let plants = include_str!("../../../../core/src/plan/hidden/plants.json");
+    let plants: Vec<serde_json::Value> = serde_json::from_str(plants).unwrap();
+    for plant in &plants {
+        let [name, markdown, shows] = ["name", "markdown", "shows"].map(|key| plant[key].as_str().unwrap());
+        let text = format!("Before.\n\n{markdown}\n\nAfter.");
+        let shown = anstream::adapter::strip_str(&render(&text, 200)).to_string();
+        let at = shown.find(shows).unwrap_or_else(|| panic!("{name}: {shown}"));
+        assert!(shown.find("Before.") < Some(at) && Some(at) < shown.find("After."), "{name}: {shown}");
+    }
+}
+
+#[test]
 fn no_escape_sequence_of_a_plan_reaches_the_terminal() {
     for hostile in [
         "\u{1b}[2J",

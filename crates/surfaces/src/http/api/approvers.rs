@@ -3,9 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
+use planwright_core::approval::changes::{RecordedChange, Unseen};
 use planwright_core::approval::record::ApprovalState;
 use planwright_core::approval::{ApprovalPolicy, Approver, Passkey};
 use planwright_engine::approvals::NewPasskey;
+use planwright_engine::{recognition, who};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -19,7 +21,11 @@ use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 
 pub(super) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::default().routes(routes!(list)).routes(routes!(add_passkey)).routes(routes!(remove_passkey))
+    OpenApiRouter::default()
+        .routes(routes!(list))
+        .routes(routes!(add_passkey))
+        .routes(routes!(remove_passkey))
+        .routes(routes!(see_changes))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -30,6 +36,8 @@ struct ApproversView {
     /// What an approval needs where no rule says otherwise: `any`, `separate` or `verified`.
     require: &'static str,
     rules: Vec<RuleView>,
+    /// What was changed about who may decide since a person looked last, the oldest first.
+    changes: Vec<ChangeView>,
     /// How this client is recognised: `browser` if it was signed in with a link of `planwright dashboard`, else `token`.
     presence: &'static str,
 }
@@ -54,6 +62,10 @@ pub(in crate::http::api) struct PasskeyView {
     label: String,
     /// The host name that it works for.
     relying_party: String,
+    /// The page that it works on: scheme, host and port. Absent for passkeys of earlier versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    origin: Option<String>,
     added_at: Timestamp,
 }
 
@@ -73,10 +85,32 @@ struct RuleView {
     people: u8,
 }
 
+/// Such as a weaker policy, a new approver or a browser that was signed in.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RecordedChange)]
+struct ChangeView {
+    at: Timestamp,
+    what: String,
+    /// Who did it, and through what.
+    by: String,
+    /// How they were recognised.
+    recognised: String,
+    /// Whether less is asked of an approval since.
+    weakens: bool,
+}
+
+impl From<&RecordedChange> for ChangeView {
+    fn from(change: &RecordedChange) -> Self {
+        let RecordedChange { at, by, what, .. } = change;
+        Self { at: *at, what: what.to_string(), by: who(by), recognised: recognition(by), weakens: what.is_weakening() }
+    }
+}
+
 impl From<&Passkey> for PasskeyView {
     fn from(passkey: &Passkey) -> Self {
-        let Passkey { id, label, relying_party, added_at, .. } = passkey.clone();
-        Self { id, label, relying_party, added_at }
+        let Passkey { id, label, relying_party, origin, added_at, .. } = passkey.clone();
+        Self { id, label, relying_party, origin, added_at }
     }
 }
 
@@ -92,7 +126,7 @@ impl From<&Approver> for ApproverView {
 }
 
 impl ApproversView {
-    fn new(state: &ApprovalState, policy: &ApprovalPolicy, presence: &'static str) -> Self {
+    fn new(state: &ApprovalState, policy: &ApprovalPolicy, unseen: &Unseen, presence: &'static str) -> Self {
         let rules = policy.rules.iter().map(|rule| RuleView {
             channel: rule.channel.map(|channel| channel.as_str()),
             risk: rule.risk.map(|risk| risk.as_str()),
@@ -103,6 +137,7 @@ impl ApproversView {
             approvers: state.approvers.0.iter().map(ApproverView::from).collect(),
             require: policy.require.as_str(),
             rules: rules.collect(),
+            changes: unseen.changes.iter().map(ChangeView::from).collect(),
             presence,
         }
     }
@@ -112,7 +147,8 @@ async fn view(app: &App, name: &RequestContext) -> ApiResult<Json<ApproversView>
     let approvals = app.engine().approvals();
     let (state, policy) = (approvals.state().await?, approvals.policy().await?);
     let presence = app.recognise(&name.client).await?.as_str();
-    Ok(Json(ApproversView::new(&state, &policy.approval, presence)))
+    let unseen = approvals.unseen().await?;
+    Ok(Json(ApproversView::new(&state, &policy.approval, &unseen, presence)))
 }
 
 /// List the approvers
@@ -212,16 +248,45 @@ async fn remove_passkey(
     view(&app, &name).await
 }
 
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = SeenChanges, example = json!({ "until": "2026-03-01T12:03:00Z" }))]
+struct SeenChangesBody {
+    /// When the newest change that was shown was made.
+    until: Timestamp,
+}
+
+/// Say that changes were seen
+///
+/// Only a person outside of the agent's reach has seen them.
+#[utoipa::path(post, path = "/api/approvers/changes/seen", tag = "approvers", request_body = SeenChangesBody,
+    responses((status = 200, description = "They are not shown again", body = ApproversView, example = json!(example())),
+        (status = 403, description = "This client may be the agent's", body = ProblemBody)))]
+async fn see_changes(
+    State(app): State<App>,
+    name: RequestContext,
+    Body(body): Body<SeenChangesBody>,
+) -> ApiResult<Json<ApproversView>> {
+    let approvals = app.engine().approvals();
+    let mut shown = approvals.unseen().await?;
+    shown.changes.retain(|change| change.at <= body.until);
+    approvals.see_changes(&name.person(&app), &shown).await?;
+    view(&app, &name).await
+}
+
 fn example() -> serde_json::Value {
     serde_json::json!({
         "approvers": [{
             "name": "ada",
             "key": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
             "enrolledAt": "2026-03-01T12:01:00Z",
-            "passkeys": [{ "id": "AQIDBA", "label": "laptop", "relyingParty": "localhost", "addedAt": "2026-03-01T12:02:00Z" }],
+            "passkeys": [{ "id": "AQIDBA", "label": "laptop", "relyingParty": "localhost",
+                "origin": "http://localhost:7717", "addedAt": "2026-03-01T12:02:00Z" }],
         }],
         "require": "separate",
         "rules": [],
+        "changes": [{ "at": "2026-03-01T12:03:00Z", "what": "a browser was signed in with a link", "by": "ada through cli",
+            "recognised": "at a terminal, not verified", "weakens": false }],
         "presence": "browser",
     })
 }
