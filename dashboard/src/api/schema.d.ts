@@ -5187,6 +5187,8 @@ export interface components {
         Binary: string;
         /** @description A call exactly as it runs once a person permits it. */
         CallToPermit: {
+            /** @description What the answer `always` permits, as a sentence. Absent if it is not offered. */
+            always?: string;
             arguments: Record<string, unknown>;
             /** @description What a person types in a chat to permit it: `/allow CODE`. */
             code: string;

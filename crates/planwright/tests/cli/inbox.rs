@@ -210,7 +210,7 @@ fn the_rehearsal_does_not_continue_what_another_model_began() {
     let rules = world.json("permissions list");
     assert_eq!(rules["items"][0]["rule"]["place"]["kind"], "session");
     let number = &rules["items"][0]["number"];
-    world.run("permissions list").done().tells(&format!("{number}  `write_file` on `a.txt`"));
+    world.run("permissions list").done().tells(&format!("{number} `write_file` on `a.txt`"));
     world.run(&format!("permissions remove {number}")).done().tells("is removed");
     world.run(&format!("permissions remove {number}")).exits(4).complains("permissions list");
     world.run("permissions list").done().tells("No rule is in the store.");
