@@ -165,8 +165,8 @@ impl PermissionRules {
             Ok(compiled) => Ok(CompiledRule { stored: Some((*number, Box::new(rule.clone()))), ..compiled }),
             Err(reason) => Err(Refusal::invalid(format!("Rule {number} of the store cannot be used: {reason}."))),
         });
-        let compiled = self.0.iter().cloned().map(Ok).chain(compiled);
-        compiled.collect::<Result<_, _>>().map(Self)
+        let rules = self.rules.iter().cloned().map(Ok).chain(compiled).collect::<Result<_, _>>()?;
+        Ok(Self { rules, guarded: self.guarded.clone() })
     }
 
     pub fn rules(&self) -> impl Iterator<Item = &PermissionRule> {

@@ -12,7 +12,7 @@ use crate::world::World;
 /// The rehearsal asks nothing and changes no file, so no answer can be valid and nothing can be undone. No MCP server is
 /// configured, no approver is enrolled, no browser signs in, and the ids of memories and of offers cannot be
 /// guessed. Whether a run still works when it is stopped is a matter of time.
-const NEVER_POSSIBLE: [&str; 16] = [
+const NEVER_POSSIBLE: [&str; 17] = [
     "/api/runs/{id}/stop",
     "/api/runs/{id}/resume",
     "/api/permissions/{id}",
