@@ -204,7 +204,7 @@ pub struct OpenTurn {
 
 impl OpenTurn {
     pub fn begun(id: TurnId, at: Timestamp, purpose: Purpose) -> Self {
-        let tick = purpose.run().map(|_| Box::new(TickProgress::begun(at)));
+        let tick = purpose.run().map(|context| Box::new(TickProgress::begun(context.conversation, at)));
         let (ask, question) = (None, None);
         Self { id, begun_at: at, purpose, calls: 0, ended: 0, resumed: 0, uncertain: false, ask, question, tick }
     }

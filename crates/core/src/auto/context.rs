@@ -29,6 +29,16 @@ pub enum RunConversation {
     Session,
 }
 
+impl RunConversation {
+    /// The first entry of a conversation that begins with the entry `seq`. The one of the session is read from where the session says.
+    pub(crate) const fn begins_at(self, seq: u64) -> u64 {
+        match self {
+            Self::Own => seq,
+            Self::Session => 0,
+        }
+    }
+}
+
 /// What a run works on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RunTarget {

@@ -249,7 +249,7 @@ impl AutoState {
                     failures: 0,
                     last_failure: None,
                     last_work: None,
-                    history_from: seq,
+                    history_from: context.conversation.begins_at(seq),
                     kept_from: 0,
                 });
             }
@@ -366,7 +366,7 @@ impl AutoRun {
         self.context = self.context.with_task(task.clone());
         self.last_work = None;
         // The conversation about the task before is over.
-        (self.history_from, self.kept_from) = (seq, 0);
+        (self.history_from, self.kept_from) = (self.context.conversation.begins_at(seq), 0);
     }
 }
 

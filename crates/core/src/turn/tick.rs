@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::auto::RunConversation;
 use crate::model::Usage;
 use crate::turn::TurnInput;
 
@@ -29,26 +30,32 @@ pub struct TickProgress {
     pub millis: u64,
     /// Since when it is at work; `None` while it waits for a person.
     pub since: Option<Timestamp>,
-    /// When it last did something. A process that ended did not work after it.
+    /// When it last did something. A process that ended did not work after it. Turns of earlier versions have none, nor their last words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_at: Option<Timestamp>,
 }
 
 impl TickProgress {
-    pub(crate) fn begun(at: Timestamp) -> Self {
+    pub(crate) fn begun(conversation: RunConversation, at: Timestamp) -> Self {
         let (usage, work, said) = (Usage::default(), String::new(), String::new());
-        Self { usage, model: None, calls: 0, work, said, changed: false, millis: 0, since: Some(at), active_at: None }
+        let active_at = match conversation {
+            RunConversation::Own => Some(at),
+            RunConversation::Session => None,
+        };
+        Self { usage, model: None, calls: 0, work, said, changed: false, millis: 0, since: Some(at), active_at }
     }
 
     pub(crate) fn apply(&mut self, input: &TurnInput, at: Timestamp) {
-        self.active_at = Some(at);
+        if let Some(active_at) = &mut self.active_at {
+            *active_at = at;
+        }
         match input {
             TurnInput::Replied { reply, .. } => {
                 self.usage = self.usage + reply.usage;
                 self.calls = self.calls.saturating_add(u32::try_from(reply.calls.len()).unwrap_or(u32::MAX));
                 self.mix("reply", &reply.text);
                 let said = reply.text.trim();
-                if !said.is_empty() {
+                if !said.is_empty() && self.active_at.is_some() {
                     said[..said.floor_char_boundary(MAX_SAID)].clone_into(&mut self.said);
                 }
                 for call in &reply.calls {
@@ -72,8 +79,8 @@ impl TickProgress {
 
     /// Its process ended in the middle of it. It worked until it last did something.
     pub(crate) fn interrupt(&mut self) {
-        let until = self.active_at.max(self.since);
-        self.millis = until.map_or(self.millis, |until| self.worked_until(until));
+        let Some(active_at) = self.active_at else { return };
+        self.millis = self.worked_until(self.since.map_or(active_at, |since| since.max(active_at)));
         self.since = None;
     }
 

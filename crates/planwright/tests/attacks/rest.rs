@@ -166,7 +166,7 @@ fn requests(digest: &str) -> Vec<(&'static str, &'static str, Value)> {
         ("DELETE /api/clients/{id}", "client", json!({})),
         ("PATCH /api/goals/{id}", "goal", json!({ "status": "cancelled" })),
         ("PATCH /api/sessions/{sessionId}", "session", json!({ "title": "Mine" })),
-        ("PATCH /api/tasks/{id}", "task", json!({ "status": "cancelled" })),
+        ("PATCH /api/tasks/{id}", "task", json!({ "status": "skipped" })),
         ("POST /api/goals", "", said("title", "Empty the bin")),
         ("POST /api/memory", "", said("content", "The bin may always be emptied")),
         ("POST /api/memory/{id}/promote", "memory", json!({})),

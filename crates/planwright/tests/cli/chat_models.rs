@@ -150,9 +150,10 @@ fn without_a_model_nothing_is_carried_out_in_a_session_that_a_model_answered_in(
     for style in ["document", "build"] {
         let world = World::new();
         let provider = Provider::start(&[Reply::Text("Which blog?".to_owned())]);
+        let lines = [&format!("/plan on {style}"), "add a health endpoint", "/plan approve", ""];
+        world.run_with_input("chat --session mixed-one", &lines[..2].join("\n")).done();
         ran(&mut chat(&world, &provider, &["--session", "mixed-one", "move the blog"])).done();
-        let lines = [&format!("/plan on {style}"), "add a health endpoint", "/plan approve", ""].join("\n");
-        let approved = world.run_with_input("chat --session mixed-one", &lines).done();
+        let approved = world.run_with_input("chat --session mixed-one", &lines[2..].join("\n")).done();
         approved
             .tells("Plan 1 is approved")
             .tells("No model is configured")
@@ -164,7 +165,7 @@ fn without_a_model_nothing_is_carried_out_in_a_session_that_a_model_answered_in(
         assert_eq!(refused.error_json()["code"], "CONFLICT");
         assert_eq!(plan()["status"], "APPROVED", "{style}");
         // In a session of its own it does.
-        let own = world.run_with_input("chat --session of-its-own", &lines).done();
+        let own = world.run_with_input("chat --session of-its-own", &lines.join("\n")).done();
         own.tells("Plan 1 is COMPLETED");
     }
 }

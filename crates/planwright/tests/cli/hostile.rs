@@ -66,7 +66,7 @@ fn a_call_that_runs_is_shown_as_it_was_approved() {
     let content = "rm  -rf   build";
     world.agent_calls(session, "write_file", json!({ "path": "a.sh", "content": content })).unwrap();
     world.agent_calls(session, "plan_finalize", json!({})).unwrap();
-    let shown = r#""content": "rm  -rf   build""#;
+    let shown = "+rm  -rf   build";
     let digest = world.active_plan(session).digest().to_string();
     world.run("plan approve 1").exits(2).says(shown);
     world.run(&format!("plan approve 1 --later --digest {digest}")).done();
