@@ -49,7 +49,7 @@ Feature: Who is where
     Then 4 sessions of clients are followed
     When the first client disconnects
     Then 2 sessions of clients are followed
-    And in "cli:f1rst000" the person turns plan work on
+    When in "cli:f1rst000" the person turns plan work on
     And in "cli:sec0nd00" the person turns plan work on
     Then the other client is told of "plan_mode_enabled" in "cli:f1rst000"
     And the other client is told of "plan_mode_enabled" in "cli:sec0nd00"

@@ -26,6 +26,7 @@
 //! - `apply`: what each event does to the state
 //! - `conversation`: the conversation as a model reads it: what was said and done, put together from the journal
 //! - `decide`: decides what a command leads to: events, or a refusal that changes nothing
+//! - `guarded_files`: files that later run or instruct, which a plan covers only if it names them
 //! - `identity`: the names of a session
 //! - `ids`: every id has its own type, so that one cannot be passed where another is meant
 //! - `model`: what a model is asked and what it answers, in our own words
@@ -57,6 +58,7 @@ pub mod event;
 pub mod front_matter;
 pub mod gate;
 pub mod gateway;
+pub mod guarded_files;
 pub mod identity;
 pub mod ids;
 pub mod journal;

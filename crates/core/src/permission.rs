@@ -4,12 +4,10 @@
 //! function over the rules, the call, the workspace and the approved plan that is being carried out. It names the rule or
 //! the default that decided.
 //!
-//! - [`guarded`]: files that a plan covers only if it names them
 //! - [`reading`]: when a shell line certainly only reads
 //! - [`rule`]: rules and what they match
 //! - [`shell`]: when a shell line is one program with plain words
 
-pub mod guarded;
 pub mod reading;
 pub mod rule;
 pub mod shell;
@@ -23,7 +21,7 @@ use crate::plan::digest::is_same;
 use crate::standing_rule::{PermittedCalls, RulePlace, StandingRule};
 use crate::visible::quoted;
 
-pub use guarded::GuardedFiles;
+pub use crate::guarded_files::GuardedFiles;
 pub use reading::{ReadingLine, only_reads};
 pub use rule::{DeniedPaths, PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};
 pub use shell::ShellLine;

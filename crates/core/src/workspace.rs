@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::guarded_files::GuardedFiles;
 use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
-use crate::permission::GuardedFiles;
 use crate::refusal::Refusal;
 use crate::visible::quoted;
 use crate::wire::hex_text;

@@ -161,21 +161,25 @@ async fn no_tool_writes_global_forgets_or_promotes() {
 }
 
 #[tokio::test]
-async fn memory_tools_run_in_every_style_and_are_never_steps() {
-    for style in PlanStyle::ALL {
+async fn memories_are_searched_in_every_style_and_saved_as_a_step_where_steps_are_recorded() {
+    let saved = [(PlanStyle::Document, ToolStatus::Done), (PlanStyle::Collect, ToolStatus::Planned)];
+    for (style, saving) in saved.into_iter().chain([(PlanStyle::Build, ToolStatus::Refused)]) {
         let world = World::new([
-            save("The till is red."),
             Reply::call("memory_search", json!({ "query": "till" })),
+            save("The till is blue."),
             Reply::text("Red."),
         ])
         .await;
+        world.send("/memory save The till is red.").await;
         world.send(&format!("/plan on {style}")).await;
         world.say("Look around").await;
-        assert_eq!(statuses(&world.events().await), [ToolStatus::Done, ToolStatus::Done], "{style}");
-        let items = last_result(&world.model.last_request())["items"].clone();
-        assert_eq!(items[0]["content"], "The till is red.", "{style}");
-        assert!(items[0]["score"].as_f64().unwrap() > 0.0);
-        assert!(world.plan(1).await.is_empty(), "{style}");
+        assert_eq!(statuses(&world.events().await), [ToolStatus::Done, saving], "{style}");
+        let searched = last_result(&world.model.requests()[1])["items"].clone();
+        assert_eq!(searched[0]["content"], "The till is red.", "{style}");
+        assert!(searched[0]["score"].as_f64().unwrap() > 0.0);
+        assert_eq!(world.plan(1).await.is_empty(), saving != ToolStatus::Planned, "{style}");
+        let saved = memory_events(&world).await.len() - 1;
+        assert_eq!(saved, usize::from(saving == ToolStatus::Done), "{style}");
     }
 }
 

@@ -338,7 +338,9 @@ fn speaks(snapshot: &Snapshot, role: Role) -> bool {
     let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
     match role {
         Role::Summarizer => true,
-        Role::Agent => open.is_some_and(|open| open.purpose.is_conversation() && open.question.is_none()),
+        Role::Agent => {
+            open.is_some_and(|open| !matches!(open.purpose, Purpose::Step { .. }) && open.question.is_none())
+        }
         Role::Doing => open.is_some_and(|open| matches!(open.purpose, Purpose::Step { .. })),
         Role::Asked => open.is_some_and(|open| open.question.is_some()),
     }

@@ -20,12 +20,12 @@ pub fn fit(conversation: &Conversation, room: u32, counter: &dyn CountTokens) ->
     parts.drop_oldest(room, Group::has_no_plan);
     parts.clip_summary(room, counter);
     parts.clip_newest(room, counter);
-    parts.leave_out_summary(room);
-    parts.clip_newest(room, counter);
+    parts = parts.with_plan_for_summary(room, counter);
     parts.shorten_older(room, counter, |_| true);
     parts.drop_oldest(room, |_| true);
     parts.clip_newest(room, counter);
     parts.leave_out_newest(room);
+    parts.leave_out_summary(room);
     parts.say_nothing_of_it(room);
     if parts.tokens() > room {
         return Err(Refusal::limit(format!(
@@ -37,6 +37,7 @@ pub fn fit(conversation: &Conversation, room: u32, counter: &dyn CountTokens) ->
     Ok(parts.messages())
 }
 
+#[derive(Clone)]
 struct Parts {
     /// The summary and what it takes as a message.
     summary: Option<(String, u32)>,
@@ -45,6 +46,7 @@ struct Parts {
     dropped: bool,
 }
 
+#[derive(Clone)]
 struct Group {
     messages: Vec<ModelMessage>,
     tokens: u32,
@@ -126,6 +128,17 @@ impl Parts {
             *text = clip(text, room / 8, counter);
             *tokens = message_tokens(&model_notes::summary(text), counter);
         }
+    }
+
+    /// Without the summary, if the text of a plan fits then. A plan that does not fit anyway is no reason to leave the summary out.
+    fn with_plan_for_summary(self, room: u32, counter: &dyn CountTokens) -> Self {
+        if self.tokens() <= room {
+            return self;
+        }
+        let mut without = self.clone();
+        without.leave_out_summary(room);
+        without.clip_newest(room, counter);
+        if without.tokens() <= room { without } else { self }
     }
 
     fn leave_out_summary(&mut self, room: u32) {

@@ -16,10 +16,9 @@ impl PlanContent {
 
 fn of_document(markdown: &str) -> Vec<String> {
     let around = |letter: char| "`'\"*_()[]<>,;:!?".contains(letter);
-    let words = markdown.split(|letter: char| letter.is_whitespace() || letter == '`').map(|word| {
-        let word = word.trim_matches(around);
-        word.strip_suffix('.').unwrap_or(word)
-    });
+    let words = markdown
+        .split(|letter: char| letter.is_whitespace() || letter == '`')
+        .map(|word| word.trim_start_matches(around).trim_end_matches(|letter| letter == '.' || around(letter)));
     let mut files: Vec<_> =
         words.filter(|word| word.contains(['/', '.']) && !word.contains("://")).map(str::to_owned).collect();
     files.sort_unstable();

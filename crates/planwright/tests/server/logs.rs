@@ -172,15 +172,15 @@ fn a_session_that_is_taken_over_is_told() {
     let _sent = first.begin_to_post(&messages, &json!({ "text": SAID }));
     // The turn is under way when the model is asked, and it never answers.
     let _asked = accept(&provider);
+    let first_process = first.id();
     drop(first);
     let second = Running::start(&world);
     second.post(&messages, &json!({ "text": "are you there?" }));
     assert_eq!(second.stop(), 0);
-    for event in ["lease_taken_over", "turn_resumed"] {
-        let lines = lines(&world);
-        let line = lines.iter().find(|line| line["event"] == event);
-        assert_eq!(line.map(|line| &line["session_identity"]), Some(&json!(format!("web:{session}"))), "{lines:?}");
-    }
+    let lines = lines(&world);
+    let line = |event: &str| lines.iter().find(|line| line["event"] == event).unwrap_or_else(|| panic!("{lines:?}"));
+    assert!(line("lease_taken_over")["left_by"].as_str().unwrap().contains(&format!("/{first_process}/")), "{lines:?}");
+    assert_eq!(line("turn_resumed")["session_identity"], json!(format!("web:{session}")));
     assert!(!logged(&world).contains("swordfish"));
 }
 

@@ -55,6 +55,10 @@ pub(crate) fn logged(world: &World) -> String {
 }
 
 impl Running {
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn start(world: &World) -> Self {
         Self::started(world, serve(world).arg("--json"))
     }

@@ -1,9 +1,14 @@
 //! A path inside the workspace.
 
 use std::cmp::Ordering;
-use std::fmt;
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
+use std::path::PathBuf;
+use std::{fmt, io};
 
 use cap_std::fs::Dir;
+#[cfg(target_os = "linux")]
+use cap_std::fs::{OpenOptions, OpenOptionsExt as _};
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use serde::Deserialize;
@@ -24,7 +29,7 @@ pub(super) fn real_path(files: &Dir, path: &FilePath) -> Option<String> {
     let mut existing = path.clone();
     let mut rest: Vec<String> = Vec::new();
     loop {
-        match files.canonicalize(existing.beneath()) {
+        match canonical(files, existing.beneath()) {
             Ok(real) => {
                 let real = real.to_str()?.trim_start_matches("./");
                 let real = if real == "." { "" } else { real };
@@ -39,6 +44,23 @@ pub(super) fn real_path(files: &Dir, path: &FilePath) -> Option<String> {
             Err(_) => return None,
         }
     }
+}
+
+/// `Dir::canonicalize` opens what moved out of the folder while it looked, and opening a pipe waits for a writer.
+#[cfg(target_os = "linux")]
+fn canonical(files: &Dir, path: &str) -> io::Result<PathBuf> {
+    let place_of = |open: BorrowedFd<'_>| std::fs::read_link(format!("/proc/self/fd/{}", open.as_raw_fd()));
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(rustix::fs::OFlags::PATH.bits().cast_signed());
+    let found = files.open_with(path, &options)?;
+    let place = place_of(found.as_fd())?;
+    let beneath = place.strip_prefix(place_of(files.as_fd())?).map(PathBuf::from);
+    beneath.map_err(|_| io::Error::other("it was moved out of the workspace"))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn canonical(files: &Dir, path: &str) -> io::Result<PathBuf> {
+    files.canonicalize(path)
 }
 
 impl FilePath {
