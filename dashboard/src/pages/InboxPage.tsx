@@ -2,12 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
-import { inboxQuery, planQuery, recentPlansQuery } from "../api/queries";
+import { inboxQuery, recentPlansQuery } from "../api/queries";
 import type { InboxItem, Plan } from "../api/types";
 import { DecisionBar } from "../plan/DecisionBar";
 import { PlanText } from "../plan/PlanText";
 import { canSelect, leftOut } from "../plan/selection";
-import { useShownVersion } from "../plan/useShownVersion";
+import { usePlanToRead, useShownVersion } from "../plan/useShownVersion";
 import { sessionIdOf } from "../session/id";
 import { useKeys } from "../shell/keys";
 import { PageHead } from "../shell/Shell";
@@ -134,18 +134,17 @@ function ItemDetail({ item }: { item: InboxItem }): ReactNode {
 }
 
 function Detail({ planId }: { planId: string }): ReactNode {
-  const plan = useQuery(planQuery(planId));
-  if (plan.isPending) return <Loading words={t("plan.loading")} />;
-  if (plan.isError) return <Failure error={plan.error} retry={() => void plan.refetch()} />;
-  return <DetailBody plan={plan.data} />;
+  const { plan, error, retry } = usePlanToRead(planId);
+  if (plan) return <DetailBody plan={plan} />;
+  return error ? <Failure error={error} retry={retry} /> : <Loading words={t("plan.loading")} />;
 }
 
 function DetailBody({ plan }: { plan: Plan }): ReactNode {
   const navigate = useNavigate();
   const [unticked, setUnticked] = useState<ReadonlySet<number>>(new Set());
   const { shown, accept } = useShownVersion(plan);
-  const selectable = canSelect(plan);
-  const out = useMemo(() => (selectable ? leftOut(plan.steps, unticked) : []), [selectable, plan.steps, unticked]);
+  const selectable = canSelect(shown);
+  const out = useMemo(() => (selectable ? leftOut(shown.steps, unticked) : []), [selectable, shown.steps, unticked]);
   const toggle = (position: number) =>
     setUnticked((before) => {
       const next = new Set(before);
@@ -158,7 +157,7 @@ function DetailBody({ plan }: { plan: Plan }): ReactNode {
         <div className="page-about">
           <PlanBadge state={planState(plan)} />
           <span>{t("plan.number", { n: plan.number })}</span>
-          <span>{t("plan.version", { n: plan.version })}</span>
+          <span>{t("plan.version", { n: shown.version })}</span>
           <Link to="/s/$session" params={{ session: sessionIdOf(plan) }}>
             {sessionIdOf(plan)}
           </Link>
@@ -167,11 +166,11 @@ function DetailBody({ plan }: { plan: Plan }): ReactNode {
           </Link>
         </div>
         <h2>
-          <Visible text={plan.title} />
+          <Visible text={shown.title} />
         </h2>
       </header>
       <div className="inbox-detail-body">
-        <PlanText plan={plan} selection={selectable ? { out, toggle } : undefined} />
+        <PlanText plan={shown} selection={selectable ? { out, toggle } : undefined} />
       </div>
       <DecisionBar
         plan={plan}

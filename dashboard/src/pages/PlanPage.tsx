@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
-import { planDiffQuery, planHistoryQuery, planQuery } from "../api/queries";
-import type { Plan } from "../api/types";
+import { planDiffQuery, planHistoryQuery } from "../api/queries";
+import type { Plan, PlanDiff } from "../api/types";
 import { useFollowSession } from "../live/useLive";
 import { ChangedFiles } from "../plan/ChangedFiles";
 import { DecisionBar } from "../plan/DecisionBar";
@@ -11,7 +11,7 @@ import { changedLines, DiffView, diffSize, SizeBadge } from "../plan/DiffView";
 import { DecisionItem, History } from "../plan/History";
 import { lastSeen, rememberSeen } from "../plan/lastSeen";
 import { PlanText, usePlanOutline } from "../plan/PlanText";
-import { useShownVersion } from "../plan/useShownVersion";
+import { usePlanToRead, useShownVersion } from "../plan/useShownVersion";
 import { canSelect, leftOut } from "../plan/selection";
 import { CommentPanel, StepComments } from "../review/CommentPanel";
 import { SelectionBar } from "../review/SelectionBar";
@@ -30,12 +30,12 @@ export type PlanView = "plan" | "changes" | "files" | "history" | "raw";
 
 export function PlanPage(): ReactNode {
   const { plan: planId } = useParams({ from: "/p/$plan" });
-  const plan = useQuery(planQuery(planId));
-  if (plan.data) return <PlanRoom key={planId} plan={plan.data} />;
+  const { plan, error, retry } = usePlanToRead(planId);
+  if (plan) return <PlanRoom key={planId} plan={plan} />;
   return (
     <main id="main" tabIndex={-1} className="page">
       <PageHead title={t("plan.title")} />
-      <div className="page-body">{plan.isError ? <Failure error={plan.error} retry={() => void plan.refetch()} /> : <Loading words={t("plan.loading")} />}</div>
+      <div className="page-body">{error ? <Failure error={error} retry={retry} /> : <Loading words={t("plan.loading")} />}</div>
     </main>
   );
 }
@@ -51,19 +51,20 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
   const [seen] = useState(() => lastSeen(plan.id));
   const [at, setAt] = useState<number>();
   const text = useRef<HTMLDivElement>(null);
-  const review = useReview(plan);
+  const review = useReview(shown);
 
   useEffect(() => {
     if (shown.digest === plan.digest) rememberSeen(plan.id, { version: plan.version, digest: plan.digest, at: new Date().toISOString() });
   }, [plan.id, plan.version, plan.digest, shown.digest]);
 
-  const hasChanged = seen !== undefined && seen.digest !== plan.digest && seen.version < plan.version;
-  const base = shown.digest === plan.digest ? (hasChanged ? seen.version : undefined) : shown.version;
+  const isOld = shown.digest !== plan.digest;
+  const hasChanged = seen !== undefined && seen.digest !== shown.digest && seen.version < shown.version;
+  const base = isOld ? shown.version : hasChanged ? seen.version : undefined;
   const since = useQuery({ ...planDiffQuery(plan.id, base, plan.version), enabled: base !== undefined });
-  const changed = useMemo(() => (base !== undefined && since.data ? changedLines(since.data) : undefined), [base, since.data]);
+  const changed = useMemo(() => (base !== undefined && !isOld && since.data ? changedLines(since.data) : undefined), [base, isOld, since.data]);
 
-  const selectable = canSelect(plan);
-  const out = useMemo(() => (selectable ? leftOut(plan.steps, unticked) : []), [selectable, plan.steps, unticked]);
+  const selectable = canSelect(shown);
+  const out = useMemo(() => (selectable ? leftOut(shown.steps, unticked) : []), [selectable, shown.steps, unticked]);
   const toggle = (position: number) =>
     setUnticked((before) => {
       const next = new Set(before);
@@ -74,26 +75,25 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
   const show = (next: PlanView, from?: number, to?: number) =>
     void navigate({ search: { view: next === "plan" ? undefined : next, from, to }, replace: true });
   const reviewChanges = () => {
-    const before = shown.digest === plan.digest ? base : shown.version;
     accept();
-    show("changes", before, plan.version);
+    show("changes", base, plan.version);
   };
 
-  useCommentHighlights(text, review?.comments ?? [], view === "plan" ? plan.digest : "");
+  useCommentHighlights(text, review?.comments ?? [], view === "plan" ? shown.digest : "");
   useKeys({
     d: () => show(view === "changes" ? "plan" : "changes"),
     e: () => plan.execution && void navigate({ to: "/p/$plan/run/$number", params: { plan: plan.id, number: String(plan.execution.number) } }),
     j: () => move(1),
     k: () => move(-1),
     x: () => at !== undefined && selectable && toggle(at),
-    c: () => review && review.begin(at === undefined ? undefined : { step: plan.steps[at - 1]?.id ?? "" }),
+    c: () => review && review.begin(at === undefined ? undefined : { step: shown.steps[at - 1]?.id ?? "" }),
   });
   function move(by: number): void {
-    if (plan.style === "document" || plan.steps.length === 0) {
+    if (shown.style === "document" || shown.steps.length === 0) {
       document.querySelector(".plan-scroll")?.scrollBy({ top: by * 120 });
       return;
     }
-    const next = Math.min(plan.steps.length, Math.max(1, (at ?? (by > 0 ? 0 : plan.steps.length + 1)) + by));
+    const next = Math.min(shown.steps.length, Math.max(1, (at ?? (by > 0 ? 0 : shown.steps.length + 1)) + by));
     setAt(next);
     document.getElementById(`step-row-${next}`)?.scrollIntoView({ block: "nearest" });
   }
@@ -102,14 +102,14 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
   return (
     <main id="main" tabIndex={-1} className="page plan-page" data-comments={review !== null || undefined}>
       <PageHead
-        title={<Visible text={plan.title} />}
+        title={<Visible text={shown.title} />}
         about={
           <>
             <PlanBadge state={state} />
             <span>{t("plan.number", { n: plan.number })}</span>
-            <span>{t("plan.version", { n: plan.version })}</span>
-            {plan.steps.length > 0 && <span>{t("plan.steps", { count: plan.steps.length })}</span>}
-            {since.data && <SizeBadge size={diffSize(since.data)} />}
+            <span>{t("plan.version", { n: shown.version })}</span>
+            {shown.steps.length > 0 && <span>{t("plan.steps", { count: shown.steps.length })}</span>}
+            {since.data && !isOld && <SizeBadge size={diffSize(since.data)} />}
             <Link to="/s/$session" params={{ session }}>
               {session}
             </Link>
@@ -118,13 +118,14 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
         actions={<ViewTabs views={plan.execution ? VIEWS : VIEWS.filter((one) => one !== "files")} view={view} onView={(next) => show(next)} />}
       />
       <div className="plan-grid">
-        <Outline plan={plan} />
+        <Outline plan={shown} />
         <div className="plan-scroll">
           <div className="plan-column">
-            <PlanBanners plan={plan} state={state} hasChanged={hasChanged && view === "plan"} seenVersion={seen?.version} onChanges={reviewChanges} />
+            {isOld && <NewerVersion plan={plan} shown={shown} difference={since.data} onChanges={reviewChanges} onRead={() => (accept(), show("plan"))} />}
+            <PlanBanners plan={plan} state={state} hasChanged={hasChanged && !isOld && view === "plan"} seenVersion={seen?.version} onChanges={reviewChanges} />
             {view === "plan" && (
               <PlanText
-                plan={plan}
+                plan={shown}
                 ref={text}
                 changed={changed}
                 at={at}
@@ -135,15 +136,15 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
             {view === "changes" && <PlanChanges plan={plan} from={search.from} to={search.to} onChoose={(from, to) => show("changes", from, to)} />}
             {view === "files" && <ChangedFiles plan={plan} />}
             {view === "history" && <History plan={plan} />}
-            {view === "raw" && <RawText plan={plan} />}
+            {view === "raw" && <RawText plan={shown} />}
             {view === "plan" && plan.approval && <Approved plan={plan} />}
           </div>
         </div>
-        {review && <CommentPanel review={review} plan={plan} />}
+        {review && <CommentPanel review={review} plan={shown} />}
       </div>
       {review && view === "plan" && <SelectionBar within={text} review={review} />}
       <footer className="plan-foot">
-        <DecisionBar plan={plan} shown={shown} unticked={unticked} comments={review?.comments.length ?? 0} areCommentsSaved={review?.saving !== "saving" && review?.saving !== "failed"} onReviewChanges={reviewChanges} onSent={() => review?.sent()} />
+        <DecisionBar plan={plan} shown={shown} unticked={unticked} areCommentsShown onReviewChanges={reviewChanges} />
       </footer>
     </main>
   );
@@ -185,6 +186,26 @@ function Outline({ plan }: { plan: Plan }): ReactNode {
         ))}
       </ol>
     </nav>
+  );
+}
+
+/** Says that the text in view is not the newest, and leads there. The text itself stays until the person asks. */
+function NewerVersion({ plan, shown, difference, onChanges, onRead }: { plan: Plan; shown: Plan; difference: PlanDiff | undefined; onChanges: () => void; onRead: () => void }): ReactNode {
+  return (
+    <Banner
+      tone="waiting"
+      icon="swap"
+      actions={
+        <>
+          <Button onClick={onChanges}>{t("plan.newerChanges")}</Button>
+          <Button look="quiet" onClick={onRead}>
+            {t("plan.newerRead", { version: plan.version })}
+          </Button>
+        </>
+      }
+    >
+      {t("plan.newer", { version: plan.version, shown: shown.version })} {difference && <SizeBadge size={diffSize(difference)} />}
+    </Banner>
   );
 }
 

@@ -119,7 +119,8 @@ function Write({ review, plan }: { review: ReviewDraft; plan: Plan }): ReactNode
   );
 }
 
-function Anchor({ anchor, plan, kind }: { anchor: ReviewAnchor; plan: Plan; kind: ReviewComment["kind"] }): ReactNode {
+/** What a comment is about. */
+export function Anchor({ anchor, plan, kind }: { anchor: ReviewAnchor; plan: Plan; kind: ReviewComment["kind"] }): ReactNode {
   if (anchor.step !== undefined) {
     const step = plan.steps.find((one) => one.id === anchor.step);
     return <p className="comment-anchor">{step ? t("step.number", { n: step.position }) : t("review.state.orphaned")}</p>;
