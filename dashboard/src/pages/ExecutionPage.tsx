@@ -7,6 +7,7 @@ import type { Execution, Plan, Step, StepRun } from "../api/types";
 import { useFollowSession } from "../live/useLive";
 import { callWords, CallView, ResultView } from "../plan/CallView";
 import { ChangedFiles } from "../plan/ChangedFiles";
+import { PlanAsk } from "../ask/PlanAsk";
 import { DecisionBar } from "../plan/DecisionBar";
 import { Elapsed } from "../plan/StepList";
 import { sessionIdOf } from "../session/id";
@@ -65,8 +66,9 @@ function Run({ plan, execution, executions }: { plan: Plan; execution: Execution
       />
       <div className="page-body">
         <div className="run-column">
-          {isLatest && (state === "PAUSED" || state === "UNCERTAIN") && (
-            <Banner tone="waiting" icon={state === "PAUSED" ? "pause" : "question"}>
+          {isLatest && <PlanAsk plan={plan} />}
+          {isLatest && (state === "PAUSED" || state === "UNCERTAIN" || state === "FAILED") && (
+            <Banner tone={state === "FAILED" ? "failed" : "waiting"} icon={state === "PAUSED" ? "pause" : state === "FAILED" ? "warning" : "question"}>
               <Visible text={plan.situation} />
             </Banner>
           )}

@@ -4,11 +4,13 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
 import { inboxQuery, recentPlansQuery } from "../api/queries";
 import type { InboxItem, Plan } from "../api/types";
+import { AskCard } from "../ask/AskCard";
 import { DecisionBar } from "../plan/DecisionBar";
 import { PlanText } from "../plan/PlanText";
 import { canSelect, leftOut } from "../plan/selection";
 import { usePlanToRead, useShownVersion } from "../plan/useShownVersion";
 import { sessionIdOf } from "../session/id";
+import { SessionName } from "../session/SessionName";
 import { useKeys } from "../shell/keys";
 import { PageHead } from "../shell/Shell";
 import { useNewSession } from "../shell/Sidebar";
@@ -16,7 +18,6 @@ import { t } from "../texts/t";
 import { Button, Empty, Failure, Loading, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
 import { PlanBadge, planState, StateDot, type PlanState } from "../ui/status";
-import { AskDetail } from "./AskDetail";
 import { RunDetail } from "./RunDetail";
 import { ToolChangeDetail } from "./ToolChangeDetail";
 import { byUrgency, inboxAsk, inboxItemKey, inboxPlan, inboxTitle, isAboutPlan } from "./inboxItems";
@@ -83,7 +84,11 @@ export function InboxPage(): ReactNode {
                   </span>
                   <span className="inbox-where">
                     <Time at={item.since} />
-                    <span>{sessionIdOf(item)}</span>
+                    {item.sessionId !== "" && (
+                      <span>
+                        <SessionName session={sessionIdOf(item)} />
+                      </span>
+                    )}
                   </span>
                 </button>
               </li>
@@ -124,13 +129,13 @@ function Recent(): ReactNode {
   );
 }
 
-const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", step: "PAUSED", run: "PAUSED", budget: "PAUSED", tool_change: "UNCERTAIN" };
+const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", failed: "FAILED", step: "PAUSED", run: "PAUSED", budget: "PAUSED", tool_change: "UNCERTAIN" };
 
 function ItemDetail({ item }: { item: InboxItem }): ReactNode {
   if (item.toolChange) return <ToolChangeDetail key={item.digest} item={item} change={item.toolChange} />;
   if (item.run) return <RunDetail key={item.id} item={item} run={item.run} />;
   if (isAboutPlan(item)) return <Detail key={item.id} planId={inboxPlan(item)} />;
-  return <AskDetail key={item.id} item={item} />;
+  return <AskCard key={item.id} item={item} where="inbox" />;
 }
 
 function Detail({ planId }: { planId: string }): ReactNode {
@@ -159,7 +164,7 @@ function DetailBody({ plan }: { plan: Plan }): ReactNode {
           <span>{t("plan.number", { n: plan.number })}</span>
           <span>{t("plan.version", { n: shown.version })}</span>
           <Link to="/s/$session" params={{ session: sessionIdOf(plan) }}>
-            {sessionIdOf(plan)}
+            <SessionName session={sessionIdOf(plan)} />
           </Link>
           <Link to="/p/$plan" params={{ plan: plan.id }}>
             {t("inbox.openPage")}

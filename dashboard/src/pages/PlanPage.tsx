@@ -3,21 +3,24 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
 import { planDiffQuery, planHistoryQuery } from "../api/queries";
-import type { Plan, PlanDiff } from "../api/types";
+import type { Plan, PlanDiff, ReviewComment } from "../api/types";
 import { useFollowSession } from "../live/useLive";
 import { ChangedFiles } from "../plan/ChangedFiles";
+import { PlanAsk } from "../ask/PlanAsk";
 import { DecisionBar } from "../plan/DecisionBar";
 import { changedLines, DiffView, diffSize, SizeBadge } from "../plan/DiffView";
 import { DecisionItem, History } from "../plan/History";
 import { lastSeen, rememberSeen } from "../plan/lastSeen";
+import { RenderedDiff } from "../plan/RenderedDiff";
 import { PlanText, usePlanOutline } from "../plan/PlanText";
 import { usePlanToRead, useShownVersion } from "../plan/useShownVersion";
 import { canSelect, leftOut } from "../plan/selection";
 import { CommentPanel, StepComments } from "../review/CommentPanel";
 import { SelectionBar } from "../review/SelectionBar";
-import { useCommentHighlights } from "../review/highlights";
+import { useCommentPlaces } from "../review/highlights";
 import { useReview } from "../review/useReview";
 import { sessionIdOf } from "../session/id";
+import { SessionName } from "../session/SessionName";
 import { useKeys } from "../shell/keys";
 import { PageHead } from "../shell/Shell";
 import { list, t } from "../texts/t";
@@ -79,7 +82,24 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
     show("changes", base, plan.version);
   };
 
-  useCommentHighlights(text, review?.comments ?? [], view === "plan" ? shown.digest : "");
+  const [active, setActive] = useState<string>();
+  const [areCommentsOpen, setCommentsOpen] = useState(false);
+  const sent = useMemo(() => review?.rounds.flatMap((round) => round.comments) ?? [], [review?.rounds]);
+  const places = useCommentPlaces(text, review?.comments ?? NO_COMMENTS, sent, active, view === "plan" ? shown.digest : "");
+  const go = (comment: ReviewComment) => {
+    setActive(comment.id);
+    places.show(comment);
+  };
+  /** From the words in the text to their comment. */
+  const openComment = (x: number, y: number) => {
+    const found = document.getSelection()?.isCollapsed === false ? undefined : places.at(x, y);
+    setActive(found);
+    if (found === undefined) return;
+    setCommentsOpen(true);
+    const element = document.getElementById(`comment-${found}`);
+    element?.closest("details")?.setAttribute("open", "");
+    element?.scrollIntoView({ block: "nearest" });
+  };
   useKeys({
     d: () => show(view === "changes" ? "plan" : "changes"),
     e: () => plan.execution && void navigate({ to: "/p/$plan/run/$number", params: { plan: plan.id, number: String(plan.execution.number) } }),
@@ -111,16 +131,17 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
             {shown.steps.length > 0 && <span>{t("plan.steps", { count: shown.steps.length })}</span>}
             {since.data && !isOld && <SizeBadge size={diffSize(since.data)} />}
             <Link to="/s/$session" params={{ session }}>
-              {session}
+              <SessionName session={session} />
             </Link>
           </>
         }
         actions={<ViewTabs views={plan.execution ? VIEWS : VIEWS.filter((one) => one !== "files")} view={view} onView={(next) => show(next)} />}
       />
       <div className="plan-grid">
-        <Outline plan={shown} />
-        <div className="plan-scroll">
+        <Outline plan={shown} counts={places.counts} />
+        <div className="plan-scroll" onClick={(event) => openComment(event.clientX, event.clientY)}>
           <div className="plan-column">
+            <PlanAsk plan={plan} />
             {isOld && <NewerVersion plan={plan} shown={shown} difference={since.data} onChanges={reviewChanges} onRead={() => (accept(), show("plan"))} />}
             <PlanBanners plan={plan} state={state} hasChanged={hasChanged && !isOld && view === "plan"} seenVersion={seen?.version} onChanges={reviewChanges} />
             {view === "plan" && (
@@ -140,15 +161,22 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
             {view === "plan" && plan.approval && <Approved plan={plan} />}
           </div>
         </div>
-        {review && <CommentPanel review={review} plan={shown} />}
+        {review && <CommentPanel review={review} plan={shown} active={active} onGo={go} open={areCommentsOpen} onClose={() => setCommentsOpen(false)} />}
       </div>
       {review && view === "plan" && <SelectionBar within={text} review={review} />}
       <footer className="plan-foot">
+        {review && (
+          <Button look="quiet" icon="comment" className="comments-toggle" aria-expanded={areCommentsOpen} onClick={() => setCommentsOpen(!areCommentsOpen)}>
+            {t("review.count", { count: review.unsent.length })}
+          </Button>
+        )}
         <DecisionBar plan={plan} shown={shown} unticked={unticked} areCommentsShown onReviewChanges={reviewChanges} />
       </footer>
     </main>
   );
 }
+
+const NO_COMMENTS: readonly ReviewComment[] = [];
 
 const VIEWS: readonly PlanView[] = ["plan", "changes", "files", "history", "raw"];
 
@@ -165,7 +193,7 @@ function ViewTabs({ views, view, onView }: { views: readonly PlanView[]; view: P
   );
 }
 
-function Outline({ plan }: { plan: Plan }): ReactNode {
+function Outline({ plan, counts }: { plan: Plan; counts: ReadonlyMap<string, number> }): ReactNode {
   const parts = usePlanOutline(plan);
   return (
     <nav className="outline" aria-label={t("plan.outline")}>
@@ -182,6 +210,11 @@ function Outline({ plan }: { plan: Plan }): ReactNode {
             >
               {visible(part.text)}
             </a>
+            {(counts.get(part.anchor) ?? 0) > 0 && (
+              <span className="outline-count" title={t("review.count", { count: counts.get(part.anchor) ?? 0 })}>
+                {counts.get(part.anchor)}
+              </span>
+            )}
           </li>
         ))}
       </ol>
@@ -229,6 +262,7 @@ function PlanBanners({
   );
   const progress = { done: plan.progress?.done ?? 0, total: plan.progress?.total ?? 0, step: plan.progress?.next?.step ?? 0 };
   const stuck = plan.steps.find((step) => step.status === "UNCERTAIN");
+  const failed = plan.steps.find((step) => step.status === "FAILED");
   return (
     <>
       {hasChanged && (
@@ -275,8 +309,13 @@ function PlanBanners({
         </Banner>
       )}
       {(state === "COMPLETED" || state === "PARTIALLY_COMPLETED") && (
-        <Banner tone={state === "COMPLETED" ? "done" : "waiting"} icon="check" actions={run}>
+        <Banner tone={state === "COMPLETED" ? "done" : "waiting"} icon={state === "COMPLETED" ? "check" : "pause"} actions={run}>
           {t(state === "COMPLETED" ? "plan.completed" : "plan.partly", progress)}
+        </Banner>
+      )}
+      {state === "FAILED" && (
+        <Banner tone="failed" icon="warning" actions={run}>
+          <Visible text={plan.situation} /> {t("plan.partly", progress)} {failed?.note && <Visible text={failed.note} />}
         </Banner>
       )}
       {plan.endedBecause !== null && (
@@ -322,6 +361,9 @@ function PlanChanges({ plan, from, to, onChoose }: { plan: Plan; from: number | 
   const history = useQuery(planHistoryQuery(plan.id));
   const diff = useQuery(planDiffQuery(plan.id, from, to));
   const versions = history.data?.versions ?? [];
+  const [look, setLook] = useState<"rendered" | "source">("source");
+  const last = to ?? versions.at(-1)?.version;
+  const compared = versions.length > 1 && last !== undefined && (from ?? last - 1) > 0 ? { from: from ?? last - 1, to: last } : undefined;
   return (
     <section className="plan-changes">
       {versions.length > 1 ? (
@@ -360,7 +402,16 @@ function PlanChanges({ plan, from, to, onChoose }: { plan: Plan; from: number | 
       )}
       {diff.isPending && <Loading />}
       {diff.isError && (versions.length <= 1 ? null : <Failure error={diff.error} retry={() => void diff.refetch()} />)}
-      {diff.data && <DiffView diff={diff.data} />}
+      {compared && (
+        <div className="segments" role="group" aria-label={t("diff.look")}>
+          {(["rendered", "source"] as const).map((one) => (
+            <button key={one} type="button" aria-pressed={look === one} onClick={() => setLook(one)}>
+              {t(`diff.look.${one}`)}
+            </button>
+          ))}
+        </div>
+      )}
+      {compared && look === "rendered" ? <RenderedDiff key={`${compared.from}-${compared.to}`} plan={plan} from={compared.from} to={compared.to} /> : diff.data && <DiffView diff={diff.data} />}
     </section>
   );
 }

@@ -179,7 +179,7 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
               <span>{t("approve.stepByStep")}</span>
             </label>
           )}
-          {plan.askId !== undefined && (
+          {plan.askId !== undefined && compact && (
             <Link className="button" data-look="primary" to="/" search={{ item: plan.askId }}>
               {t("ask.open")}
             </Link>

@@ -113,7 +113,7 @@ interface Details {
   files: string[];
 }
 
-export function planDetails(plan: Plan): Details {
+export function planDetails(plan: Pick<Plan, "details">): Details {
   const given = (plan.details ?? {}) as Record<string, unknown>;
   const words = (value: unknown) => (typeof value === "string" && value.trim() !== "" ? value : undefined);
   const items = (value: unknown) => (Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : []);

@@ -161,7 +161,7 @@ function SessionRow({ session, id, item, current }: { session: Session; id: Sess
       <StateDot state={state} label={words ?? t("session.idle")} />
       <span className="session-name">{sessionName(session)}</span>
       <span className="session-about">
-        {words && <span data-tone={item ? "waiting" : "running"}>{words}</span>}
+        {words && <span data-tone={item?.kind === "failed" ? "failed" : item ? "waiting" : "running"}>{words}</span>}
         {session.channel !== "web" && <span>{session.channel}</span>}
         <Time at={session.lastActive} />
       </span>
@@ -169,7 +169,7 @@ function SessionRow({ session, id, item, current }: { session: Session; id: Sess
   );
 }
 
-const ITEM_STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", step: "PAUSED", run: "PAUSED", budget: "PAUSED", tool_change: "UNCERTAIN" };
+const ITEM_STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", failed: "FAILED", step: "PAUSED", run: "PAUSED", budget: "PAUSED", tool_change: "UNCERTAIN" };
 
 export function sessionName(session: Pick<Session, "title" | "topic" | "sessionId">): string {
   const name = (session.title ?? session.topic)?.replace(/\s+/g, " ").trim();

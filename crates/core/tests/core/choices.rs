@@ -32,6 +32,8 @@ enum Waits {
     Step,
     /// Step 1 is uncertain.
     Uncertain,
+    /// Step 1 failed.
+    Failed,
     Pause,
 }
 
@@ -73,6 +75,7 @@ fn plan(style: PlanStyle, status: PlanStatus, waits: Waits) -> Plan {
         Waits::Nothing | Waits::Feedback | Waits::Pause => (StepStatus::Completed, None),
         Waits::Step => (StepStatus::Completed, Some(StepPause { step: 1, external: false })),
         Waits::Uncertain => (StepStatus::Uncertain, None),
+        Waits::Failed => (StepStatus::Failed, None),
     };
     execution.steps[0].status = first;
     if matches!(waits, Waits::Step | Waits::Pause) {
@@ -151,6 +154,13 @@ fn every_state_has_its_choices() {
             Waits::Uncertain,
             None,
             "The result of step 1 is unknown",
+            &["retry", "skip", "revise", "cancel"],
+        ),
+        (
+            PartiallyCompleted,
+            Waits::Failed,
+            None,
+            "It failed: step 1 was not done.",
             &["retry", "skip", "revise", "cancel"],
         ),
         (Completed, Waits::Nothing, None, "It is finished.", &["begin"]),
