@@ -90,6 +90,12 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
     setActive(comment.id);
     places.show(comment);
   };
+  // A comment that is begun opens them, and what was not saved is not left out of sight.
+  const writingId = review?.writing?.id;
+  const isUnsaved = review?.saving === "failed";
+  useEffect(() => {
+    if (writingId !== undefined || isUnsaved) setCommentsOpen(true);
+  }, [writingId, isUnsaved]);
   /** From the words in the text to their comment. */
   const openComment = (x: number, y: number) => {
     const found = document.getSelection()?.isCollapsed === false ? undefined : places.at(x, y);

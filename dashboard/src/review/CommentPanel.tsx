@@ -26,10 +26,10 @@ export interface CommentPanelProps {
 export function CommentPanel({ review, plan, active, onGo, open, onClose }: CommentPanelProps): ReactNode {
   const comments = inOrder(review.comments, plan);
   return (
-    <aside className="comments" aria-label={t("review.title")} data-open={open || review.writing !== undefined || review.saving === "failed" || undefined}>
+    <aside className="comments" aria-label={t("review.title")} data-open={open || undefined}>
       <div className="comments-head">
         <h2>{t("review.title")}</h2>
-        <IconButton icon="close" className="only-sheet" label={t("review.close")} onClick={() => (review.drop(), onClose())} />
+        <IconButton icon="close" className="only-sheet" label={t("review.close")} onClick={onClose} />
       </div>
       <p className="secondary" role="status">
         {t(`review.${review.saving}`)}

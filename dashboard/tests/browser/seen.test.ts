@@ -85,7 +85,7 @@ describe("nothing is hidden", () => {
   });
 
   test("of an agents' plan with many steps: its commands stand in front, are counted and are not folded", async () => {
-    const id = await planned("shelves", "/plan on build", "plan twenty-two steps");
+    const id = await planned("shelves-1", "/plan on build", "plan twenty-two steps");
     const { page, go } = await visit(stack, `/p/${id}`);
     const covers = page.getByRole("region", { name: "What the approval covers" });
     await covers.getByText("2 commands").waitFor();
@@ -101,7 +101,7 @@ describe("nothing is hidden", () => {
     await go("/");
     await page.getByRole("button", { name: /Tidy the server/ }).click();
     await page.getByRole("region", { name: "What the approval covers" }).getByText("rm -rf /srv/backups").waitFor();
-    await go("/s/shelves");
+    await go("/s/shelves-1");
     await page.getByRole("complementary", { name: "Plan of this session" }).getByText("rm -rf /srv/backups").waitFor();
   });
 
@@ -138,8 +138,10 @@ describe("comments that were not sent", () => {
     if (where === "a phone") {
       // It is being written, and not kept.
       await page.getByRole("button", { name: "Approve version 1 · 7 steps, with 1 note" }).waitFor();
+      await page.getByRole("button", { name: "1 comment", exact: true }).click();
       await page.getByRole("button", { name: "Edit the comment" }).click();
       await page.getByLabel("Your comment").fill("must be fixed before this runs, really");
+      await page.getByRole("button", { name: "Close the comments" }).click();
     }
     await page.getByRole("button", { name: "Approve version 1 · 7 steps, with 1 note" }).click();
     const dialog = page.getByRole("dialog", { name: "1 comment is not sent yet" });
