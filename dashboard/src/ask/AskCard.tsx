@@ -15,6 +15,7 @@ import { Banner, Button, errorWords, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { say } from "../ui/toasts";
+import { Words } from "../ui/Words";
 import { CallAsked } from "./CallAsked";
 
 /** What the agent of a session asks now: a session asks one thing at a time. */
@@ -102,11 +103,11 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
       <div className="inbox-detail-body">
         <CallAsked session={sessionIdOf(item)} tool={call.tool} args={call.arguments} />
         <p className="ask-why">
-          <span className="secondary">{t("ask.why")}</span> <Visible text={call.reason} />
+          <span className="secondary">{t("ask.why")}</span> <Words text={call.reason} />
         </p>
         {call.always !== undefined && (
           <p className="ask-always">
-            <span className="secondary">{t("ask.always")}</span> <Visible text={call.always} />
+            <span className="secondary">{t("ask.always")}</span> <Words text={call.always} />
           </p>
         )}
       </div>

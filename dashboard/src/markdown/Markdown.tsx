@@ -56,7 +56,7 @@ export const Markdown = memo(function Markdown({ text, steps, changed, anchors =
     return { text, tasks, changed, anchors, definitions, levels, growing };
   }, [text, root, steps, changed, anchors, growing]);
   return (
-    <div className="md">
+    <div className="md" dir="auto">
       {root.children.map((node, index) => (
         <Block key={index} node={node} context={context} depth={0} />
       ))}
@@ -121,13 +121,13 @@ function Block({ node, context, depth }: { node: RootContent; context: Context; 
     case "heading": {
       const Tag = `h${context.levels.get(node) ?? Math.min(6, node.depth + 1)}` as "h2";
       return (
-        <Tag className={mark(`md-h${node.depth}`, changed)} id={context.anchors ? `line-${node.position?.start.line ?? 0}` : undefined}>
+        <Tag dir="auto" className={mark(`md-h${node.depth}`, changed)} id={context.anchors ? `line-${node.position?.start.line ?? 0}` : undefined}>
           {inline(node, context)}
         </Tag>
       );
     }
     case "paragraph":
-      return <p className={mark("", changed)}>{inline(node, context)}</p>;
+      return <p dir="auto" className={mark("", changed)}>{inline(node, context)}</p>;
     case "blockquote":
       return (
         <blockquote className={mark(depth >= MAX_INDENT ? "md-deep" : "", changed)} data-level={depth >= MAX_INDENT ? t("md.level", { n: depth + 1 }) : undefined}>

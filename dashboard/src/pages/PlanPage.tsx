@@ -13,6 +13,7 @@ import { DecisionItem, History } from "../plan/History";
 import { lastSeen, rememberSeen } from "../plan/lastSeen";
 import { RenderedDiff } from "../plan/RenderedDiff";
 import { PlanText, usePlanOutline } from "../plan/PlanText";
+import { markShown, useWasShown } from "../plan/shownText";
 import { usePlanToRead, useShownVersion } from "../plan/useShownVersion";
 import { canSelect, leftOut } from "../plan/selection";
 import { CommentPanel, StepComments } from "../review/CommentPanel";
@@ -76,7 +77,7 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
     });
 
   const show = (next: PlanView, from?: number, to?: number) =>
-    void navigate({ search: { view: next === "plan" ? undefined : next, from, to }, replace: true });
+    void navigate({ search: { view: next === "plan" ? undefined : next, from, to }, replace: next === view });
   const reviewChanges = () => {
     accept();
     show("changes", base, plan.version);
@@ -172,8 +173,8 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
       {review && view === "plan" && <SelectionBar within={text} review={review} />}
       <footer className="plan-foot">
         {review && (
-          <Button look="quiet" icon="comment" className="comments-toggle" aria-expanded={areCommentsOpen} onClick={() => setCommentsOpen(!areCommentsOpen)}>
-            {t("review.count", { count: review.unsent.length })}
+          <Button look="plain" icon="comment" className="comments-toggle" aria-label={t("review.count", { count: review.unsent.length })} aria-expanded={areCommentsOpen} onClick={() => setCommentsOpen(!areCommentsOpen)}>
+            {review.unsent.length}
           </Button>
         )}
         <DecisionBar plan={plan} shown={shown} unticked={unticked} areCommentsShown onReviewChanges={reviewChanges} />
@@ -368,6 +369,13 @@ function PlanChanges({ plan, from, to, onChoose }: { plan: Plan; from: number | 
   const diff = useQuery(planDiffQuery(plan.id, from, to));
   const versions = history.data?.versions ?? [];
   const [look, setLook] = useState<"rendered" | "source">("source");
+  // Who has seen a version has seen the next one with the difference between them.
+  const baseDigest = versions.find((version) => version.version === (from ?? plan.version - 1))?.digest ?? "";
+  const wasBaseShown = useWasShown(baseDigest);
+  const isWhole = diff.isSuccess && wasBaseShown && (to ?? plan.version) === plan.version;
+  useEffect(() => {
+    if (isWhole) markShown(plan.digest);
+  }, [isWhole, plan.digest]);
   const last = to ?? versions.at(-1)?.version;
   const compared = versions.length > 1 && last !== undefined && (from ?? last - 1) > 0 ? { from: from ?? last - 1, to: last } : undefined;
   return (

@@ -48,6 +48,8 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
   const [asking, setAsking] = useState<Asking>();
   const [note, setNote] = useState<string>();
   const [stepByStep, setStepByStep] = useState(false);
+  /** On a phone the bar is one line until the person asks for more. */
+  const [isGrown, setGrown] = useState(false);
   const [verifying, setVerifying] = useState(false);
   /** Whether the person is asked about comments that were not sent. */
   const [isAskingUnsent, setAskingUnsent] = useState(false);
@@ -139,7 +141,7 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
   });
 
   return (
-    <section className="decision" data-compact={compact || undefined} aria-label={t("decision.title")}>
+    <section className="decision" data-compact={compact || undefined} data-grown={isGrown || undefined} aria-label={t("decision.title")}>
       {isStale && (
         <Banner
           tone="waiting"
@@ -152,6 +154,11 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
         >
           {t("approve.stale", { version: plan.version, shown: shown.version })}
         </Banner>
+      )}
+      {has("approve") && !isStale && !wasShown && (
+        <p className="decision-why" role="status">
+          {t("approve.offUnread")}
+        </p>
       )}
       {plan.incompleteApproval !== undefined && has("approve") && (
         <Banner tone="waiting" icon="person">
@@ -194,6 +201,7 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
               {comments > 0 ? t("revise.withComments", { count: comments }) : action("revise")?.label}
             </Button>
           )}
+          <IconButton icon="chevron" className="grow" label={t(isGrown ? "decision.shrink" : "decision.grow")} aria-expanded={isGrown} onClick={() => setGrown(!isGrown)} />
           {more.length > 0 && <Menu trigger={<IconButton icon="more" label={t("decision.more")} />} items={more} />}
         </div>
       </div>
@@ -240,7 +248,7 @@ function approveLabel(shown: Plan, out: number, comments: number, covers: readon
 function Footing({ plan, shown, out, compact }: { plan: Plan; shown: Plan; out: ReturnType<typeof leftOut>; compact: boolean }): ReactNode {
   const dependants = out.filter((one) => one.because !== undefined).map((one) => one.position);
   return (
-    <div className="covers" id="covers">
+    <div className="covers" id="covers" data-needed={out.length > 0 || plan.status !== "READY" || undefined}>
       {plan.status === "READY" ? (
         <>
           {!compact && <span>{t("covers.version", { version: shown.version })}</span>}

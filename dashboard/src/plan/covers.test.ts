@@ -8,7 +8,7 @@ const step = (position: number, more: Partial<Step>): Step => ({ id: `s${positio
 test("recorded calls are named by what they do, wherever they stand", () => {
   const steps = [
     step(1, { tool: "read_file", arguments: { path: "a" } }),
-    step(2, { tool: "write_file", arguments: { path: "a", content: "see https://User@Docs.Example.org:8080/x" } }),
+    step(2, { tool: "write_file", arguments: { path: "a", content: "see https://User@Docs.Example.org:8080/x and https://a.example$path" } }),
     step(3, { tool: "run_command", arguments: { command: "scp x deploy@host.example:/srv", cwd: "web" } }),
     step(4, { tool: "delete_file", arguments: { path: "b" } }),
     step(5, { tool: "move_file", arguments: { from: "c", to: "d" } }),
@@ -24,7 +24,7 @@ test("recorded calls are named by what they do, wherever they stand", () => {
     deletions: [{ step: 4, path: "b" }],
     tools: [{ name: "mail__send", steps: [6, 7] }],
     reads: 1,
-    hosts: ["docs.example.org", "host.example"],
+    hosts: ["a.example", "docs.example.org", "host.example"],
   });
   expect(covered({ style: "collect", markdown: "", steps }, new Set([3, 4, 6])).commands).toEqual([]);
 });

@@ -73,7 +73,7 @@ export function covered(plan: Pick<Plan, "style" | "markdown" | "steps">, out: R
 }
 
 function addHosts(words: string, hosts: Set<string>): void {
-  for (const [, host] of words.matchAll(/\b[a-z][a-z0-9+.-]*:\/\/(?:[^\s/"'`<>()[\]\\@]*@)?([^\s/"'`<>()[\]\\:?#,;|]+)/gi)) if (host) hosts.add(host.toLowerCase());
+  for (const [, host] of words.matchAll(/\b[a-z][a-z0-9+.-]*:\/\/(?:[^\s/"'`<>()[\]\\@]*@)?([^\s/"'`<>()[\]\\:?#,;|$&*{}]+)/gi)) if (host) hosts.add(host.toLowerCase());
   // `scp file user@host:path` and the like.
   for (const [, host] of words.matchAll(/(?<![\w.:/@-])[\w.-]+@([a-z0-9][a-z0-9.-]*):(?!\/\/)/gi)) if (host) hosts.add(host.toLowerCase());
 }
