@@ -241,9 +241,11 @@ fn a_label_names_the_step_that_comes_next() {
     assert_eq!(label(&plan(PlanStyle::Build, Executing, Waits::Pause), PlanChoice::Resume), "Resume from step 2");
     let next = PlanChoice::Next { after_step: 1 };
     assert_eq!(label(&plan(PlanStyle::Build, Executing, Waits::Step), next), "Continue with step 2");
-    let mut failed = plan(PlanStyle::Build, PartiallyCompleted, Waits::Nothing);
-    failed.execution.as_mut().unwrap().steps[0].status = StepStatus::Failed;
-    assert_eq!(label(&failed, PlanChoice::Resume), "Resume from step 1");
+    let open = plan(PlanStyle::Build, PartiallyCompleted, Waits::Nothing);
+    assert_eq!(label(&open, PlanChoice::Resume), "Resume from step 2");
+    let failed = plan(PlanStyle::Build, PartiallyCompleted, Waits::Failed);
+    assert_eq!(label(&failed, PlanChoice::Settle(StuckChoice::Retry)), "Retry step 1");
+    assert_eq!(label(&failed, PlanChoice::Settle(StuckChoice::Skip)), "Skip step 1");
     let stop = PlanChoice::Settle(StuckChoice::Stop);
     assert_eq!(label(&plan(PlanStyle::Build, Executing, Waits::Uncertain), stop), "Stop here");
 }
