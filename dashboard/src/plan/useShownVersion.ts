@@ -18,17 +18,19 @@ export function useShownVersion(plan: Plan): { shown: Plan; accept: () => void }
 }
 
 /** How long a plan that is known already waits for the answer that says whether it is the newest, in milliseconds. */
-const MAX_HOLD = 1_000;
+const MAX_HOLD = 5_000;
 
 /** The plan for a person who begins to read it: not an older answer whose successor is under way. */
 export function usePlanToRead(planId: string) {
   const query = useQuery(planQuery(planId));
   const [ready, setReady] = useState(false);
-  const isNewest = query.data !== undefined && !query.isFetching;
+  const hasAnswer = query.data !== undefined;
+  const isNewest = hasAnswer && (!query.isFetching || query.failureCount > 0);
   useEffect(() => {
     if (isNewest) return setReady(true);
+    if (!hasAnswer) return;
     const timer = setTimeout(() => setReady(true), MAX_HOLD);
     return () => clearTimeout(timer);
-  }, [isNewest]);
+  }, [isNewest, hasAnswer]);
   return { plan: ready || isNewest ? query.data : undefined, error: query.data === undefined && query.isError ? query.error : undefined, retry: () => void query.refetch() };
 }
