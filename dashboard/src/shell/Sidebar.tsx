@@ -65,7 +65,8 @@ export function useNewSession() {
     mutationFn: () => createSession(newId()),
     onSuccess: (session) => {
       void client.invalidateQueries({ queryKey: ["sessions"] });
-      void navigate({ to: "/s/$session", params: { session: sessionIdOf(session) } });
+      // One types next.
+      void navigate({ to: "/s/$session", params: { session: sessionIdOf(session) } }).then(() => requestAnimationFrame(() => document.getElementById("composer")?.focus()));
     },
     onError: (error) => say(t("sessions.newFailed", { why: errorWords(error) }), { tone: "failed" }),
   });

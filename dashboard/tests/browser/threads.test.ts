@@ -30,7 +30,8 @@ async function clickWords(page: Page, words: string): Promise<void> {
       const range = document.createRange();
       range.setStart(node, at);
       range.setEnd(node, at + text.length);
-      const box = range.getBoundingClientRect();
+      node.parentElement!.scrollIntoView({ block: "center" });
+      const box = range.getClientRects()[0]!;
       return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
     }
     throw new Error(`no ${text}`);
