@@ -2,7 +2,6 @@ import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent } 
 
 import { InboxPage } from "./pages/InboxPage";
 import type { PlanView } from "./pages/PlanPage";
-import { ChatRoom, SessionPage } from "./pages/SessionPage";
 import { Shell } from "./shell/Shell";
 import { t } from "./texts/t";
 import { Empty, Failure } from "./ui/basics";
@@ -23,8 +22,8 @@ const inbox = createRoute({
   validateSearch: (search: Record<string, unknown>): { item?: string } => (typeof search.item === "string" ? { item: search.item } : {}),
 });
 
-const session = createRoute({ getParentRoute: () => root, path: "/s/$session", component: SessionPage });
-const chat = createRoute({ getParentRoute: () => session, path: "/", component: ChatRoom });
+const session = createRoute({ getParentRoute: () => root, path: "/s/$session", component: lazyRouteComponent(() => import("./pages/SessionPage"), "SessionPage") });
+const chat = createRoute({ getParentRoute: () => session, path: "/", component: lazyRouteComponent(() => import("./pages/SessionPage"), "ChatRoom") });
 const workbook = createRoute({
   getParentRoute: () => session,
   path: "workbook",

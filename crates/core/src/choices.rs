@@ -144,9 +144,12 @@ pub fn choices(plan: &Plan, activity: Option<&Activity>) -> Choices {
             PlanStyle::Collect | PlanStyle::Build => ("It is approved and not started.".into(), RESUMABLE),
         },
         PlanStatus::Executing => return executing(plan, activity),
-        PlanStatus::PartiallyCompleted => match uncertain(plan) {
-            Some(position) => (unknown(position).into(), STOPPED_AT_UNKNOWN),
-            None => ("It ended with steps left open.".into(), RESUMABLE),
+        PlanStatus::PartiallyCompleted => match (plan.waiting_for(), uncertain(plan)) {
+            (Some(WaitingFor::StepFailed { position, .. }), _) => {
+                (format!("It failed: step {position} was not done.").into(), STOPPED_AT_STEP)
+            }
+            (_, Some(position)) => (unknown(position).into(), STOPPED_AT_STEP),
+            (_, None) => ("It ended with steps left open.".into(), RESUMABLE),
         },
         PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled => {
             ("It is finished.".into(), &[PlanChoice::Begin])
@@ -160,7 +163,7 @@ const RETRY: PlanChoice = PlanChoice::Settle(StuckChoice::Retry);
 const SKIP: PlanChoice = PlanChoice::Settle(StuckChoice::Skip);
 const STOP: PlanChoice = PlanChoice::Settle(StuckChoice::Stop);
 const RESUMABLE: &[PlanChoice] = &[PlanChoice::Resume, PlanChoice::Revise, PlanChoice::Cancel];
-const STOPPED_AT_UNKNOWN: &[PlanChoice] = &[RETRY, SKIP, PlanChoice::Revise, PlanChoice::Cancel];
+const STOPPED_AT_STEP: &[PlanChoice] = &[RETRY, SKIP, PlanChoice::Revise, PlanChoice::Cancel];
 const WORKED_ON: &[PlanChoice] = &[PlanChoice::Watch, PlanChoice::Revise, PlanChoice::Cancel];
 
 fn executing(plan: &Plan, activity: Option<&Activity>) -> Choices {
@@ -200,6 +203,20 @@ fn uncertain(plan: &Plan) -> Option<usize> {
     stuck.filter(|(_, run)| run.status == StepStatus::Uncertain).map(|(position, _)| position)
 }
 
+/// The step that a choice is about, by its position where it failed.
+fn stuck_step(plan: &Plan) -> Cow<'static, str> {
+    match plan.waiting_for() {
+        Some(WaitingFor::StepFailed { position, .. }) => format!("step {position}").into(),
+        Some(
+            WaitingFor::Approval
+            | WaitingFor::UncertainStep { .. }
+            | WaitingFor::StepEnded { .. }
+            | WaitingFor::Paused,
+        )
+        | None => "the step".into(),
+    }
+}
+
 /// The position of the step that the execution continues with.
 fn next_step(plan: &Plan) -> Option<usize> {
     let is_open = |status: StepStatus| match status {
@@ -231,8 +248,8 @@ fn plan_choice(plan: &Plan, choice: PlanChoice) -> Choice {
             (label, format!("/plan resume {number}"))
         }
         PlanChoice::Next { .. } => (format!("Continue with step {}", next()).into(), format!("/plan resume {number}")),
-        PlanChoice::Settle(choice @ StuckChoice::Retry) => ("Retry the step".into(), resume(choice)),
-        PlanChoice::Settle(choice @ StuckChoice::Skip) => ("Skip the step".into(), resume(choice)),
+        PlanChoice::Settle(choice @ StuckChoice::Retry) => (format!("Retry {}", stuck_step(plan)).into(), resume(choice)),
+        PlanChoice::Settle(choice @ StuckChoice::Skip) => (format!("Skip {}", stuck_step(plan)).into(), resume(choice)),
         PlanChoice::Settle(choice @ StuckChoice::Stop) => ("Stop here".into(), resume(choice)),
         PlanChoice::Cancel => ("Cancel the plan".into(), format!("/plan cancel {number}")),
         PlanChoice::Watch => ("Show how far it is".into(), "/plan status".to_owned()),

@@ -50,7 +50,7 @@ impl Inbox {
 
     /// The plan that changed last comes first. `after` is the `next` of the page before.
     pub async fn list(&self, mut after: Option<u64>, limit: u32) -> LedgerResult<Page<Waiting>> {
-        let statuses = [PlanStatus::Ready, PlanStatus::Executing];
+        let statuses = [PlanStatus::Ready, PlanStatus::Executing, PlanStatus::PartiallyCompleted];
         let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: None };
         loop {
             let room = limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
@@ -112,6 +112,10 @@ impl Inbox {
             plan => plan?,
         };
         let Some(wants) = plan.waiting_for() else { return Ok(None) };
+        // A failed plan that its session left for another waits no more.
+        if matches!(wants, WaitingFor::StepFailed { .. }) && !active {
+            return Ok(None);
+        }
         let (digest, since) = (plan.digest(), plan.updated_at);
         Ok(Some(Waiting { session, plan, digest, since, active, wants }))
     }

@@ -230,6 +230,11 @@ fn of_plan(plan: &Arc<Plan>) -> Option<FoundNotice> {
             let execution = plan.execution.as_ref()?;
             (format!("done-{}", execution.id), NoticeKind::Finished, format!("Plan #{} is done", plan.number))
         }
+        (_, Some(WaitingFor::StepFailed { .. })) => {
+            let execution = plan.execution.as_ref()?;
+            let id = format!("ended-{}-{micros}", execution.id);
+            (id, NoticeKind::Failed, format!("Plan #{} failed", plan.number))
+        }
         (PlanStatus::PartiallyCompleted, None) => {
             let execution = plan.execution.as_ref()?;
             let failed = execution.steps.iter().any(|run| run.status == StepStatus::Failed);

@@ -302,6 +302,7 @@ pub(crate) fn execution_key(plan: &Plan) -> Option<String> {
         WaitingFor::Approval => return None,
         WaitingFor::UncertainStep { position, .. } => format!("uncertain-{position}"),
         WaitingFor::StepEnded { position, .. } => format!("step-{position}"),
+        WaitingFor::StepFailed { position, .. } => format!("failed-{position}"),
         WaitingFor::Paused => "paused".to_owned(),
     };
     Some(format!("{key}-{}", plan.updated_at.as_microsecond()))
@@ -319,7 +320,8 @@ pub(crate) async fn execution_messages(
     let head = format!("Plan #{}: {}", plan.number, visible(&plan.display_title()));
     let (step, note) = match &wants {
         WaitingFor::Approval => return Ok(Vec::new()),
-        WaitingFor::UncertainStep { position, description, note } => {
+        WaitingFor::UncertainStep { position, description, note }
+        | WaitingFor::StepFailed { position, description, note } => {
             (format!("\nStep {position}: {}", visible(description)), note.as_deref())
         }
         WaitingFor::StepEnded { position, description, status, note } => {

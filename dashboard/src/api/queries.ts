@@ -56,6 +56,15 @@ export function planQuery(planId: string) {
   });
 }
 
+/** The plan as it was in one version. Its text and steps never change. */
+export function planVersionQuery(planId: string, version: number) {
+  return queryOptions({
+    queryKey: ["plan-version", planId, version],
+    queryFn: ({ signal }) => request<Plan>("GET", `/api/plans/${path(planId)}`, { query: { version }, signal }),
+    staleTime: Infinity,
+  });
+}
+
 export function planHistoryQuery(planId: string) {
   return queryOptions({
     queryKey: ["plan", planId, "history"],

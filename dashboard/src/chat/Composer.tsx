@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "re
 import { stopSession } from "../api/decisions";
 import { attachFile, fileAddress, filesQuery, isPicture } from "../api/files";
 import { commandsQuery } from "../api/queries";
+import { useSessionAsk } from "../ask/AskCard";
 import type { Conversation } from "../live/conversation";
 import { useConnection } from "../live/live";
 import { sessionIdOf } from "../session/id";
@@ -68,6 +69,7 @@ export function Composer({ conversation, working, suggestion }: { conversation: 
     element.style.height = `${Math.min(element.scrollHeight, 240)}px`;
   }, [text]);
 
+  const ask = useSessionAsk(session);
   const tooLong = text.length > MOST / 4 && new TextEncoder().encode(text).length > MOST;
   const send = () => {
     const words = text.trim();
@@ -165,7 +167,7 @@ export function Composer({ conversation, working, suggestion }: { conversation: 
             ref={field}
             rows={1}
             value={text}
-            placeholder={working ? t("composer.working") : t("composer.placeholder")}
+            placeholder={ask ? t(`composer.ask.${ask.kind === "question" ? "question" : "permission"}`) : working ? t("composer.working") : t("composer.placeholder")}
             aria-controls={offered.length > 0 ? "completions" : undefined}
             aria-activedescendant={offered.length > 0 ? `completion-${at}` : undefined}
             onChange={(event) => {

@@ -1,8 +1,10 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
+import { AskCard, useSessionAsk } from "../ask/AskCard";
 import type { Conversation, ConversationState } from "../live/conversation";
 import { useLiveTurn } from "../live/useLive";
+import type { SessionId } from "../session/id";
 import { t } from "../texts/t";
 import { Button, Loading } from "../ui/basics";
 import { LiveRow, MessageRow } from "./MessageRow";
@@ -83,6 +85,7 @@ export function MessageList({ conversation, state, empty }: { conversation: Conv
           })}
         </div>
         <LiveArea conversation={conversation} onDrawn={stayAtEnd} />
+        <AskArea session={conversation.session} onDrawn={stayAtEnd} />
       </div>
       {away && (
         <Button
@@ -113,6 +116,21 @@ const LiveArea = memo(function LiveArea({ conversation, onDrawn }: { conversatio
     )
   );
 });
+
+/** What the agent asks now, after everything that was said. */
+function AskArea({ session, onDrawn }: { session: SessionId; onDrawn: () => void }): ReactNode {
+  const ask = useSessionAsk(session);
+  useLayoutEffect(() => {
+    onDrawn();
+  }, [ask?.id, onDrawn]);
+  return (
+    ask && (
+      <div className="column">
+        <AskCard key={ask.id} item={ask} where="chat" />
+      </div>
+    )
+  );
+}
 
 function useRows({ messages, outgoing }: ConversationState): Row[] {
   const before = useRef<Row[]>([]);

@@ -72,7 +72,7 @@ function Typed({ text, session }: { text: string; session: SessionId }): ReactNo
   const pictures = pieces.flatMap(({ path }) => (path !== undefined && isPicture(path) ? [path] : []));
   return (
     <>
-      <div className="typed">
+      <div className="typed" dir="auto">
         {pieces.map((piece, index) =>
           piece.path === undefined ? (
             <Visible key={index} text={piece.text} />
@@ -168,7 +168,7 @@ function Queued({ outgoing, onDismiss }: { outgoing: Outgoing; onDismiss: (key: 
         <strong>{t("chat.you")}</strong>
         <span>{outgoing.state === "refused" ? t("chat.notSent") : t("chat.queued")}</span>
       </header>
-      <div className="typed">
+      <div className="typed" dir="auto">
         <Visible text={outgoing.text} />
       </div>
       {outgoing.problem && (

@@ -1,5 +1,5 @@
 import type { ElementContent, Root } from "hast";
-import { useEffect, useState, type ReactNode } from "react";
+import { createContext, use, useEffect, useState, type ReactNode } from "react";
 
 import { t } from "../texts/t";
 import { CopyButton } from "../ui/CopyButton";
@@ -8,6 +8,9 @@ import { Visible } from "../ui/hidden";
 /** Longer code is folded. */
 const FOLD_FROM = 32;
 const FOLD_TO = 24;
+
+/** Where a person decides about what is shown, nothing of it is folded. */
+export const WholeContext = createContext(false);
 
 export function CodeBlock({
   code,
@@ -28,7 +31,8 @@ export function CodeBlock({
 }): ReactNode {
   const [open, setOpen] = useState(false);
   const lines = code.split("\n");
-  const folded = !open && lines.length > FOLD_FROM;
+  const canFold = !use(WholeContext) && lines.length > FOLD_FROM;
+  const folded = canFold && !open;
   const shown = folded ? lines.slice(0, FOLD_TO).join("\n") : code;
   const coloured = useHighlight(shown, growing ? undefined : language);
   return (
@@ -48,7 +52,7 @@ export function CodeBlock({
       <pre tabIndex={0}>
         <code>{coloured ? <Coloured root={coloured} /> : <Visible text={shown} />}</code>
       </pre>
-      {lines.length > FOLD_FROM && (
+      {canFold && (
         <button type="button" className="code-fold" onClick={() => setOpen(!open)}>
           {folded ? t("fold.more", { count: lines.length - FOLD_TO }) : t("fold.less")}
         </button>

@@ -8,7 +8,7 @@ import { StepIcon } from "../ui/status";
 import { Visible, visible } from "../ui/hidden";
 import { t } from "../texts/t";
 import { CodeBlock } from "./CodeBlock";
-import { grow, isInlineImage, openFence, parse, parseOnce, plainText, safeAddress, sessionFile, type GrowingText } from "./parse";
+import { everyNode, grow, isInlineImage, openFence, parse, parseOnce, plainText, safeAddress, sessionFile, type GrowingText } from "./parse";
 
 /** The session whose own pictures may be shown in a text. */
 export const SessionFilesContext = createContext<SessionId | undefined>(undefined);
@@ -24,6 +24,13 @@ export interface MarkdownProps {
   /** More is added to the text in a moment. */
   growing?: boolean;
 }
+
+/** Quotations and lists that are nested deeper get no more space: the text would have none. */
+const MAX_INDENT = 6;
+/** What is nested deeper than this is shown as it is written. */
+const MAX_DEPTH = 40;
+/** A wider table is shown as it is written, line by line, because its last columns would lie beside the screen. */
+const MAX_COLUMNS = 8;
 
 /**
  * Markdown as elements. No HTML is ever made from it: HTML in the text is shown as text, addresses other than https, http and
@@ -49,9 +56,9 @@ export const Markdown = memo(function Markdown({ text, steps, changed, anchors =
     return { text, tasks, changed, anchors, definitions, levels, growing };
   }, [text, root, steps, changed, anchors, growing]);
   return (
-    <div className="md">
+    <div className="md" dir="auto">
       {root.children.map((node, index) => (
-        <Block key={index} node={node} context={context} />
+        <Block key={index} node={node} context={context} depth={0} />
       ))}
     </div>
   );
@@ -92,19 +99,12 @@ interface Context {
 }
 
 /** The first definition of a label counts, wherever it stands. */
-function addDefinitions(node: Nodes, found: Map<string, string>): void {
-  if (node.type === "definition" && !found.has(node.identifier)) found.set(node.identifier, node.url);
-  if ("children" in node) for (const child of node.children) addDefinitions(child, found);
+function addDefinitions(root: Nodes, found: Map<string, string>): void {
+  for (const node of everyNode(root)) if (node.type === "definition" && !found.has(node.identifier)) found.set(node.identifier, node.url);
 }
 
 function taskItems(root: Parents): ListItem[] {
-  const found: ListItem[] = [];
-  const walk = (node: Nodes) => {
-    if (node.type === "listItem" && typeof node.checked === "boolean") found.push(node);
-    if ("children" in node) node.children.forEach((child) => walk(child));
-  };
-  walk(root as Nodes);
-  return found;
+  return [...everyNode(root as Nodes)].filter((node): node is ListItem => node.type === "listItem" && typeof node.checked === "boolean");
 }
 
 function isChanged(node: Nodes, changed: ReadonlySet<number> | undefined): boolean {
@@ -113,23 +113,29 @@ function isChanged(node: Nodes, changed: ReadonlySet<number> | undefined): boole
   return false;
 }
 
-function Block({ node, context }: { node: RootContent; context: Context }): ReactNode {
+/** `depth` is how many quotations and lists the block is in. */
+function Block({ node, context, depth }: { node: RootContent; context: Context; depth: number }): ReactNode {
   const changed = isChanged(node, context.changed);
+  if (depth > MAX_DEPTH) return <Source node={node} context={context} about={t("md.deep")} />;
   switch (node.type) {
     case "heading": {
       const Tag = `h${context.levels.get(node) ?? Math.min(6, node.depth + 1)}` as "h2";
       return (
-        <Tag className={mark(`md-h${node.depth}`, changed)} id={context.anchors ? `line-${node.position?.start.line ?? 0}` : undefined}>
+        <Tag dir="auto" className={mark(`md-h${node.depth}`, changed)} id={context.anchors ? `line-${node.position?.start.line ?? 0}` : undefined}>
           {inline(node, context)}
         </Tag>
       );
     }
     case "paragraph":
-      return <p className={mark("", changed)}>{inline(node, context)}</p>;
+      return <p dir="auto" className={mark("", changed)}>{inline(node, context)}</p>;
     case "blockquote":
-      return <blockquote className={mark("", changed)}>{blocks(node, context)}</blockquote>;
+      return (
+        <blockquote className={mark(depth >= MAX_INDENT ? "md-deep" : "", changed)} data-level={depth >= MAX_INDENT ? t("md.level", { n: depth + 1 }) : undefined}>
+          {blocks(node, context, depth + 1)}
+        </blockquote>
+      );
     case "list":
-      return <ListBlock node={node} context={context} />;
+      return <ListBlock node={node} context={context} depth={depth + 1} />;
     case "code":
       return (
         <div className={mark("", changed)}>
@@ -145,6 +151,7 @@ function Block({ node, context }: { node: RootContent; context: Context }): Reac
         </p>
       );
     case "table":
+      if ((node.children[0]?.children.length ?? 0) > MAX_COLUMNS) return <Source node={node} context={context} about={t("md.wide")} />;
       return (
         <div className={mark("md-table", changed)} role="group" aria-label={t("md.table")} tabIndex={0}>
           <table>
@@ -166,14 +173,14 @@ function Block({ node, context }: { node: RootContent; context: Context }): Reac
     case "footnoteDefinition":
       return (
         <div className="md-footnote">
-          <sup>{node.label ?? node.identifier}</sup> {blocks(node, context)}
+          <sup>{visible(node.label ?? node.identifier)}</sup> {blocks(node, context, depth + 1)}
         </div>
       );
     case "definition":
       return (
         <p className={mark("md-source", changed)}>
           <code>
-            <Visible text={context.text.slice(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0)} />
+            <Visible text={sourceOf(node, context)} />
           </code>
         </p>
       );
@@ -182,32 +189,56 @@ function Block({ node, context }: { node: RootContent; context: Context }): Reac
   }
 }
 
+/** What a block is made of, where showing it as what it means would hide some of it. */
+function Source({ node, context, about }: { node: RootContent; context: Context; about: string }): ReactNode {
+  return (
+    <div className={mark("md-as-source", isChanged(node, context.changed))}>
+      <CodeBlock code={sourceOf(node, context)} label={about} growing />
+    </div>
+  );
+}
+
+function sourceOf(node: RootContent, context: Context): string {
+  return context.text.slice(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0);
+}
+
 function mark(name: string, changed: boolean): string | undefined {
   const classes = [name, changed ? "md-changed" : ""].filter((one) => one !== "").join(" ");
   return classes === "" ? undefined : classes;
 }
 
-function ListBlock({ node, context }: { node: List; context: Context }): ReactNode {
+function ListBlock({ node, context, depth }: { node: List; context: Context; depth: number }): ReactNode {
   const items = node.children.map((item, index) => {
     const isTask = typeof item.checked === "boolean";
     const step = context.tasks.get(item);
     const only = !node.spread && item.children.length > 0;
     return (
-      <li key={index} className={mark(isTask ? "md-task" : "", isChanged(item, context.changed))} value={node.ordered ? (node.start ?? 1) + index : undefined}>
+      <li key={index} className={mark(isTask ? "md-task" : "", isChanged(item, context.changed))} data-step={step?.position} value={node.ordered ? (node.start ?? 1) + index : undefined}>
         {isTask && (step ? <StepIcon status={step.status} /> : <Box checked={item.checked === true} />)}
         <div className="md-item">
           {item.children.map((child, at) =>
             only && child.type === "paragraph" ? (
               <Fragment key={at}>{inline(child, context)}</Fragment>
             ) : (
-              <Block key={at} node={child} context={context} />
+              <Block key={at} node={child} context={context} depth={depth} />
             ),
           )}
         </div>
       </li>
     );
   });
-  return node.ordered ? <ol>{items}</ol> : <ul className={node.children.some((item) => typeof item.checked === "boolean") ? "md-tasks" : undefined}>{items}</ul>;
+  const isDeep = depth > MAX_INDENT;
+  const names = [node.children.some((item) => typeof item.checked === "boolean") ? "md-tasks" : "", isDeep ? "md-deep" : ""].filter((name) => name !== "").join(" ") || undefined;
+  const level = isDeep ? t("md.level", { n: depth }) : undefined;
+  return node.ordered ? (
+    <ol className={names} data-level={level}>
+      {items}
+    </ol>
+  ) : (
+    <ul className={names} data-level={level}>
+      {items}
+    </ul>
+  );
 }
 
 function Box({ checked }: { checked: boolean }): ReactNode {
@@ -226,24 +257,25 @@ function cells(row: TableCell[], align: (string | null)[] | null | undefined, co
   ));
 }
 
-function blocks(node: Parents, context: Context): ReactNode {
-  return node.children.map((child, index) => <Block key={index} node={child as RootContent} context={context} />);
+function blocks(node: Parents, context: Context, depth: number): ReactNode {
+  return node.children.map((child, index) => <Block key={index} node={child as RootContent} context={context} depth={depth} />);
 }
 
-function inline(node: Parents, context: Context): ReactNode {
-  return node.children.map((child, index) => <Fragment key={index}>{inlineOne(child as RootContent, context)}</Fragment>);
+function inline(node: Parents, context: Context, depth = 0): ReactNode {
+  return node.children.map((child, index) => <Fragment key={index}>{inlineOne(child as RootContent, context, depth + 1)}</Fragment>);
 }
 
-function inlineOne(node: RootContent, context: Context): ReactNode {
+function inlineOne(node: RootContent, context: Context, depth = 0): ReactNode {
+  if (depth > MAX_DEPTH) return <code className="md-source">{visible(sourceOf(node, context))}</code>;
   switch (node.type) {
     case "text":
       return <Visible text={node.value} />;
     case "strong":
-      return <strong>{inline(node, context)}</strong>;
+      return <strong>{inline(node, context, depth)}</strong>;
     case "emphasis":
-      return <em>{inline(node, context)}</em>;
+      return <em>{inline(node, context, depth)}</em>;
     case "delete":
-      return <del>{inline(node, context)}</del>;
+      return <del>{inline(node, context, depth)}</del>;
     case "inlineCode":
       return (
         <code>
@@ -261,14 +293,14 @@ function inlineOne(node: RootContent, context: Context): ReactNode {
     case "link":
       return (
         <>
-          {link(node.url, plainText(node), inline(node, context))}
+          {link(node.url, plainText(node), inline(node, context, depth))}
           <Title of={node} />
         </>
       );
     case "linkReference":
       return (
         <>
-          {link(context.definitions.get(node.identifier) ?? "", plainText(node), inline(node, context))}
+          {link(context.definitions.get(node.identifier) ?? "", plainText(node), inline(node, context, depth))}
           <Label of={node} />
         </>
       );
@@ -287,9 +319,9 @@ function inlineOne(node: RootContent, context: Context): ReactNode {
         </>
       );
     case "footnoteReference":
-      return <sup>{node.label ?? node.identifier}</sup>;
+      return <sup>{visible(node.label ?? node.identifier)}</sup>;
     default:
-      return "children" in node ? inline(node, context) : <Visible text={plainText(node)} />;
+      return "children" in node ? inline(node, context, depth) : <Visible text={plainText(node)} />;
   }
 }
 

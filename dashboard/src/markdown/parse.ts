@@ -41,11 +41,36 @@ export function outline(root: Root): OutlineItem[] {
     .filter((item) => item.text.trim() !== "");
 }
 
-export function plainText(node: Nodes): string {
-  if ("value" in node) return node.value;
-  if ("alt" in node && typeof node.alt === "string") return node.alt;
-  if ("children" in node) return node.children.map(plainText).join("");
-  return "";
+export function plainText(root: Nodes): string {
+  let text = "";
+  for (const node of everyNode(root)) {
+    if ("value" in node) text += node.value;
+    else if ("alt" in node && typeof node.alt === "string") text += node.alt;
+  }
+  return text;
+}
+
+/** A node and all that is in it, in the order of the text. A text may be nested deeper than functions can call each other. */
+export function* everyNode(root: Nodes): Generator<Nodes> {
+  const waiting: Nodes[] = [root];
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    yield node;
+    if ("children" in node) for (let index = node.children.length - 1; index >= 0; index -= 1) waiting.push(node.children[index] as Nodes);
+  }
+}
+
+/** The shell lines that a document names, which its approval covers: after a `$` and a space (`crates/core/src/plan/commands.rs`). */
+export function commandsOf(root: Nodes): string[] {
+  const commands: string[] = [];
+  const take = (text: string) => {
+    const line = text.startsWith("$ ") ? text.slice(2).trim() : "";
+    if (line !== "") commands.push(line);
+  };
+  for (const node of everyNode(root)) {
+    if (node.type === "inlineCode") take(node.value);
+    else if (node.type === "code") node.value.split("\n").forEach(take);
+  }
+  return commands;
 }
 
 /**

@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useEffect, useState, type ReactNode } from "react";
 
 import { planHistoryQuery, planQuery } from "../api/queries";
 import type { Execution, Plan, Step, StepRun } from "../api/types";
 import { useFollowSession } from "../live/useLive";
 import { callWords, CallView, ResultView } from "../plan/CallView";
 import { ChangedFiles } from "../plan/ChangedFiles";
+import { PlanAsk } from "../ask/PlanAsk";
 import { DecisionBar } from "../plan/DecisionBar";
 import { Elapsed } from "../plan/StepList";
 import { sessionIdOf } from "../session/id";
@@ -43,7 +44,15 @@ export function ExecutionPage(): ReactNode {
 
 function Run({ plan, execution, executions }: { plan: Plan; execution: Execution; executions: readonly Execution[] }): ReactNode {
   useFollowSession(sessionIdOf(plan));
-  const isLatest = execution.number === plan.execution?.number;
+  const newest = plan.execution?.number ?? execution.number;
+  const isLatest = execution.number === newest;
+  // A plan that goes on does so in a new execution: who watches the last one is led there.
+  const navigate = useNavigate();
+  const [wasLatest, setWasLatest] = useState(isLatest);
+  useEffect(() => {
+    if (isLatest) setWasLatest(true);
+    else if (wasLatest) void navigate({ to: "/p/$plan/run/$number", params: { plan: plan.id, number: String(newest) }, replace: true });
+  }, [isLatest, wasLatest, newest, navigate, plan.id]);
   const state = planState(plan);
   const { counts } = execution;
   return (
@@ -65,8 +74,9 @@ function Run({ plan, execution, executions }: { plan: Plan; execution: Execution
       />
       <div className="page-body">
         <div className="run-column">
-          {isLatest && (state === "PAUSED" || state === "UNCERTAIN") && (
-            <Banner tone="waiting" icon={state === "PAUSED" ? "pause" : "question"}>
+          {isLatest && <PlanAsk plan={plan} />}
+          {isLatest && (state === "PAUSED" || state === "UNCERTAIN" || state === "FAILED") && (
+            <Banner tone={state === "FAILED" ? "failed" : "waiting"} icon={state === "PAUSED" ? "pause" : state === "FAILED" ? "warning" : "question"}>
               <Visible text={plan.situation} />
             </Banner>
           )}

@@ -1,25 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
-import { inboxQuery, planQuery, recentPlansQuery } from "../api/queries";
-import type { InboxItem, Plan } from "../api/types";
-import { DecisionBar } from "../plan/DecisionBar";
-import { PlanText } from "../plan/PlanText";
-import { canSelect, leftOut } from "../plan/selection";
-import { useShownVersion } from "../plan/useShownVersion";
+import { inboxQuery, recentPlansQuery } from "../api/queries";
+import type { InboxItem } from "../api/types";
 import { sessionIdOf } from "../session/id";
+import { SessionName } from "../session/SessionName";
 import { useKeys } from "../shell/keys";
 import { PageHead } from "../shell/Shell";
 import { useNewSession } from "../shell/Sidebar";
 import { t } from "../texts/t";
 import { Button, Empty, Failure, Loading, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
-import { PlanBadge, planState, StateDot, type PlanState } from "../ui/status";
-import { AskDetail } from "./AskDetail";
-import { RunDetail } from "./RunDetail";
-import { ToolChangeDetail } from "./ToolChangeDetail";
-import { byUrgency, inboxAsk, inboxItemKey, inboxPlan, inboxTitle, isAboutPlan } from "./inboxItems";
+import { StateDot, type PlanState } from "../ui/status";
+import { byUrgency, inboxAsk, inboxItemKey, inboxTitle, isAboutPlan } from "./inboxItems";
+
+/** What is needed to read a plan comes with the first one that is opened: the list is there before it. */
+const ItemDetail = lazy(() => import("./InboxDetail").then(({ InboxDetail }) => ({ default: InboxDetail })));
 
 /** Everything that waits for a person, over all sessions. */
 export function InboxPage(): ReactNode {
@@ -46,7 +43,7 @@ export function InboxPage(): ReactNode {
     if (!item) return;
     // Beside the list where there is room for both. What an agent asks has no page of its own.
     const beside = !isAboutPlan(item) || window.matchMedia("(min-width: 1100px)").matches;
-    if (beside || item.planId === undefined) void navigate({ search: { item: item.id }, replace: true });
+    if (beside || item.planId === undefined) void navigate({ search: { item: item.id }, replace: chosen !== undefined });
     else void navigate({ to: "/p/$plan", params: { plan: item.planId } });
   };
   useKeys({
@@ -75,15 +72,19 @@ export function InboxPage(): ReactNode {
                 <button type="button" className="inbox-row" data-at={index === at || undefined} aria-current={item.id === chosen || undefined} onFocus={() => setAt(index)} onClick={() => choose(item)}>
                   <StateDot state={STATES[item.kind] ?? "READY"} />
                   <span className="inbox-what">
-                    <span className="inbox-kind">{inboxTitle(item)}</span>
+                    <span className="inbox-kind" data-tone={item.kind === "failed" ? "failed" : undefined}>{inboxTitle(item)}</span>
                     <span className="inbox-name">
                       <Visible text={item.title} />
                     </span>
-                    <span className="inbox-ask"><Visible text={item.step?.description ?? inboxAsk(item)} /></span>
+                    <span className="inbox-ask"><Visible text={item.kind === "failed" ? inboxAsk(item) : (item.step?.description ?? inboxAsk(item))} /></span>
                   </span>
                   <span className="inbox-where">
                     <Time at={item.since} />
-                    <span>{sessionIdOf(item)}</span>
+                    {item.sessionId !== "" && (
+                      <span>
+                        <SessionName session={sessionIdOf(item)} />
+                      </span>
+                    )}
                   </span>
                 </button>
               </li>
@@ -92,7 +93,9 @@ export function InboxPage(): ReactNode {
         </div>
         {open && (
           <section className="inbox-detail" data-ask={!isAboutPlan(open) || undefined} aria-label={inboxTitle(open)}>
-            <ItemDetail item={open} />
+            <Suspense fallback={<Loading />}>
+              <ItemDetail item={open} />
+            </Suspense>
           </section>
         )}
       </div>
@@ -124,65 +127,4 @@ function Recent(): ReactNode {
   );
 }
 
-const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", step: "PAUSED", run: "PAUSED", budget: "PAUSED", tool_change: "UNCERTAIN" };
-
-function ItemDetail({ item }: { item: InboxItem }): ReactNode {
-  if (item.toolChange) return <ToolChangeDetail key={item.digest} item={item} change={item.toolChange} />;
-  if (item.run) return <RunDetail key={item.id} item={item} run={item.run} />;
-  if (isAboutPlan(item)) return <Detail key={item.id} planId={inboxPlan(item)} />;
-  return <AskDetail key={item.id} item={item} />;
-}
-
-function Detail({ planId }: { planId: string }): ReactNode {
-  const plan = useQuery(planQuery(planId));
-  if (plan.isPending) return <Loading words={t("plan.loading")} />;
-  if (plan.isError) return <Failure error={plan.error} retry={() => void plan.refetch()} />;
-  return <DetailBody plan={plan.data} />;
-}
-
-function DetailBody({ plan }: { plan: Plan }): ReactNode {
-  const navigate = useNavigate();
-  const [unticked, setUnticked] = useState<ReadonlySet<number>>(new Set());
-  const { shown, accept } = useShownVersion(plan);
-  const selectable = canSelect(plan);
-  const out = useMemo(() => (selectable ? leftOut(plan.steps, unticked) : []), [selectable, plan.steps, unticked]);
-  const toggle = (position: number) =>
-    setUnticked((before) => {
-      const next = new Set(before);
-      if (!next.delete(position)) next.add(position);
-      return next;
-    });
-  return (
-    <>
-      <header className="inbox-detail-head">
-        <div className="page-about">
-          <PlanBadge state={planState(plan)} />
-          <span>{t("plan.number", { n: plan.number })}</span>
-          <span>{t("plan.version", { n: plan.version })}</span>
-          <Link to="/s/$session" params={{ session: sessionIdOf(plan) }}>
-            {sessionIdOf(plan)}
-          </Link>
-          <Link to="/p/$plan" params={{ plan: plan.id }}>
-            {t("inbox.openPage")}
-          </Link>
-        </div>
-        <h2>
-          <Visible text={plan.title} />
-        </h2>
-      </header>
-      <div className="inbox-detail-body">
-        <PlanText plan={plan} selection={selectable ? { out, toggle } : undefined} />
-      </div>
-      <DecisionBar
-        plan={plan}
-        shown={shown}
-        unticked={unticked}
-        onReviewChanges={() => {
-          const from = shown.version;
-          accept();
-          void navigate({ to: "/p/$plan", params: { plan: plan.id }, search: { view: "changes", from, to: plan.version } });
-        }}
-      />
-    </>
-  );
-}
+const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", failed: "FAILED", step: "PAUSED", run: "PAUSED", budget: "PAUSED", tool_change: "UNCERTAIN" };

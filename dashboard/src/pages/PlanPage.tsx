@@ -2,22 +2,26 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
-import { planDiffQuery, planHistoryQuery, planQuery } from "../api/queries";
-import type { Plan } from "../api/types";
+import { planDiffQuery, planHistoryQuery } from "../api/queries";
+import type { Plan, PlanDiff, ReviewComment } from "../api/types";
 import { useFollowSession } from "../live/useLive";
 import { ChangedFiles } from "../plan/ChangedFiles";
+import { PlanAsk } from "../ask/PlanAsk";
 import { DecisionBar } from "../plan/DecisionBar";
 import { changedLines, DiffView, diffSize, SizeBadge } from "../plan/DiffView";
 import { DecisionItem, History } from "../plan/History";
 import { lastSeen, rememberSeen } from "../plan/lastSeen";
+import { RenderedDiff } from "../plan/RenderedDiff";
 import { PlanText, usePlanOutline } from "../plan/PlanText";
-import { useShownVersion } from "../plan/useShownVersion";
+import { markShown, useWasShown } from "../plan/shownText";
+import { usePlanToRead, useShownVersion } from "../plan/useShownVersion";
 import { canSelect, leftOut } from "../plan/selection";
 import { CommentPanel, StepComments } from "../review/CommentPanel";
 import { SelectionBar } from "../review/SelectionBar";
-import { useCommentHighlights } from "../review/highlights";
+import { useCommentPlaces } from "../review/highlights";
 import { useReview } from "../review/useReview";
 import { sessionIdOf } from "../session/id";
+import { SessionName } from "../session/SessionName";
 import { useKeys } from "../shell/keys";
 import { PageHead } from "../shell/Shell";
 import { list, t } from "../texts/t";
@@ -30,12 +34,12 @@ export type PlanView = "plan" | "changes" | "files" | "history" | "raw";
 
 export function PlanPage(): ReactNode {
   const { plan: planId } = useParams({ from: "/p/$plan" });
-  const plan = useQuery(planQuery(planId));
-  if (plan.data) return <PlanRoom key={planId} plan={plan.data} />;
+  const { plan, error, retry } = usePlanToRead(planId);
+  if (plan) return <PlanRoom key={planId} plan={plan} />;
   return (
     <main id="main" tabIndex={-1} className="page">
       <PageHead title={t("plan.title")} />
-      <div className="page-body">{plan.isError ? <Failure error={plan.error} retry={() => void plan.refetch()} /> : <Loading words={t("plan.loading")} />}</div>
+      <div className="page-body">{error ? <Failure error={error} retry={retry} /> : <Loading words={t("plan.loading")} />}</div>
     </main>
   );
 }
@@ -51,19 +55,20 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
   const [seen] = useState(() => lastSeen(plan.id));
   const [at, setAt] = useState<number>();
   const text = useRef<HTMLDivElement>(null);
-  const review = useReview(plan);
+  const review = useReview(shown);
 
   useEffect(() => {
     if (shown.digest === plan.digest) rememberSeen(plan.id, { version: plan.version, digest: plan.digest, at: new Date().toISOString() });
   }, [plan.id, plan.version, plan.digest, shown.digest]);
 
-  const hasChanged = seen !== undefined && seen.digest !== plan.digest && seen.version < plan.version;
-  const base = shown.digest === plan.digest ? (hasChanged ? seen.version : undefined) : shown.version;
+  const isOld = shown.digest !== plan.digest;
+  const hasChanged = seen !== undefined && seen.digest !== shown.digest && seen.version < shown.version;
+  const base = isOld ? shown.version : hasChanged ? seen.version : undefined;
   const since = useQuery({ ...planDiffQuery(plan.id, base, plan.version), enabled: base !== undefined });
-  const changed = useMemo(() => (base !== undefined && since.data ? changedLines(since.data) : undefined), [base, since.data]);
+  const changed = useMemo(() => (base !== undefined && !isOld && since.data ? changedLines(since.data) : undefined), [base, isOld, since.data]);
 
-  const selectable = canSelect(plan);
-  const out = useMemo(() => (selectable ? leftOut(plan.steps, unticked) : []), [selectable, plan.steps, unticked]);
+  const selectable = canSelect(shown);
+  const out = useMemo(() => (selectable ? leftOut(shown.steps, unticked) : []), [selectable, shown.steps, unticked]);
   const toggle = (position: number) =>
     setUnticked((before) => {
       const next = new Set(before);
@@ -72,28 +77,50 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
     });
 
   const show = (next: PlanView, from?: number, to?: number) =>
-    void navigate({ search: { view: next === "plan" ? undefined : next, from, to }, replace: true });
+    void navigate({ search: { view: next === "plan" ? undefined : next, from, to }, replace: next === view });
   const reviewChanges = () => {
-    const before = shown.digest === plan.digest ? base : shown.version;
     accept();
-    show("changes", before, plan.version);
+    show("changes", base, plan.version);
   };
 
-  useCommentHighlights(text, review?.comments ?? [], view === "plan" ? plan.digest : "");
+  const [active, setActive] = useState<string>();
+  const [areCommentsOpen, setCommentsOpen] = useState(false);
+  const sent = useMemo(() => review?.rounds.flatMap((round) => round.comments) ?? [], [review?.rounds]);
+  const places = useCommentPlaces(text, review?.comments ?? NO_COMMENTS, sent, active, view === "plan" ? shown.digest : "");
+  const go = (comment: ReviewComment) => {
+    setActive(comment.id);
+    places.show(comment);
+  };
+  // A comment that is begun opens them, and what was not saved is not left out of sight.
+  const writingId = review?.writing?.id;
+  const isUnsaved = review?.saving === "failed";
+  useEffect(() => {
+    if (writingId !== undefined || isUnsaved) setCommentsOpen(true);
+  }, [writingId, isUnsaved]);
+  /** From the words in the text to their comment. */
+  const openComment = (x: number, y: number) => {
+    const found = document.getSelection()?.isCollapsed === false ? undefined : places.at(x, y);
+    setActive(found);
+    if (found === undefined) return;
+    setCommentsOpen(true);
+    const element = document.getElementById(`comment-${found}`);
+    element?.closest("details")?.setAttribute("open", "");
+    element?.scrollIntoView({ block: "nearest" });
+  };
   useKeys({
     d: () => show(view === "changes" ? "plan" : "changes"),
     e: () => plan.execution && void navigate({ to: "/p/$plan/run/$number", params: { plan: plan.id, number: String(plan.execution.number) } }),
     j: () => move(1),
     k: () => move(-1),
     x: () => at !== undefined && selectable && toggle(at),
-    c: () => review && review.begin(at === undefined ? undefined : { step: plan.steps[at - 1]?.id ?? "" }),
+    c: () => review && review.begin(at === undefined ? undefined : { step: shown.steps[at - 1]?.id ?? "" }),
   });
   function move(by: number): void {
-    if (plan.style === "document" || plan.steps.length === 0) {
+    if (shown.style === "document" || shown.steps.length === 0) {
       document.querySelector(".plan-scroll")?.scrollBy({ top: by * 120 });
       return;
     }
-    const next = Math.min(plan.steps.length, Math.max(1, (at ?? (by > 0 ? 0 : plan.steps.length + 1)) + by));
+    const next = Math.min(shown.steps.length, Math.max(1, (at ?? (by > 0 ? 0 : shown.steps.length + 1)) + by));
     setAt(next);
     document.getElementById(`step-row-${next}`)?.scrollIntoView({ block: "nearest" });
   }
@@ -102,29 +129,31 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
   return (
     <main id="main" tabIndex={-1} className="page plan-page" data-comments={review !== null || undefined}>
       <PageHead
-        title={<Visible text={plan.title} />}
+        title={<Visible text={shown.title} />}
         about={
           <>
             <PlanBadge state={state} />
             <span>{t("plan.number", { n: plan.number })}</span>
-            <span>{t("plan.version", { n: plan.version })}</span>
-            {plan.steps.length > 0 && <span>{t("plan.steps", { count: plan.steps.length })}</span>}
-            {since.data && <SizeBadge size={diffSize(since.data)} />}
+            <span>{t("plan.version", { n: shown.version })}</span>
+            {shown.steps.length > 0 && <span>{t("plan.steps", { count: shown.steps.length })}</span>}
+            {since.data && !isOld && <SizeBadge size={diffSize(since.data)} />}
             <Link to="/s/$session" params={{ session }}>
-              {session}
+              <SessionName session={session} />
             </Link>
           </>
         }
         actions={<ViewTabs views={plan.execution ? VIEWS : VIEWS.filter((one) => one !== "files")} view={view} onView={(next) => show(next)} />}
       />
       <div className="plan-grid">
-        <Outline plan={plan} />
-        <div className="plan-scroll">
+        <Outline plan={shown} counts={places.counts} />
+        <div className="plan-scroll" onClick={(event) => openComment(event.clientX, event.clientY)}>
           <div className="plan-column">
-            <PlanBanners plan={plan} state={state} hasChanged={hasChanged && view === "plan"} seenVersion={seen?.version} onChanges={reviewChanges} />
+            <PlanAsk plan={plan} />
+            {isOld && <NewerVersion plan={plan} shown={shown} difference={since.data} onChanges={reviewChanges} onRead={() => (accept(), show("plan"))} />}
+            <PlanBanners plan={plan} state={state} hasChanged={hasChanged && !isOld && view === "plan"} seenVersion={seen?.version} onChanges={reviewChanges} />
             {view === "plan" && (
               <PlanText
-                plan={plan}
+                plan={shown}
                 ref={text}
                 changed={changed}
                 at={at}
@@ -135,19 +164,26 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
             {view === "changes" && <PlanChanges plan={plan} from={search.from} to={search.to} onChoose={(from, to) => show("changes", from, to)} />}
             {view === "files" && <ChangedFiles plan={plan} />}
             {view === "history" && <History plan={plan} />}
-            {view === "raw" && <RawText plan={plan} />}
+            {view === "raw" && <RawText plan={shown} />}
             {view === "plan" && plan.approval && <Approved plan={plan} />}
           </div>
         </div>
-        {review && <CommentPanel review={review} plan={plan} />}
+        {review && <CommentPanel review={review} plan={shown} active={active} onGo={go} open={areCommentsOpen} onClose={() => setCommentsOpen(false)} />}
       </div>
       {review && view === "plan" && <SelectionBar within={text} review={review} />}
       <footer className="plan-foot">
-        <DecisionBar plan={plan} shown={shown} unticked={unticked} comments={review?.comments.length ?? 0} areCommentsSaved={review?.saving !== "saving" && review?.saving !== "failed"} onReviewChanges={reviewChanges} onSent={() => review?.sent()} />
+        {review && (
+          <Button look="plain" icon="comment" className="comments-toggle" aria-label={t("review.count", { count: review.unsent.length })} aria-expanded={areCommentsOpen} onClick={() => setCommentsOpen(!areCommentsOpen)}>
+            {review.unsent.length}
+          </Button>
+        )}
+        <DecisionBar plan={plan} shown={shown} unticked={unticked} areCommentsShown onReviewChanges={reviewChanges} />
       </footer>
     </main>
   );
 }
+
+const NO_COMMENTS: readonly ReviewComment[] = [];
 
 const VIEWS: readonly PlanView[] = ["plan", "changes", "files", "history", "raw"];
 
@@ -164,7 +200,7 @@ function ViewTabs({ views, view, onView }: { views: readonly PlanView[]; view: P
   );
 }
 
-function Outline({ plan }: { plan: Plan }): ReactNode {
+function Outline({ plan, counts }: { plan: Plan; counts: ReadonlyMap<string, number> }): ReactNode {
   const parts = usePlanOutline(plan);
   return (
     <nav className="outline" aria-label={t("plan.outline")}>
@@ -181,10 +217,35 @@ function Outline({ plan }: { plan: Plan }): ReactNode {
             >
               {visible(part.text)}
             </a>
+            {(counts.get(part.anchor) ?? 0) > 0 && (
+              <span className="outline-count" title={t("review.count", { count: counts.get(part.anchor) ?? 0 })}>
+                {counts.get(part.anchor)}
+              </span>
+            )}
           </li>
         ))}
       </ol>
     </nav>
+  );
+}
+
+/** Says that the text in view is not the newest, and leads there. The text itself stays until the person asks. */
+function NewerVersion({ plan, shown, difference, onChanges, onRead }: { plan: Plan; shown: Plan; difference: PlanDiff | undefined; onChanges: () => void; onRead: () => void }): ReactNode {
+  return (
+    <Banner
+      tone="waiting"
+      icon="swap"
+      actions={
+        <>
+          <Button onClick={onChanges}>{t("plan.newerChanges")}</Button>
+          <Button look="quiet" onClick={onRead}>
+            {t("plan.newerRead", { version: plan.version })}
+          </Button>
+        </>
+      }
+    >
+      {t("plan.newer", { version: plan.version, shown: shown.version })} {difference && <SizeBadge size={diffSize(difference)} />}
+    </Banner>
   );
 }
 
@@ -208,6 +269,7 @@ function PlanBanners({
   );
   const progress = { done: plan.progress?.done ?? 0, total: plan.progress?.total ?? 0, step: plan.progress?.next?.step ?? 0 };
   const stuck = plan.steps.find((step) => step.status === "UNCERTAIN");
+  const failed = plan.steps.find((step) => step.status === "FAILED");
   return (
     <>
       {hasChanged && (
@@ -254,8 +316,13 @@ function PlanBanners({
         </Banner>
       )}
       {(state === "COMPLETED" || state === "PARTIALLY_COMPLETED") && (
-        <Banner tone={state === "COMPLETED" ? "done" : "waiting"} icon="check" actions={run}>
+        <Banner tone={state === "COMPLETED" ? "done" : "waiting"} icon={state === "COMPLETED" ? "check" : "pause"} actions={run}>
           {t(state === "COMPLETED" ? "plan.completed" : "plan.partly", progress)}
+        </Banner>
+      )}
+      {state === "FAILED" && (
+        <Banner tone="failed" icon="warning" actions={run}>
+          <Visible text={plan.situation} /> {t("plan.partly", progress)} {failed?.note && <Visible text={failed.note} />}
         </Banner>
       )}
       {plan.endedBecause !== null && (
@@ -301,6 +368,16 @@ function PlanChanges({ plan, from, to, onChoose }: { plan: Plan; from: number | 
   const history = useQuery(planHistoryQuery(plan.id));
   const diff = useQuery(planDiffQuery(plan.id, from, to));
   const versions = history.data?.versions ?? [];
+  const [look, setLook] = useState<"rendered" | "source">("source");
+  // Who has seen a version has seen the next one with the difference between them.
+  const baseDigest = versions.find((version) => version.version === (from ?? plan.version - 1))?.digest ?? "";
+  const wasBaseShown = useWasShown(baseDigest);
+  const isWhole = diff.isSuccess && wasBaseShown && (to ?? plan.version) === plan.version;
+  useEffect(() => {
+    if (isWhole) markShown(plan.digest);
+  }, [isWhole, plan.digest]);
+  const last = to ?? versions.at(-1)?.version;
+  const compared = versions.length > 1 && last !== undefined && (from ?? last - 1) > 0 ? { from: from ?? last - 1, to: last } : undefined;
   return (
     <section className="plan-changes">
       {versions.length > 1 ? (
@@ -339,7 +416,16 @@ function PlanChanges({ plan, from, to, onChoose }: { plan: Plan; from: number | 
       )}
       {diff.isPending && <Loading />}
       {diff.isError && (versions.length <= 1 ? null : <Failure error={diff.error} retry={() => void diff.refetch()} />)}
-      {diff.data && <DiffView diff={diff.data} />}
+      {compared && (
+        <div className="segments" role="group" aria-label={t("diff.look")}>
+          {(["rendered", "source"] as const).map((one) => (
+            <button key={one} type="button" aria-pressed={look === one} onClick={() => setLook(one)}>
+              {t(`diff.look.${one}`)}
+            </button>
+          ))}
+        </div>
+      )}
+      {compared && look === "rendered" ? <RenderedDiff key={`${compared.from}-${compared.to}`} plan={plan} from={compared.from} to={compared.to} /> : diff.data && <DiffView diff={diff.data} />}
     </section>
   );
 }

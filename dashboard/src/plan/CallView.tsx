@@ -18,19 +18,32 @@ export function CallView({ tool, args, preview }: { tool: string; args: unknown;
   if (preview) return <PreviewView preview={preview} call={<CallView tool={tool} args={args} />} />;
   const path = text(given.path);
   switch (tool) {
-    case "write_file":
-      if (path !== undefined && text(given.content) !== undefined) return <FileWrite path={path} content={text(given.content) ?? ""} />;
+    case "write_file": {
+      const content = text(given.content);
+      if (path !== undefined && content !== undefined) return <Shown call={<FileWrite path={path} content={content} />} given={given} names={["path", "content"]} />;
       break;
+    }
     case "edit_file":
-      if (path !== undefined && Array.isArray(given.edits)) return <FileEdit path={path} edits={given.edits} />;
+      if (path !== undefined && Array.isArray(given.edits)) return <Shown call={<FileEdit path={path} edits={given.edits} />} given={given} names={["path", "edits"]} />;
       break;
     case "run_command": {
       const command = text(given.command);
-      if (command !== undefined) return <Command command={command} cwd={text(given.cwd)} />;
+      if (command !== undefined) return <Shown call={<Command command={command} cwd={text(given.cwd)} />} given={given} names={["command", "cwd"]} />;
       break;
     }
   }
   return <Fields values={given} />;
+}
+
+/** A call with the arguments that its own view does not show. */
+function Shown({ call, given, names }: { call: ReactNode; given: Arguments; names: readonly string[] }): ReactNode {
+  const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name)));
+  return (
+    <>
+      {call}
+      {Object.keys(rest).length > 0 && <Fields values={rest} />}
+    </>
+  );
 }
 
 /** What a call does, in a few words. Details are known once its arguments or its result are. */
@@ -113,8 +126,13 @@ function FileEdit({ path, edits }: { path: string; edits: unknown[] }): ReactNod
         </span>
       </figcaption>
       {edits.map((edit, index) => {
-        const { old, new: now } = asObject(edit);
-        return <Lines key={index} lines={diffLines(text(old) ?? "", text(now) ?? "")} />;
+        const { old, new: now, ...rest } = asObject(edit);
+        return (
+          <div key={index}>
+            <Lines lines={diffLines(text(old) ?? "", text(now) ?? "")} />
+            {Object.keys(rest).length > 0 && <Fields values={rest} />}
+          </div>
+        );
       })}
     </figure>
   );

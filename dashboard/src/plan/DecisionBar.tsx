@@ -1,11 +1,15 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useRef, useState, type ReactNode } from "react";
 
 import { ApiProblem } from "../api/client";
 import { passkeyChallenge, type Approve, type DecidedPlan, type PlanDecision } from "../api/decisions";
+import { reviewQuery } from "../api/review";
 import type { Plan } from "../api/types";
 import { signWithPasskey } from "../approval/passkeys";
 import { VerifyDialog } from "../approval/VerifyDialog";
+import { UnsentDialog } from "../review/UnsentDialog";
+import { useReview } from "../review/useReview";
 import { useKeys } from "../shell/keys";
 import { list, t } from "../texts/t";
 import { Banner, Button, errorWords, IconButton } from "../ui/basics";
@@ -15,40 +19,55 @@ import { Visible } from "../ui/hidden";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { say } from "../ui/toasts";
 import { decisionOf } from "./choices";
+import { coversWords, useCovered } from "./Covers";
 import { canSelect, leftOut } from "./selection";
-import { useDecision } from "./useDecision";
+import { useWasShown } from "./shownText";
+import { isRepeatable, useDecision } from "./useDecision";
 
 export interface DecisionBarProps {
   plan: Plan;
-  /** The version the person has in view. An approval names its digest. */
-  shown: { version: number; digest: string };
+  /** The plan as the person has it in view. An approval names its digest. */
+  shown: Plan;
   /** Positions that the person left out. */
   unticked: ReadonlySet<number>;
-  /** Comments of the person that go with the decision. */
-  comments?: number;
-  /** Whether the server has those comments. Until then no decision takes them along. */
-  areCommentsSaved?: boolean;
+  /** Whether the person's comments are in view beside the bar. Where they are not, a decision asks about them first. */
+  areCommentsShown?: boolean;
   /** Shows what changed between the version in view and the newest. */
   onReviewChanges: () => void;
   compact?: boolean;
-  onSent?: (decision: PlanDecision) => void;
 }
 
 type Asking = "revise" | "reject" | "cancel";
 
-export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSaved = true, onReviewChanges, compact = false, onSent }: DecisionBarProps): ReactNode {
+const NO_COMMENTS: readonly never[] = [];
+
+/** What a person can do about a plan now. Every decision about a plan is sent from here. */
+export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, onReviewChanges, compact = false }: DecisionBarProps): ReactNode {
   const navigate = useNavigate();
+  const client = useQueryClient();
   const [asking, setAsking] = useState<Asking>();
   const [note, setNote] = useState<string>();
   const [stepByStep, setStepByStep] = useState(false);
+  /** On a phone the bar is one line until the person asks for more. */
+  const [isGrown, setGrown] = useState(false);
   const [verifying, setVerifying] = useState(false);
+  /** Whether the person is asked about comments that were not sent. */
+  const [isAskingUnsent, setAskingUnsent] = useState(false);
+  /** Whether the approval takes the comments along. */
+  const [withReview, setWithReview] = useState(true);
   const approveButton = useRef<HTMLButtonElement>(null);
+  const takesComments = plan.actions.some(({ name }) => name === "approve" || name === "revise");
+  const review = useReview(shown, takesComments);
+  const unsent = review?.unsent ?? NO_COMMENTS;
+  const comments = unsent.length;
+  const wasShown = useWasShown(shown.digest);
 
   const decision = useDecision(plan, (decided: DecidedPlan, made) => {
     setAsking(undefined);
     setVerifying(false);
     setNote(undefined);
-    onSent?.(made);
+    setAskingUnsent(false);
+    review?.sent();
     say(decidedWords(made, plan, decided), { tone: "done" });
     if (decided.notCarriedOut !== undefined) say(t("decision.notCarriedOut", { why: decided.notCarriedOut }), { for: 12_000 });
     // Asking for changes in an agents' plan opens the plan that replaces it.
@@ -58,24 +77,40 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
   const action = (name: string) => plan.actions.find((one) => one.name === name);
   const has = (name: string) => action(name) !== undefined;
   const isStale = has("approve") && shown.digest !== plan.digest;
-  const out = canSelect(plan) ? leftOut(plan.steps, unticked) : [];
-  const kept = plan.steps.length - out.length;
-  const off = isStale ? t("approve.offStale", { version: plan.version }) : kept === 0 && plan.steps.length > 0 ? t("approve.offNone") : areCommentsSaved ? undefined : t("approve.offUnsaved");
+  const out = canSelect(shown) ? leftOut(shown.steps, unticked) : [];
+  const kept = shown.steps.length - out.length;
+  const covers = useCovered(shown, out);
+  const off = isStale
+    ? t("approve.offStale", { version: plan.version })
+    : !wasShown
+      ? t("approve.offUnread")
+      : kept === 0 && shown.steps.length > 0
+        ? t("approve.offNone")
+        : review === null || review.saving === "saved"
+          ? undefined
+          : t("approve.offUnsaved");
   const busy = decision.state.phase === "sending";
   const sending = (kind: PlanDecision["kind"]) => decision.state.phase === "sending" && decision.state.decision.kind === kind;
 
-  const approval = (): Approve => ({
+  const approval = (takesReview = withReview): Approve => ({
     kind: "approve",
     digest: shown.digest,
     skip: out.filter((one) => one.because === undefined).map((one) => one.position),
     note: note ?? "",
-    review: comments > 0,
+    review: takesReview && comments > 0,
     stepByStep,
   });
   const needsVerified = plan.needs?.require === "verified";
-  const approve = () => {
+  const send = (takesReview: boolean) => {
+    setWithReview(takesReview);
+    setAskingUnsent(false);
     if (needsVerified) setVerifying(true);
-    else decision.send(approval());
+    else decision.send(approval(takesReview));
+  };
+  const approve = async () => {
+    const count = review === null ? await client.ensureQueryData(reviewQuery(plan.id)).then((loaded) => loaded.comments.length, () => 0) : comments;
+    if (count > 0 && !(areCommentsShown && review?.isSaved === true)) setAskingUnsent(true);
+    else send(true);
   };
   const withPasskey = async (approver: string) => {
     const asked = { ...approval(), approver };
@@ -87,7 +122,7 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
     {
       a: () => approveButton.current?.focus(),
       r: () => has("revise") && setAsking("revise"),
-      "mod+Enter": () => has("approve") && document.activeElement === approveButton.current && off === undefined && approve(),
+      "mod+Enter": () => has("approve") && document.activeElement === approveButton.current && off === undefined && void approve(),
     },
     !compact || has("approve"),
   );
@@ -106,7 +141,7 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
   });
 
   return (
-    <section className="decision" data-compact={compact || undefined} aria-label={t("decision.title")}>
+    <section className="decision" data-compact={compact || undefined} data-grown={isGrown || undefined} aria-label={t("decision.title")}>
       {isStale && (
         <Banner
           tone="waiting"
@@ -119,6 +154,11 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
         >
           {t("approve.stale", { version: plan.version, shown: shown.version })}
         </Banner>
+      )}
+      {has("approve") && !isStale && !wasShown && (
+        <p className="decision-why" role="status">
+          {t("approve.offUnread")}
+        </p>
       )}
       {plan.incompleteApproval !== undefined && has("approve") && (
         <Banner tone="waiting" icon="person">
@@ -133,11 +173,11 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
         </label>
       )}
       <div className="decision-row">
-        <Covers plan={plan} shown={shown} out={out} compact={compact} />
+        <Footing plan={plan} shown={shown} out={out} compact={compact} />
         <div className="decision-buttons">
           {has("approve") && (
-            <Button ref={approveButton} look="primary" off={off} busy={busy} onClick={approve} aria-describedby="covers" aria-keyshortcuts="a">
-              {sending("approve") ? t("approve.sending") : isStale ? t("approve.plain", { version: shown.version }) : approveLabel(plan, shown.version, out.length, comments)}
+            <Button ref={approveButton} look="primary" off={off} busy={busy} onClick={() => void approve()} aria-describedby="covers" aria-keyshortcuts="a">
+              {sending("approve") ? t("approve.sending") : isStale ? t("approve.plain", { version: shown.version }) : approveLabel(shown, out.length, comments, coversWords(covers))}
             </Button>
           )}
           {has("approve") && plan.steps.length > 1 && (
@@ -146,7 +186,7 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
               <span>{t("approve.stepByStep")}</span>
             </label>
           )}
-          {plan.askId !== undefined && (
+          {plan.askId !== undefined && compact && (
             <Link className="button" data-look="primary" to="/" search={{ item: plan.askId }}>
               {t("ask.open")}
             </Link>
@@ -161,6 +201,7 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
               {comments > 0 ? t("revise.withComments", { count: comments }) : action("revise")?.label}
             </Button>
           )}
+          <IconButton icon="chevron" className="grow" label={t(isGrown ? "decision.shrink" : "decision.grow")} aria-expanded={isGrown} onClick={() => setGrown(!isGrown)} />
           {more.length > 0 && <Menu trigger={<IconButton icon="more" label={t("decision.more")} />} items={more} />}
         </div>
       </div>
@@ -179,28 +220,39 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
           }}
         />
       )}
-      <Ask key={asking} asking={asking} plan={plan} comments={comments} areCommentsSaved={areCommentsSaved} busy={busy} onClose={() => setAsking(undefined)} onSend={decision.send} problem={decision.state.phase === "refused" ? decision.state.problem : undefined} />
+      {isAskingUnsent && review !== null && (
+        <UnsentDialog
+          plan={shown}
+          review={review}
+          busy={busy}
+          approve={t("unsent.approve", { version: shown.version })}
+          onApprove={send}
+          onRevise={() => decision.send({ kind: "revise", feedback: "", review: true })}
+          onClose={() => setAskingUnsent(false)}
+          problem={decision.state.phase === "refused" ? decision.state.problem : undefined}
+        />
+      )}
+      <Ask key={asking} asking={asking} plan={plan} comments={comments} finish={review?.finish} busy={busy} onClose={() => setAsking(undefined)} onSend={decision.send} problem={decision.state.phase === "refused" ? decision.state.problem : undefined} />
     </section>
   );
 }
 
-function approveLabel(plan: Plan, version: number, out: number, comments: number): string {
-  const values = { version, count: plan.steps.length, out, kept: plan.steps.length - out };
-  const words = out > 0 ? t("approve.some", values) : plan.steps.length > 0 ? t("approve.all", values) : t("approve.plain", values);
+function approveLabel(shown: Plan, out: number, comments: number, covers: readonly string[]): string {
+  const values = { version: shown.version, count: shown.steps.length, out, kept: shown.steps.length - out };
+  const approve = out > 0 ? t("approve.some", values) : shown.steps.length > 0 ? t("approve.all", values) : t("approve.plain", values);
+  const words = [approve, ...covers].join(" · ");
   return comments > 0 ? t("approve.withNotes", { words, count: comments }) : words;
 }
 
 /** What the decision is about, and the digest that an approval names. */
-function Covers({ plan, shown, out, compact }: { plan: Plan; shown: { version: number; digest: string }; out: ReturnType<typeof leftOut>; compact: boolean }): ReactNode {
-  const commands = plan.steps.filter((step) => step.tool === "run_command").length;
+function Footing({ plan, shown, out, compact }: { plan: Plan; shown: Plan; out: ReturnType<typeof leftOut>; compact: boolean }): ReactNode {
   const dependants = out.filter((one) => one.because !== undefined).map((one) => one.position);
   return (
-    <div className="covers" id="covers">
+    <div className="covers" id="covers" data-needed={out.length > 0 || plan.status !== "READY" || undefined}>
       {plan.status === "READY" ? (
         <>
           {!compact && <span>{t("covers.version", { version: shown.version })}</span>}
-          {!compact && shown.digest === plan.digest && plan.steps.length > 0 && <span>{t("covers.steps", { count: plan.steps.length - out.length })}</span>}
-          {commands > 0 && <span>{t("covers.commands", { count: commands })}</span>}
+          {!compact && shown.steps.length > 0 && <span>{t("covers.steps", { count: shown.steps.length - out.length })}</span>}
           {out.length > 0 && <span data-tone="waiting">{t("covers.out", { steps: list(out.map((one) => one.position)) })}</span>}
           {dependants.length > 0 && <span>{t("covers.dependants", { count: dependants.length, steps: list(dependants) })}</span>}
           {!compact && (
@@ -238,7 +290,7 @@ function Outcome({ decision, plan }: { decision: ReturnType<typeof useDecision>;
           </Button>
         }
       >
-        {t("decision.unknown", { what: t(`decision.name.${state.decision.kind}`) })}
+        {t("decision.unknown", { what: t(`decision.name.${state.decision.kind}`) })} {t(isRepeatable(state.decision) ? "decision.repeats" : "decision.doesNotRepeat")}
       </Banner>
     );
   }
@@ -265,7 +317,7 @@ function Ask({
   asking,
   plan,
   comments,
-  areCommentsSaved,
+  finish,
   busy,
   onClose,
   onSend,
@@ -274,19 +326,23 @@ function Ask({
   asking: Asking | undefined;
   plan: Plan;
   comments: number;
-  areCommentsSaved: boolean;
+  /** Keeps the comment that is half written, and answers whether the server has all of them. */
+  finish: (() => Promise<boolean>) | undefined;
   busy: boolean;
   onClose: () => void;
   onSend: (decision: PlanDecision) => void;
   problem: unknown;
 }): ReactNode {
   const [words, setWords] = useState("");
+  const [isUnsaved, setUnsaved] = useState(false);
   if (asking === undefined) return null;
-  const needsWords = asking === "revise" && comments === 0;
-  const off = needsWords && words.trim() === "" ? t("revise.offEmpty") : areCommentsSaved ? undefined : t("approve.offUnsaved");
-  const send = () => {
+  const takesComments = asking === "revise" && comments > 0;
+  const off = asking === "revise" && !takesComments && words.trim() === "" ? t("revise.offEmpty") : undefined;
+  const send = async () => {
     if (off !== undefined || busy) return;
-    if (asking === "revise") onSend({ kind: "revise", feedback: words, review: comments > 0 });
+    setUnsaved(false);
+    if (takesComments && (await finish?.()) === false) setUnsaved(true);
+    else if (asking === "revise") onSend({ kind: "revise", feedback: words, review: takesComments });
     else onSend({ kind: asking, reason: words });
   };
   return (
@@ -295,12 +351,12 @@ function Ask({
         className="ask"
         onSubmit={(event) => {
           event.preventDefault();
-          send();
+          void send();
         }}
         onKeyDown={(event) => {
           if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
             event.preventDefault();
-            send();
+            void send();
           }
         }}
       >
@@ -309,9 +365,9 @@ function Ask({
           <span>{t(`ask.${asking}.label`)}</span>
           <textarea autoFocus rows={asking === "revise" ? 6 : 3} maxLength={16384} value={words} onChange={(event) => setWords(event.target.value)} />
         </label>
-        {problem !== undefined && (
+        {(isUnsaved || problem !== undefined) && (
           <p className="problem" role="alert">
-            {errorWords(problem)}
+            {isUnsaved ? t("unsent.notSaved") : errorWords(problem)}
           </p>
         )}
         <div className="ask-buttons">

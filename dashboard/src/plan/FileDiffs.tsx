@@ -1,6 +1,7 @@
-import { useMemo, useState, type ReactNode } from "react";
+import { use, useMemo, useState, type ReactNode } from "react";
 
 import type { FileDiff } from "../api/types";
+import { WholeContext } from "../markdown/CodeBlock";
 import { t } from "../texts/t";
 import { CopyButton } from "../ui/CopyButton";
 import { Visible, visible } from "../ui/hidden";
@@ -47,7 +48,7 @@ function FileDiffView({ file }: { file: FileDiff }): ReactNode {
 
 export function DiffRows({ rows, label }: { rows: readonly DiffRow[]; label: string }): ReactNode {
   const [isWhole, setWhole] = useState(false);
-  const isLong = rows.length > FOLD_FROM;
+  const isLong = !use(WholeContext) && rows.length > FOLD_FROM;
   const shown = isLong && !isWhole ? rows.slice(0, FOLD_TO) : rows;
   return (
     <>

@@ -12,6 +12,7 @@ import { Visible } from "../ui/hidden";
 import { Menu } from "../ui/Menu";
 import { PlanBadge, planState, StateDot } from "../ui/status";
 import { say } from "../ui/toasts";
+import { Covers } from "./Covers";
 import { DecisionBar } from "./DecisionBar";
 import { diffSize, SizeBadge } from "./DiffView";
 import { canSelect, leftOut } from "./selection";
@@ -97,24 +98,24 @@ function PanelBody({ plan }: { plan: Plan }): ReactNode {
   const [unticked, setUnticked] = useState<ReadonlySet<number>>(new Set());
   const { shown, accept } = useShownVersion(plan);
   const diff = useQuery({ ...planDiffQuery(plan.id, undefined, plan.version), enabled: plan.version > 1 });
-  const selectable = canSelect(plan);
-  const out = useMemo(() => (selectable ? leftOut(plan.steps, unticked) : []), [selectable, plan.steps, unticked]);
+  const selectable = canSelect(shown);
+  const out = useMemo(() => (selectable ? leftOut(shown.steps, unticked) : []), [selectable, shown.steps, unticked]);
   return (
     <div className="panel-plan">
       <div className="panel-about">
         <PlanBadge state={planState(plan)} />
         <span>{t("plan.number", { n: plan.number })}</span>
-        <span>{t("plan.version", { n: plan.version })}</span>
+        <span>{t("plan.version", { n: shown.version })}</span>
         {diff.data && <SizeBadge size={diffSize(diff.data)} />}
       </div>
       <h2 className="panel-title">
         <Link to="/p/$plan" params={{ plan: plan.id }}>
-          <Visible text={plan.title} />
+          <Visible text={shown.title} />
         </Link>
       </h2>
-      {plan.steps.length > 0 ? (
+      {shown.steps.length > 0 ? (
         <StepList
-          steps={plan.steps}
+          steps={shown.steps}
           compact
           selection={
             selectable
@@ -133,6 +134,7 @@ function PanelBody({ plan }: { plan: Plan }): ReactNode {
       ) : (
         <p className="secondary">{plan.status === "COLLECTING" ? t("panel.writing") : t("plan.noSteps")}</p>
       )}
+      {plan.status === "READY" && <Covers plan={shown} out={out} />}
       <Link className="panel-open" to="/p/$plan" params={{ plan: plan.id }}>
         {plan.status === "READY" ? t("panel.readAll") : t("panel.open")}
       </Link>

@@ -1,77 +1,105 @@
-import { useMemo, type ReactNode, type Ref } from "react";
+import { useEffect, useMemo, type ReactNode, type Ref } from "react";
 
 import type { Plan, Step } from "../api/types";
+import { WholeContext } from "../markdown/CodeBlock";
 import { Markdown } from "../markdown/Markdown";
 import { outline, parse, type OutlineItem } from "../markdown/parse";
 import { t } from "../texts/t";
 import { Visible } from "../ui/hidden";
 import { callWords } from "./CallView";
+import { Covers } from "./Covers";
 import { Previews } from "./PreviewView";
+import { markShown } from "./shownText";
 import { StepList } from "./StepList";
 import type { LeftOut } from "./selection";
 
 const LISTS = ["assumptions", "risks", "verification", "files"] as const;
 
-/** The plan as it is read: a document as its Markdown, other plans by their parts. */
-export function PlanText({
-  plan,
-  changed,
-  selection,
-  at,
-  extra,
-  ref,
-}: {
+interface PlanTextProps {
   plan: Plan;
   changed?: ReadonlySet<number> | undefined;
   selection?: { out: readonly LeftOut[]; toggle: (position: number) => void } | undefined;
   at?: number | undefined;
   extra?: (step: Step) => ReactNode;
   ref?: Ref<HTMLDivElement>;
-}): ReactNode {
-  if (plan.style === "document") {
-    return (
-      <div className="plan-text" ref={ref} data-plan-text>
-        {plan.markdown.trim() === "" ? <p className="secondary">{t("plan.noText")}</p> : <Markdown text={plan.markdown} steps={plan.execution ? plan.steps : undefined} changed={changed} anchors />}
-      </div>
-    );
-  }
+}
+
+/**
+ * The plan as it is read: a document as its Markdown, other plans by their parts. While it waits for a decision all that an
+ * approval covers stands in front of it, and nothing is folded.
+ */
+export function PlanText(props: PlanTextProps): ReactNode {
+  const { plan, selection } = props;
+  const waits = plan.status === "READY";
+  useEffect(() => {
+    if (waits) markShown(plan.digest);
+  }, [waits, plan.digest]);
+  return (
+    <WholeContext value={waits}>
+      {plan.title.length > LONG_TITLE && (
+        <p className="plan-title-whole">
+          <Visible text={plan.title} />
+        </p>
+      )}
+      {waits && <Covers plan={plan} out={selection?.out} />}
+      {plan.style === "document" ? <DocumentText {...props} /> : <PartsText {...props} />}
+    </WholeContext>
+  );
+}
+
+/** The head of a page may cut a longer title. */
+const LONG_TITLE = 60;
+
+function DocumentText({ plan, changed, ref }: PlanTextProps): ReactNode {
+  return (
+    <div className="plan-text" ref={ref} data-plan-text>
+      {plan.markdown.trim() === "" ? <p className="secondary">{t("plan.noText")}</p> : <Markdown text={plan.markdown} steps={plan.steps} changed={changed} anchors />}
+    </div>
+  );
+}
+
+function PartsText({ plan, selection, at, extra, ref }: PlanTextProps): ReactNode {
   const details = planDetails(plan);
   return (
     <Previews plan={plan}>
-    <div className="plan-text" ref={ref} data-plan-text>
-      {details.goal !== undefined && (
-        <section id="goal">
-          <h2>{t("plan.goal")}</h2>
-          <p>
-            <Visible text={details.goal} />
-          </p>
-        </section>
-      )}
-      {details.summary !== undefined && details.summary !== plan.title && details.summary !== details.goal && (
-        <p className="plan-summary">
-          <Visible text={details.summary} />
-        </p>
-      )}
-      <section id="steps">
-        <h2>{t("steps.title")}</h2>
-        {plan.steps.length === 0 ? <p className="secondary">{t("plan.noSteps")}</p> : <StepList steps={plan.steps} selection={selection} at={at} unfolded={plan.status === "READY" && plan.steps.length <= 20} {...(extra ? { extra } : {})} />}
-      </section>
-      {LISTS.map((name) => {
-        const items = details[name];
-        return items.length === 0 ? null : (
-          <section key={name} id={name}>
-            <h2>{t(`plan.list.${name}`)}</h2>
-            <ul>
-              {items.map((item, index) => (
-                <li key={index}>
-                  <Visible text={item} />
-                </li>
-              ))}
-            </ul>
+      <div className="plan-text" ref={ref} data-plan-text>
+        {details.goal !== undefined && (
+          <section id="goal">
+            <h2>{t("plan.goal")}</h2>
+            <p>
+              <Visible text={details.goal} />
+            </p>
           </section>
-        );
-      })}
-    </div>
+        )}
+        {details.summary !== undefined && details.summary !== plan.title && details.summary !== details.goal && (
+          <p className="plan-summary">
+            <Visible text={details.summary} />
+          </p>
+        )}
+        <section id="steps">
+          <h2>{t("steps.title")}</h2>
+          {plan.steps.length === 0 ? (
+            <p className="secondary">{t("plan.noSteps")}</p>
+          ) : (
+            <StepList steps={plan.steps} selection={selection} at={at} unfolded={plan.status === "READY"} {...(extra ? { extra } : {})} />
+          )}
+        </section>
+        {LISTS.map((name) => {
+          const items = details[name];
+          return items.length === 0 ? null : (
+            <section key={name} id={name}>
+              <h2>{t(`plan.list.${name}`)}</h2>
+              <ul>
+                {items.map((item, index) => (
+                  <li key={index}>
+                    <Visible text={item} />
+                  </li>
+                ))}
+              </ul>
+            </section>
+          );
+        })}
+      </div>
     </Previews>
   );
 }
@@ -85,7 +113,7 @@ interface Details {
   files: string[];
 }
 
-export function planDetails(plan: Plan): Details {
+export function planDetails(plan: Pick<Plan, "details">): Details {
   const given = (plan.details ?? {}) as Record<string, unknown>;
   const words = (value: unknown) => (typeof value === "string" && value.trim() !== "" ? value : undefined);
   const items = (value: unknown) => (Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : []);

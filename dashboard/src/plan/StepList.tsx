@@ -18,7 +18,7 @@ export interface StepListProps {
   selection?: { out: readonly LeftOut[]; toggle: (position: number) => void } | undefined;
   /** One line a step, for the panel. */
   compact?: boolean;
-  /** Calls that change something are unfolded: what is to be approved is in view. */
+  /** The details of every step are unfolded: what is to be approved is in view. */
   unfolded?: boolean;
   /** The step the keyboard is at. */
   at?: number | undefined;
@@ -78,7 +78,7 @@ function StepRow({
   index,
   start,
 }: StepListProps & { step: Step; measure?: (element: Element | null) => void; index?: number; start?: number }): ReactNode {
-  const [open, setOpen] = useState(unfolded && ((step.tool !== undefined && !ONLY_READS.has(step.tool)) || (step.commands ?? []).length > 0));
+  const [open, setOpen] = useState(unfolded);
   const previews = use(PreviewContext);
   const out = selection?.out.find((one) => one.position === step.position);
   const call = step.tool === undefined ? undefined : callWords(step.tool, step.arguments, step.note);
@@ -174,8 +174,6 @@ function StepAbout({ step, needs, out, compact }: { step: Step; needs: readonly 
   if (parts.length === 0) return null;
   return <div className="step-about">{parts}</div>;
 }
-
-const ONLY_READS = new Set(["list_files", "glob_files", "grep_files", "read_file", "memory_search", "plan_get"]);
 
 const TONES = { PENDING: undefined, IN_PROGRESS: "running", COMPLETED: "done", FAILED: "failed", SKIPPED: undefined, UNCERTAIN: "waiting" } as const;
 

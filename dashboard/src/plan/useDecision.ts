@@ -5,11 +5,13 @@ import { newId } from "../api/newId";
 import { ApiProblem, NoAnswer } from "../api/client";
 import { decide, type DecidedPlan, type PlanDecision } from "../api/decisions";
 import type { Plan } from "../api/types";
+import { useConnection } from "../live/live";
 import { sessionIdOf } from "../session/id";
 
 /**
  * A decision on its way. Nothing is shown as decided before the server said so: when no answer came, it is unknown whether the
- * decision arrived, and it can be sent again under its key, which carries it out once.
+ * decision arrived. It is sent again under its key, which carries it out once: by the person, or by the page when a lost
+ * connection is back.
  */
 export type Deciding =
   | { phase: "idle" }
@@ -37,6 +39,21 @@ export function useDecision(plan: Plan, onDecided?: (decided: DecidedPlan, decis
     if (unknown === "resume" && plan.activity === "running") setState({ phase: "idle" });
   }, [unknown, plan.status, plan.activity]);
 
+  // A decision with a passphrase has no key, so it is not sent twice without the person.
+  const { phase } = useConnection();
+  const wasLost = useRef(false);
+  useEffect(() => {
+    if (state.phase !== "unknown") {
+      wasLost.current = false;
+      return;
+    }
+    if (phase !== "open") wasLost.current = true;
+    else if (wasLost.current && isRepeatable(state.decision)) {
+      wasLost.current = false;
+      void send(state.decision, state.key);
+    }
+  });
+
   async function send(decision: PlanDecision, key: string = newId()): Promise<void> {
     setState({ phase: "sending", decision });
     try {
@@ -62,4 +79,9 @@ export function useDecision(plan: Plan, onDecided?: (decided: DecidedPlan, decis
     },
     clear: () => setState({ phase: "idle" }),
   };
+}
+
+/** Whether the same request can be sent again and is carried out once. */
+export function isRepeatable(decision: PlanDecision): boolean {
+  return decision.kind !== "approve" || decision.passphrase === undefined;
 }

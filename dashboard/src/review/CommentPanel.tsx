@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 
 import type { ReviewAnchor, ReviewComment } from "../api/review";
 import type { Plan, Step } from "../api/types";
@@ -6,14 +6,31 @@ import { t } from "../texts/t";
 import { Banner, Button, IconButton, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
 import { findAnchor } from "./anchors";
+import { isTaken, whereIs } from "./fate";
+import { resolvedOf, setResolved } from "./resolved";
 import type { ReviewDraft } from "./useReview";
 
+export interface CommentPanelProps {
+  review: ReviewDraft;
+  plan: Plan;
+  /** The comment whose place in the text is marked. */
+  active: string | undefined;
+  /** Shows where in the text a comment is. */
+  onGo: (comment: ReviewComment) => void;
+  /** On a narrow screen the comments are a sheet. */
+  open: boolean;
+  onClose: () => void;
+}
+
 /** Comments in the order of the text; earlier rounds below. */
-export function CommentPanel({ review, plan }: { review: ReviewDraft; plan: Plan }): ReactNode {
+export function CommentPanel({ review, plan, active, onGo, open, onClose }: CommentPanelProps): ReactNode {
   const comments = inOrder(review.comments, plan);
   return (
-    <aside className="comments" aria-label={t("review.title")} data-empty={(comments.length === 0 && !review.writing && review.rounds.length === 0 && review.saving !== "failed") || undefined}>
-      <h2>{t("review.title")}</h2>
+    <aside className="comments" aria-label={t("review.title")} data-open={open || undefined}>
+      <div className="comments-head">
+        <h2>{t("review.title")}</h2>
+        <IconButton icon="close" className="only-sheet" label={t("review.close")} onClick={onClose} />
+      </div>
       <p className="secondary" role="status">
         {t(`review.${review.saving}`)}
       </p>
@@ -26,19 +43,10 @@ export function CommentPanel({ review, plan }: { review: ReviewDraft; plan: Plan
       {comments.length === 0 && !review.writing && <p className="secondary">{t("review.none")}</p>}
       <ol className="comment-list">
         {comments.map((comment) => (
-          <li key={comment.id} className="comment" data-kind={comment.kind}>
-            <Anchor anchor={comment.anchor} plan={plan} kind={comment.kind} />
-            {comment.text !== "" && (
-              <p>
-                <Visible text={comment.text} />
-              </p>
-            )}
+          <li key={comment.id} className="comment" id={`comment-${comment.id}`} data-kind={comment.kind} data-active={comment.id === active || undefined}>
+            <Said comment={comment} plan={plan} onGo={onGo} />
             <div className="comment-foot">
-              {comment.state && (
-                <span className="badge" data-tone={comment.state === "addressed" ? "done" : comment.state === "open" ? "waiting" : "quiet"}>
-                  {t(`review.state.${comment.state}`)}
-                </span>
-              )}
+              {comment.state && <Fate comment={comment} plan={plan} />}
               {comment.kind !== "strike" && <IconButton icon="edit" label={t("review.edit")} onClick={() => review.edit(comment.id)} />}
               <IconButton icon="trash" label={t("review.remove")} onClick={() => review.remove(comment.id)} />
             </div>
@@ -46,28 +54,85 @@ export function CommentPanel({ review, plan }: { review: ReviewDraft; plan: Plan
         ))}
       </ol>
       {review.rounds.map((round, index) => (
-        <details key={index} className="round">
-          <summary>
-            {t("review.round", { version: round.version, count: round.comments.length })} <Time at={round.at} />
-          </summary>
-          <ol className="comment-list">
-            {round.comments.map((comment) => (
-              <li key={comment.id} className="comment">
-                <Anchor anchor={comment.anchor} plan={plan} kind={comment.kind} />
-                {comment.state && (
-                  <span className="badge" data-tone={comment.state === "addressed" ? "done" : comment.state === "open" ? "waiting" : "quiet"}>
-                    {t(`review.state.${comment.state}`)}
-                  </span>
-                )}
-                <p>
-                  <Visible text={comment.text} />
-                </p>
-              </li>
-            ))}
-          </ol>
-        </details>
+        <Round key={index} round={round} plan={plan} active={active} onGo={onGo} />
       ))}
     </aside>
+  );
+}
+
+/** Comments that were sent: what became of their words, and whether the person is satisfied. */
+function Round({ round, plan, active, onGo }: { round: ReviewDraft["rounds"][number]; plan: Plan } & Pick<CommentPanelProps, "active" | "onGo">): ReactNode {
+  const [resolved, setShown] = useState(() => resolvedOf(plan.id));
+  return (
+    <details className="round">
+      <summary>
+        {t("review.round", { version: round.version, count: round.comments.length })} <Time at={round.at} />
+      </summary>
+      <ol className="comment-list">
+        {round.comments.map((comment) => {
+          const isResolved = resolved.has(comment.id);
+          return (
+            <li key={comment.id} className="comment" id={`comment-${comment.id}`} data-kind={comment.kind} data-resolved={isResolved || undefined} data-active={comment.id === active || undefined}>
+              <Said comment={comment} plan={plan} onGo={onGo} />
+              <div className="comment-foot">
+                {isResolved ? <span className="badge" data-tone="done">{t("review.resolved")}</span> : comment.state && <Fate comment={comment} plan={plan} />}
+                <Button look="quiet" onClick={() => setShown(setResolved(plan.id, comment.id, !isResolved))}>
+                  {t(isResolved ? "review.reopen" : "review.resolve")}
+                </Button>
+              </div>
+              {!isResolved && comment.state === "addressed" && !isTaken(plan, comment) && <p className="secondary">{t("review.changedWords")}</p>}
+            </li>
+          );
+        })}
+      </ol>
+    </details>
+  );
+}
+
+/** What a comment is about and what it says. A replacement is shown as one. */
+function Said({ comment, plan, onGo }: { comment: ReviewComment; plan: Plan; onGo: (comment: ReviewComment) => void }): ReactNode {
+  const { anchor, kind, text } = comment;
+  const isPlaced = anchor.step !== undefined || anchor.quote !== undefined;
+  const about = <Anchor anchor={anchor} plan={plan} kind={kind} />;
+  return (
+    <>
+      {isPlaced ? (
+        <button type="button" className="comment-go" title={t("review.go")} onClick={() => onGo(comment)}>
+          {about}
+        </button>
+      ) : (
+        about
+      )}
+      {kind === "replace" ? (
+        <ins className="comment-new">
+          <Visible text={text} />
+        </ins>
+      ) : (
+        text !== "" && (
+          <p>
+            <Visible text={text} />
+          </p>
+        )
+      )}
+    </>
+  );
+}
+
+/** What became of the words of a comment. Whether that answers it is for the person to say. */
+function Fate({ comment, plan }: { comment: ReviewComment; plan: Plan }): ReactNode {
+  if (isTaken(plan, comment)) {
+    return (
+      <span className="badge" data-tone="done">
+        {t("review.taken")}
+      </span>
+    );
+  }
+  const { state = "open" } = comment;
+  const isMoved = state === "open" && whereIs(plan, comment) === "moved";
+  return (
+    <span className="badge" data-tone={state === "open" ? "waiting" : "quiet"}>
+      {t(isMoved ? "review.moved" : `review.state.${state}`)}
+    </span>
   );
 }
 
@@ -119,16 +184,17 @@ function Write({ review, plan }: { review: ReviewDraft; plan: Plan }): ReactNode
   );
 }
 
-function Anchor({ anchor, plan, kind }: { anchor: ReviewAnchor; plan: Plan; kind: ReviewComment["kind"] }): ReactNode {
+/** What a comment is about. */
+export function Anchor({ anchor, plan, kind }: { anchor: ReviewAnchor; plan: Plan; kind: ReviewComment["kind"] }): ReactNode {
   if (anchor.step !== undefined) {
     const step = plan.steps.find((one) => one.id === anchor.step);
-    return <p className="comment-anchor">{step ? t("step.number", { n: step.position }) : t("review.state.orphaned")}</p>;
+    return <span className="comment-anchor">{step ? t("step.number", { n: step.position }) : t("review.state.orphaned")}</span>;
   }
-  if (anchor.quote === undefined) return <p className="comment-anchor">{t("review.whole")}</p>;
+  if (anchor.quote === undefined) return <span className="comment-anchor">{t("review.whole")}</span>;
   return (
-    <blockquote className="comment-anchor" data-kind={kind}>
+    <q className="comment-anchor" data-kind={kind}>
       <Visible text={anchor.quote.length > 160 ? `${anchor.quote.slice(0, 160)}…` : anchor.quote} />
-    </blockquote>
+    </q>
   );
 }
 

@@ -1,10 +1,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useSyncExternalStore } from "react";
 
 import { newId } from "../api/newId";
-import { reviewQuery, saveReview } from "../api/review";
+import { changeReview, reviewQuery } from "../api/review";
 import type { CommentKind, Plan, Review, ReviewAnchor, ReviewComment, ReviewRound } from "../api/types";
-import { SaveQueue } from "./saveQueue";
+import { changed, draftStoreOf, type CommentChange, type DraftState, type Writing } from "./draft";
+
+export type { Writing } from "./draft";
 
 /** One person's comments on a plan, collected on the server until they are sent with a decision. */
 export interface ReviewDraft {
@@ -12,7 +14,11 @@ export interface ReviewDraft {
   rounds: readonly ReviewRound[];
   /** The comment that is being written. */
   writing: Writing | undefined;
-  saving: "saved" | "saving" | "failed";
+  saving: DraftState["saving"];
+  /** Whether the server has every comment, and none is half written. */
+  isSaved: boolean;
+  /** The comments that no decision took along yet, with one that is half written. */
+  unsent: readonly ReviewComment[];
   begin: (anchor: ReviewAnchor | undefined, kind?: CommentKind) => void;
   write: (text: string) => void;
   keep: () => void;
@@ -20,36 +26,27 @@ export interface ReviewDraft {
   edit: (id: string) => void;
   remove: (id: string) => void;
   saveAgain: () => void;
+  /** Keeps what is half written, and answers whether the server has all comments then. */
+  finish: () => Promise<boolean>;
+  /** Throws all of them away, and answers whether the server did. */
+  discard: () => Promise<boolean>;
   /** The comments went with a decision. */
   sent: () => void;
 }
 
-export interface Writing {
-  id: string;
-  anchor: ReviewAnchor;
-  kind: CommentKind;
-  text: string;
-}
-
-/** `null` until the comments are loaded. */
-export function useReview(plan: Plan): ReviewDraft | null {
+/** The same on every page that shows the plan. `null` until the comments are loaded. */
+export function useReview(plan: Pick<Plan, "id" | "version">, enabled = true): ReviewDraft | null {
   const client = useQueryClient();
-  const query = useQuery(reviewQuery(plan.id));
-  const [writing, setWriting] = useState<Writing>();
-  const [saving, setSaving] = useState<ReviewDraft["saving"]>("saved");
-  const queue = useRef(new SaveQueue());
-  const review = query.data ?? null;
-  const comments = review?.comments ?? NONE;
+  const query = useQuery({ ...reviewQuery(plan.id), enabled });
+  const store = draftStoreOf(plan.id);
+  const { writing, pending, saving } = useSyncExternalStore(store.subscribe, () => store.state);
+  const review = query.data;
+  const comments = useMemo(() => changed(review?.comments ?? NONE, pending), [review, pending]);
 
-  const save = useCallback(
-    (next: readonly ReviewComment[]) => {
-      const version = plan.version;
-      client.setQueryData<Review>(reviewQuery(plan.id).queryKey, (before) => before && { ...before, version, comments: [...next] });
-      setSaving("saving");
-      queue.current.add(
-        () => saveReview(plan.id, version, next),
-        (isSaved) => setSaving(isSaved ? "saved" : "failed"),
-      );
+  const send = useCallback(
+    async (changes: readonly CommentChange[]) => {
+      const saved = await changeReview(plan.id, plan.version, (now) => changed(now, changes));
+      client.setQueryData<Review>(reviewQuery(plan.id).queryKey, saved);
     },
     [client, plan.id, plan.version],
   );
@@ -62,30 +59,55 @@ export function useReview(plan: Plan): ReviewDraft | null {
     return () => window.removeEventListener("beforeunload", warn);
   }, [saving]);
 
-  if (review === null) return null;
+  if (review === undefined) return null;
+  const put = (comment: ReviewComment) => store.add({ put: comment }, send);
+  const keep = () => {
+    const { writing: now } = store.state;
+    if (!now) return;
+    const text = now.text.trim();
+    if (text !== "" || now.kind === "strike") put({ id: now.id, anchor: now.anchor, kind: now.kind, text });
+    store.write(undefined);
+  };
+  const flush = async () => {
+    await store.save(send);
+    return store.state.saving === "saved";
+  };
+  const half = writing !== undefined && writing.text.trim() !== "" ? writing : undefined;
+  const unsent = half === undefined ? comments : [...comments.filter((comment) => comment.id !== half.id), { id: half.id, anchor: half.anchor, kind: half.kind, text: half.text }];
   return {
     comments,
     rounds: review.rounds,
     writing,
     saving,
+    isSaved: saving === "saved" && half === undefined,
+    unsent,
     begin: (anchor, kind = "comment") => {
-      if (kind === "strike" && anchor) save([...comments, { id: newId(), anchor, kind, text: "" }]);
-      else setWriting({ id: newId(), anchor: anchor ?? {}, kind, text: kind === "replace" ? (anchor?.quote ?? "") : "" });
+      // What was begun before is not thrown away.
+      keep();
+      if (kind === "strike" && anchor) put({ id: newId(), anchor, kind, text: "" });
+      else store.write({ id: newId(), anchor: anchor ?? {}, kind, text: kind === "replace" ? (anchor?.quote ?? "") : "" });
     },
-    write: (text) => setWriting((before) => before && { ...before, text }),
-    keep: () => {
-      if (!writing) return;
-      const kept = comments.filter((comment) => comment.id !== writing.id);
-      if (writing.text.trim() !== "") save([...kept, { id: writing.id, anchor: writing.anchor, kind: writing.kind, text: writing.text.trim() }]);
-      setWriting(undefined);
+    write: (text) => {
+      const { writing: now } = store.state;
+      if (now) store.write({ ...now, text });
     },
-    drop: () => setWriting(undefined),
+    keep,
+    drop: () => store.write(undefined),
     edit: (id) => {
       const comment = comments.find((one) => one.id === id);
-      if (comment) setWriting({ id, anchor: comment.anchor, kind: comment.kind, text: comment.text });
+      if (comment) store.write({ id, anchor: comment.anchor, kind: comment.kind, text: comment.text });
     },
-    remove: (id) => save(comments.filter((comment) => comment.id !== id)),
-    saveAgain: () => save(comments),
+    remove: (id) => store.add({ remove: id }, send),
+    saveAgain: () => void store.save(send),
+    finish: () => {
+      keep();
+      return flush();
+    },
+    discard: () => {
+      store.write(undefined);
+      for (const { id } of comments) store.add({ remove: id }, send);
+      return flush();
+    },
     sent: () => void client.invalidateQueries({ queryKey: reviewQuery(plan.id).queryKey }),
   };
 }

@@ -1,8 +1,8 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useDeferredValue, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
-import { inboxQuery, sessionsQuery } from "../api/queries";
+import { inboxQuery, sessionSearchQuery, sessionsQuery } from "../api/queries";
 import { byUrgency, inboxPlan, inboxTitle, isAboutPlan } from "../pages/inboxItems";
 import { sessionIdOf } from "../session/id";
 import { t } from "../texts/t";
@@ -34,6 +34,9 @@ function Choices({ onClose, onHelp }: { onClose: () => void; onHelp: () => void 
   const sessions = useInfiniteQuery(sessionsQuery);
   const inbox = useQuery(inboxQuery);
   const [search, setSearch] = useState("");
+  // The server knows sessions that the sidebar has not read yet.
+  const asked = useDeferredValue(search.trim());
+  const found = useInfiniteQuery({ ...sessionSearchQuery(asked), enabled: asked.length > 1, placeholderData: keepPreviousData });
   const [at, setAt] = useState(0);
   const list = useRef<HTMLUListElement>(null);
 
@@ -57,7 +60,10 @@ function Choices({ onClose, onHelp }: { onClose: () => void; onHelp: () => void 
         act: () => applyTheme(theme() === "dark" || (theme() === "system" && matchMedia("(prefers-color-scheme: dark)").matches) ? "light" : "dark"),
       },
     ];
-    const listed = (sessions.data?.pages.flatMap((page) => page.sessions) ?? []).map((session) => ({
+    const bySearch = asked.length > 1 ? (found.data?.pages.flatMap((page) => page.sessions) ?? []) : [];
+    const known = new Map([...(sessions.data?.pages.flatMap((page) => page.sessions) ?? []), ...bySearch].map((session) => [sessionIdOf(session), session]));
+    const wanted = new Set(bySearch.map((session) => `s-${sessionIdOf(session)}`));
+    const listed = [...known.values()].map((session) => ({
       id: `s-${sessionIdOf(session)}`,
       label: sessionName(session),
       about: sessionIdOf(session),
@@ -66,9 +72,9 @@ function Choices({ onClose, onHelp }: { onClose: () => void; onHelp: () => void 
     }));
     const words = search.trim().toLowerCase().split(/\s+/);
     return [...waiting, ...acts, ...listed]
-      .filter((choice) => words.every((word) => `${choice.label} ${choice.about ?? ""}`.toLowerCase().includes(word)))
+      .filter((choice) => wanted.has(choice.id) || words.every((word) => `${choice.label} ${choice.about ?? ""}`.toLowerCase().includes(word)))
       .slice(0, 50);
-  }, [inbox.data, sessions.data, search, navigate, begin, onHelp]);
+  }, [inbox.data, sessions.data, found.data, asked, search, navigate, begin, onHelp]);
 
   useEffect(() => {
     setAt(0);

@@ -65,7 +65,8 @@ export function useNewSession() {
     mutationFn: () => createSession(newId()),
     onSuccess: (session) => {
       void client.invalidateQueries({ queryKey: ["sessions"] });
-      void navigate({ to: "/s/$session", params: { session: sessionIdOf(session) } });
+      // One types next.
+      void navigate({ to: "/s/$session", params: { session: sessionIdOf(session) } }).then(() => requestAnimationFrame(() => document.getElementById("composer")?.focus()));
     },
     onError: (error) => say(t("sessions.newFailed", { why: errorWords(error) }), { tone: "failed" }),
   });
@@ -161,7 +162,7 @@ function SessionRow({ session, id, item, current }: { session: Session; id: Sess
       <StateDot state={state} label={words ?? t("session.idle")} />
       <span className="session-name">{sessionName(session)}</span>
       <span className="session-about">
-        {words && <span data-tone={item ? "waiting" : "running"}>{words}</span>}
+        {words && <span data-tone={item?.kind === "failed" ? "failed" : item ? "waiting" : "running"}>{words}</span>}
         {session.channel !== "web" && <span>{session.channel}</span>}
         <Time at={session.lastActive} />
       </span>
@@ -169,7 +170,7 @@ function SessionRow({ session, id, item, current }: { session: Session; id: Sess
   );
 }
 
-const ITEM_STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", step: "PAUSED", run: "PAUSED", budget: "PAUSED", tool_change: "UNCERTAIN" };
+const ITEM_STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", failed: "FAILED", step: "PAUSED", run: "PAUSED", budget: "PAUSED", tool_change: "UNCERTAIN" };
 
 export function sessionName(session: Pick<Session, "title" | "topic" | "sessionId">): string {
   const name = (session.title ?? session.topic)?.replace(/\s+/g, " ").trim();

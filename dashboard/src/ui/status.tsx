@@ -7,12 +7,13 @@ import { t } from "../texts/t";
 export type Tone = "waiting" | "running" | "done" | "failed" | "quiet";
 
 /** How a plan stands, with what is known about who works on it. */
-export type PlanState = PlanStatus | "PAUSED" | "UNCERTAIN" | "LEFT_TO_AGENT";
+export type PlanState = PlanStatus | "PAUSED" | "UNCERTAIN" | "ASKING" | "FAILED" | "LEFT_TO_AGENT";
 
 export function planState(plan: Pick<Plan, "status" | "activity" | "execution">): PlanState {
+  if (plan.status === "PARTIALLY_COMPLETED" && (plan.execution?.counts.failed ?? 0) > 0) return "FAILED";
   if (plan.status !== "EXECUTING") return plan.status;
+  if (plan.activity === "asking") return "ASKING";
   if ((plan.execution?.counts.uncertain ?? 0) > 0 && plan.activity !== "running") return "UNCERTAIN";
-  if (plan.activity === "asking") return "UNCERTAIN";
   if (plan.activity === "paused") return "PAUSED";
   if (plan.activity === "left_to_agent") return "LEFT_TO_AGENT";
   return plan.status;
@@ -25,6 +26,8 @@ const PLAN_TONES: Record<PlanState, Tone> = {
   EXECUTING: "running",
   PAUSED: "waiting",
   UNCERTAIN: "waiting",
+  ASKING: "waiting",
+  FAILED: "failed",
   LEFT_TO_AGENT: "running",
   COMPLETED: "done",
   PARTIALLY_COMPLETED: "waiting",
@@ -101,9 +104,11 @@ const PLAN_SHAPES: Record<PlanState, Shape> = {
   EXECUTING: "dots",
   PAUSED: "pause",
   UNCERTAIN: "question",
+  ASKING: "question",
+  FAILED: "cross",
   LEFT_TO_AGENT: "dots",
   COMPLETED: "check",
-  PARTIALLY_COMPLETED: "partial",
+  PARTIALLY_COMPLETED: "half",
   REJECTED: "cross",
   CANCELLED: "minus",
   SUPERSEDED: "minus",

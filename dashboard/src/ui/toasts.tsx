@@ -2,6 +2,7 @@ import { useSyncExternalStore, type ReactNode } from "react";
 
 import { t } from "../texts/t";
 import { Button, IconButton } from "./basics";
+import { Words } from "./Words";
 
 export interface Toast {
   id: number;
@@ -52,7 +53,9 @@ export function Toasts(): ReactNode {
     <div className="toasts" role="status" aria-live="polite">
       {shown.map((toast) => (
         <div key={toast.id} className="toast" data-tone={toast.tone}>
-          <span>{toast.words}</span>
+          <span>
+            <Words text={toast.words} />
+          </span>
           {toast.action && (
             <Button look="quiet" onClick={toast.action.act}>
               {toast.action.label}

@@ -19,14 +19,28 @@ pub enum WaitingFor {
         status: StepStatus,
         note: Option<String>,
     },
+    /// The execution ended because a step failed. A person does it again, skips it or changes the plan.
+    StepFailed {
+        position: usize,
+        description: String,
+        note: Option<String>,
+    },
     /// Whether an execution on which no process works any more continues or ends.
     Paused,
 }
 
 impl Plan {
-    /// Whether it waits for a person. No run works meanwhile.
+    /// Whether it waits for a person. No run works meanwhile. A plan that failed holds no run up.
     pub fn waits_for_person(&self) -> bool {
-        self.waiting_for().is_some()
+        match self.waiting_for() {
+            Some(
+                WaitingFor::Approval
+                | WaitingFor::UncertainStep { .. }
+                | WaitingFor::StepEnded { .. }
+                | WaitingFor::Paused,
+            ) => true,
+            Some(WaitingFor::StepFailed { .. }) | None => false,
+        }
     }
 
     pub fn waiting_for(&self) -> Option<WaitingFor> {
@@ -51,10 +65,21 @@ impl Plan {
                 let (description, note) = (run.description.clone(), run.note.clone());
                 Some(WaitingFor::UncertainStep { position, description, note })
             }
+            PlanStatus::PartiallyCompleted => {
+                let (position, run) = self.execution.as_ref()?.stuck_at()?;
+                let (description, note) = (run.description.clone(), run.note.clone());
+                match run.status {
+                    StepStatus::Failed => Some(WaitingFor::StepFailed { position, description, note }),
+                    StepStatus::Pending
+                    | StepStatus::InProgress
+                    | StepStatus::Completed
+                    | StepStatus::Skipped
+                    | StepStatus::Uncertain => None,
+                }
+            }
             PlanStatus::Collecting
             | PlanStatus::Approved
             | PlanStatus::Completed
-            | PlanStatus::PartiallyCompleted
             | PlanStatus::Rejected
             | PlanStatus::Cancelled
             | PlanStatus::Superseded => None,

@@ -32,6 +32,8 @@ enum Waits {
     Step,
     /// Step 1 is uncertain.
     Uncertain,
+    /// Step 1 failed.
+    Failed,
     Pause,
 }
 
@@ -73,6 +75,7 @@ fn plan(style: PlanStyle, status: PlanStatus, waits: Waits) -> Plan {
         Waits::Nothing | Waits::Feedback | Waits::Pause => (StepStatus::Completed, None),
         Waits::Step => (StepStatus::Completed, Some(StepPause { step: 1, external: false })),
         Waits::Uncertain => (StepStatus::Uncertain, None),
+        Waits::Failed => (StepStatus::Failed, None),
     };
     execution.steps[0].status = first;
     if matches!(waits, Waits::Step | Waits::Pause) {
@@ -153,6 +156,13 @@ fn every_state_has_its_choices() {
             "The result of step 1 is unknown",
             &["retry", "skip", "revise", "cancel"],
         ),
+        (
+            PartiallyCompleted,
+            Waits::Failed,
+            None,
+            "It failed: step 1 was not done.",
+            &["retry", "skip", "revise", "cancel"],
+        ),
         (Completed, Waits::Nothing, None, "It is finished.", &["begin"]),
         (Rejected, Waits::Nothing, None, "It is finished.", &["begin"]),
         (Cancelled, Waits::Nothing, None, "It is finished.", &["begin"]),
@@ -231,9 +241,11 @@ fn a_label_names_the_step_that_comes_next() {
     assert_eq!(label(&plan(PlanStyle::Build, Executing, Waits::Pause), PlanChoice::Resume), "Resume from step 2");
     let next = PlanChoice::Next { after_step: 1 };
     assert_eq!(label(&plan(PlanStyle::Build, Executing, Waits::Step), next), "Continue with step 2");
-    let mut failed = plan(PlanStyle::Build, PartiallyCompleted, Waits::Nothing);
-    failed.execution.as_mut().unwrap().steps[0].status = StepStatus::Failed;
-    assert_eq!(label(&failed, PlanChoice::Resume), "Resume from step 1");
+    let open = plan(PlanStyle::Build, PartiallyCompleted, Waits::Nothing);
+    assert_eq!(label(&open, PlanChoice::Resume), "Resume from step 2");
+    let failed = plan(PlanStyle::Build, PartiallyCompleted, Waits::Failed);
+    assert_eq!(label(&failed, PlanChoice::Settle(StuckChoice::Retry)), "Retry step 1");
+    assert_eq!(label(&failed, PlanChoice::Settle(StuckChoice::Skip)), "Skip step 1");
     let stop = PlanChoice::Settle(StuckChoice::Stop);
     assert_eq!(label(&plan(PlanStyle::Build, Executing, Waits::Uncertain), stop), "Stop here");
 }

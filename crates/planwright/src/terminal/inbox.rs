@@ -104,6 +104,7 @@ pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize)
         | WaitingKind::Permission
         | WaitingKind::Step
         | WaitingKind::Uncertain
+        | WaitingKind::Failed
         | WaitingKind::Run
         | WaitingKind::Budget => {
             let of_choice = |choice: &ChoiceView| {
@@ -133,6 +134,7 @@ const fn kind(kind: WaitingKind) -> &'static str {
         WaitingKind::Question => "question",
         WaitingKind::Step => "step",
         WaitingKind::Uncertain => "uncertain",
+        WaitingKind::Failed => "failed",
         WaitingKind::Run => "run",
         WaitingKind::Budget => "budget",
         WaitingKind::ToolChange => "tool_change",

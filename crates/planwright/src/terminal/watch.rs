@@ -221,7 +221,13 @@ pub(crate) fn under_way(
 fn unknown_result(plan: &Plan, width: usize) -> String {
     match plan.waiting_for() {
         Some(WaitingFor::UncertainStep { .. }) => note("▸", &choices(plan, None).situation, width),
-        Some(WaitingFor::Approval | WaitingFor::StepEnded { .. } | WaitingFor::Paused) | None => String::new(),
+        Some(
+            WaitingFor::Approval
+            | WaitingFor::StepEnded { .. }
+            | WaitingFor::StepFailed { .. }
+            | WaitingFor::Paused,
+        )
+        | None => String::new(),
     }
 }
 

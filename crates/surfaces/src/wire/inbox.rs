@@ -91,6 +91,8 @@ pub enum WaitingKind {
     Step,
     /// A step whose result is unknown.
     Uncertain,
+    /// A plan whose execution ended because a step failed: do the step again, skip it or change the plan.
+    Failed,
     /// An execution on which no process works any more, or a run of the agent by itself that is paused or interrupted:
     /// resume or stop it.
     Run,
@@ -216,6 +218,7 @@ impl From<&Waiting> for WaitingView {
             WaitingFor::Approval => (WaitingKind::Plan, plan.id.to_string()),
             WaitingFor::Paused => (WaitingKind::Run, plan.id.to_string()),
             WaitingFor::UncertainStep { .. } => (WaitingKind::Uncertain, plan.id.to_string()),
+            WaitingFor::StepFailed { .. } => (WaitingKind::Failed, plan.id.to_string()),
             // A go is for the step that was shown, and not for a later one.
             WaitingFor::StepEnded { position, .. } => (WaitingKind::Step, format!("{}:{position}", plan.id)),
         };
@@ -223,6 +226,9 @@ impl From<&Waiting> for WaitingView {
             WaitingFor::Approval | WaitingFor::Paused => None,
             WaitingFor::UncertainStep { position, description, note } => {
                 Some(WaitingStepView { position, description, note, status: None })
+            }
+            WaitingFor::StepFailed { position, description, note } => {
+                Some(WaitingStepView { position, description, note, status: Some(StepStatus::Failed) })
             }
             WaitingFor::StepEnded { position, description, status, note } => {
                 Some(WaitingStepView { position, description, note, status: Some(status) })

@@ -59,7 +59,10 @@ impl InboxItem {
                     let source = context.source_of(&waiting.plan).await?;
                     card::whole(&waiting.plan, source.as_ref(), Form::Rendered, context.screen.width)
                 }
-                WaitingFor::StepEnded { .. } | WaitingFor::UncertainStep { .. } | WaitingFor::Paused => {
+                WaitingFor::StepEnded { .. }
+                | WaitingFor::UncertainStep { .. }
+                | WaitingFor::StepFailed { .. }
+                | WaitingFor::Paused => {
                     format!("{}{}", card::line(&waiting.plan), card::progress(&waiting.plan, context.screen.width))
                 }
             },

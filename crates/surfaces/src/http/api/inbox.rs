@@ -90,7 +90,10 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
     let plans = page.items.iter().map(|waiting| {
         let require = match waiting.wants {
             WaitingFor::Approval => needed(waiting.session.channel, waiting.plan.risks()),
-            WaitingFor::UncertainStep { .. } | WaitingFor::StepEnded { .. } | WaitingFor::Paused => None,
+            WaitingFor::UncertainStep { .. }
+            | WaitingFor::StepEnded { .. }
+            | WaitingFor::StepFailed { .. }
+            | WaitingFor::Paused => None,
         };
         WaitingView { require, ..WaitingView::from(waiting) }
     });

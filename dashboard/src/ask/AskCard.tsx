@@ -1,34 +1,63 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useRef, useState, type ReactNode } from "react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 
 import { answerPermission, answerQuestions, type PermissionGrant } from "../api/decisions";
+import { inboxQuery, planQuery } from "../api/queries";
 import type { InboxItem } from "../api/types";
 import { useVerification } from "../approval/ApproverFields";
-import { sessionIdOf } from "../session/id";
+import { inboxTitle, isAsk } from "../pages/inboxItems";
+import { sessionIdOf, type SessionId } from "../session/id";
+import { SessionName } from "../session/SessionName";
+import { useKeys } from "../shell/keys";
 import { t } from "../texts/t";
-import { Banner, Button, errorWords } from "../ui/basics";
+import { Banner, Button, errorWords, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
+import { Icon } from "../ui/Icon";
 import { say } from "../ui/toasts";
-import { inboxTitle } from "./inboxItems";
+import { Words } from "../ui/Words";
+import { CallAsked } from "./CallAsked";
 
-/** What an agent asks, with the answers a person can give. */
-export function AskDetail({ item }: { item: InboxItem }): ReactNode {
+/** What the agent of a session asks now: a session asks one thing at a time. */
+export function useSessionAsk(session: SessionId): InboxItem | undefined {
+  return useQuery(inboxQuery).data?.find((item) => isAsk(item) && sessionIdOf(item) === session);
+}
+
+/** What an agent asks, with the answers a person can give. The same card stands in the chat, the plan, its execution and the inbox. */
+export function AskCard({ item, where }: { item: InboxItem; where: "inbox" | "chat" | "plan" }): ReactNode {
   return (
-    <>
-      <header className="inbox-detail-head">
+    <section className="ask-card" data-where={where} aria-label={inboxTitle(item)}>
+      <header className={where === "inbox" ? "inbox-detail-head" : "ask-card-head"}>
         <div className="page-about">
-          <span>{inboxTitle(item)}</span>
-          <Link to="/s/$session" params={{ session: sessionIdOf(item) }}>
-            {t("ask.session")}
-          </Link>
+          <span className="ask-kind">
+            <Icon name="question" size={14} /> {inboxTitle(item)}
+          </span>
+          <Time at={item.since} />
+          {where !== "chat" && (
+            <Link to="/s/$session" params={{ session: sessionIdOf(item) }}>
+              <SessionName session={sessionIdOf(item)} />
+            </Link>
+          )}
+          {where !== "plan" && item.planId !== undefined && <AskedFor planId={item.planId} />}
         </div>
         <h2>
           <Visible text={item.title} />
         </h2>
       </header>
-      {item.call ? <Permission item={item} call={item.call} /> : <Questions item={item} questions={item.questions ?? []} />}
-    </>
+      {item.call ? <Permission key={item.id} item={item} call={item.call} /> : <Questions key={item.id} item={item} questions={item.questions ?? []} />}
+    </section>
+  );
+}
+
+/** The plan and the step that the agent works on. */
+function AskedFor({ planId }: { planId: string }): ReactNode {
+  const plan = useQuery(planQuery(planId)).data;
+  if (!plan) return null;
+  const at = plan.steps.find((step) => step.status === "IN_PROGRESS");
+  return (
+    <Link to="/p/$plan" params={{ plan: planId }}>
+      {at ? t("ask.forStep", { number: plan.number, n: at.position }) : t("plan.number", { n: plan.number })} <Visible text={plan.title} />
+    </Link>
   );
 }
 
@@ -46,31 +75,39 @@ function useAnswer<T>(send: (answer: T, key: string) => Promise<{ words: string 
   });
 }
 
+/** The key of each answer. */
+const KEYS: Record<PermissionGrant, string> = { once: "1", plan: "2", always: "3", no: "n" };
+const LOOKS: Partial<Record<PermissionGrant, "primary" | "danger">> = { once: "primary", no: "danger" };
+
+/** How long a card is on the screen before a key answers it, in milliseconds: nobody answers what they cannot have read. */
+const MIN_SHOWN = 600;
+
 function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxItem["call"]> }): ReactNode {
   const [words, setWords] = useState("");
   const verification = useVerification(item.require);
   const answer = useAnswer((grant: PermissionGrant, key) => answerPermission(item, grant, words, key, grant === "no" ? undefined : verification.entry));
-  const line = call.tool === "run_command" && Object.keys(call.arguments).length === 1 ? call.arguments.command : undefined;
-  const shown = typeof line === "string" ? line : JSON.stringify(call.arguments, null, 2);
-  const sending = (grant: PermissionGrant) => answer.isPending && answer.variables === grant;
-  const looks: Partial<Record<string, "primary" | "danger">> = { once: "primary", no: "danger" };
+  const shownAt = useRef(Infinity);
+  useEffect(() => {
+    shownAt.current = performance.now();
+  }, []);
+  const offers = (grant: PermissionGrant) => item.actions.some(({ name }) => name === grant);
+  const give = (grant: PermissionGrant) => {
+    if (offers(grant) && !answer.isPending && (grant === "no" || verification.off === undefined)) answer.mutate(grant);
+  };
+  const byKey = (grant: PermissionGrant) => () => {
+    if (performance.now() - shownAt.current >= MIN_SHOWN) give(grant);
+  };
+  useKeys({ 1: byKey("once"), 2: byKey("plan"), 3: byKey("always"), n: byKey("no") });
   return (
     <>
       <div className="inbox-detail-body">
-        <p className="ask-tool">
-          <code>
-            <Visible text={call.tool} />
-          </code>
-        </p>
-        <pre className="ask-call" aria-label={t("ask.call")} tabIndex={0}>
-          <Visible text={shown} />
-        </pre>
-        <p>
-          <Visible text={call.reason} />
+        <CallAsked session={sessionIdOf(item)} tool={call.tool} args={call.arguments} />
+        <p className="ask-why">
+          <span className="secondary">{t("ask.why")}</span> <Words text={call.reason} />
         </p>
         {call.always !== undefined && (
           <p className="ask-always">
-            <Visible text={call.always} />
+            <span className="secondary">{t("ask.always")}</span> <Words text={call.always} />
           </p>
         )}
       </div>
@@ -78,7 +115,7 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
         {answer.isError && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(answer.error) })}</Banner>}
         <label className="decision-note">
           <span>{t("ask.words")}</span>
-          <textarea rows={2} value={words} maxLength={16384} onChange={(event) => setWords(event.target.value)} />
+          <textarea rows={1} value={words} maxLength={16384} onChange={(event) => setWords(event.target.value)} />
         </label>
         {verification.fields}
         <div className="decision-row">
@@ -86,8 +123,11 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
             {item.actions.map(({ name, label }) => {
               const grant = name as PermissionGrant;
               return (
-                <Button key={name} look={looks[name] ?? "plain"} off={grant === "no" ? undefined : verification.off} busy={answer.isPending} aria-busy={sending(grant)} onClick={() => answer.mutate(grant)}>
+                <Button key={name} look={LOOKS[grant] ?? "plain"} off={grant === "no" ? undefined : verification.off} busy={answer.isPending} aria-busy={answer.isPending && answer.variables === grant} aria-keyshortcuts={KEYS[grant]} onClick={() => give(grant)}>
                   {label}
+                  <kbd className="keys" aria-hidden="true">
+                    {KEYS[grant]}
+                  </kbd>
                 </Button>
               );
             })}

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+
+import type { Step } from "../api/types";
+import { covered } from "./covers";
+
+const step = (position: number, more: Partial<Step>): Step => ({ id: `s${position}`, position, description: `step ${position}`, status: "PENDING", ...more });
+
+test("recorded calls are named by what they do, wherever they stand", () => {
+  const steps = [
+    step(1, { tool: "read_file", arguments: { path: "a" } }),
+    step(2, { tool: "write_file", arguments: { path: "a", content: "see https://User@Docs.Example.org:8080/x and https://a.example$path" } }),
+    step(3, { tool: "run_command", arguments: { command: "scp x deploy@host.example:/srv", cwd: "web" } }),
+    step(4, { tool: "delete_file", arguments: { path: "b" } }),
+    step(5, { tool: "move_file", arguments: { from: "c", to: "d" } }),
+    step(6, { tool: "mail__send", arguments: {} }),
+    step(7, { tool: "mail__send", arguments: {} }),
+  ];
+  expect(covered({ style: "collect", markdown: "", steps })).toEqual({
+    commands: [{ step: 3, line: "cd web && scp x deploy@host.example:/srv" }],
+    files: [
+      { step: 2, path: "a" },
+      { step: 5, path: "c → d" },
+    ],
+    deletions: [{ step: 4, path: "b" }],
+    tools: [{ name: "mail__send", steps: [6, 7] }],
+    reads: 1,
+    hosts: ["a.example", "docs.example.org", "host.example"],
+  });
+  expect(covered({ style: "collect", markdown: "", steps }, new Set([3, 4, 6])).commands).toEqual([]);
+});
+
+test("every command of every step of an agents' plan counts", () => {
+  const steps = Array.from({ length: 22 }, (_, index) => step(index + 1, index === 16 ? { commands: ["rm -rf /srv/old", "systemctl restart web"] } : {}));
+  expect(covered({ style: "build", markdown: "", steps }).commands).toEqual([
+    { step: 17, line: "rm -rf /srv/old" },
+    { step: 17, line: "systemctl restart web" },
+  ]);
+});
+
+test("a document covers the shell lines with a sign, and no others", () => {
+  const markdown = "Run `$ make` and not `make clean`.\n\n```sh\n$ git push\nls\n$  \n```\n\n    $ indented\n\nSee https://a.example/x.";
+  expect(covered({ style: "document", markdown, steps: [] })).toMatchObject({
+    commands: [{ line: "make" }, { line: "git push" }, { line: "indented" }],
+    hosts: ["a.example"],
+  });
+});

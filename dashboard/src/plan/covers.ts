@@ -1,0 +1,87 @@
+import type { Plan } from "../api/types";
+import { commandsOf, parse } from "../markdown/parse";
+
+/** What carrying a plan out does, as far as its content says it. */
+export interface Covered {
+  commands: CoveredCommand[];
+  /** Files that are written, changed or moved. */
+  files: CoveredFile[];
+  deletions: CoveredFile[];
+  /** Other tools that do more than read, each once. */
+  tools: { name: string; steps: number[] }[];
+  /** How many calls only read. */
+  reads: number;
+  /** Hosts that its calls, commands and text name. */
+  hosts: string[];
+}
+
+export interface CoveredCommand {
+  /** Missing in a document, whose commands belong to the whole text. */
+  step: number | undefined;
+  line: string;
+}
+
+export interface CoveredFile {
+  step: number;
+  path: string;
+}
+
+export const ONLY_READS: ReadonlySet<string> = new Set(["list_files", "glob_files", "grep_files", "read_file", "memory_search", "plan_get", "plan_list", "command_output", "read_plan", "list_plans"]);
+
+/** `out` are the positions of the steps that are left out. */
+export function covered(plan: Pick<Plan, "style" | "markdown" | "steps">, out: ReadonlySet<number> = new Set()): Covered {
+  const found: Covered = { commands: [], files: [], deletions: [], tools: [], reads: 0, hosts: [] };
+  const hosts = new Set<string>();
+  if (plan.style === "document") {
+    found.commands = commandsOf(parse(plan.markdown)).map((line) => ({ step: undefined, line }));
+    addHosts(plan.markdown, hosts);
+  }
+  const tools = new Map<string, number[]>();
+  for (const step of plan.steps) {
+    if (plan.style === "document" || out.has(step.position)) continue;
+    const at = step.position;
+    for (const line of step.commands ?? []) found.commands.push({ step: at, line });
+    const given = asObject(step.arguments);
+    const path = text(given.path) ?? "";
+    switch (step.tool) {
+      case undefined:
+        break;
+      case "run_command": {
+        const folder = text(given.cwd);
+        found.commands.push({ step: at, line: folder === undefined ? (text(given.command) ?? "") : `cd ${folder} && ${text(given.command) ?? ""}` });
+        break;
+      }
+      case "write_file":
+      case "edit_file":
+        found.files.push({ step: at, path });
+        break;
+      case "move_file":
+        found.files.push({ step: at, path: `${text(given.from) ?? ""} → ${text(given.to) ?? ""}` });
+        break;
+      case "delete_file":
+        found.deletions.push({ step: at, path });
+        break;
+      default:
+        if (ONLY_READS.has(step.tool)) found.reads += 1;
+        else tools.set(step.tool, [...(tools.get(step.tool) ?? []), at]);
+    }
+    addHosts(JSON.stringify([step.description, step.arguments, step.commands, step.verification]), hosts);
+  }
+  found.tools = [...tools].map(([name, steps]) => ({ name, steps }));
+  found.hosts = [...hosts].sort();
+  return found;
+}
+
+function addHosts(words: string, hosts: Set<string>): void {
+  for (const [, host] of words.matchAll(/\b[a-z][a-z0-9+.-]*:\/\/(?:[^\s/"'`<>()[\]\\@]*@)?([^\s/"'`<>()[\]\\:?#,;|$&*{}]+)/gi)) if (host) hosts.add(host.toLowerCase());
+  // `scp file user@host:path` and the like.
+  for (const [, host] of words.matchAll(/(?<![\w.:/@-])[\w.-]+@([a-z0-9][a-z0-9.-]*):(?!\/\/)/gi)) if (host) hosts.add(host.toLowerCase());
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,92 @@
+// What a plan waits for is said the same everywhere, and answered wherever it is read.
+import { beforeEach, describe, expect, test } from "vitest";
+
+import { until, untilCount, visit } from "./browser";
+import { sharedStack, type Stack } from "./stack";
+
+let stack: Stack;
+
+beforeEach(async () => {
+  stack = await sharedStack();
+});
+
+async function planned(key: string, ...said: string[]): Promise<string> {
+  await stack.api("POST", "/api/sessions", { sessionId: key });
+  for (const text of said) await stack.api("POST", `/api/sessions/${key}/messages`, { text });
+  const { plans } = await stack.api("GET", `/api/plans?sessionId=${key}`);
+  return plans[0].id;
+}
+
+const waits = (kind: string) => until(() => stack.api("GET", "/api/inbox"), (seen: any) => seen.items.some((item: any) => item.kind === kind));
+
+describe("while a step asks for permission", () => {
+  const asking = async (key: string) => {
+    const id = await planned(key, "/plan on build", "plan the door");
+    const { digest } = await stack.api("GET", `/api/plans/${id}`);
+    await stack.api("POST", `/api/plans/${id}/approve`, { digest });
+    await waits("permission");
+    return id;
+  };
+
+  test.each([1440, 820, 390])("the same card stands on every page at %i pixels, and none of them says that nothing works", async (width) => {
+    const id = await asking("door-one");
+    const { page, go, settled } = await visit(stack, `/p/${id}`, { viewport: { width, height: 900 } });
+    for (const path of [`/p/${id}`, `/p/${id}/run/1`, "/s/door-one", "/"]) {
+      await go(path);
+      if (path === "/") await page.getByRole("button", { name: /delete_file: door.md/ }).click();
+      const card = page.getByRole("region", { name: "The agent asks for permission" }).first();
+      await card.getByLabel("The call").getByText('"path": "door.md"').waitFor();
+      for (const name of ["Allow once", "Allow for this plan", "Do not allow"]) await card.getByRole("button", { name }).waitFor();
+      if (path.startsWith("/p/")) await page.getByText("Waits for your answer").first().waitFor();
+      await settled();
+      await untilCount(page.getByText(/no process works on it/), 0);
+      await untilCount(page.getByRole("button", { name: /^Resume/ }), 0);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), path).toBe(true);
+    }
+  });
+
+  test("it is answered with a key on the plan's page, and the plan goes on", async () => {
+    const id = await asking("door-two");
+    const { page } = await visit(stack, `/p/${id}`);
+    await page.getByRole("button", { name: "Allow once" }).waitFor();
+    // A key that is pressed before the card can be read does nothing.
+    await page.waitForTimeout(700);
+    await page.keyboard.press("1");
+    await page.getByText("Completed", { exact: true }).first().waitFor();
+  });
+});
+
+test("a write is shown against the file as it is, in the chat, and answered there", async () => {
+  await stack.api("POST", "/api/sessions", { sessionId: "chat-asks" });
+  await stack.api("POST", "/api/sessions/chat-asks/messages", { text: "delete the draft" });
+  await waits("permission");
+  const { page } = await visit(stack, "/s/chat-asks");
+  await page.getByRole("log").getByRole("button", { name: "Do not allow" }).click();
+  await page.getByText("That is settled.").waitFor();
+  await untilCount(page.getByRole("button", { name: "Do not allow" }), 0);
+});
+
+describe("a plan that failed", () => {
+  test("is red, stands in the inbox, and is retried from there", async () => {
+    const id = await planned("failed-one", "/plan on collect", "plan what fails");
+    const { digest } = await stack.api("GET", `/api/plans/${id}`);
+    await stack.api("POST", `/api/plans/${id}/approve`, { digest });
+    await waits("failed");
+    const { page, go } = await visit(stack, "/");
+    await page.getByRole("button", { name: /Step 2 of plan 1 failed/ }).click();
+    await page.getByRole("button", { name: "Retry step 2" }).waitFor();
+    await page.getByRole("button", { name: "Skip step 2" }).waitFor();
+    await page.getByRole("button", { name: "Request changes" }).waitFor();
+    const isRed = () => page.locator(".badge[data-tone=failed]", { hasText: "Failed" }).first().waitFor();
+    await isRed();
+    await page.locator(".sidebar [data-tone=failed]", { hasText: "failed" }).waitFor();
+    await go(`/p/${id}`);
+    await isRed();
+    await untilCount(page.getByText("Partly done"), 0);
+    await go(`/p/${id}/run/1`);
+    await isRed();
+    await page.getByRole("button", { name: "Skip step 2" }).click();
+    await page.getByText("Completed", { exact: true }).first().waitFor();
+    expect((await stack.api("GET", "/api/inbox")).items).toEqual([]);
+  });
+});
