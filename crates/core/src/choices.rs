@@ -208,10 +208,7 @@ fn stuck_step(plan: &Plan) -> Cow<'static, str> {
     match plan.waiting_for() {
         Some(WaitingFor::StepFailed { position, .. }) => format!("step {position}").into(),
         Some(
-            WaitingFor::Approval
-            | WaitingFor::UncertainStep { .. }
-            | WaitingFor::StepEnded { .. }
-            | WaitingFor::Paused,
+            WaitingFor::Approval | WaitingFor::UncertainStep { .. } | WaitingFor::StepEnded { .. } | WaitingFor::Paused,
         )
         | None => "the step".into(),
     }
@@ -248,7 +245,9 @@ fn plan_choice(plan: &Plan, choice: PlanChoice) -> Choice {
             (label, format!("/plan resume {number}"))
         }
         PlanChoice::Next { .. } => (format!("Continue with step {}", next()).into(), format!("/plan resume {number}")),
-        PlanChoice::Settle(choice @ StuckChoice::Retry) => (format!("Retry {}", stuck_step(plan)).into(), resume(choice)),
+        PlanChoice::Settle(choice @ StuckChoice::Retry) => {
+            (format!("Retry {}", stuck_step(plan)).into(), resume(choice))
+        }
         PlanChoice::Settle(choice @ StuckChoice::Skip) => (format!("Skip {}", stuck_step(plan)).into(), resume(choice)),
         PlanChoice::Settle(choice @ StuckChoice::Stop) => ("Stop here".into(), resume(choice)),
         PlanChoice::Cancel => ("Cancel the plan".into(), format!("/plan cancel {number}")),

@@ -222,10 +222,7 @@ fn unknown_result(plan: &Plan, width: usize) -> String {
     match plan.waiting_for() {
         Some(WaitingFor::UncertainStep { .. }) => note("▸", &choices(plan, None).situation, width),
         Some(
-            WaitingFor::Approval
-            | WaitingFor::StepEnded { .. }
-            | WaitingFor::StepFailed { .. }
-            | WaitingFor::Paused,
+            WaitingFor::Approval | WaitingFor::StepEnded { .. } | WaitingFor::StepFailed { .. } | WaitingFor::Paused,
         )
         | None => String::new(),
     }
