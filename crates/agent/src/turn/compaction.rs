@@ -33,7 +33,9 @@ impl TurnRunner<'_> {
         if self.turn.purpose.is_part() || self.conversation.tokens() <= room / 4 * 3 {
             return Ok(());
         }
-        let Some(cut) = compaction::cut(&self.conversation, room / 3) else { return Ok(()) };
+        // A plan that was read for this turn stays as long as it fits with what follows it.
+        let since_plan = self.conversation.tokens_since_plan().filter(|tokens| *tokens <= room).unwrap_or_default();
+        let Some(cut) = compaction::cut(&self.conversation, since_plan.max(room / 3)) else { return Ok(()) };
         self.context.progress.send(Progress::Compacting);
         let compaction = tokio::select! {
             biased;

@@ -224,14 +224,22 @@ impl Conversation {
     /// What has to fit whole besides the rest: the newest words of the person, and the plan if it was read since. 0 if it
     /// was not.
     pub fn whole_tokens(&self) -> u32 {
-        let Some(newest) = self.newest_message() else { return 0 };
-        let groups = self.groups();
-        let read = groups.iter().rev().find(|group| group.start > newest && self.reads_plan(group));
-        let words = groups.iter().find(|group| group.start == newest);
-        match (read, words) {
-            (Some(read), Some(words)) => self.group_tokens(read).saturating_add(self.group_tokens(words)),
-            _ => 0,
-        }
+        let Some((newest, read)) = self.newest_message().zip(self.newest_plan_read()) else { return 0 };
+        let words = self.groups().into_iter().find(|group| group.start == newest);
+        words.map_or(0, |words| self.group_tokens(&read).saturating_add(self.group_tokens(&words)))
+    }
+
+    /// The tokens of the plan that was read since the person's newest words, and of what follows it.
+    pub fn tokens_since_plan(&self) -> Option<u32> {
+        let read = self.newest_plan_read()?;
+        let since = self.groups().into_iter().filter(|group| group.start >= read.start);
+        Some(since.fold(0, |sum, group| sum.saturating_add(self.group_tokens(&group))))
+    }
+
+    /// The newest group that has the text of a plan, if it came after the person's newest words.
+    fn newest_plan_read(&self) -> Option<Range<usize>> {
+        let newest = self.newest_message()?;
+        self.groups().into_iter().rev().find(|group| group.start > newest && self.reads_plan(group))
     }
 
     /// Whether the results of a group have the text of a plan.

@@ -97,7 +97,7 @@ async fn memories_are_found_by_meaning_beside_their_words() {
     let search = engine.memories().search(&chain, "which pets live there", 2).await.unwrap();
     assert_eq!((search.found[0].item.content.as_str(), &search.note), ("Ada has a kitten called Mina.", &None));
     let shares = &search.found[0].shares;
-    assert!(matches!(shares.as_slice(), [(Factor::Meaning, share)] if *share > 0.0), "{shares:?}");
+    assert!(matches!(shares.as_slice(), [(Factor::Meaning, share), (Factor::Scope, _)] if *share > 0.0), "{shares:?}");
     assert!(search.found.iter().all(|found| !found.item.content.contains("Bob")));
     assert_eq!(service.texts.load(Ordering::Relaxed), 4, "the question and three items");
     // Vectors are kept: only the question is sent, also by the next process.

@@ -127,11 +127,12 @@ async fn what_git_runs_later_is_not_changed() {
     std::fs::write(repository.join("config"), "").unwrap();
     for level in world.levels().await.into_iter().filter(|level| level.is_restricted()) {
         let line = "echo x > .git/hooks/pre-commit; echo x > .git/config; mv .git/hooks .git/h; mv .git .moved; \
-                    rm -rf .git/hooks .git/config; : > .git/objects_written";
+                    rm -rf .git/hooks .git/config; : > .git/COMMIT_EDITMSG; : > .git/hooks_of_mine";
         world.run(level, line).await;
         assert!(repository.join("hooks").is_dir() && !repository.join("hooks/pre-commit").exists(), "{level}");
         assert_eq!(std::fs::read_to_string(repository.join("config")).unwrap(), "", "{level}");
-        assert_eq!(repository.join("objects_written").exists(), level == SandboxLevel::Workspace);
+        assert_eq!(repository.join("COMMIT_EDITMSG").exists(), level == SandboxLevel::Workspace, "{level}");
+        assert!(!repository.join("hooks_of_mine").exists(), "{level}: no name of git's");
     }
 }
 

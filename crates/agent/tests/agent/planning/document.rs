@@ -234,9 +234,6 @@ async fn in_a_small_context_the_plan_is_whole_and_fewer_tools_are_offered() {
     let all = world.model.last_request().tools.len();
     assert_eq!(world.say("What is the plan?").await.reply, "I know the plan.");
     let last = world.model.last_request();
-    for request in world.model.requests().iter().rev().take(3) {
-        eprintln!("DBG tools {} system {} {:#?}", request.tools.len(), request.system.len(), request.messages);
-    }
     let read = last.messages.iter().find_map(|message| match message {
         ModelMessage::ToolResult { name, text, .. } if name == "plan_get" => Some(text.clone()),
         _ => None,
