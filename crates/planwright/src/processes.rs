@@ -61,15 +61,19 @@ pub(crate) fn presence() -> Presence {
 /// This process as the program that the agent's unconfined commands run in. Only what starts from now on can be theirs.
 pub(crate) fn own_program() -> Option<AgentClient> {
     let tree = ProcessTree::read(std::process::id())?;
+    let own = tree.chain(std::process::id())?.into_iter().next()?;
     let newest = ProcessTree::running().iter().map(|process| process.started).max()?;
     Some(AgentClient {
         machine: machine(&tree),
         name: "Planwright's own agent".to_owned(),
-        processes: vec![ProcessId { pid: std::process::id(), started: newest }],
+        processes: vec![own.id()],
+        // A person may sit at its terminal, and its commands have kernel sessions of their own.
         terminal: None,
-        place: Some(tree.place.clone()),
         session: None,
-        group: None,
+        place: Some(tree.place.clone()),
+        group: own.control_group,
+        since: Some(newest),
+        beats: false,
     })
 }
 
@@ -125,6 +129,8 @@ fn unknown_client(tree: Option<&ProcessTree>, name: &str) -> AgentClient {
         place: tree.map(|tree| tree.place.clone()),
         session: None,
         group: None,
+        since: None,
+        beats: false,
     }
 }
 
@@ -186,6 +192,8 @@ fn client_of(tree: &ProcessTree, chain: &[Process]) -> Option<AgentClient> {
         name: members.last().map(|outermost| outermost.name.clone()).unwrap_or_default(),
         processes: members.iter().map(|process| process.id()).collect(),
         terminal: members.iter().find_map(|process| process.terminal),
+        since: None,
+        beats: false,
     })
 }
 

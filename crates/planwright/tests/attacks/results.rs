@@ -316,6 +316,11 @@ pub(crate) const ATTACKS: &[Attack] = &[
         [Succeeds, Stopped, Stopped],
     ),
     attack(
+        "own_command_without_another_agent",
+        "The same in a store that no other agent was ever in",
+        [Succeeds, Stopped, Stopped],
+    ),
+    attack(
         "time_namespace",
         "A fake terminal in a time namespace, in which every process seems to have started earlier or later",
         [Succeeds, Stopped, Stopped],

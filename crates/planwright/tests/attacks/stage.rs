@@ -105,8 +105,24 @@ impl Stage {
         })
     }
 
-    /// The person does something before the agent starts.
+    /// No program of an agent has started `planwright mcp`.
+    pub(crate) fn without_agent(require: Require, settings: &str) -> Self {
+        Self::begun(require, settings, &[], |person| {
+            if require == Require::Verified {
+                enrol(person);
+            }
+        })
+    }
+
     fn prepared(require: Require, settings: &str, service: &[&str], prepare: impl FnOnce(&mut Shell)) -> Self {
+        let mut stage = Self::begun(require, settings, service, prepare);
+        stage.agent_calls(SESSION, "plan_set_content", &json!({ "plan_markdown": PLAN }));
+        assert_eq!(stage.status(), "READY");
+        stage
+    }
+
+    /// The person does something before the agent's shell starts.
+    fn begun(require: Require, settings: &str, service: &[&str], prepare: impl FnOnce(&mut Shell)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         configure_with(folder.path(), require, settings);
         let files =
@@ -122,10 +138,7 @@ impl Stage {
         // Start times have a hundredth of a second; the agent starts in a later one.
         until(|| (uptime() > begun + 1).then_some(())).unwrap();
         let agent = Shell::start(folder.path(), "agent");
-        let mut stage = Self { require, person, agent, service, folder, detached: 0 };
-        stage.agent_calls(SESSION, "plan_set_content", &json!({ "plan_markdown": PLAN }));
-        assert_eq!(stage.status(), "READY");
-        stage
+        Self { require, person, agent, service, folder, detached: 0 }
     }
 
     pub(crate) fn folder(&self) -> &Path {
