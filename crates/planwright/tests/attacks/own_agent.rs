@@ -10,7 +10,8 @@ use serde_json::json;
 
 use crate::browser::sign_in_person;
 use crate::decisions::with_engine;
-use crate::results::{AttackResult, expected};
+use crate::place::compare;
+use crate::results::AttackResult;
 use crate::servers::draft_by_own_agent;
 use crate::shell::until;
 use crate::stage::{PASSPHRASE, PROGRAM, Stage, attack_with, has_namespaces, result_of};
@@ -107,5 +108,5 @@ fn own_command_without_another_agent() {
         let mut stage = Stage::without_agent(require, OPEN);
         command_approves(&mut stage, without_supervisor)
     });
-    assert_eq!(results, expected("own_command_without_another_agent"), "under any, separate, verified");
+    compare("own_command_without_another_agent", results);
 }

@@ -5,6 +5,7 @@ use planwright_core::approval::Require;
 use planwright_core::presence::{AgentClient, ProcessId, ProcessPlace};
 use serde_json::json;
 
+use crate::acts::OLDER_PLANS;
 use crate::decisions::{SERVER, with_engine};
 use crate::shell::Shell;
 use crate::stage::{PASSPHRASE, PLAN, PROGRAM, SESSION, Stage, done, enrol, next_instant};
@@ -141,7 +142,6 @@ fn the_program_of_an_agent_gives_signs_of_life() {
 fn a_person_does_what_an_agent_may_not() {
     for require in [Require::Separate, Require::Verified] {
         let mut stage = Stage::new(require);
-        let older = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/plans-v3.json");
         let notes = stage.path("notes");
         std::fs::create_dir(&notes).unwrap();
         let other = stage.path("other");
@@ -158,7 +158,7 @@ fn a_person_does_what_an_agent_may_not() {
             "install claude-code --scope project --yes",
             "uninstall claude-code --scope project --yes",
             "sessions delete mcp:attack-one --yes",
-            &format!("import {older}"),
+            &format!("import {OLDER_PLANS}"),
             "backup archive.tar",
             &format!("--data {} restore archive.tar", other.display()),
         ] {
@@ -188,7 +188,7 @@ fn a_store_without_an_agent_takes_a_process_without_a_terminal() {
         "sessions delete cli:first-session --yes",
     ] {
         let mut run = std::process::Command::new("setsid");
-        run.args(["--wait", PROGRAM]).args(command.split(' ')).env("PLANWRIGHT_DATA", folder.path());
+        run.arg("--wait").arg(PROGRAM.path()).args(command.split(' ')).env("PLANWRIGHT_DATA", folder.path());
         if command.starts_with("approver policy") {
             // The setting is weakened where the policy is.
             run.env("PLANWRIGHT_APPROVAL_REQUIRE", "any");

@@ -8,10 +8,11 @@ use planwright_test_support::prerequisites::{Prerequisite, skip};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::results::{AttackResult, expected};
+use crate::place::{self, TestFile, compare};
+use crate::results::AttackResult;
 use crate::shell::{Ran, Shell, until};
 
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_planwright");
+pub(crate) const PROGRAM: TestFile = TestFile(env!("CARGO_BIN_EXE_planwright"));
 pub(crate) const SESSION: &str = "mcp:attack-one";
 pub(crate) const PASSPHRASE: &str = "correct horse battery staple";
 pub(crate) const PLAN: &str = "# Empty the bin\n\n- [ ] delete everything\n";
@@ -124,6 +125,7 @@ impl Stage {
     /// The person does something before the agent's shell starts.
     fn begun(require: Require, settings: &str, service: &[&str], prepare: impl FnOnce(&mut Shell)) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        place::make_store(folder.path());
         configure_with(folder.path(), require, settings);
         let files =
             [("guess.sh", GUESSES), ("terminal.py", TERMINAL), ("client.py", HTTP_CLIENT), ("subreaper.py", SUBREAPER)];
@@ -137,7 +139,7 @@ impl Stage {
         let begun = person.started().max(service.started);
         // Start times have a hundredth of a second; the agent starts in a later one.
         until(|| (uptime() > begun + 1).then_some(())).unwrap();
-        let agent = Shell::start(folder.path(), "agent");
+        let agent = Shell::start_within(folder.path(), "agent", place::around_agent());
         Self { require, person, agent, service, folder, detached: 0 }
     }
 
@@ -214,10 +216,8 @@ impl Stage {
 
     /// The entries of the journals of all sessions.
     pub(crate) fn journal(&self) -> Vec<Value> {
-        let database = rusqlite::Connection::open(self.path("planwright.db")).unwrap();
-        let mut query = database.prepare("SELECT body FROM journal ORDER BY id").unwrap();
-        let bodies = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
-        bodies.map(|body| serde_json::from_str(&body.unwrap()).unwrap()).collect()
+        let bodies = place::texts(self.folder(), "SELECT body FROM journal ORDER BY id");
+        bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
     }
 
     pub(crate) fn status(&mut self) -> String {
@@ -319,7 +319,8 @@ pub(crate) fn configure(folder: &Path, require: Require) {
 
 /// Writes the configuration with other settings after the requirement.
 pub(crate) fn configure_with(folder: &Path, require: Require, settings: &str) {
-    let text = format!("[approval]\nrequire = \"{require}\"\n\n{settings}");
+    let database = place::setting(folder);
+    let text = format!("{database}[approval]\nrequire = \"{require}\"\n\n{settings}");
     std::fs::write(folder.join("planwright.toml"), text).unwrap();
 }
 
@@ -336,7 +337,7 @@ pub(crate) fn attack_with(settings: &str, name: &str, mut attempt: impl FnMut(&m
         let mut stage = Stage::with_settings(require, settings);
         attempt(&mut stage)
     });
-    assert_eq!(results, expected(name), "{name} under any, separate, verified");
+    compare(name, results);
 }
 
 /// The attack is one command of the agent's shell. What the agent is told is not a crash.
