@@ -168,6 +168,7 @@ mod tests {
         "prices",
         "sandbox.hide",
         "sandbox.longest_timeout_seconds",
+        "sandbox.memory_bytes",
         "sandbox.output_bytes",
         "sandbox.timeout_seconds",
         "server.body_bytes",

@@ -104,7 +104,9 @@ pub(crate) fn texts(folder: &Path, query: &str) -> Vec<String> {
                 let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
                 tokio::spawn(connection);
                 let found = client.query(query, &[]).await.unwrap();
-                found.iter().map(|row| String::from_utf8(row.get(0)).unwrap()).collect()
+                // Some columns are bytes there.
+                let bytes = |row: &tokio_postgres::Row| String::from_utf8(row.get(0)).unwrap();
+                found.iter().map(|row| row.try_get(0).unwrap_or_else(|_| bytes(row))).collect()
             })
         }
     }

@@ -216,7 +216,7 @@ impl Stage {
 
     /// The entries of the journals of all sessions.
     pub(crate) fn journal(&self) -> Vec<Value> {
-        let bodies = place::texts(self.folder(), "SELECT body FROM journal ORDER BY id");
+        let bodies = place::texts(self.folder(), "SELECT body FROM journal ORDER BY session_id, seq");
         bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
     }
 
