@@ -166,6 +166,7 @@ mod tests {
         "plan.tools",
         "plan.turns",
         "prices",
+        "projects.guard",
         "sandbox.hide",
         "sandbox.longest_timeout_seconds",
         "sandbox.memory_bytes",
