@@ -1,8 +1,11 @@
 //! What the operating system says about the processes around this one: which program an agent runs in, and whether the
 //! terminal of an approval belongs to a person.
 //!
+//! - `places`: where people sit and which of these places count, as tests
 //! - `tree`: the processes of the machine, read from `/proc`
 
+#[cfg(test)]
+mod places;
 mod tree;
 
 use std::net::SocketAddr;
@@ -223,7 +226,7 @@ mod tests {
     use super::*;
 
     /// `pid parent group session terminal started user name`, one a line.
-    fn tree(lines: &str) -> ProcessTree {
+    pub(super) fn tree(lines: &str) -> ProcessTree {
         let processes = lines.trim().lines().map(|line| {
             let words: Vec<_> = line.split_whitespace().collect();
             let number = |index: usize| words[index].parse::<u32>().unwrap();
@@ -245,7 +248,7 @@ mod tests {
         ProcessTree::of("here", processes)
     }
 
-    const DESKTOP: &str = "
+    pub(super) const DESKTOP: &str = "
         1 0 1 1 0 1 0 systemd
         20 1 20 20 0 20 1000 systemd
         30 20 30 30 0 30 1000 gnome-terminal-

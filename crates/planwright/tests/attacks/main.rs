@@ -11,6 +11,7 @@ mod decisions;
 mod denials;
 mod door;
 mod gateway;
+mod here;
 mod kernel;
 mod logins;
 mod ordinary_user;

@@ -97,6 +97,13 @@ impl Stage {
         Self::prepared(require, "", &[], |_| {})
     }
 
+    /// The person has a `tmux`.
+    pub(crate) fn with_tmux(require: Require) -> Self {
+        Self::prepared(require, "", &[], |person| {
+            done(&person.run("tmux -S tmux.socket -f /dev/null new-session -d sh"));
+        })
+    }
+
     /// The service adopts processes whose parents have ended, as the managers of sessions and containers do.
     pub(crate) fn with_subreaper(require: Require) -> Self {
         Self::prepared(require, "", &["python3", "subreaper.py"], |person| {
@@ -297,7 +304,12 @@ impl Detached {
 
 /// The command in a terminal that the agent opens for it.
 pub(crate) fn in_terminal(command: &str) -> String {
-    format!("python3 terminal.py - {command} < /dev/null")
+    in_terminal_of("-", command)
+}
+
+/// The command in a terminal that a process of this name opens for it.
+pub(crate) fn in_terminal_of(name: &str, command: &str) -> String {
+    format!("python3 terminal.py {name} {command} < /dev/null")
 }
 
 /// Whether a process here can have users and processes of its own, as `unshare` makes them. If not, the test is skipped.
