@@ -101,6 +101,7 @@ impl Stage {
     pub(crate) fn with_tmux(require: Require) -> Self {
         Self::prepared(require, "", &[], |person| {
             done(&person.run("tmux -S tmux.socket -f /dev/null new-session -d sh"));
+            next_instant();
         })
     }
 
