@@ -56,6 +56,11 @@ impl Home {
             .current_dir(self.0.path())
             .env("HOME", self.0.path())
             .env("TMPDIR", self.path("tmp"));
+        // What is installed below root's home folder belongs to root.
+        let own = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.components().count() > 1);
+        let path = std::env::var_os("PATH").unwrap();
+        let open = std::env::split_paths(&path).filter(|one| own.as_ref().is_none_or(|own| !one.starts_with(own)));
+        command.env("PATH", std::env::join_paths(open).unwrap());
         command.env(FILES, self.0.path()).env(SKIPPED, self.path("skipped")).env_remove("XDG_RUNTIME_DIR");
         command
     }
