@@ -1,6 +1,6 @@
 //! What the configuration decides: limits, the agents there are, and which tools may run while a document is drafted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,8 @@ pub struct Policy {
     /// The programs of the agents of all sessions. Read only for a person's command where the session's agent is
     /// not in the sandbox.
     pub other_agents: Arc<[AgentClient]>,
+    /// The signs of life of the session's programs on other machines that have stopped. Read like `other_agents`.
+    pub silent_agents: Arc<BTreeSet<String>>,
     /// What the commands of Planwright's own agent can reach.
     pub agent_sandbox: AgentSandbox,
     /// What runs may spend, and when they pause.
@@ -73,6 +75,7 @@ impl Default for Policy {
             kept_clients: Arc::default(),
             permissions: StoredRules::default(),
             other_agents: Arc::default(),
+            silent_agents: Arc::default(),
             agent_sandbox: AgentSandbox::default(),
             auto: AutoPolicy::default(),
         }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use processes::AgentProgram;
 pub use processes::{
-    AgentClient, NotSeparate, ProcessId, ProcessPlace, RunningProcess, Terminal, TerminalEvidence, TerminalHolder,
+    AgentClient, CLIENT_HEARTBEAT_TIMEOUT, NotSeparate, ProcessId, ProcessPlace, RunningProcess, Terminal,
+    TerminalEvidence, TerminalHolder,
 };
 
 /// How a person was recognised. It is recorded with every decision.

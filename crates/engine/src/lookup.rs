@@ -1,11 +1,13 @@
 //! Reads that several services share: a session or a plan, or the refusal that says it does not exist.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use planwright_core::approval::record::{ApprovalState, SealedRecord};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::Plan;
-use planwright_core::presence::AgentClient;
+use planwright_core::presence::{AgentClient, CLIENT_HEARTBEAT_TIMEOUT, Presence};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
@@ -51,6 +53,26 @@ pub(crate) async fn agents_of_sessions(ledger: &dyn Ledger) -> LedgerResult<Vec<
             return Ok(clients);
         }
     }
+}
+
+/// The signs of life of the session's programs that have stopped, as far as the process of this presence cannot look at the
+/// programs itself.
+pub(crate) async fn silent_agents(
+    ledger: &dyn Ledger,
+    clients: &[AgentClient],
+    presence: Option<&Presence>,
+    now: Timestamp,
+) -> LedgerResult<BTreeSet<String>> {
+    let Some(presence) = presence else { return Ok(BTreeSet::new()) };
+    let elsewhere = clients.iter().filter(|client| client.ran_elsewhere(presence));
+    let mut silent = BTreeSet::new();
+    for name in elsewhere.filter_map(AgentClient::heartbeat).collect::<BTreeSet<_>>() {
+        let alive_at = ledger.alive_at(&name).await?;
+        if alive_at.is_none_or(|at| now.duration_since(at) > CLIENT_HEARTBEAT_TIMEOUT) {
+            silent.insert(name);
+        }
+    }
+    Ok(silent)
 }
 
 /// What the records of approvers and policies say, checked.

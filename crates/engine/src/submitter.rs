@@ -19,7 +19,7 @@ use planwright_core::snapshot::{CommandContext, Snapshot};
 
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
-use crate::lookup::agents_of_sessions;
+use crate::lookup::{agents_of_sessions, silent_agents};
 use crate::session_files::{PlanFileEdit, PlanFiles, SessionFiles};
 use crate::session_policies::SessionPolicies;
 
@@ -182,7 +182,9 @@ impl Submitter {
         };
         if compares_processes(&command, by, session, &policy) {
             let other_agents = agents_of_sessions(ledger).await?.into();
-            policy = Arc::new(Policy { other_agents, ..(*policy).clone() });
+            let clients = ledger.session(session).await?.map(|stored| stored.session.clients).unwrap_or_default();
+            let silent = silent_agents(ledger, &clients, by.presence.as_ref(), context.at).await?;
+            policy = Arc::new(Policy { other_agents, silent_agents: Arc::new(silent), ..(*policy).clone() });
         }
         let session = session.clone();
         let submission = Submission { session: session.clone(), command, context, policy, leasing, turn };

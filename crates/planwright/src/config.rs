@@ -86,6 +86,8 @@ pub(crate) struct Settings {
     pub(crate) sandbox: SandboxSettings,
     /// The folders below which a server takes project folders.
     pub(crate) allowed_projects: Vec<PathBuf>,
+    /// Files that later run or instruct, beside the usual ones.
+    pub(crate) guarded_files: Vec<String>,
     /// Where plans are written in a project.
     pub(crate) plan_export: Option<ExportPath>,
     /// The rules of the configuration file, which make sense.
@@ -157,7 +159,7 @@ impl Settings {
         let server = std::mem::take(&mut file.server).settings_of_server()?;
         let sandbox = std::mem::take(&mut file.sandbox).sandbox();
         let permissions = permissions(&mut file, &path)?;
-        let allowed_projects = file.projects.allow();
+        let (allowed_projects, guarded_files) = (file.projects.allow(), file.projects.guard());
         let plan_export = file.plan.export();
         let (gateway_writes, gateway_start) = (file.gateway.writes(), file.gateway.start_seconds());
         let telegram = std::mem::take(&mut file.telegram).options()?;
@@ -178,6 +180,7 @@ impl Settings {
             server,
             sandbox,
             allowed_projects,
+            guarded_files,
             plan_export,
             permissions,
             mcp_servers,

@@ -149,7 +149,7 @@ impl Context {
     pub(crate) async fn opened_for(purpose: OpenedFor, global: &Global, settings: Settings) -> Result<Self, Failure> {
         let ledger = planwright_store::open(&settings.location).await?;
         let approvals = Engine::new(ledger.clone(), settings.policy.clone()).approvals();
-        let rules = PermissionFile::new(settings.permissions.clone(), &settings.data);
+        let rules = PermissionFile::new(settings.permissions.clone(), &settings.data).guarding(&settings.guarded_files);
         let by = Actor::system("cli");
         let recorded = async {
             // A file that cannot be read is told when a call is to be permitted.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use planwright_core::permission::{Permission, PermissionRule, PermissionRules};
+use planwright_core::permission::{GuardedFiles, Permission, PermissionRule, PermissionRules};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_engine::permission_rules::RuleSource;
 use serde::Deserialize;
@@ -17,6 +17,8 @@ use serde::Deserialize;
 pub(crate) struct PermissionFile {
     configured: Vec<PermissionRule>,
     path: PathBuf,
+    /// The files that later run or instruct.
+    guarded: GuardedFiles,
     /// Whether rules that allow count. In a store that has its own they do not.
     allows: bool,
     read: Mutex<Option<ReadRules>>,
@@ -38,7 +40,13 @@ struct Added {
 
 impl PermissionFile {
     pub(crate) fn new(configured: Vec<PermissionRule>, data: &Path) -> Self {
-        Self { configured, path: data.join("permissions.toml"), allows: true, read: Mutex::default() }
+        let (path, guarded) = (data.join("permissions.toml"), GuardedFiles::default());
+        Self { configured, path, guarded, allows: true, read: Mutex::default() }
+    }
+
+    /// With these files that later run or instruct, beside the usual ones.
+    pub(crate) fn guarding(self, further: &[String]) -> Self {
+        Self { guarded: GuardedFiles::with(further), ..self }
     }
 
     /// Without the rules that allow: an agent can write files, so only those of the store count.
@@ -83,7 +91,7 @@ impl RuleSource for PermissionFile {
         }
         let all = self.configured.iter().cloned().chain(self.added()?.permissions);
         let all = all.filter(|rule| self.allows || rule.decide != Permission::Allow).collect();
-        let rules = Arc::new(PermissionRules::new(all)?);
+        let rules = Arc::new(PermissionRules::new(all)?.guarding(self.guarded.clone()));
         *read = Some(ReadRules { version, rules: Arc::clone(&rules) });
         Ok(rules)
     }
@@ -115,6 +123,18 @@ mod tests {
         let denied = PermissionRule { decide: Permission::Deny, ..rule("d") };
         let file = PermissionFile::new(vec![rule("a"), denied], data.path()).without_allowing();
         assert_eq!(tools(&file), ["d"], "only those of the store allow");
+    }
+
+    #[test]
+    fn guarded_files_are_the_usual_ones_and_those_of_the_settings() {
+        let data = tempfile::tempdir().unwrap();
+        let is_guarded = |further: &[String], path| {
+            let file = PermissionFile::new(Vec::new(), data.path()).guarding(further);
+            file.rules().unwrap().guarded().contain(path)
+        };
+        assert!(is_guarded(&[], "AGENTS.md") && !is_guarded(&[], "tools/run.sh"));
+        let further = ["/tools".to_owned()];
+        assert!(is_guarded(&further, "AGENTS.md") && is_guarded(&further, "tools/run.sh"));
     }
 
     #[test]

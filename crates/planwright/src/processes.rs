@@ -1,8 +1,11 @@
 //! What the operating system says about the processes around this one: which program an agent runs in, and whether the
 //! terminal of an approval belongs to a person.
 //!
+//! - `places`: where people sit and which of these places count, as tests
 //! - `tree`: the processes of the machine, read from `/proc`
 
+#[cfg(test)]
+mod places;
 mod tree;
 
 use std::net::SocketAddr;
@@ -61,15 +64,19 @@ pub(crate) fn presence() -> Presence {
 /// This process as the program that the agent's unconfined commands run in. Only what starts from now on can be theirs.
 pub(crate) fn own_program() -> Option<AgentClient> {
     let tree = ProcessTree::read(std::process::id())?;
+    let own = tree.chain(std::process::id())?.into_iter().next()?;
     let newest = ProcessTree::running().iter().map(|process| process.started).max()?;
     Some(AgentClient {
         machine: machine(&tree),
         name: "Planwright's own agent".to_owned(),
-        processes: vec![ProcessId { pid: std::process::id(), started: newest }],
+        processes: vec![own.id()],
+        // A person may sit at its terminal, and its commands have kernel sessions of their own.
         terminal: None,
-        place: Some(tree.place.clone()),
         session: None,
-        group: None,
+        place: Some(tree.place.clone()),
+        group: own.control_group,
+        since: Some(newest),
+        beats: false,
     })
 }
 
@@ -125,6 +132,8 @@ fn unknown_client(tree: Option<&ProcessTree>, name: &str) -> AgentClient {
         place: tree.map(|tree| tree.place.clone()),
         session: None,
         group: None,
+        since: None,
+        beats: false,
     }
 }
 
@@ -186,6 +195,8 @@ fn client_of(tree: &ProcessTree, chain: &[Process]) -> Option<AgentClient> {
         name: members.last().map(|outermost| outermost.name.clone()).unwrap_or_default(),
         processes: members.iter().map(|process| process.id()).collect(),
         terminal: members.iter().find_map(|process| process.terminal),
+        since: None,
+        beats: false,
     })
 }
 
@@ -215,7 +226,7 @@ mod tests {
     use super::*;
 
     /// `pid parent group session terminal started user name`, one a line.
-    fn tree(lines: &str) -> ProcessTree {
+    pub(super) fn tree(lines: &str) -> ProcessTree {
         let processes = lines.trim().lines().map(|line| {
             let words: Vec<_> = line.split_whitespace().collect();
             let number = |index: usize| words[index].parse::<u32>().unwrap();
@@ -237,7 +248,7 @@ mod tests {
         ProcessTree::of("here", processes)
     }
 
-    const DESKTOP: &str = "
+    pub(super) const DESKTOP: &str = "
         1 0 1 1 0 1 0 systemd
         20 1 20 20 0 20 1000 systemd
         30 20 30 30 0 30 1000 gnome-terminal-

@@ -36,6 +36,7 @@ pub(crate) fn command_options(settings: &SandboxSettings, room: usize) -> Comman
         timeout: settings.timeout,
         longest_timeout: settings.longest_timeout,
         output_bytes: settings.output_bytes.min(room),
+        memory: settings.memory,
         ..CommandOptions::default()
     }
 }

@@ -41,8 +41,9 @@ pub struct CommandLimits {
     pub processes: u32,
     /// Room in each of the command's temporary folders, which are in memory. Not enforced at level `open`.
     pub temporary_bytes: u64,
-    /// Address space of each process. `None` sets no limit; some runtimes reserve much more than they use.
-    pub address_space: Option<u64>,
+    /// Memory of the command as a whole, in bytes, where it can have a control group of its own; else the address space of each
+    /// of its processes, of which some runtimes reserve much more than they use. `None` sets no limit.
+    pub memory: Option<u64>,
 }
 
 impl Default for CommandLimits {
@@ -55,7 +56,7 @@ impl Default for CommandLimits {
             file_bytes: 64 * 1024 * 1024,
             processes: 2048,
             temporary_bytes: 1024 * 1024 * 1024,
-            address_space: None,
+            memory: None,
         }
     }
 }

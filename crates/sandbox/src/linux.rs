@@ -2,6 +2,7 @@
 
 mod landlock;
 mod layout;
+mod memory;
 mod report;
 mod seccomp;
 mod supervisor;
@@ -20,6 +21,7 @@ use crate::sandbox::{CommandRequest, Executable};
 use crate::support::{Support, SupportItem};
 use crate::{SandboxError, wait};
 use layout::LayoutFolders;
+use memory::MemoryGroup;
 use report::{MESSAGE_BYTES, Report, Step};
 use supervisor::{Descriptors, Launch, Namespaces};
 
@@ -47,6 +49,8 @@ pub(crate) struct Started {
     supervisor: OwnedFd,
     pid: i32,
     in_namespaces: bool,
+    /// Removed after the end of the command.
+    group: Option<MemoryGroup>,
     ended: Option<CommandEnd>,
 }
 
@@ -75,6 +79,7 @@ pub(crate) fn start(request: &CommandRequest<'_>) -> Result<Started, SandboxErro
         Namespaces { user_map: map(user), group_map: map(group), layout }
     });
     let in_namespaces = namespaces.is_some();
+    let group = request.limits.memory.and_then(MemoryGroup::new);
     let launch = Launch {
         no_new_privileges: restricted,
         folder: layout::text(request.folder),
@@ -82,7 +87,7 @@ pub(crate) fn start(request: &CommandRequest<'_>) -> Result<Started, SandboxErro
         arguments,
         environment: request.variables.iter().filter_map(variable).collect(),
         processes: in_namespaces.then_some(request.limits.processes),
-        address_space: request.limits.address_space,
+        memory: request.limits.memory,
         descriptors: Descriptors {
             null: null.as_raw_fd(),
             stdin: input.as_ref().map_or(null.as_raw_fd(), |(from_stdin, _)| from_stdin.as_raw_fd()),
@@ -91,6 +96,7 @@ pub(crate) fn start(request: &CommandRequest<'_>) -> Result<Started, SandboxErro
             life: from_life.as_raw_fd(),
             status: to_status.as_raw_fd(),
             ruleset: landlock.as_ref().map_or(-1, |rules| rules.ruleset.as_raw_fd()),
+            group: group.as_ref().map_or(-1, MemoryGroup::descriptor),
         },
         namespaces,
         landlock,
@@ -104,7 +110,7 @@ pub(crate) fn start(request: &CommandRequest<'_>) -> Result<Started, SandboxErro
     drop((to_stdout, to_stderr, from_life, to_status));
     let stdin = input.map(|(_, stdin)| stdin);
     let mut started =
-        Started { stdin, stdout, stderr, status, life: Some(life), supervisor, pid, in_namespaces, ended: None };
+        Started { stdin, stdout, stderr, status, life: Some(life), supervisor, pid, in_namespaces, group, ended: None };
     started.await_ready(&launch)?;
     Ok(started)
 }
@@ -239,6 +245,7 @@ impl Started {
     /// The result, after the supervisor has nothing more to say.
     pub(crate) fn reap(&mut self) -> CommandEnd {
         let _ = sys::wait_blocking(self.pid);
+        drop(self.group.take());
         let lost = || CommandEnd::Lost { reason: "the supervisor of the command was killed".to_owned() };
         self.ended.take().unwrap_or_else(lost)
     }

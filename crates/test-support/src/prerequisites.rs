@@ -13,6 +13,8 @@ pub enum Prerequisite {
     Sandbox,
     /// Tests that act as several users.
     Root,
+    /// A terminal multiplexer.
+    Tmux,
 }
 
 impl Prerequisite {
@@ -20,6 +22,7 @@ impl Prerequisite {
         match self {
             Self::Sandbox => "sandbox",
             Self::Root => "root",
+            Self::Tmux => "tmux",
         }
     }
 
@@ -31,6 +34,7 @@ impl Prerequisite {
                  seccomp=unconfined --security-opt systempaths=unconfined"
             }
             Self::Root => "run the tests as root",
+            Self::Tmux => "install tmux",
         }
     }
 }

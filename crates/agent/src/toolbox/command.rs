@@ -45,6 +45,8 @@ pub struct CommandOptions {
     pub output_bytes: usize,
     /// The bytes of the output that are kept in a file.
     pub file_bytes: u64,
+    /// The memory of a command, in bytes; no limit if absent.
+    pub memory: Option<u64>,
 }
 
 impl Default for CommandOptions {
@@ -56,6 +58,7 @@ impl Default for CommandOptions {
             longest_timeout: Duration::from_secs(600),
             output_bytes: 16 * 1024,
             file_bytes: CommandLimits::default().file_bytes,
+            memory: None,
         }
     }
 }
@@ -114,6 +117,7 @@ impl Shared {
             head_bytes: half,
             tail_bytes: half,
             file_bytes: self.options.file_bytes,
+            memory: self.options.memory,
             ..CommandLimits::default()
         }
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
 
+mod agent_walk;
 mod ask_agent;
 mod asks;
 mod auto;

@@ -35,6 +35,8 @@ pub struct ApprovalCheck<'a> {
     pub clients: &'a [AgentClient],
     /// The programs of agents of other sessions. Where the session's agent is not in the sandbox, they are held apart, too.
     pub others: &'a [AgentClient],
+    /// The signs of life of programs on other machines that have stopped.
+    pub silent: &'a BTreeSet<String>,
     /// Whether the store knows any agent that could reach this process.
     pub agents_seen: AgentsSeen,
     pub risks: &'a BTreeSet<Risk>,
@@ -99,7 +101,10 @@ impl ApprovalCheck<'_> {
         }
         match (self.program(), self.agents_seen) {
             (AgentProgram::Planwright, AgentsSeen::None) if self.clients.is_empty() => Ok(()),
-            (program, _) => evidence.ok_or(NotSeparate::Unseen)?.check_separate(program, self.clients, self.others),
+            (program, _) => {
+                let seen = evidence.ok_or(NotSeparate::Unseen)?;
+                seen.check_separate(program, self.clients, self.others, self.silent)
+            }
         }
     }
 

@@ -269,6 +269,7 @@ impl Decider<'_> {
             channel: self.snapshot.identity.channel,
             agents_seen: self.policy.agents_seen,
             others: &self.policy.other_agents,
+            silent: &self.policy.silent_agents,
             clients: self.snapshot.session.as_ref().map(|session| session.clients.as_slice()).unwrap_or_default(),
             risks,
             presence: self.context.by.presence.as_ref(),

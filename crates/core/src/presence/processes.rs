@@ -1,6 +1,14 @@
 //! Processes: those of the program that an agent runs in, and those between a person's terminal and the system.
 
+use std::collections::BTreeSet;
+
+use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
+
+use super::Presence;
+
+/// For how long a program of another machine counts after its last sign of life.
+pub const CLIENT_HEARTBEAT_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
 
 /// A process. Its number may be used again; its start time tells the two apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,6 +53,13 @@ pub struct AgentClient {
     /// The control group of its outermost process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
+    /// Planwright itself, which runs the commands of its own agent without a sandbox: only what started from then on can be one
+    /// of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
+    /// Whether its `planwright mcp` gives signs of life while it runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub beats: bool,
 }
 
 /// What the operating system says about the process of a decision.
@@ -110,6 +125,11 @@ pub enum NotSeparate {
     OtherTime(String),
     #[error("it is not known which program the agent of this session runs in on this machine")]
     UnknownClient,
+    #[error(
+        "`{0}`, the program of this session's agent, ran on another machine within the last minute, and its processes cannot be compared \
+         with those here"
+    )]
+    OtherMachine(String),
 }
 
 /// Whether the agent of a session is a program of its own.
@@ -123,25 +143,29 @@ pub(crate) enum AgentProgram {
 
 impl TerminalEvidence {
     /// Whether the process is out of reach of the agent, as far as processes and terminals tell. `clients` are the programs of
-    /// the session's agent, `others` those of agents of other sessions.
+    /// the session's agent, `others` those of agents of other sessions, and `silent` the signs of life that have stopped.
     pub(crate) fn check_separate(
         &self,
         agent: AgentProgram,
         clients: &[AgentClient],
         others: &[AgentClient],
+        silent: &BTreeSet<String>,
     ) -> Result<(), NotSeparate> {
         if self.own_command {
             return Err(NotSeparate::OwnCommand);
         }
         let is_here = |client: &&AgentClient| client.may_run_in(&self.place);
-        let is_unknown = !clients.iter().any(|client| is_here(&client));
+        let is_known = |client: &AgentClient| is_here(&client) || client.is_silent(silent) == Some(true);
+        let is_unknown = !clients.iter().any(is_known);
+        let elsewhere = clients.iter().find(|client| !is_here(client) && client.is_silent(silent) == Some(false));
         let clients: Vec<_> = clients.iter().chain(others).filter(is_here).collect();
         self.check_not_within(&clients)?;
         let terminal = self.terminal.ok_or(NotSeparate::NoTerminal)?;
         let holder = terminal.holder.ok_or(NotSeparate::Detached)?;
-        match agent {
-            AgentProgram::Client if is_unknown => return Err(NotSeparate::UnknownClient),
-            AgentProgram::Client | AgentProgram::Planwright => {}
+        match (agent, elsewhere) {
+            (AgentProgram::Client, Some(client)) => return Err(NotSeparate::OtherMachine(client.name.clone())),
+            (AgentProgram::Client, None) if is_unknown => return Err(NotSeparate::UnknownClient),
+            (AgentProgram::Client | AgentProgram::Planwright, _) => {}
         }
         for client in clients {
             let is_over = self.is_over(client);
@@ -175,7 +199,10 @@ impl TerminalEvidence {
 
     fn check_not_within(&self, clients: &[&AgentClient]) -> Result<(), NotSeparate> {
         let within = |client: &&&AgentClient| {
-            client.numbers_as(&self.place) && client.processes.iter().any(|id| self.ancestors.contains(id))
+            // In the process that runs an agent of our own, a person decides in the chat.
+            let own = usize::from(client.since.is_some());
+            let ancestors = self.ancestors.get(own..).unwrap_or_default();
+            client.numbers_as(&self.place) && client.processes.iter().any(|id| ancestors.contains(id))
         };
         match clients.iter().find(within) {
             Some(client) => Err(NotSeparate::WithinClient(client.name.clone())),
@@ -243,9 +270,25 @@ impl TerminalEvidence {
 }
 
 impl AgentClient {
-    /// When its outermost process started.
+    /// When its outermost process started. Of Planwright itself, when its first command could.
     fn started(&self) -> Option<u64> {
-        self.processes.iter().map(|process| process.started).min()
+        self.since.or_else(|| self.processes.iter().map(|process| process.started).min())
+    }
+
+    /// The name of its signs of life: one for the program, however often it starts `planwright mcp`.
+    pub fn heartbeat(&self) -> Option<String> {
+        let outermost = self.processes.last().map(|process| format!("{}/{}", process.pid, process.started));
+        self.beats.then(|| format!("agent/{}/{}", self.machine, outermost.unwrap_or_default()))
+    }
+
+    /// Whether its signs of life have stopped. `None` if it gives none.
+    fn is_silent(&self, silent: &BTreeSet<String>) -> Option<bool> {
+        self.heartbeat().map(|name| silent.contains(&name))
+    }
+
+    /// Whether it ran on another machine than the process that was seen, or before that machine's last start.
+    pub fn ran_elsewhere(&self, seen: &Presence) -> bool {
+        seen.evidence().is_some_and(|seen| !self.may_run_in(&seen.place))
     }
 
     /// The start of the machine that it ran in.

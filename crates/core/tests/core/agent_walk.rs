@@ -1,32 +1,130 @@
-//! Whatever an agent's processes do, in whatever order: they decide nothing, switch nothing and say nothing as the person.
+//! Whatever an agent's processes do, in whatever order: they decide nothing, switch nothing, say nothing as the person, and change
+//! nothing about who may decide.
+
+mod store;
 
 use planwright_core::actor::Actor;
 use planwright_core::approval::{AgentsSeen, ApprovalPolicy, Require};
-use planwright_core::command::{Command, SessionCommand};
+use planwright_core::ask::{Ask, AskAnswer, AskSubject, CallToPermit, Grant};
+use planwright_core::auto::{AutoCommand, NewSchedule, ScheduleChange, StartTarget};
+use planwright_core::command::{AnswerCommand, Command, Decision, SessionCommand, TurnCommand};
 use planwright_core::door::Guard;
 use planwright_core::event::Event;
-use planwright_core::plan::PlanStyle;
+use planwright_core::ids::{MemoryId, RunId, ScheduleId};
+use planwright_core::memory::{MemoryCommand, NewMemory};
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::policy::{Policy, StandingApproval};
 use planwright_core::presence::{AgentClient, Presence, ProcessPlace, Terminal};
 use planwright_core::refusal::RefusalCode;
+use planwright_core::workbook::WorkbookCommand;
+use planwright_core::workspace::Workspace;
 use proptest::prelude::*;
 
 use crate::presence::{client, process, terminal_of};
-use crate::properties::act;
+use crate::properties::{Act, act};
+use crate::random_conversation::say;
 use crate::world::*;
 
 /// One act of an agent's process.
 #[derive(Debug, Clone)]
 enum Move {
     /// A random command that claims to be a person's, from a process of this kind.
-    Claims(crate::properties::Act, usize),
-    /// The same as the agent itself.
-    Acts(crate::properties::Act),
+    Claims(Act, usize),
+    /// The same with what a person does beside plans.
+    Orders(Order, usize),
+    /// A random command of the agent itself.
+    Acts(Act),
+    /// The agent asks for a permission in its open turn.
+    Asks,
+    /// What carries plans out has a look: it continues whatever was approved.
+    Executes(Act),
     /// Another program begins to use the session: younger, older, of another machine or in namespaces of its own.
     Appears(AgentClient),
 }
 
-/// What can be seen of a process that the agent started, or of a request that it sent.
+/// What a person does beside plans.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    Permit(Grant),
+    SaveMemory,
+    PromoteMemory,
+    ForgetMemory,
+    AddGoal,
+    WriteDiary,
+    StartRun,
+    ResumeRun,
+    AddSchedule,
+    ChangeSchedule(ScheduleChange),
+    Rename,
+    ChooseWorkspace,
+    TurnFilesOn,
+}
+
+const ORDERS: [Order; 17] = [
+    Order::Permit(Grant::Once),
+    Order::Permit(Grant::Plan),
+    Order::Permit(Grant::Always),
+    Order::Permit(Grant::No),
+    Order::SaveMemory,
+    Order::PromoteMemory,
+    Order::ForgetMemory,
+    Order::AddGoal,
+    Order::WriteDiary,
+    Order::StartRun,
+    Order::ResumeRun,
+    Order::AddSchedule,
+    Order::ChangeSchedule(ScheduleChange::Resume),
+    Order::ChangeSchedule(ScheduleChange::Delete),
+    Order::Rename,
+    Order::ChooseWorkspace,
+    Order::TurnFilesOn,
+];
+
+impl Order {
+    /// `None` where there is nothing to order about.
+    fn on(self, world: &World) -> Option<Command> {
+        let text = || "empty the bin".to_owned();
+        let session = world.snapshot.session.as_ref()?;
+        let memory = world.snapshot.memories.keys().next().cloned();
+        let memory = memory.unwrap_or_else(|| MemoryId::new("not-there").unwrap());
+        let driver = "here".to_owned();
+        Some(match self {
+            Self::Permit(grant) => {
+                let Ask { id, digest, .. } = session.turn.as_ref()?.ask.clone()?;
+                let answer = AskAnswer::Permission { grant, note: None };
+                Command::Answer(AnswerCommand { ask: id, digest, answer })
+            }
+            Self::SaveMemory => Command::Memory(MemoryCommand::Save(Box::new(NewMemory::by_person(text())))),
+            Self::PromoteMemory => Command::Memory(MemoryCommand::Promote { memory }),
+            Self::ForgetMemory => Command::Memory(MemoryCommand::Forget { memory }),
+            Self::AddGoal => Command::Auto(AutoCommand::AddGoal { title: text() }),
+            Self::WriteDiary => Command::Auto(AutoCommand::WriteDiary { text: text(), run: None }),
+            Self::StartRun => Command::Auto(AutoCommand::Start { target: StartTarget::Current, driver }),
+            Self::ResumeRun => Command::Auto(AutoCommand::Resume { run: RunId::new("not-there").unwrap(), driver }),
+            Self::AddSchedule => Command::Auto(AutoCommand::AddSchedule(NewSchedule {
+                expression: "0 9 * * *".to_owned(),
+                zone: None,
+                title: text(),
+                goal: None,
+                max_executions: None,
+            })),
+            Self::ChangeSchedule(change) => {
+                let schedule = ScheduleId::new("not-there").unwrap();
+                Command::Auto(AutoCommand::ChangeSchedule { schedule, change })
+            }
+            Self::Rename => Command::Session(SessionCommand::Rename { title: Some(text()) }),
+            Self::ChooseWorkspace => {
+                Command::Session(SessionCommand::ChooseWorkspace(Workspace::at(Some("/home/ada".to_owned()))))
+            }
+            Self::TurnFilesOn => Command::Workbook(WorkbookCommand::Switch { on: true }),
+        })
+    }
+}
+
+/// What can be seen of a process that the agent started, or of a request that it sent. The last one is on another machine, where no
+/// agent was seen.
 fn presences() -> Vec<Option<Presence>> {
     let agent = process(40, 400);
     vec![
@@ -35,11 +133,11 @@ fn presences() -> Vec<Option<Presence>> {
         Some(terminal_of(300, false, |seen| seen.terminal = Some(Terminal { device: 1, holder: None }))),
         Some(terminal_of(700, false, |_| {})),
         Some(terminal_of(700, true, |seen| seen.place.numbers = 7)),
-        Some(terminal_of(300, false, |seen| seen.place = elsewhere())),
         Some(terminal_of(300, false, |seen| seen.own_command = true)),
         Some(Presence::terminal(None)),
         Some(Presence::Token),
         None,
+        Some(terminal_of(300, false, |seen| seen.place = elsewhere())),
     ]
 }
 
@@ -62,28 +160,98 @@ fn other_client() -> impl Strategy<Value = AgentClient> {
 fn step() -> impl Strategy<Value = Move> {
     prop_oneof![
         6 => (act(), 0..presences().len()).prop_map(|(act, presence)| Move::Claims(act, presence)),
+        4 => (prop::sample::select(ORDERS.to_vec()), 0..presences().len()).prop_map(|(order, presence)| Move::Orders(order, presence)),
         4 => act().prop_map(Move::Acts),
+        1 => Just(Move::Asks),
+        2 => act().prop_map(Move::Executes),
         1 => other_client().prop_map(Move::Appears),
     ]
 }
 
-/// A session that an agent of another program uses. The person has turned plan work on and has seen the agent begin.
-fn stage(style: PlanStyle, require: Require) -> World {
+/// A session that an agent of another program uses. The person has turned plan work on and has seen the agent begin. With
+/// `released` they have approved a plan of three calls step by step; the first one is done.
+fn stage(style: PlanStyle, require: Require, released: bool) -> World {
     let mut world = World::unopened("mcp:k3yk3y8x");
     world.policy = Policy { standing_approval: StandingApproval::Off, ..Policy::default() };
     world.person(open()).unwrap();
-    world.person(on(style)).unwrap();
+    if released {
+        release_first_step(&mut world);
+    } else {
+        world.person(on(style)).unwrap();
+    }
+    // Where a plan is carried out there may be no turn to begin.
+    let _ = world.person(say("Empty the bin"));
+    world.person(Order::SaveMemory.on(&world).unwrap()).unwrap();
     world.send(Actor::system("mcp"), Command::Session(SessionCommand::SeeClient(client()))).unwrap();
     world.policy.approval = ApprovalPolicy::requiring(require);
     world.policy.agents_seen = AgentsSeen::Some;
     world
 }
 
-fn begins_work(event: &Event) -> bool {
-    matches!(
-        event.name(),
-        "plan_approved" | "execution_started" | "execution_resumed" | "permission_answered" | "run_started"
-    )
+fn release_first_step(world: &mut World) {
+    world.person(on(PlanStyle::Collect)).unwrap();
+    for _ in 0..3 {
+        world.agent(record_one()).unwrap();
+    }
+    world.agent(finalize()).unwrap();
+    let mut command = approve(world.active(), Selection::All);
+    if let Command::Decide(Decision::Approve { step_by_step, .. }) = &mut command {
+        *step_by_step = true;
+    }
+    world.person(command).unwrap();
+    world.start().unwrap();
+    world.begin("s1").unwrap();
+    world.end("s1", StepStatus::Completed).unwrap();
+}
+
+/// What only a person lets happen.
+const DECIDED: [&str; 12] = [
+    "plan_approved",
+    "approval_signed",
+    "execution_started",
+    "execution_resumed",
+    "step_begun",
+    "run_started",
+    "run_resumed",
+    "schedule_added",
+    "schedule_resumed",
+    "schedule_deleted",
+    "memory_promoted",
+    "workspace_chosen",
+];
+
+/// A refused permission only stops something.
+fn is_decided(event: &Event) -> bool {
+    let permits = event.name() == "permission_answered"
+        && serde_json::to_string(event).is_ok_and(|text| !text.contains("\"grant\":\"no\""));
+    permits || DECIDED.contains(&event.name())
+}
+
+fn ask_permission(world: &mut World) {
+    let Some(turn) = world.snapshot.session.as_ref().and_then(|session| session.turn.as_ref()) else { return };
+    let (turn, call) = (turn.id.clone(), turn.ended + 1);
+    let (arguments, reason) = (serde_json::json!({ "command": "rm -r bin" }), "commands are asked".to_owned());
+    let subject = CallToPermit { tool: "run_command".to_owned(), arguments, reason, always: None };
+    let subject = AskSubject::Permission(subject);
+    let _ = world.agent(Command::Turn(TurnCommand::Ask { turn, call, subject }));
+}
+
+/// A command that claims to be a person's, from a process or a request of the agent.
+fn claim(world: &mut World, command: Command, presence: usize) -> Result<(), TestCaseError> {
+    let before = world.snapshot.session.as_ref().unwrap().plan_mode.clone();
+    let by = Actor { presence: presences().swap_remove(presence), ..Actor::person("ada", "cli") };
+    let guard = command.guard();
+    let decided = world.send(by, command.clone());
+    prop_assert!(!decided.iter().flatten().any(is_decided), "{:?}", decided);
+    if guard < Guard::Person {
+        return Ok(());
+    }
+    let refused = decided.err().map(|refusal| refusal.code);
+    prop_assert!(refused.is_some(), "it passed: {:?}", command);
+    // What a command could not do in any case may be refused for that.
+    prop_assert!(guard == Guard::Approval || refused == Some(RefusalCode::PolicyDenied), "{:?}", refused);
+    prop_assert_eq!(world.snapshot.session.as_ref().unwrap().plan_mode.enabled, before.enabled);
+    Ok(())
 }
 
 proptest! {
@@ -93,40 +261,44 @@ proptest! {
     fn no_sequence_of_an_agents_acts_decides_anything(
         style in prop::sample::select(PlanStyle::ALL.to_vec()),
         require in prop::sample::select(vec![Require::Separate, Require::Verified]),
+        released in any::<bool>(),
         moves in prop::collection::vec(step(), 1..60),
     ) {
-        let mut world = stage(style, require);
+        let mut world = stage(style, require, released);
+        let mut records = Vec::new();
         for one in &moves {
-            let known = world.snapshot.session.as_ref().unwrap().clients.clone();
-            let mode = world.snapshot.session.as_ref().unwrap().plan_mode.clone();
             match one {
                 Move::Appears(client) => {
                     let seen = Command::Session(SessionCommand::SeeClient(client.clone()));
                     let _ = world.send(Actor::system("mcp"), seen);
                 }
+                // No surface takes the commands of what carries plans out, and that begins an execution once.
+                Move::Claims(act @ Act::Run(..), _) | Move::Acts(act @ Act::Run(..)) | Move::Executes(act) => {
+                    let (by, command) = act.on(&world);
+                    if matches!(act, Act::Run(..)) && !world.statuses().contains(&PlanStatus::PartiallyCompleted) {
+                        let events = world.send(by, command).unwrap_or_default();
+                        prop_assert!(!events.iter().any(is_decided), "{:?}", events);
+                    }
+                }
                 Move::Acts(act) => {
                     let (_, command) = act.on(&world);
                     let events = world.send(Actor::agent("coder", "mcp"), command).unwrap_or_default();
-                    prop_assert!(!events.iter().any(begins_work), "{:?}", events);
+                    prop_assert!(!events.iter().any(is_decided), "{:?}", events);
                 }
+                Move::Asks => ask_permission(&mut world),
                 Move::Claims(act, presence) => {
                     let (_, command) = act.on(&world);
-                    let by = Actor { presence: presences().swap_remove(*presence), ..Actor::person("ada", "cli") };
-                    let guard = command.guard();
-                    let decided = world.send(by, command);
-                    prop_assert!(!decided.iter().flatten().any(begins_work), "{:?}", decided);
-                    if guard >= Guard::Person {
-                        let refused = decided.err().map(|refusal| refusal.code);
-                        prop_assert!(refused.is_some(), "it passed: {:?}", one);
-                        // What a command could not do in any case may be refused for that.
-                        prop_assert!(guard == Guard::Approval || refused == Some(RefusalCode::PolicyDenied), "{:?}", refused);
-                        let now = &world.snapshot.session.as_ref().unwrap().plan_mode;
-                        prop_assert_eq!(&now.enabled, &mode.enabled);
+                    claim(&mut world, command, *presence)?;
+                }
+                Move::Orders(order, presence) => {
+                    if let Some(command) = order.on(&world) {
+                        claim(&mut world, command, *presence)?;
                     }
                 }
             }
             let now = &world.snapshot.session.as_ref().unwrap().clients;
-            prop_assert!(now.starts_with(&known), "a record was replaced");
+            prop_assert!(now.starts_with(&records), "a record was replaced");
+            records.clone_from(now);
         }
     }
 }

@@ -29,6 +29,8 @@ pub(crate) fn client() -> AgentClient {
         place: Some(here()),
         session: Some(35),
         group: Some("/agents".to_owned()),
+        since: None,
+        beats: false,
     }
 }
 
@@ -67,6 +69,7 @@ fn checked(
         channel,
         clients,
         others: &[],
+        silent: &BTreeSet::new(),
         agents_seen: AgentsSeen::Some,
         risks: &risks,
         presence,
@@ -123,6 +126,7 @@ fn the_token_is_not_enough_where_the_agent_can_read_it() {
             channel: Channel::Web,
             clients,
             others: &[],
+            silent: &BTreeSet::new(),
             agents_seen: AgentsSeen::Some,
             risks: &risks,
             presence,
@@ -198,6 +202,75 @@ fn a_client_that_is_not_known_on_this_machine_proves_nothing() {
         let refused = checked(Channel::Mcp, &clients, Some(presence), Require::Separate).unwrap_err();
         assert!(refused.contains("not known which program"), "{refused}");
     }
+}
+
+#[test]
+fn a_program_of_another_machine_counts_until_it_gives_no_sign_of_life() {
+    let place = ProcessPlace { boot: "another machine".to_owned(), ..here() };
+    let elsewhere = AgentClient { place: Some(place), machine: "there".to_owned(), beats: true, ..client() };
+    let stopped = BTreeSet::from([elsewhere.heartbeat().unwrap()]);
+    let at_terminal = |clients: &[AgentClient], silent: &BTreeSet<String>, channel| {
+        let (policy, risks) = (ApprovalPolicy::requiring(Require::Separate), BTreeSet::new());
+        let presence = terminal_of(300, false, |_| {});
+        let check = ApprovalCheck {
+            policy: &policy,
+            sandbox: AgentSandbox::Restricted,
+            channel,
+            clients,
+            others: &[],
+            silent,
+            agents_seen: AgentsSeen::Some,
+            risks: &risks,
+            presence: Some(&presence),
+        };
+        check.check().map(drop).map_err(|refusal| refusal.message)
+    };
+    let (alive, of_client) = (BTreeSet::new(), Channel::Mcp);
+    for clients in [vec![elsewhere.clone()], vec![client(), elsewhere.clone()]] {
+        let refused = at_terminal(&clients, &alive, of_client).unwrap_err();
+        assert!(refused.contains("on another machine within the last minute"), "{refused}");
+        assert_eq!(at_terminal(&clients, &stopped, of_client), Ok(()), "it has ended, or the machine was restarted");
+        assert_eq!(
+            at_terminal(&clients, &alive, Channel::Cli),
+            Ok(()),
+            "the session has no agent but Planwright's own"
+        );
+    }
+    let never = AgentClient { beats: false, ..elsewhere.clone() };
+    assert!(at_terminal(&[never], &stopped, of_client).unwrap_err().contains("not known which program"));
+    assert_eq!(client().heartbeat(), None);
+    assert!(elsewhere.ran_elsewhere(&terminal_of(300, false, |_| {})));
+    assert!(!client().ran_elsewhere(&terminal_of(300, false, |_| {})));
+}
+
+/// Planwright with process 45, which started at 350 and ran the first command of its agent without a sandbox after 400.
+fn own_program() -> AgentClient {
+    let (processes, group) = (vec![process(45, 350)], Some("/agents".to_owned()));
+    AgentClient { processes, terminal: None, session: None, group, since: Some(400), ..client() }
+}
+
+#[test]
+fn planwright_itself_counts_from_its_agents_first_command_until_its_end() {
+    let clients = [own_program()];
+    let check = |presence| checked(Channel::Cli, &clients, Some(presence), Require::Separate);
+    let runs = |seen: &mut TerminalEvidence| {
+        seen.running.retain(|process| process.id.pid != 40);
+        seen.running.push(running(45, 350, 30));
+    };
+    assert!(check(terminal_of(700, false, runs)).unwrap_err().contains("opened after"), "a command may have opened it");
+    assert_eq!(check(terminal_of(380, false, runs)), Ok(()), "opened between its start and its agent's first command");
+    let within = |seen: &mut TerminalEvidence| seen.ancestors.push(process(45, 350));
+    assert!(check(terminal_of(300, false, within)).unwrap_err().contains("started by"), "a command of its agent");
+    let chat = |seen: &mut TerminalEvidence| seen.ancestors[0] = process(45, 350);
+    assert_eq!(check(terminal_of(300, false, chat)), Ok(()), "a person in its own chat");
+    let ended = |seen: &mut TerminalEvidence| seen.running.retain(|process| process.id.pid != 40);
+    assert_eq!(check(terminal_of(700, false, ended)), Ok(()));
+    let left = |seen: &mut TerminalEvidence| {
+        let group = Some("/agents".to_owned());
+        seen.running.retain(|process| process.id.pid != 40);
+        seen.running.push(RunningProcess { group, ..running(60, 450, 1) });
+    };
+    assert!(check(terminal_of(700, false, left)).unwrap_err().contains("opened after"), "a command outlived it");
 }
 
 /// A terminal that is opened at `started`, in whatever place.
@@ -306,6 +379,7 @@ fn an_agent_of_another_session_decides_nothing_here() {
             channel: Channel::Mcp,
             clients: &clients,
             others: &others,
+            silent: &BTreeSet::new(),
             agents_seen: AgentsSeen::Some,
             risks: &risks,
             presence: Some(&presence),
@@ -330,6 +404,7 @@ fn a_store_without_an_agent_takes_a_process_without_a_terminal() {
             channel,
             clients,
             others: &[],
+            silent: &BTreeSet::new(),
             agents_seen,
             risks: &risks,
             presence,
@@ -356,6 +431,7 @@ fn what_only_stops_is_open_to_every_terminal_and_to_no_process_of_the_agent() {
             channel: Channel::Mcp,
             clients: &clients,
             others: &[],
+            silent: &BTreeSet::new(),
             agents_seen: AgentsSeen::Some,
             risks: &risks,
             presence: Some(&presence),

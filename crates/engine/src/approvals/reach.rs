@@ -10,7 +10,7 @@ use planwright_core::session::{Channel, SessionIdentity};
 
 use super::Approvals;
 use crate::ledger::LedgerResult;
-use crate::lookup::{self, agents_of_sessions};
+use crate::lookup::{self, agents_of_sessions, silent_agents};
 
 impl Approvals {
     /// Refuses a person who may be an agent. Where the policy asks for `any` everywhere, every person passes.
@@ -36,15 +36,18 @@ impl Approvals {
     /// Refuses a person who may be the agent of this session. It is for what is done to a session as a whole.
     pub async fn check_separate_in(&self, by: &Actor, session: &SessionIdentity) -> LedgerResult<()> {
         let (policy, stored) = (self.policy().await?, lookup::session(self.ledger(), session).await?);
+        let presence = by.presence.as_ref();
+        let silent = silent_agents(self.ledger(), &stored.clients, presence, self.now()).await?;
         let check = ApprovalCheck {
             policy: &policy.approval,
             sandbox: policy.agent_sandbox,
             channel: session.channel,
             clients: &stored.clients,
             others: &agents_of_sessions(self.ledger()).await?,
+            silent: &silent,
             agents_seen: policy.agents_seen,
             risks: &BTreeSet::new(),
-            presence: by.presence.as_ref(),
+            presence,
         };
         Ok(check.check_separate()?)
     }
@@ -82,6 +85,7 @@ impl Approvals {
             channel: Channel::Cli,
             clients: &clients,
             others: &[],
+            silent: &BTreeSet::new(),
             agents_seen: policy.agents_seen,
             risks: &BTreeSet::new(),
             presence: by.presence.as_ref(),

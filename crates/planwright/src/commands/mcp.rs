@@ -1,4 +1,8 @@
 //! `planwright mcp`
+//!
+//! - `heartbeat`: signs of life of the agent's program
+
+mod heartbeat;
 
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
@@ -20,6 +24,7 @@ use planwright_surfaces::mcp::gateway::{Gateway, NamedServers};
 use planwright_surfaces::mcp::{
     McpError, McpOptions, PersonCommands, PlanStart, SessionChoice, SessionSetup, serve_failure, serve_stdio,
 };
+use tokio::sync::OnceCell;
 
 use super::project;
 use crate::cli::{Global, McpArgs, PlanWork};
@@ -93,7 +98,8 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
     let setup = ClientSetup {
         engine: context.engine.clone(),
         person: context.person.clone(),
-        client: processes::client(),
+        client: AgentClient { beats: true, ..processes::client() },
+        is_alive: OnceCell::new(),
         workspace,
     };
     let options = McpOptions {
@@ -121,6 +127,8 @@ struct ClientSetup {
     engine: Engine,
     person: Actor,
     client: AgentClient,
+    /// Set once the signs of life have begun.
+    is_alive: OnceCell<()>,
     workspace: Option<Workspace>,
 }
 
@@ -136,6 +144,8 @@ impl SessionSetup for ClientSetup {
                 self.engine.sessions().choose_workspace(session, by, workspace.clone()).await?;
             }
         }
+        // The first sign comes before the record, which without one would be that of an ended program.
+        self.is_alive.get_or_try_init(|| heartbeat::start(&self.engine, &self.client)).await?;
         self.engine.sessions().see_client(session, &system, self.client.clone()).await?;
         Ok(())
     }

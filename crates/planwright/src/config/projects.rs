@@ -1,4 +1,4 @@
-//! The section `projects`: the project folders that a server works in.
+//! The section `projects`: the project folders that a server works in, and the files in them that are guarded.
 
 use std::path::PathBuf;
 
@@ -10,6 +10,28 @@ section! {
     pub(super) struct ProjectsSection, "projects" {
         "The server lets sessions work in these folders and in the folders below them, and in no other project folder. `planwright chat` and `planwright mcp` are not restricted by it."
         allow: List<Folder> = Vec::new(),
+        "Further files that later run or instruct, beside the usual ones ([permissions.md](permissions.md#files-that-later-run-or-instruct)): a change of one is asked about, also under an approved plan that does not name it."
+        guard: List<GuardedName> = Vec::new(),
+    }
+}
+
+/// A name at any depth, or a path from the project's root.
+#[derive(Debug)]
+pub(super) enum GuardedName {}
+
+impl Check for GuardedName {
+    type Value = String;
+    const KIND: &'static str =
+        "names of files and folders, such as `Makefile`; `/tools` is the one in the project's root only";
+
+    fn check(text: &str) -> Result<String, String> {
+        let mut parts = text.trim_start_matches('/').trim_end_matches('/').split('/');
+        let fits = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['*', '?', '\\']);
+        if parts.all(fits) { Ok(text.to_owned()) } else { Err(format!("{} is not the name of a file", quoted(text))) }
+    }
+
+    fn show(value: &String) -> String {
+        format!("`{value}`")
     }
 }
 
@@ -27,5 +49,22 @@ impl Check for Folder {
 
     fn show(value: &PathBuf) -> String {
         format!("`{}`", value.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guarded_files_have_plain_names() {
+        let read = |text: &str| toml::from_str::<ProjectsSection>(text).map(|mut section| section.guard());
+        assert_eq!(read("guard = [\"Makefile\", \"/tools/\"]").unwrap(), ["Makefile", "/tools/"]);
+        for wrong in ["*.sh", "../x", "/", ""] {
+            assert!(
+                read(&format!("guard = [\"{wrong}\"]")).unwrap_err().to_string().contains("not the name"),
+                "{wrong}"
+            );
+        }
     }
 }

@@ -7,7 +7,7 @@ use planwright_agent::toolbox::command::CommandOptions;
 use planwright_core::visible::quoted;
 use planwright_sandbox::{SandboxLevel, is_never_passed};
 
-use super::setting::{Check, Checked, List, Positive, Seconds, section};
+use super::setting::{Check, Checked, List, Positive, Seconds, WholeNumber, section};
 
 #[derive(Debug, Clone)]
 pub(crate) struct SandboxSettings {
@@ -23,6 +23,7 @@ pub(crate) struct SandboxSettings {
     pub(crate) timeout: Duration,
     pub(crate) longest_timeout: Duration,
     pub(crate) output_bytes: usize,
+    pub(crate) memory: Option<u64>,
 }
 
 fn options() -> CommandOptions {
@@ -45,6 +46,8 @@ section! {
         longest_timeout_seconds: Seconds = options().longest_timeout,
         "How much of a command's output the model reads, in bytes: its beginning and its end. All of it is kept in a file."
         output_bytes: Positive<usize> = options().output_bytes,
+        "How much memory a command may use, in bytes: as a whole where it can have a control group of its own, else as the address space of each of its processes. 0 sets no limit."
+        memory_bytes: WholeNumber<u64> = options().memory.unwrap_or_default(),
     }
 }
 
@@ -68,6 +71,7 @@ impl SandboxSection {
             timeout,
             longest_timeout: self.longest_timeout_seconds().max(timeout),
             output_bytes: self.output_bytes(),
+            memory: Some(self.memory_bytes()).filter(|bytes| *bytes > 0),
         }
     }
 }
@@ -172,6 +176,13 @@ mod tests {
             let refused = read(text).unwrap_err();
             assert!(refused.contains(name) && !refused.contains("sk-hidden"), "{refused}");
         }
+    }
+
+    #[test]
+    fn memory_has_a_limit_where_one_is_set() {
+        assert_eq!(read("").unwrap().memory, None);
+        assert_eq!(read("memory_bytes = 0").unwrap().memory, None);
+        assert_eq!(read("memory_bytes = 1073741824").unwrap().memory, Some(1 << 30));
     }
 
     #[test]

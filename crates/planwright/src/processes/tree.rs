@@ -36,7 +36,7 @@ pub(super) struct Process {
 pub(super) struct ProcessTree {
     pub(super) place: ProcessPlace,
     own_program: Option<PathBuf>,
-    processes: HashMap<u32, Process>,
+    pub(super) processes: HashMap<u32, Process>,
 }
 
 /// What is at the other end of a connection.

@@ -4,6 +4,7 @@ use planwright_core::approval::Require;
 use serde_json::{Value, json};
 
 use crate::decisions::{SERVER, configure_server, server_state};
+use crate::place::TestFile;
 use crate::results::AttackResult;
 use crate::shell::Ran;
 use crate::stage::{PASSPHRASE, PROGRAM, SESSION, Stage, attack, attack_with, done, result_if};
@@ -227,7 +228,7 @@ fn act_uninstall() {
     });
 }
 
-const OLDER_PLANS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/plans-v3.json");
+pub(crate) const OLDER_PLANS: TestFile = TestFile(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/plans-v3.json"));
 
 #[test]
 fn act_import() {

@@ -15,10 +15,10 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Purpose, TurnInput};
 use planwright_core::workspace::CallChanges;
 use planwright_engine::Engine;
-use planwright_store::Location;
 use serde_json::{Value, json};
 
-use crate::results::{AttackResult, expected};
+use crate::place::{TestFile, compare, location};
+use crate::results::AttackResult;
 use crate::stage::{PASSPHRASE, PROGRAM, SESSION, Stage, attack, configure, done};
 use crate::surfaces::Server;
 
@@ -26,7 +26,7 @@ use crate::surfaces::Server;
 pub(crate) fn with_engine(stage: &Stage, prepare: impl AsyncFnOnce(Engine, SessionIdentity)) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let ledger = planwright_store::open(&Location::Sqlite(stage.path("planwright.db"))).await.unwrap();
+        let ledger = planwright_store::open(&location(stage.folder())).await.unwrap();
         prepare(Engine::new(ledger, Policy::default()), SESSION.parse().unwrap()).await;
     });
 }
@@ -114,7 +114,8 @@ fn a_person_permits_a_call() {
     }
 }
 
-pub(crate) const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
+pub(crate) const SERVER: TestFile =
+    TestFile(concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py"));
 
 /// An MCP server whose tools no person has accepted.
 pub(crate) fn configure_server(stage: &Stage) {
@@ -292,5 +293,5 @@ fn restored_archive() {
         let plan: Value = serde_json::from_str(&ran.output).unwrap();
         stopped_while(plan["status"] == "APPROVED")
     });
-    assert_eq!(results, expected("restored_archive"));
+    compare("restored_archive", results);
 }

@@ -3,7 +3,8 @@
 use planwright_core::approval::Require;
 use serde_json::json;
 
-use crate::results::{AttackResult, expected};
+use crate::place::compare;
+use crate::results::AttackResult;
 use crate::stage::{PASSPHRASE, PROGRAM, SESSION, Stage, attack, result_if};
 use crate::surfaces::{Server, send};
 
@@ -22,14 +23,14 @@ fn deny(require: Require, commands: &[&str]) -> AttackResult {
 fn strict_variable() {
     let command = format!("PLANWRIGHT_APPROVAL_REQUIRE=verified {PROGRAM} sessions");
     let results = Require::ALL.map(|require| deny(require, &[&command]));
-    assert_eq!(results, expected("strict_variable"), "under any, separate, verified");
+    compare("strict_variable", results);
 }
 
 #[test]
 fn strict_command() {
     let command = format!("{PROGRAM} approver policy --require verified");
     let results = Require::ALL.map(|require| deny(require, &[&command]));
-    assert_eq!(results, expected("strict_command"), "under any, separate, verified");
+    compare("strict_command", results);
 }
 
 /// The approval has ended before the work begins.

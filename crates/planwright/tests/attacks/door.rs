@@ -6,6 +6,7 @@ use std::process::Command;
 
 use planwright_core::approval::Require;
 
+use crate::place::texts;
 use crate::stage::{PROGRAM, SESSION, Stage};
 
 enum Door {
@@ -101,7 +102,7 @@ const COMMANDS: &[(&str, Door)] = &[
 
 /// The commands that have no further commands below them, as the program's help lists them.
 fn listed(path: &[&str]) -> BTreeSet<String> {
-    let output = Command::new(PROGRAM).args(path).arg("--help").output().unwrap();
+    let output = Command::new(PROGRAM.path()).args(path).arg("--help").output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let names = lines.take_while(|line| line.is_empty() || line.starts_with(' ')).filter_map(|line| {
@@ -123,9 +124,8 @@ fn every_command_is_in_the_table() {
     assert_eq!(listed(&[]), table);
 }
 
-fn records(stage: &Stage) -> u32 {
-    let database = rusqlite::Connection::open(stage.path("planwright.db")).unwrap();
-    database.query_row("SELECT count(*) FROM approval_record", [], |row| row.get(0)).unwrap()
+fn records(stage: &Stage) -> usize {
+    texts(stage.folder(), "SELECT body FROM approval_record").len()
 }
 
 /// From a process of the agent without a terminal.

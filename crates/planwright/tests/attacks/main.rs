@@ -1,5 +1,6 @@
 //! Attacks on the promise that only a person approves: an agent on the same machine, as the same user, with a shell, tries to
-//! approve its own plan. Every attack runs on the real program under each policy, and `docs/approval.md` has the results.
+//! approve its own plan. Every attack runs on the real program under each policy, as the user of the tests and, if that is root, as an
+//! ordinary user; `docs/approval.md` has the results.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
@@ -10,11 +11,14 @@ mod decisions;
 mod denials;
 mod door;
 mod gateway;
+mod here;
 mod kernel;
 mod logins;
+mod ordinary_user;
 mod own_agent;
 mod page;
 mod people;
+mod place;
 mod processes;
 mod records;
 mod releases;

@@ -10,12 +10,14 @@ use serde_json::json;
 
 use crate::browser::sign_in_person;
 use crate::decisions::with_engine;
+use crate::place::compare;
 use crate::results::AttackResult;
 use crate::servers::draft_by_own_agent;
 use crate::shell::until;
 use crate::stage::{PASSPHRASE, PROGRAM, Stage, attack_with, has_namespaces, result_of};
 use crate::surfaces::Server;
 
+const OPEN: &str = "[sandbox]\nlevel = \"open\"\n";
 const WORKING: &str = "cli:own-agent-works";
 const WAITING: &str = "cli:own-agent-waits";
 
@@ -60,7 +62,7 @@ fn command_approves(stage: &mut Stage, script: impl FnOnce(&str) -> String) -> A
 }
 
 fn own_agent(name: &str, script: impl Fn(&str) -> String) {
-    attack_with("[sandbox]\nlevel = \"open\"\n", name, |stage| command_approves(stage, &script));
+    attack_with(OPEN, name, |stage| command_approves(stage, &script));
 }
 
 #[test]
@@ -84,15 +86,27 @@ fn own_command_in_namespace() {
 }
 
 /// The process that looks after the command is killed, so that the system adopts what it has started.
+fn without_supervisor(approve: &str) -> String {
+    // The first process of the command has a session of its own, and the supervisor is its parent.
+    let find = "first=$(cut -d' ' -f6 /proc/$$/stat)\nsupervisor=$(cut -d' ' -f4 /proc/$first/stat)";
+    let wait = "while [ \"$(cut -d' ' -f4 /proc/$first/stat)\" = $supervisor ]; do sleep 0.02; done";
+    format!(
+        "{find}\nkill -9 $supervisor\n{wait}\n\
+         setsid --wait python3 terminal.py - {approve} < /dev/null > command.out 2>&1\ntouch command.done"
+    )
+}
+
 #[test]
 fn own_command_without_supervisor() {
-    own_agent("own_command_without_supervisor", |approve| {
-        // The first process of the command has a session of its own, and the supervisor is its parent.
-        let find = "first=$(cut -d' ' -f6 /proc/$$/stat)\nsupervisor=$(cut -d' ' -f4 /proc/$first/stat)";
-        let wait = "while [ \"$(cut -d' ' -f4 /proc/$first/stat)\" = $supervisor ]; do sleep 0.02; done";
-        format!(
-            "{find}\nkill -9 $supervisor\n{wait}\n\
-             setsid --wait python3 terminal.py - {approve} < /dev/null > command.out 2>&1\ntouch command.done"
-        )
+    own_agent("own_command_without_supervisor", without_supervisor);
+}
+
+/// No other agent was ever in the store, whose record would stop this one, too.
+#[test]
+fn own_command_without_another_agent() {
+    let results = Require::ALL.map(|require| {
+        let mut stage = Stage::without_agent(require, OPEN);
+        command_approves(&mut stage, without_supervisor)
     });
+    compare("own_command_without_another_agent", results);
 }

@@ -1,9 +1,12 @@
 //! People who must not be locked out by what stops an agent.
 
+use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
+use planwright_core::presence::{AgentClient, ProcessId, ProcessPlace};
 use serde_json::json;
 
-use crate::decisions::SERVER;
+use crate::acts::OLDER_PLANS;
+use crate::decisions::{SERVER, with_engine};
 use crate::shell::Shell;
 use crate::stage::{PASSPHRASE, PLAN, PROGRAM, SESSION, Stage, done, enrol, next_instant};
 use crate::surfaces::Server;
@@ -84,12 +87,61 @@ fn a_session_over_http_is_approved_at_an_older_terminal() {
     }
 }
 
+/// Two machines share the store, or this one was restarted. The record of a program there counts for a minute after its last sign of
+/// life, and then locks nobody.
+#[test]
+fn a_program_of_another_machine_counts_for_a_minute() {
+    let session = "mcp:on-two-machines";
+    let mut stage = Stage::new(Require::Separate);
+    let sign_of_life = |stage: &Stage, seconds_ago: i64| {
+        with_engine(stage, async |engine, _| {
+            let place = ProcessPlace { boot: "another machine".to_owned(), numbers: 1, users: 1, time: 1 };
+            let client = AgentClient {
+                machine: "another machine".to_owned(),
+                name: "goose".to_owned(),
+                processes: vec![ProcessId { pid: 40, started: 400 }],
+                terminal: None,
+                place: Some(place),
+                session: None,
+                group: None,
+                since: None,
+                beats: true,
+            };
+            let at = engine.now() - jiff::SignedDuration::from_secs(seconds_ago);
+            engine.ledger().heartbeat(&client.heartbeat().unwrap(), at).await.unwrap();
+            let (session, system) = (session.parse().unwrap(), Actor::system("mcp"));
+            engine.sessions().see_client(&session, &system, client).await.unwrap();
+        });
+    };
+    crate::servers::draft_by_own_agent(&stage, session);
+    sign_of_life(&stage, 10);
+    let digest = stage.plan_of(session, 1)["digest"].as_str().unwrap().to_owned();
+    let approve = format!("{PROGRAM} plan approve 1 --session {session} --digest {digest} --later");
+    let refused = stage.person.run(&approve);
+    assert!(refused.code != 0 && refused.output.contains("`goose`"), "{}", refused.output);
+    assert!(refused.output.contains("on another machine within the last minute"), "{}", refused.output);
+    sign_of_life(&stage, 61);
+    done(&stage.person.run(&approve));
+    assert_eq!(stage.plan_of(session, 1)["status"], "APPROVED");
+}
+
+/// `planwright mcp` gives its first sign of life before its record is written.
+#[test]
+fn the_program_of_an_agent_gives_signs_of_life() {
+    let stage = Stage::new(Require::Separate);
+    with_engine(&stage, async |engine, session| {
+        let clients = engine.sessions().get(&session).await.unwrap().clients;
+        let name = clients[0].heartbeat().unwrap();
+        let alive_at = engine.ledger().alive_at(&name).await.unwrap().unwrap();
+        assert!(engine.now().duration_since(alive_at) < jiff::SignedDuration::from_secs(60));
+    });
+}
+
 /// At their terminal, and with the passphrase where it is asked for.
 #[test]
 fn a_person_does_what_an_agent_may_not() {
     for require in [Require::Separate, Require::Verified] {
         let mut stage = Stage::new(require);
-        let older = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/plans-v3.json");
         let notes = stage.path("notes");
         std::fs::create_dir(&notes).unwrap();
         let other = stage.path("other");
@@ -106,7 +158,7 @@ fn a_person_does_what_an_agent_may_not() {
             "install claude-code --scope project --yes",
             "uninstall claude-code --scope project --yes",
             "sessions delete mcp:attack-one --yes",
-            &format!("import {older}"),
+            &format!("import {OLDER_PLANS}"),
             "backup archive.tar",
             &format!("--data {} restore archive.tar", other.display()),
         ] {
@@ -136,7 +188,7 @@ fn a_store_without_an_agent_takes_a_process_without_a_terminal() {
         "sessions delete cli:first-session --yes",
     ] {
         let mut run = std::process::Command::new("setsid");
-        run.args(["--wait", PROGRAM]).args(command.split(' ')).env("PLANWRIGHT_DATA", folder.path());
+        run.arg("--wait").arg(PROGRAM.path()).args(command.split(' ')).env("PLANWRIGHT_DATA", folder.path());
         if command.starts_with("approver policy") {
             // The setting is weakened where the policy is.
             run.env("PLANWRIGHT_APPROVAL_REQUIRE", "any");

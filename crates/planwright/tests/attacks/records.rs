@@ -3,7 +3,8 @@
 use planwright_core::approval::Require;
 use serde_json::{Value, json};
 
-use crate::results::{AttackResult, expected};
+use crate::place::compare;
+use crate::results::AttackResult;
 use crate::servers::draft_by_own_agent;
 use crate::shell::until;
 use crate::stage::{
@@ -178,7 +179,7 @@ fn enrolment_before_the_first_session() {
         let ran = stage.person.run(&format!("{there} {PROGRAM} plan show 1 --session {SESSION} --json"));
         result_of(&serde_json::from_str(&ran.output).unwrap())
     });
-    assert_eq!(results, expected("enrolment_before_the_first_session"));
+    compare("enrolment_before_the_first_session", results);
 }
 
 /// Nothing is known about the agent's program, and so a terminal that a detached process of it opens is not a person's.

@@ -1,7 +1,7 @@
 //! The attacks, and what each of them comes to under each policy.
 
-/// The result of an attack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The result of an attack, from the worst for the agent to the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum AttackResult {
     /// The plan is not approved, or nothing of it runs; another decision is refused, and nothing is recorded as a person's.
     Stopped,
@@ -313,6 +313,11 @@ pub(crate) const ATTACKS: &[Attack] = &[
     attack(
         "own_command_without_supervisor",
         "The same in a process that has killed the supervisor of the command",
+        [Succeeds, Stopped, Stopped],
+    ),
+    attack(
+        "own_command_without_another_agent",
+        "The same in a store that no other agent was ever in",
         [Succeeds, Stopped, Stopped],
     ),
     attack(

@@ -2,6 +2,7 @@
 
 use planwright_core::approval::Require;
 
+use crate::place::compare;
 use crate::stage::{PASSPHRASE, PROGRAM, Stage, attack, configure, done, shell_attack};
 
 const WEAKER: &str = "PLANWRIGHT_APPROVAL_REQUIRE=any";
@@ -49,7 +50,7 @@ fn first_enrolment() {
         stage.agent.end();
         stage.result()
     });
-    assert_eq!(results, crate::results::expected("first_enrolment"));
+    compare("first_enrolment", results);
 }
 
 /// A person confirms a weaker policy: at their terminal, or with the passphrase.

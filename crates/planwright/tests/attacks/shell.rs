@@ -35,11 +35,18 @@ pub(crate) struct Ran {
 
 impl Shell {
     pub(crate) fn start(folder: &Path, name: &str) -> Self {
+        Self::start_within(folder, name, &[])
+    }
+
+    /// A shell that another program starts, such as `unshare`.
+    pub(crate) fn start_within(folder: &Path, name: &str, around: &[&str]) -> Self {
         let (program, files) = (folder.join("loop.sh"), folder.join(name));
         std::fs::write(&program, LOOP).unwrap();
         let line = format!("exec sh {} {}", program.display(), files.display());
-        let mut command = Command::new("script");
-        command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).current_dir(folder);
+        let mut words =
+            around.iter().copied().chain(["script", "--quiet", "--return", "--command", &line, "/dev/null"]);
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).current_dir(folder);
         command.env_clear().env("PATH", std::env::var("PATH").unwrap()).env("SHELL", "/bin/sh").env("TERM", "xterm");
         command.env("USER", "ada").env("PLANWRIGHT_DATA", folder);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());

@@ -8,10 +8,11 @@ use planwright_test_support::prerequisites::{Prerequisite, skip};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::results::{AttackResult, expected};
+use crate::place::{self, TestFile, compare};
+use crate::results::AttackResult;
 use crate::shell::{Ran, Shell, until};
 
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_planwright");
+pub(crate) const PROGRAM: TestFile = TestFile(env!("CARGO_BIN_EXE_planwright"));
 pub(crate) const SESSION: &str = "mcp:attack-one";
 pub(crate) const PASSPHRASE: &str = "correct horse battery staple";
 pub(crate) const PLAN: &str = "# Empty the bin\n\n- [ ] delete everything\n";
@@ -96,6 +97,14 @@ impl Stage {
         Self::prepared(require, "", &[], |_| {})
     }
 
+    /// The person has a `tmux`.
+    pub(crate) fn with_tmux(require: Require) -> Self {
+        Self::prepared(require, "", &[], |person| {
+            done(&person.run("tmux -S tmux.socket -f /dev/null new-session -d sh"));
+            next_instant();
+        })
+    }
+
     /// The service adopts processes whose parents have ended, as the managers of sessions and containers do.
     pub(crate) fn with_subreaper(require: Require) -> Self {
         Self::prepared(require, "", &["python3", "subreaper.py"], |person| {
@@ -105,9 +114,26 @@ impl Stage {
         })
     }
 
-    /// The person does something before the agent starts.
+    /// No program of an agent has started `planwright mcp`.
+    pub(crate) fn without_agent(require: Require, settings: &str) -> Self {
+        Self::begun(require, settings, &[], |person| {
+            if require == Require::Verified {
+                enrol(person);
+            }
+        })
+    }
+
     fn prepared(require: Require, settings: &str, service: &[&str], prepare: impl FnOnce(&mut Shell)) -> Self {
+        let mut stage = Self::begun(require, settings, service, prepare);
+        stage.agent_calls(SESSION, "plan_set_content", &json!({ "plan_markdown": PLAN }));
+        assert_eq!(stage.status(), "READY");
+        stage
+    }
+
+    /// The person does something before the agent's shell starts.
+    fn begun(require: Require, settings: &str, service: &[&str], prepare: impl FnOnce(&mut Shell)) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        place::make_store(folder.path());
         configure_with(folder.path(), require, settings);
         let files =
             [("guess.sh", GUESSES), ("terminal.py", TERMINAL), ("client.py", HTTP_CLIENT), ("subreaper.py", SUBREAPER)];
@@ -121,11 +147,8 @@ impl Stage {
         let begun = person.started().max(service.started);
         // Start times have a hundredth of a second; the agent starts in a later one.
         until(|| (uptime() > begun + 1).then_some(())).unwrap();
-        let agent = Shell::start(folder.path(), "agent");
-        let mut stage = Self { require, person, agent, service, folder, detached: 0 };
-        stage.agent_calls(SESSION, "plan_set_content", &json!({ "plan_markdown": PLAN }));
-        assert_eq!(stage.status(), "READY");
-        stage
+        let agent = Shell::start_within(folder.path(), "agent", place::around_agent());
+        Self { require, person, agent, service, folder, detached: 0 }
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -201,10 +224,8 @@ impl Stage {
 
     /// The entries of the journals of all sessions.
     pub(crate) fn journal(&self) -> Vec<Value> {
-        let database = rusqlite::Connection::open(self.path("planwright.db")).unwrap();
-        let mut query = database.prepare("SELECT body FROM journal ORDER BY id").unwrap();
-        let bodies = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
-        bodies.map(|body| serde_json::from_str(&body.unwrap()).unwrap()).collect()
+        let bodies = place::texts(self.folder(), "SELECT body FROM journal ORDER BY session_id, seq");
+        bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
     }
 
     pub(crate) fn status(&mut self) -> String {
@@ -284,7 +305,12 @@ impl Detached {
 
 /// The command in a terminal that the agent opens for it.
 pub(crate) fn in_terminal(command: &str) -> String {
-    format!("python3 terminal.py - {command} < /dev/null")
+    in_terminal_of("-", command)
+}
+
+/// The command in a terminal that a process of this name opens for it.
+pub(crate) fn in_terminal_of(name: &str, command: &str) -> String {
+    format!("python3 terminal.py {name} {command} < /dev/null")
 }
 
 /// Whether a process here can have users and processes of its own, as `unshare` makes them. If not, the test is skipped.
@@ -306,7 +332,8 @@ pub(crate) fn configure(folder: &Path, require: Require) {
 
 /// Writes the configuration with other settings after the requirement.
 pub(crate) fn configure_with(folder: &Path, require: Require, settings: &str) {
-    let text = format!("[approval]\nrequire = \"{require}\"\n\n{settings}");
+    let database = place::setting(folder);
+    let text = format!("{database}[approval]\nrequire = \"{require}\"\n\n{settings}");
     std::fs::write(folder.join("planwright.toml"), text).unwrap();
 }
 
@@ -323,7 +350,7 @@ pub(crate) fn attack_with(settings: &str, name: &str, mut attempt: impl FnMut(&m
         let mut stage = Stage::with_settings(require, settings);
         attempt(&mut stage)
     });
-    assert_eq!(results, expected(name), "{name} under any, separate, verified");
+    compare(name, results);
 }
 
 /// The attack is one command of the agent's shell. What the agent is told is not a crash.

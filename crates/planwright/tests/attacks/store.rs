@@ -10,7 +10,8 @@ use planwright_store::Location;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::results::{AttackResult, expected};
+use crate::place::compare;
+use crate::results::AttackResult;
 use crate::stage::{PASSPHRASE, PROGRAM, SESSION, Stage, attack, done};
 
 fn database(stage: &Stage) -> Connection {
@@ -97,7 +98,7 @@ fn forged_enrolment() {
         let told = stage.verify("").code == 7 || stage.verify("--approvers kept.json").code == 7;
         if told { AttackResult::Found } else { AttackResult::Succeeds }
     });
-    assert_eq!(results, expected("forged_enrolment"));
+    compare("forged_enrolment", results);
 }
 
 /// What a program of the agent's own does with the store.

@@ -19,7 +19,7 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(stage: &Stage) -> Self {
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(PROGRAM.path());
         command.args(["serve", "--listen", "127.0.0.1:0", "--json"]).env("PLANWRIGHT_DATA", stage.folder());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();

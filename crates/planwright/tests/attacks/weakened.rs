@@ -3,7 +3,8 @@
 use planwright_core::approval::Require;
 
 use crate::browser::{approves_with_link, dashboard};
-use crate::results::{AttackResult, expected};
+use crate::place::compare;
+use crate::results::AttackResult;
 use crate::stage::{PASSPHRASE, PROGRAM, Stage, attack, configure, result_if};
 use crate::surfaces::Server;
 
@@ -60,7 +61,7 @@ fn rules_variable_enrolment() {
         stage.agent.run_answering(&approve, &ANSWERS);
         stage.result()
     });
-    assert_eq!(results, expected("rules_variable_enrolment"));
+    compare("rules_variable_enrolment", results);
 }
 
 /// Nine approvers are asked for by a variable of one process of the agent. The person still approves.

@@ -32,7 +32,8 @@ pub(super) struct Launch {
     pub(super) arguments: Vec<CString>,
     pub(super) environment: Vec<CString>,
     pub(super) processes: Option<u32>,
-    pub(super) address_space: Option<u64>,
+    /// A limit for the command as a whole if it has a group, else for the address space of each process.
+    pub(super) memory: Option<u64>,
     pub(super) descriptors: Descriptors,
 }
 
@@ -55,6 +56,8 @@ pub(super) struct Descriptors {
     pub(super) status: RawFd,
     /// -1 without Landlock.
     pub(super) ruleset: RawFd,
+    /// The list of processes of a control group; -1 without one.
+    pub(super) group: RawFd,
 }
 
 struct Failure(Step, Errno);
@@ -141,8 +144,8 @@ fn enter(namespaces: &Namespaces) -> Result<(), Failure> {
 
 /// Closes every descriptor but the given ones.
 fn keep_only(descriptors: &Descriptors) {
-    let Descriptors { null, stdin, stdout, stderr, life, status, ruleset } = *descriptors;
-    let mut kept = [null, stdin, stdout, stderr, life, status, ruleset];
+    let Descriptors { null, stdin, stdout, stderr, life, status, ruleset, group } = *descriptors;
+    let mut kept = [null, stdin, stdout, stderr, life, status, ruleset, group];
     kept.sort_unstable();
     for standard in 0..3 {
         let _ = sys::duplicate_to(null, standard);
@@ -175,7 +178,9 @@ fn become_command(
     if let Some(processes) = launch.processes {
         sys::set_limit(libc::RLIMIT_NPROC, u64::from(processes));
     }
-    if let Some(bytes) = launch.address_space {
+    // A system may let a group be made and not be entered.
+    let in_group = descriptors.group >= 0 && sys::write(descriptors.group, b"0").is_ok();
+    if let Some(bytes) = launch.memory.filter(|_| !in_group) {
         sys::set_limit(libc::RLIMIT_AS, bytes);
     }
     if let Some(rules) = &launch.landlock {

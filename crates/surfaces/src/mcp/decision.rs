@@ -186,6 +186,7 @@ pub(super) async fn answers_in_client_count(
         channel: session.channel,
         clients: &stored.clients,
         others: &[],
+        silent: &BTreeSet::new(),
         agents_seen: AgentsSeen::Some,
         risks,
         presence: Some(&Presence::Token),
