@@ -313,8 +313,8 @@ fn a_decision_that_is_made_elsewhere_is_told_at_the_prompt() {
     world.run(&format!("plan reject 1 --session {SESSION}")).done();
     terminal.wait_for("Plan 1 is REJECTED now: that was decided elsewhere.");
     terminal.type_in("\r");
-    terminal.wait_for("REJECTED");
     prompt(&mut terminal);
     terminal.type_in("/quit\r");
-    terminal.end();
+    let (seen, _) = terminal.end();
+    assert!(plain(&seen).contains("plan 1 REJECTED"), "the next prompt says so: {seen}");
 }

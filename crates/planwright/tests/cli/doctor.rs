@@ -105,7 +105,7 @@ fn a_store_in_use_is_looked_into() {
     let looked = doctor(&world, &[]).done();
     says(&looked, "store", "fine", "SQLite 3.");
     says(&looked, "journals", "fine", "1 session checked and whole");
-    says(&looked, "disk", "fine", "MiB are free");
+    says(&looked, "disk", "fine", "are free where the store is");
     says(&looked, "token", "fine", "only you can read it");
     says(&looked, "time", "fine", "was written at");
     assert_eq!(everything(&world), before, "it only looks");
