@@ -172,6 +172,16 @@ impl Backend for Sqlite {
         self.writer.health()
     }
 
+    async fn check_pages(&self) -> LedgerResult<Vec<String>> {
+        let check = |connection: &rusqlite::Connection| {
+            let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+            let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
+            let lines = lines.collect::<rusqlite::Result<Vec<_>>>()?;
+            Ok(lines.into_iter().filter(|line| line != "ok").collect())
+        };
+        self.readers.read(check).await
+    }
+
     async fn facts(&self) -> LedgerResult<StoreFacts> {
         self.file.check()?;
         let facts = self.readers.read(|connection| {

@@ -321,3 +321,48 @@ async fn a_file_without_its_log_takes_nothing_more() {
     unavailable(engine.submit(&here, &agent(), set("# Lost")).await, "separated from its log");
     unavailable(engine.ledger().check().await, "separated from its log");
 }
+
+/// What SQLite's own check says, in its words.
+fn own_check(file: &Path) -> Result<Vec<String>, rusqlite::Error> {
+    let connection = raw(file);
+    let mut statement = connection.prepare("PRAGMA integrity_check")?;
+    let lines = statement.query_map([], |row| row.get(0))?;
+    lines.collect()
+}
+
+async fn is_found_by_verify(file: &Path) -> bool {
+    let Ok(ledger) = SqliteLedger::open(file).await else { return true };
+    let engine = Engine::new(Arc::new(ledger), Policy::default());
+    let report = engine.verifier().verify_all(|_| ()).await;
+    !report.is_ok_and(|report| report.is_whole())
+}
+
+/// Pages of indexes and free pages are not read by a check that only compares rows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_damaged_page_that_the_database_finds_is_found() {
+    const PAGE: usize = 8_192;
+    let folder = tempfile::tempdir().unwrap();
+    let (file, damaged) = (folder.path().join("planwright.db"), folder.path().join("damaged.db"));
+    let engine = engine(&file).await;
+    for n in 0..30 {
+        ready(&engine, &nth_session(n), &format!("# {n}\n{}", "word ".repeat(400))).await;
+    }
+    drop(engine);
+    raw(&file).query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    assert!(!is_found_by_verify(&file).await);
+    let whole = fs::read(&file).unwrap();
+    let mut found = 0;
+    for page in 1..whole.len() / PAGE {
+        let mut content = whole.clone();
+        // The header of the page and where its cells are.
+        content[page * PAGE..page * PAGE + 64].fill(0xa5);
+        files_of(&damaged).iter().filter(|file| file.exists()).for_each(|file| fs::remove_file(file).unwrap());
+        fs::write(&damaged, &content).unwrap();
+        if own_check(&damaged).is_ok_and(|lines| lines == ["ok"]) {
+            continue;
+        }
+        found += 1;
+        assert!(is_found_by_verify(&damaged).await, "page {} is damaged", page + 1);
+    }
+    assert!(found > 20, "{found} of {} pages", whole.len() / PAGE);
+}
