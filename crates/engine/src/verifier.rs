@@ -11,7 +11,7 @@ use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 
-use crate::ledger::{DamagedRow, EntryColumns, Ledger, LedgerError, LedgerResult, StoredSession};
+use crate::ledger::{DamagedRow, EntryKeys, Ledger, LedgerError, LedgerResult, StoredSession};
 use crate::version_index::{VersionIndexEntry, apply_and_index};
 
 const PAGE: u32 = 500;
@@ -179,7 +179,7 @@ impl Verifier {
                 return Ok(Ok(()));
             }
             let count = u32::try_from(entries.len()).unwrap_or(PAGE);
-            let columns = self.ledger.entry_columns(&walk.snapshot.identity, walk.head.seq, count).await?;
+            let columns = self.ledger.entry_keys(&walk.snapshot.identity, walk.head.seq, count).await?;
             let mut columns = columns.into_iter();
             for sealed in entries {
                 match walk.head.check(&walk.snapshot.identity, &sealed) {
@@ -248,8 +248,8 @@ impl Walk {
         Self { head: Head::START, snapshot, versions, last_at: None, request_before: None, columns }
     }
 
-    fn push(&mut self, entry: Entry, stored: Option<&EntryColumns>) {
-        let expected = EntryColumns::of(&entry, self.request_before.as_ref());
+    fn push(&mut self, entry: Entry, stored: Option<&EntryKeys>) {
+        let expected = EntryKeys::of(&entry, self.request_before.as_ref());
         if stored != Some(&expected) && self.columns.len() < MAX_NAMED {
             self.columns.push(disagreement(format!("the row of entry {} of {}", entry.seq, entry.session)));
         }

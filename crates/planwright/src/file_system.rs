@@ -29,8 +29,8 @@ pub(crate) fn room(_: &Path) -> Option<Room> {
 #[cfg(target_os = "linux")]
 pub(crate) fn network(folder: &Path) -> Option<&'static str> {
     // A folder that is not there yet is made on the file system of the one above it.
+    let folder = std::path::absolute(folder).ok()?;
     let folder = folder.ancestors().find(|folder| folder.exists())?;
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     // The numbers have 32 bits; the field has more, or is signed, on some machines.
     network_name(rustix::fs::statfs(folder).ok()?.f_type as u32)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use planwright_core::ids::MemoryId;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{
-    DamagedRow, DerivedRows, LedgerResult, RunsRow, ScopeCounts, SessionColumns, StoredMemory, StoredTerm,
+    DamagedRow, DerivedRows, LedgerResult, RunsRow, ScopeCounts, SessionFlags, StoredMemory, StoredTerm,
 };
 
 use crate::encode;
@@ -45,7 +45,7 @@ pub(crate) async fn read<B: Sql>(
     let [runs, columns, scopes, items, postings, copies] =
         sql.query_all(statements).await?.try_into().unwrap_or_default();
     let read = RowsRead {
-        session: columns.first().map(session_columns).transpose()?.unwrap_or_default(),
+        session: columns.first().map(session_flags).transpose()?.unwrap_or_default(),
         scopes: scopes.iter().map(scope).collect::<LedgerResult<_>>()?,
         items: items.iter().map(item).collect::<LedgerResult<_>>()?,
         postings: postings.iter().map(posting).collect::<LedgerResult<_>>()?,
@@ -55,8 +55,8 @@ pub(crate) async fn read<B: Sql>(
     read.put_together(session)
 }
 
-fn session_columns(row: &Row) -> LedgerResult<SessionColumns> {
-    Ok(SessionColumns { turn_open: row.get(0)?, asks_person: row.get(1)?, planning: row.get(2)? })
+fn session_flags(row: &Row) -> LedgerResult<SessionFlags> {
+    Ok(SessionFlags { turn_open: row.get(0)?, asks_person: row.get(1)?, planning: row.get(2)? })
 }
 
 /// A number that is none, or below nothing, agrees with no journal.
@@ -90,7 +90,7 @@ fn item(row: &Row) -> LedgerResult<ItemRead> {
 /// What was read of a session.
 #[derive(Debug, Default)]
 struct RowsRead {
-    session: SessionColumns,
+    session: SessionFlags,
     scopes: Vec<ScopeRead>,
     items: Vec<ItemRead>,
     postings: Vec<PostingRead>,

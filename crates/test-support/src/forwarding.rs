@@ -47,7 +47,7 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
 use planwright_engine::ledger::{
     ApprovalStore, ChatStore, Claim, ClaimedRequest, Committed, CommittedRequest, DamagedRow, Delivery, DerivedRows,
-    EntryColumns, FoundMemories, JournalSource, KeyedRecord, Lease, LeaseOwner, LeaseStore, Ledger, LedgerResult,
+    EntryKeys, FoundMemories, JournalSource, KeyedRecord, Lease, LeaseOwner, LeaseStore, Ledger, LedgerResult,
     MemoryStore, MemoryVector, NewMessage, OutboxMessage, Page, PendingUpdate, PlanAnywhere, PlanStore, PlanSummary,
     Poller, ReceivedUpdate, RunsFilter, SessionStore, StoreChange, StoreCounts, StoreFacts, StoredAnswer,
     StoredSession, Submission, TakeMessages, Undelivered, Unfinished,
@@ -120,7 +120,7 @@ forwarding_ledger! {
         async fn conversation(session: &SessionIdentity, from: u64, limit: u32) -> Vec<Entry>;
         async fn orphans() -> Vec<DamagedRow>;
         async fn derived_rows(session: &SessionIdentity, promoted: &[MemoryId]) -> DerivedRows;
-        async fn entry_columns(session: &SessionIdentity, after: u64, limit: u32) -> Vec<EntryColumns>;
+        async fn entry_keys(session: &SessionIdentity, after: u64, limit: u32) -> Vec<EntryKeys>;
         async fn damaged_pages() -> Vec<DamagedRow>;
         async fn delete_session(lease: &Lease) -> ();
         async fn counts() -> StoreCounts;

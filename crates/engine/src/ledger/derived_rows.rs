@@ -15,7 +15,7 @@ use super::DamagedRow;
 /// that its schedules and runs are found by.
 #[derive(Debug, Clone, Default)]
 pub struct DerivedRows {
-    pub session: SessionColumns,
+    pub session: SessionFlags,
     pub memories: BTreeMap<MemoryId, StoredMemory>,
     pub scopes: BTreeMap<MemoryScope, ScopeCounts>,
     pub runs: RunsRow,
@@ -24,14 +24,14 @@ pub struct DerivedRows {
 
 /// What of a session's state has columns of its own, where sessions are found and counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SessionColumns {
+pub struct SessionFlags {
     pub turn_open: bool,
     /// Whether the open turn asks a person.
     pub asks_person: bool,
     pub planning: bool,
 }
 
-impl SessionColumns {
+impl SessionFlags {
     pub fn of(session: &Session) -> Self {
         Self {
             turn_open: session.turn.is_some(),
@@ -43,14 +43,14 @@ impl SessionColumns {
 
 /// What stands beside an entry of the journal, where entries are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntryColumns {
+pub struct EntryKeys {
     pub seq: u64,
     pub plan: Option<String>,
     /// Set on the first entry that a request led to.
     pub request: Option<String>,
 }
 
-impl EntryColumns {
+impl EntryKeys {
     /// `before` is the request of the entry before this one.
     pub fn of(entry: &Entry, before: Option<&RequestId>) -> Self {
         let is_first = before != Some(&entry.request);
@@ -129,7 +129,7 @@ impl DerivedRows {
     pub(crate) fn disagreements(&self, replayed: &Snapshot) -> Vec<String> {
         let session = &replayed.identity;
         let mut found = Vec::new();
-        if self.session != replayed.session.as_deref().map(SessionColumns::of).unwrap_or_default() {
+        if self.session != replayed.session.as_deref().map(SessionFlags::of).unwrap_or_default() {
             found.push(format!("the columns of session {session}"));
         }
         let columns = found.len();

@@ -8,7 +8,7 @@ use planwright_core::memory::ranking::{MemoryMatches, Place, PlacedItem, Posting
 use planwright_core::memory::{MemoryItem, MemoryRecord, MemoryScope, MemoryText, ScopeChain};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{DerivedRows, FoundMemories, RunsRow, SessionColumns, StoredMemory, StoredTerm};
+use planwright_engine::ledger::{DerivedRows, FoundMemories, RunsRow, SessionFlags, StoredMemory, StoredTerm};
 
 use super::State;
 use crate::sabotage::Sabotage;
@@ -127,7 +127,7 @@ impl State {
 
     pub(crate) fn derived_rows(&self, identity: &SessionIdentity, promoted: &[MemoryId]) -> DerivedRows {
         let Some(kept) = self.sessions.get(identity) else { return DerivedRows::default() };
-        let (session, runs) = (SessionColumns::of(&kept.session), RunsRow::of(&kept.session));
+        let (session, runs) = (SessionFlags::of(&kept.session), RunsRow::of(&kept.session));
         let mut rows = DerivedRows { session, runs, ..DerivedRows::default() };
         for Remembered { owner, record } in self.memories.iter().flatten() {
             let own = owner.as_ref() == Some(identity);
