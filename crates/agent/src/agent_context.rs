@@ -13,7 +13,7 @@ use planwright_engine::model::Model;
 
 use super::AgentOptions;
 use crate::session::shutdown::Shutdown;
-use crate::state::{AdvertisedToolsCache, CallRate, ConversationCache, RunDrivers};
+use crate::state::{AdvertisedToolsCache, CallRate, ConversationCache, HeartbeatMarks, RunDrivers};
 use crate::tokens::Tokens;
 use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
@@ -32,6 +32,7 @@ pub(super) struct AgentContext {
     pub(super) unconfined: Mutex<HashSet<SessionIdentity>>,
     pub(super) shutdown: Shutdown,
     pub(super) runs: RunDrivers,
+    pub(super) heartbeat_marks: HeartbeatMarks,
     pub(super) options: AgentOptions,
 }
 
@@ -43,7 +44,8 @@ impl AgentContext {
         files: FileTools,
         options: AgentOptions,
     ) -> Self {
-        let (tokens, conversations, advertised_tools, call_rate, unconfined, shutdown, runs) = Default::default();
+        let (tokens, conversations, advertised_tools, call_rate, unconfined, shutdown) = Default::default();
+        let (runs, heartbeat_marks) = Default::default();
         Self {
             engine,
             model,
@@ -56,6 +58,7 @@ impl AgentContext {
             unconfined,
             shutdown,
             runs,
+            heartbeat_marks,
             options,
         }
     }

@@ -46,7 +46,9 @@ impl Chats {
         by: &Actor,
     ) -> LedgerResult<ChatLocation> {
         self.agent.engine().sessions().open(session, by).await?;
-        self.agent.engine().ledger().point(transport, session).await?;
+        if !transport.names_its_session() {
+            self.agent.engine().ledger().point(transport, session).await?;
+        }
         tracing::info!(
             session_identity = %session,
             transport_chat_hash = transport.short_hash(),

@@ -4,13 +4,16 @@
 //! - `advertised_tools`: the sets of tools that models were offered
 //! - `call_rate`: how often the model is called without a person
 //! - `run_drivers`: the drivers of runs
+//! - `heartbeat_marks`: the heartbeats of other processes
 
 mod advertised_tools;
 mod call_rate;
 mod conversation_cache;
+mod heartbeat_marks;
 mod run_drivers;
 
 pub(crate) use advertised_tools::{AdvertisedTools, AdvertisedToolsCache, ToolsKey};
 pub(crate) use call_rate::CallRate;
 pub(crate) use conversation_cache::{CachedConversation, ConversationCache};
+pub(crate) use heartbeat_marks::{HeartbeatMark, HeartbeatMarks};
 pub(crate) use run_drivers::{Added, RunDriver, RunDrivers};

@@ -134,6 +134,18 @@ impl Serialize for SessionIdentity {
 pub struct TransportChat(pub String);
 
 impl TransportChat {
+    const CONNECTION: &str = "connection:";
+
+    /// A connection that names the session in everything it sends.
+    pub fn of_connection(id: &str) -> Self {
+        Self(format!("{}{id}", Self::CONNECTION))
+    }
+
+    /// Whether nothing needs to be kept of the session it is in, because it names it each time.
+    pub fn names_its_session(&self) -> bool {
+        self.0.starts_with(Self::CONNECTION)
+    }
+
     /// What logs call it: the same for the same transport, and nothing tells from it who that is.
     pub fn short_hash(&self) -> String {
         let mut hash = hex::encode(Sha256::digest(self.0.as_bytes()));

@@ -136,6 +136,19 @@ pub enum TurnEnd {
 }
 
 impl TurnEnd {
+    /// Every name that [`Self::name`] gives.
+    pub const NAMES: [&str; 9] = [
+        "answered",
+        "plan_ready",
+        "nothing_planned",
+        "stopped",
+        "limit_reached",
+        "looping",
+        "no_answer",
+        "model_failed",
+        "interrupted",
+    ];
+
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Answered => "answered",

@@ -1,8 +1,8 @@
 //! Where time and ids come from, and how times are said. Tests put their own in.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use jiff::{Timestamp, Unit};
 use planwright_core::ids::RequestId;
@@ -10,6 +10,12 @@ use uuid::Uuid;
 
 pub trait Clock: Send + Sync + fmt::Debug + 'static {
     fn now(&self) -> Timestamp;
+
+    /// The time that passed since some moment of this process. Setting the time of day does not change it.
+    fn elapsed(&self) -> Duration {
+        static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        BEGUN.elapsed()
+    }
 }
 
 pub trait Ids: Send + Sync + fmt::Debug + 'static {

@@ -36,7 +36,7 @@ pub use chats::{
     ChatStore, Delivery, KeyedRecord, NewMessage, OutboxMessage, PendingUpdate, Poller, ReceivedUpdate, TakeMessages,
     TakeOrder, Undelivered,
 };
-pub use derived_rows::{DerivedRows, RunsRow, StoredMemory};
+pub use derived_rows::{DerivedRows, EntryKeys, RunsRow, ScopeCounts, SessionFlags, StoredMemory, StoredTerm};
 pub use leases::{Claim, ClaimedRequest, LeaseOwner, LeaseStore, RunsFilter, StoredAnswer, Unfinished};
 pub use memories::{FoundMemories, MemoryStore, MemoryVector};
 pub use plans::{PlanAnywhere, PlanStore, PlanSummary};
@@ -286,6 +286,12 @@ pub trait SessionStore: Send + Sync + std::fmt::Debug + 'static {
 
     /// The rows of a session that follow from its journal, and its promoted copies, for the check against the journal.
     async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows>;
+
+    /// What stands beside the entries after `after`, for the check against them.
+    async fn entry_keys(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<EntryKeys>>;
+
+    /// What the database's own check finds wrong with its files. Nothing where it has no such check.
+    async fn damaged_pages(&self) -> LedgerResult<Vec<DamagedRow>>;
 
     /// Removes the session with everything of it: journal, plans, memories, lease and the pointers to it. What a person
     /// promoted to global stays. Refused if the lease is lost.

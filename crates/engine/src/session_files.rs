@@ -1,6 +1,7 @@
 //! The ports to the files of sessions and to the files of plans. The agent's file tools stand behind them.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use async_trait::async_trait;
 use cap_std::fs::Dir;
@@ -22,6 +23,9 @@ pub trait SessionFiles: fmt::Debug + Send + Sync + 'static {
 
     /// The session's own folder, made where it is missing.
     fn make_folder(&self, session: &SessionIdentity) -> Result<Dir, Refusal>;
+
+    /// Where a person finds the session's own files, as an absolute path.
+    fn files_path(&self, session: &SessionIdentity) -> PathBuf;
 
     /// Writes a new file among the person's files; an existing one stays as it is.
     async fn write_new(&self, session: &SessionIdentity, path: &str, content: String) -> Result<Value, Refusal>;

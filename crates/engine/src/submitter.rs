@@ -5,6 +5,7 @@ mod observers;
 mod policy_in_force;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
@@ -143,6 +144,11 @@ impl Submitter {
 
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// The time that passed since some moment of this process, whatever happens to the time of day.
+    pub fn elapsed(&self) -> Duration {
+        self.clock.elapsed()
     }
 
     pub fn next_request(&self) -> RequestId {

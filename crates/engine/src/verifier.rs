@@ -3,19 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use planwright_core::ids::PlanId;
-use planwright_core::journal::{Damage, Head};
+use jiff::Timestamp;
+use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::journal::{Damage, Entry, Head};
 use planwright_core::memory::MemoryScope;
 use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 
-use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, StoredSession};
+use crate::ledger::{DamagedRow, EntryKeys, Ledger, LedgerError, LedgerResult, StoredSession};
 use crate::version_index::{VersionIndexEntry, apply_and_index};
 
 const PAGE: u32 = 500;
 /// The number of times that the check of a session is repeated while other callers write to it.
 const MAX_ATTEMPTS: u32 = 10;
+/// The entries of a session that are named.
+const MAX_NAMED: usize = 10;
 
 #[derive(Debug, Clone, Default)]
 pub struct VerifyReport {
@@ -70,8 +73,14 @@ impl Verifier {
 
     /// Checks every session. `progress` is called after each one.
     pub async fn verify_all(&self, mut progress: impl FnMut(&ChainReport)) -> LedgerResult<VerifyReport> {
+        let mut damaged = match self.ledger.damaged_pages().await {
+            Ok(found) => found,
+            Err(LedgerError::Damaged { what, reason }) => vec![DamagedRow { what, reason }],
+            Err(error) => return Err(error),
+        };
         let total = self.ledger.count_sessions().await?;
-        let mut report = VerifyReport { damaged: self.ledger.orphans().await?, ..VerifyReport::default() };
+        damaged.extend(self.ledger.orphans().await?);
+        let mut report = VerifyReport { damaged, ..VerifyReport::default() };
         let mut after = None;
         loop {
             let page = self.ledger.walk_sessions(after, PAGE).await?;
@@ -130,7 +139,7 @@ impl Verifier {
     /// `None` if the session was deleted meanwhile.
     async fn verify_session(&self, stored: &StoredSession) -> LedgerResult<Option<ChainReport>> {
         let identity = &stored.session.identity;
-        let mut walk = Walk { head: Head::START, snapshot: Snapshot::new(identity.clone()), versions: BTreeSet::new() };
+        let mut walk = Walk::new(identity);
         // Another caller may write meanwhile, so what is stored is only compared with a journal that stood still.
         let mut promised = None;
         for _ in 0..MAX_ATTEMPTS {
@@ -169,14 +178,12 @@ impl Verifier {
             if entries.is_empty() {
                 return Ok(Ok(()));
             }
+            let count = u32::try_from(entries.len()).unwrap_or(PAGE);
+            let columns = self.ledger.entry_keys(&walk.snapshot.identity, walk.head.seq, count).await?;
+            let mut columns = columns.into_iter();
             for sealed in entries {
                 match walk.head.check(&walk.snapshot.identity, &sealed) {
-                    Ok(entry) => walk.versions.extend(apply_and_index(
-                        &mut walk.snapshot,
-                        &entry.event,
-                        &entry.context(),
-                        entry.seq,
-                    )),
+                    Ok(entry) => walk.push(entry, columns.next().as_ref()),
                     Err(damage) => return Ok(Err(damage)),
                 }
             }
@@ -190,8 +197,11 @@ impl Verifier {
         let mut disagreements = unreadable;
         // A broken chain cannot be replayed to its end, so there is nothing sound to compare with.
         if damage.is_none() {
-            let stored = self.ledger.session(session).await?.map(|stored| stored.session);
-            if stored.as_ref() != walk.snapshot.session.as_deref() {
+            disagreements.extend(walk.columns.iter().cloned());
+            let stored = self.ledger.session(session).await?;
+            let last_active = stored.as_ref().map(|stored| stored.last_active.as_microsecond());
+            let is_same = stored.as_ref().map(|stored| &stored.session) == walk.snapshot.session.as_deref();
+            if !is_same || last_active != walk.last_at.map(Timestamp::as_microsecond) {
                 disagreements.push(disagreement(format!("session {session}")));
             }
             disagreements.extend(compare(&walk.snapshot.plans, &plans, &disagreements, session));
@@ -225,6 +235,28 @@ struct Walk {
     head: Head,
     snapshot: Snapshot,
     versions: BTreeSet<VersionIndexEntry>,
+    last_at: Option<Timestamp>,
+    request_before: Option<RequestId>,
+    /// The first entries beside which something else stands than what they say.
+    columns: Vec<DamagedRow>,
+}
+
+impl Walk {
+    fn new(session: &SessionIdentity) -> Self {
+        let (versions, columns) = Default::default();
+        let snapshot = Snapshot::new(session.clone());
+        Self { head: Head::START, snapshot, versions, last_at: None, request_before: None, columns }
+    }
+
+    fn push(&mut self, entry: Entry, stored: Option<&EntryKeys>) {
+        let expected = EntryKeys::of(&entry, self.request_before.as_ref());
+        if stored != Some(&expected) && self.columns.len() < MAX_NAMED {
+            self.columns.push(disagreement(format!("the row of entry {} of {}", entry.seq, entry.session)));
+        }
+        self.versions.extend(apply_and_index(&mut self.snapshot, &entry.event, &entry.context(), entry.seq));
+        self.last_at = Some(entry.at);
+        self.request_before = Some(entry.request);
+    }
 }
 
 /// Fails if entries that existed when the walk began are missing.

@@ -20,6 +20,8 @@ mod notes;
 mod sync;
 mod templates;
 
+use std::path::PathBuf;
+
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -198,7 +200,13 @@ impl Workbooks {
         Ok(WorkbookList { current: state.current, is_complete, archives: state.archives, notes })
     }
 
-    /// Copies one document, or all three in one file, to the person's files. Returns the path and the size of the copy.
+    /// Where the person's files of a session are; copies of documents go there.
+    pub fn files_path(&self, session: &SessionIdentity) -> Option<PathBuf> {
+        self.files.folders().map(|folders| folders.files.files_path(session))
+    }
+
+    /// Copies one document, or all three in one file, to the person's files. Returns the path among them and the size of the
+    /// copy.
     pub async fn export(
         &self,
         session: &SessionIdentity,

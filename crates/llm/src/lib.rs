@@ -3,6 +3,7 @@
 //! - [`choose`]: which model is meant by a setting such as `openai:gpt-5`; `connect`: the model itself
 //! - [`options`]: context window, timeouts, retries and the size of a reply
 //! - `provider`: OpenAI and every server that speaks like it, Anthropic, Gemini and Ollama
+//! - `key_check`: whether a provider takes the key
 //! - `embeddings`: vectors of texts, from OpenAI and every server that speaks like it
 //! - `context_window`: the context window of each family of models
 //! - [`rehearsal`]: the built-in model, offline and deterministic, for trying out every style of plan
@@ -15,6 +16,7 @@ pub mod choose;
 mod connect;
 mod context_window;
 mod embeddings;
+mod key_check;
 pub mod options;
 mod provider;
 pub mod rehearsal;
@@ -24,4 +26,5 @@ mod text_pieces;
 pub use choose::{ChooseError, ModelChoice, Provider};
 pub use connect::connect;
 pub use embeddings::{MissingEmbeddings, connect_embeddings};
+pub use key_check::{KeyCheck, check_key};
 pub use options::{Options, ReplyLimits, RetryPolicy, Timeouts};

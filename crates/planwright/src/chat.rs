@@ -6,6 +6,7 @@
 //! - [`pipe`]: messages that are given at the start, or come line by line
 //! - [`editor`]: the line that is being typed
 //! - [`waiting`]: what waits for the person, shown before the prompt
+//! - [`elsewhere`]: what other processes decide while the person is at the prompt
 //! - [`view`]: how it is shown: live in a terminal, plainly, or as JSON
 //! - [`stream`]: Markdown that comes in pieces
 //! - [`lines`]: what happens meanwhile, each in a line
@@ -17,6 +18,7 @@
 pub(crate) mod confirmation;
 pub(crate) mod conversation;
 mod editor;
+mod elsewhere;
 mod keyboard;
 pub(crate) mod lines;
 pub(crate) mod output;

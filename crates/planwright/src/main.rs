@@ -8,6 +8,7 @@
 //! - [`config`]: the settings, from flags, variables and the file
 //! - [`context`]: the store, the engine and the session a command works on
 //! - [`commands`]: one module per command
+//! - [`file_system`]: whether a folder is on another machine, and how much room it has
 //! - [`invocation`]: commands in hints, as they have to be typed
 //! - [`logging`]: the log
 //! - [`processes`]: which program an agent runs in, and whether a terminal belongs to a person
@@ -31,6 +32,7 @@ mod commands;
 mod config;
 mod context;
 mod failure;
+mod file_system;
 mod invocation;
 mod logging;
 mod models;

@@ -107,7 +107,7 @@ impl<B: Backend> ApprovalStore for SqlLedger<B> {
 }
 
 fn numbered_hash(row: &Row) -> LedgerResult<(u64, [u8; 32])> {
-    let seq = row.get(0)?;
+    let seq = row.read(0, || "the number of a record of the approvers".to_owned())?;
     let hash = row.get::<&[u8]>(1)?.try_into();
     Ok((seq, hash.map_err(|_| LedgerError::damaged(what(seq), "its hash is not one"))?))
 }

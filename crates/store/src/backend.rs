@@ -55,6 +55,9 @@ pub(crate) trait Backend: Sql {
 
     fn health(&self) -> &WriteHealth;
 
+    /// What the database's own check finds wrong with its files, in its words.
+    fn check_pages(&self) -> impl Future<Output = LedgerResult<Vec<String>>> + Send;
+
     /// Reads what is known about the store. Fails if it cannot be read, or if its writers have ended.
     fn facts(&self) -> impl Future<Output = LedgerResult<StoreFacts>> + Send;
 }

@@ -1,10 +1,12 @@
 //! The rows of a session that follow from its journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use planwright_core::ids::MemoryId;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{DamagedRow, DerivedRows, LedgerResult, RunsRow, StoredMemory};
+use planwright_engine::ledger::{
+    DamagedRow, DerivedRows, LedgerResult, RunsRow, ScopeCounts, SessionFlags, StoredMemory, StoredTerm,
+};
 
 use crate::encode;
 use crate::memory_rows::record;
@@ -21,24 +23,29 @@ pub(crate) async fn read<B: Sql>(
     let promoted: Vec<String> = promoted.iter().map(ToString::to_string).collect();
     let statements = vec![
         own(format!("SELECT due_at, running, waits FROM auto_session WHERE session_id = {SESSION_ID}")),
-        own(format!("SELECT scope, items, words FROM memory_scope WHERE session_id = {SESSION_ID}")),
+        own("SELECT turn_open, asks_person, planning FROM session WHERE conversation = ?1 AND channel = ?2".to_owned()),
+        own(format!("SELECT scope, items, words, last_position, id FROM memory_scope WHERE session_id = {SESSION_ID}")),
         own(format!(
-            "SELECT memory_item.id, body, forgotten, scope_id, position
+            "SELECT memory_item.id, body, forgotten, scope_id, position, scope
              FROM memory_item JOIN memory_scope ON memory_scope.id = scope_id WHERE session_id = {SESSION_ID}"
         )),
         own(format!(
-            "SELECT scope_id, position, term, frequency
+            "SELECT scope_id, position, term, frequency, length
              FROM memory_posting JOIN memory_scope ON memory_scope.id = scope_id WHERE session_id = {SESSION_ID}"
         )),
         sql!(
-            format!("SELECT id, body, forgotten, scope_id, position FROM memory_item WHERE id {}", B::any("?1")),
+            format!(
+                "SELECT memory_item.id, body, forgotten, scope_id, position, scope
+                 FROM memory_item JOIN memory_scope ON memory_scope.id = scope_id WHERE memory_item.id {}",
+                B::any("?1")
+            ),
             promoted
         ),
     ];
-    let [runs, scopes, items, postings, copies] = sql.query_all(statements).await?.try_into().unwrap_or_default();
-    let scope = |row: &Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-    let posting = |row: &Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    let [runs, columns, scopes, items, postings, copies] =
+        sql.query_all(statements).await?.try_into().unwrap_or_default();
     let read = RowsRead {
+        session: columns.first().map(session_flags).transpose()?.unwrap_or_default(),
         scopes: scopes.iter().map(scope).collect::<LedgerResult<_>>()?,
         items: items.iter().map(item).collect::<LedgerResult<_>>()?,
         postings: postings.iter().map(posting).collect::<LedgerResult<_>>()?,
@@ -48,26 +55,55 @@ pub(crate) async fn read<B: Sql>(
     read.put_together(session)
 }
 
+fn session_flags(row: &Row) -> LedgerResult<SessionFlags> {
+    Ok(SessionFlags { turn_open: row.get(0)?, asks_person: row.get(1)?, planning: row.get(2)? })
+}
+
+/// A number that is none, or below nothing, agrees with no journal.
+fn number<T: TryFrom<i64>>(row: &Row, column: usize, otherwise: T) -> LedgerResult<T> {
+    Ok(T::try_from(row.get::<i64>(column)?).unwrap_or(otherwise))
+}
+
+fn scope(row: &Row) -> LedgerResult<ScopeRead> {
+    let counts = ScopeCounts {
+        items: number(row, 1, u64::MAX)?,
+        words: number(row, 2, u64::MAX)?,
+        last_position: number(row, 3, u64::MAX)?,
+    };
+    Ok(ScopeRead { scope: row.get(0)?, counts, id: row.get(4)? })
+}
+
+fn posting(row: &Row) -> LedgerResult<PostingRead> {
+    let term = StoredTerm { frequency: number(row, 3, u32::MAX)?, length: number(row, 4, u32::MAX)? };
+    Ok(PostingRead { place: (row.get(0)?, row.get(1)?), text: row.get(2)?, term })
+}
+
 fn runs_row(row: &Row) -> LedgerResult<RunsRow> {
     Ok(RunsRow { due_at: row.get(0)?, running: row.get(1)?, waits: row.get(2)? })
 }
 
 fn item(row: &Row) -> LedgerResult<ItemRead> {
     let place = (row.get(3)?, row.get(4)?);
-    Ok(ItemRead { id: row.get(0)?, body: row.get(1)?, forgotten: row.get(2)?, place })
+    Ok(ItemRead { id: row.get(0)?, body: row.get(1)?, forgotten: row.get(2)?, place, scope: row.get(5)? })
 }
 
 /// What was read of a session.
 #[derive(Debug, Default)]
 struct RowsRead {
-    /// Scope, items and words.
-    scopes: Vec<(String, u64, u64)>,
+    session: SessionFlags,
+    scopes: Vec<ScopeRead>,
     items: Vec<ItemRead>,
-    /// Row id of the scope, position, term and frequency.
-    postings: Vec<(i64, i64, String, i64)>,
+    postings: Vec<PostingRead>,
     /// Promoted copies.
     copies: Vec<ItemRead>,
     runs: RunsRow,
+}
+
+#[derive(Debug)]
+struct ScopeRead {
+    id: i64,
+    scope: String,
+    counts: ScopeCounts,
 }
 
 #[derive(Debug)]
@@ -75,28 +111,46 @@ struct ItemRead {
     id: String,
     body: String,
     forgotten: bool,
+    /// The row of its scope, and its position there.
     place: (i64, i64),
+    scope: String,
+}
+
+#[derive(Debug)]
+struct PostingRead {
+    place: (i64, i64),
+    text: String,
+    term: StoredTerm,
 }
 
 impl RowsRead {
     fn put_together(self, session: &SessionIdentity) -> LedgerResult<DerivedRows> {
-        let mut rows = DerivedRows { runs: self.runs, ..DerivedRows::default() };
-        for (scope, items, words) in self.scopes {
+        let mut rows = DerivedRows { session: self.session, runs: self.runs, ..DerivedRows::default() };
+        for ScopeRead { id, scope, counts } in self.scopes {
+            // Each memory has a position of its own, from 1 without gaps.
+            let positions: BTreeSet<i64> =
+                self.items.iter().filter(|item| item.place.0 == id).map(|item| item.place.1).collect();
+            let is_gapless = positions.iter().zip(1..).all(|(position, expected)| *position == expected);
+            if !is_gapless {
+                let reason = "a position is missing or stands twice";
+                rows.damaged.push(damaged(format!("the positions of the memories of {session}"), reason));
+            }
             match scope.parse() {
-                Ok(scope) => drop(rows.scopes.insert(scope, (items, words))),
+                Ok(scope) => drop(rows.scopes.insert(scope, counts)),
                 Err(refusal) => rows.damaged.push(damaged(format!("a memory scope of {session}"), refusal)),
             }
         }
-        let mut terms: BTreeMap<(i64, i64), BTreeMap<String, u32>> = BTreeMap::new();
-        for (scope, position, term, frequency) in self.postings {
-            let frequency = u32::try_from(frequency).unwrap_or(u32::MAX);
-            terms.entry((scope, position)).or_default().insert(term, frequency);
+        let mut terms: BTreeMap<(i64, i64), BTreeMap<String, StoredTerm>> = BTreeMap::new();
+        for PostingRead { place, text, term } in self.postings {
+            terms.entry(place).or_default().insert(text, term);
         }
         let items = self.items.into_iter().map(|item| (item, true));
         for (item, own) in items.chain(self.copies.into_iter().map(|copy| (copy, false))) {
             let terms = own.then(|| terms.remove(&item.place).unwrap_or_default());
             match encode::set_damage_aside(record(&item.id, &item.body, item.forgotten))? {
-                Ok((id, record)) => drop(rows.memories.insert(id, StoredMemory { record, terms })),
+                Ok((id, record)) => {
+                    rows.memories.insert(id, StoredMemory { record, scope: item.scope, terms });
+                }
                 Err(row) => rows.damaged.push(row),
             }
         }
@@ -113,7 +167,7 @@ fn damaged(what: String, reason: impl ToString) -> DamagedRow {
 }
 
 /// Scopes and runs that no session has, and items and terms that no scope or item has. Both stores understand it.
-pub(crate) const ORPHANED: [(&str, &str); 6] = [
+pub(crate) const ORPHANED: [(&str, &str); 7] = [
     (
         "SELECT count(*) FROM memory_scope
          WHERE session_id <> 0 AND NOT EXISTS (SELECT 1 FROM session WHERE session.id = memory_scope.session_id)",
@@ -135,6 +189,12 @@ pub(crate) const ORPHANED: [(&str, &str); 6] = [
          WHERE session_id = 0 AND items <> (SELECT count(*) FROM memory_item
              WHERE memory_item.scope_id = memory_scope.id AND NOT memory_item.forgotten)",
         "counts of global memories",
+    ),
+    (
+        "SELECT count(*) FROM memory_scope
+         WHERE session_id = 0 AND (last_position <> (SELECT count(*) FROM memory_item WHERE memory_item.scope_id = memory_scope.id)
+             OR last_position <> (SELECT coalesce(max(position), 0) FROM memory_item WHERE memory_item.scope_id = memory_scope.id))",
+        "positions of global memories",
     ),
     (
         "SELECT count(*) FROM memory_vector

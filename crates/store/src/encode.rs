@@ -8,7 +8,7 @@ use planwright_core::journal::{Entry, EntryHash, Head};
 use planwright_core::plan::Plan;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::visible::quoted;
-use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page};
+use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, SessionFlags};
 
 /// A plan without the runs of its execution, which have rows of their own.
 pub(crate) fn plan_to_text(plan: &Plan) -> LedgerResult<String> {
@@ -38,8 +38,8 @@ impl SessionState {
         let text = serde_json::to_string(session).map_err(|error| {
             LedgerError::Internal(format!("session {} cannot be written: {error}", session.identity))
         })?;
-        let (turn_open, asks_person) = (session.turn.is_some(), session.waiting_ask().is_some());
-        Ok(Self { text, turn_open, asks_person, planning: session.plan_mode.enabled })
+        let SessionFlags { turn_open, asks_person, planning } = SessionFlags::of(session);
+        Ok(Self { text, turn_open, asks_person, planning })
     }
 
     /// What an earlier version of the program wrote, which had no such columns. `None` if it cannot be read: then nothing

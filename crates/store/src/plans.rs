@@ -124,7 +124,7 @@ impl<B: Backend> PlanStore for SqlLedger<B> {
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
         const COLUMNS: &str = plan_columns!();
         let plans = format!(
-            "SELECT {COLUMNS} FROM plan LEFT JOIN execution ON execution.plan_id = plan.id
+            "SELECT {COLUMNS}, plan.updated_at FROM plan LEFT JOIN execution ON execution.plan_id = plan.id
              WHERE plan.session_id = {SESSION_ID} ORDER BY plan.number"
         );
         let runs = format!(
@@ -142,7 +142,8 @@ impl<B: Backend> PlanStore for SqlLedger<B> {
         let (mut plans, mut damaged) = (BTreeMap::new(), Vec::new());
         for row in &rows {
             let runs = row.get(1).ok().and_then(|id: &str| runs_of.remove(id)).unwrap_or_default();
-            match encode::set_damage_aside(read_plan(row, session, runs))? {
+            let read = read_plan(row, session, runs).and_then(|plan| check_changed_at(row, plan));
+            match encode::set_damage_aside(read)? {
                 Ok(plan) => drop(plans.insert(plan.id.clone(), plan)),
                 Err(row) => damaged.push(row),
             }
@@ -169,6 +170,18 @@ impl<B: Backend> PlanStore for SqlLedger<B> {
         let read = |row: &Row| Ok((key_of(row.get(11)?), plan_anywhere(row)));
         paging::read_page(&self.0, |count| sql!(text.clone(), &below, count), limit, read).await
     }
+}
+
+/// Holds the time in a plan's row, by which lists are in order, against the one in its content.
+fn check_changed_at(row: &Row, plan: Plan) -> LedgerResult<Plan> {
+    let what = || format!("plan {} of {}", plan.number, plan.session);
+    let (body, column): (&str, i64) = (row.read(8, what)?, row.read(9, what)?);
+    let content = encode::plan_from_text(what, body)?.updated_at.as_microsecond();
+    if content != column {
+        let reason = format!("its row says that it was changed at {column}, its content at {content}");
+        return Err(LedgerError::damaged(what(), reason));
+    }
+    Ok(plan)
 }
 
 /// A page of at most so many rows is read on the current thread.

@@ -9,8 +9,8 @@ use planwright_core::journal::{Entry, EntryHash, SealedEntry};
 use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, CommittedRequest, DamagedRow, DerivedRows, JournalSource, Lease, LedgerError, LedgerResult, Page,
-    SessionStore, StoreChange, StoreCounts, StoreFacts, StoredSession, Submission,
+    Committed, CommittedRequest, DamagedRow, DerivedRows, EntryKeys, JournalSource, Lease, LedgerError, LedgerResult,
+    Page, SessionStore, StoreChange, StoreCounts, StoreFacts, StoredSession, Submission,
 };
 use tokio::sync::broadcast;
 use tokio::time::timeout;
@@ -130,6 +130,23 @@ impl<B: Backend> SessionStore for SqlLedger<B> {
 
     async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
         derived_rows::read(&self.0, session, promoted).await
+    }
+
+    async fn entry_keys(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<EntryKeys>> {
+        let statement = format!(
+            "SELECT seq, plan_id, request FROM journal WHERE session_id = {SESSION_ID} AND seq > ?3
+             ORDER BY session_id, seq LIMIT ?4"
+        );
+        let rows = self.0.query(of_session(statement, session, after, limit)).await?;
+        // What is no text stands for itself: no entry has it.
+        let text = |row: &Row, column| row.get(column).unwrap_or_else(|_| Some(String::new()));
+        let columns = |row: &Row| Ok(EntryKeys { seq: row.get(0)?, plan: text(row, 1), request: text(row, 2) });
+        rows.iter().map(columns).collect()
+    }
+
+    async fn damaged_pages(&self) -> LedgerResult<Vec<DamagedRow>> {
+        let lines = self.0.check_pages().await?;
+        Ok(lines.into_iter().map(|reason| DamagedRow { what: "the file of the store".to_owned(), reason }).collect())
     }
 
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {

@@ -116,7 +116,7 @@ impl<'a> FromValue<'a> for i64 {
 
 impl<'a> FromValue<'a> for u64 {
     fn from_value(value: &'a Value) -> Result<Self, String> {
-        i64::from_value(value).map(i64::unsigned_abs)
+        i64::from_value(value).and_then(|number| Self::try_from(number).map_err(|error| error.to_string()))
     }
 }
 

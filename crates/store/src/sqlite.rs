@@ -7,6 +7,7 @@
 //! - `session_cache`: sessions the writer keeps in memory
 //! - `rows`, `executions`, `memory`, `auto`, `leases`: the rows that commands read and write
 //! - `changes`: changes by other processes
+//! - `store_file`: whether the file is still the one that was opened
 //! - `errors`, `inspect`: errors in words, and the state of a file
 
 mod auto;
@@ -23,6 +24,7 @@ mod restore;
 mod rows;
 mod session_cache;
 mod sql;
+mod store_file;
 mod submit;
 mod writer;
 
@@ -46,12 +48,14 @@ use crate::write_health::WriteHealth;
 use changes::Changes;
 use readers::Readers;
 use rows::{SESSION_COLUMNS, SESSION_TABLES};
+use store_file::StoreFile;
 use writer::Writer;
 
 pub type SqliteLedger = SqlLedger<Sqlite>;
 
 #[derive(Debug)]
 pub struct Sqlite {
+    file: StoreFile,
     writer: Writer,
     readers: Readers,
     changes: Changes,
@@ -95,9 +99,10 @@ impl SqliteLedger {
             make_private(&path);
             let connection = connection::open(&path)?;
             let broadcaster = ChangeBroadcaster::new();
-            let writer = Writer::start(connection, path.clone(), broadcaster.clone())?;
-            let (readers, changes) = (Readers::new(path.clone()), Changes::new(path, broadcaster));
-            Ok(Self(Sqlite { writer, readers, changes }))
+            let file = StoreFile::opened(path);
+            let writer = Writer::start(connection, file.clone(), broadcaster.clone())?;
+            let (readers, changes) = (Readers::new(file.clone()), Changes::new(file.clone(), broadcaster));
+            Ok(Self(Sqlite { file, writer, readers, changes }))
         };
         tokio::task::spawn_blocking(open)
             .await
@@ -167,7 +172,18 @@ impl Backend for Sqlite {
         self.writer.health()
     }
 
+    async fn check_pages(&self) -> LedgerResult<Vec<String>> {
+        let check = |connection: &rusqlite::Connection| {
+            let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+            let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
+            let lines = lines.collect::<rusqlite::Result<Vec<_>>>()?;
+            Ok(lines.into_iter().filter(|line| line != "ok").collect())
+        };
+        self.readers.read(check).await
+    }
+
     async fn facts(&self) -> LedgerResult<StoreFacts> {
+        self.file.check()?;
         let facts = self.readers.read(|connection| {
             let version: String = connection.query_row("SELECT sqlite_version()", [], |row| row.get(0))?;
             let schema = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;

@@ -15,20 +15,23 @@ pub struct TestClock {
     /// When it began to run; `None` for a clock that stands still until it is moved.
     begun: Option<Instant>,
     moved_millis: Arc<AtomicI64>,
+    advanced_millis: Arc<AtomicU64>,
 }
 
 impl TestClock {
     /// A clock that stands still until it is moved.
     pub fn stopped() -> Self {
-        Self { begun: None, moved_millis: Arc::default() }
+        Self { begun: None, moved_millis: Arc::default(), advanced_millis: Arc::default() }
     }
 
     /// A clock that runs with the time of the runtime, which may be simulated.
     pub fn running() -> Self {
-        Self { begun: Some(Instant::now()), moved_millis: Arc::default() }
+        Self { begun: Some(Instant::now()), moved_millis: Arc::default(), advanced_millis: Arc::default() }
     }
 
+    /// Lets time pass.
     pub fn advance(&self, by: Duration) {
+        self.advanced_millis.fetch_add(u64::try_from(by.as_millis()).unwrap(), Ordering::Relaxed);
         self.jump(i64::try_from(by.as_millis()).unwrap());
     }
 
@@ -48,6 +51,10 @@ impl Clock for TestClock {
         let start: Timestamp = "2030-01-01T12:00:00Z".parse().unwrap();
         let passed = i64::try_from(self.passed()).unwrap() + self.moved_millis.load(Ordering::Relaxed);
         start.checked_add(SignedDuration::from_millis(passed)).unwrap()
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_millis(self.passed() + self.advanced_millis.load(Ordering::Relaxed))
     }
 }
 

@@ -47,10 +47,10 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
 use planwright_engine::ledger::{
     ApprovalStore, ChatStore, Claim, ClaimedRequest, Committed, CommittedRequest, DamagedRow, Delivery, DerivedRows,
-    FoundMemories, JournalSource, KeyedRecord, Lease, LeaseOwner, LeaseStore, Ledger, LedgerResult, MemoryStore,
-    MemoryVector, NewMessage, OutboxMessage, Page, PendingUpdate, PlanAnywhere, PlanStore, PlanSummary, Poller,
-    ReceivedUpdate, RunsFilter, SessionStore, StoreChange, StoreCounts, StoreFacts, StoredAnswer, StoredSession,
-    Submission, TakeMessages, Undelivered, Unfinished,
+    EntryKeys, FoundMemories, JournalSource, KeyedRecord, Lease, LeaseOwner, LeaseStore, Ledger, LedgerResult,
+    MemoryStore, MemoryVector, NewMessage, OutboxMessage, Page, PendingUpdate, PlanAnywhere, PlanStore, PlanSummary,
+    Poller, ReceivedUpdate, RunsFilter, SessionStore, StoreChange, StoreCounts, StoreFacts, StoredAnswer,
+    StoredSession, Submission, TakeMessages, Undelivered, Unfinished,
 };
 use planwright_engine::upstream::{OfferedTools, PinnedServer};
 use planwright_engine::version_index::VersionIndexEntry;
@@ -120,6 +120,8 @@ forwarding_ledger! {
         async fn conversation(session: &SessionIdentity, from: u64, limit: u32) -> Vec<Entry>;
         async fn orphans() -> Vec<DamagedRow>;
         async fn derived_rows(session: &SessionIdentity, promoted: &[MemoryId]) -> DerivedRows;
+        async fn entry_keys(session: &SessionIdentity, after: u64, limit: u32) -> Vec<EntryKeys>;
+        async fn damaged_pages() -> Vec<DamagedRow>;
         async fn delete_session(lease: &Lease) -> ();
         async fn counts() -> StoreCounts;
         async fn check() -> StoreFacts;

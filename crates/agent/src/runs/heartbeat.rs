@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::auto::AutoRun;
-use planwright_engine::clock::between;
 use planwright_engine::ledger::LedgerResult;
 use tokio::time::timeout;
 
 use crate::agent_context::AgentContext;
+use crate::state::HeartbeatMark;
 
 /// How often a process sends a heartbeat while it drives runs.
 const INTERVAL: Duration = Duration::from_secs(20);
-/// A process counts as ended after this time without one.
+/// A process counts as ended when this time has passed here without a new one.
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Sends heartbeats until this process drives no run.
@@ -34,12 +34,10 @@ pub(super) fn start(agent: &Arc<AgentContext>) {
     });
 }
 
-/// Whether neither the run nor its process has sent a heartbeat for too long.
+/// Whether neither the run nor its process has given a sign of life for too long, by the time that passed in this process.
 pub(super) async fn is_missing(agent: &AgentContext, run: &AutoRun) -> LedgerResult<bool> {
-    let now = agent.engine().now();
-    let is_long_ago = |at| between(at, now) > HEARTBEAT_TIMEOUT;
-    if !is_long_ago(run.active_at) {
-        return Ok(false);
-    }
-    Ok(agent.engine().ledger().alive_at(&run.driver).await?.is_none_or(is_long_ago))
+    let alive_at = agent.engine().ledger().alive_at(&run.driver).await?;
+    let mark = HeartbeatMark { driver: run.driver.clone(), active_at: run.active_at, alive_at };
+    let elapsed = agent.engine().submitter().elapsed();
+    Ok(agent.heartbeat_marks.unchanged_for(run.id(), mark, elapsed) > HEARTBEAT_TIMEOUT)
 }

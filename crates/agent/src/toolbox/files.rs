@@ -239,6 +239,11 @@ impl SessionFiles for FileTools {
         self.shared.folder(session).make_whole()
     }
 
+    fn files_path(&self, session: &SessionIdentity) -> PathBuf {
+        let path = self.folder(session);
+        std::path::absolute(&path).unwrap_or(path)
+    }
+
     async fn write_new(&self, session: &SessionIdentity, path: &str, content: String) -> Result<Value, Refusal> {
         let file = write::WriteFile::only_new(path, content)?;
         let context = ToolContext::without_lease(session);

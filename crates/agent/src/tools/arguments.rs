@@ -87,7 +87,7 @@ pub(super) struct ExternalProgress {
     pub(super) evidence: Option<String>,
 }
 
-/// A step by its 1-based position or by its id. The schema is a string; a number is taken as well.
+/// A step by its 1-based position or by its id. Answers name it by number, and clients check what they send against the schema.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(super) enum StepName {
@@ -104,8 +104,8 @@ impl JsonSchema for StepName {
         "StepName".into()
     }
 
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        String::json_schema(generator)
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "string" }] })
     }
 }
 

@@ -416,6 +416,7 @@ fn next(plan: &Plan) -> Option<&'static str> {
             }
         }),
         PlanStatus::Executing if plan.execution.as_ref().is_some_and(|it| it.step_pause().is_some()) => None,
+        PlanStatus::Executing if results::has_unknown_result(plan) => None,
         PlanStatus::Executing => Some("Go on with the next step and report it with plan_progress."),
         PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled => Some(match style {
             PlanStyle::Document => "It is finished: do not work on it. plan_set_content begins the next plan.",

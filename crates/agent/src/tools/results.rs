@@ -5,6 +5,7 @@ use std::sync::Arc;
 use planwright_core::event::{Event, PlanEvent};
 use planwright_core::ids::StepId;
 use planwright_core::plan::content::PlanContent;
+use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle, completeness};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
@@ -254,6 +255,9 @@ fn next(plan: &Plan) -> &'static str {
         (PlanStatus::Executing, _) if plan.execution.as_ref().is_some_and(|it| it.step_pause().is_some()) => {
             "A person looks at the step that ended. Do nothing of the plan before they have released the next step."
         }
+        (PlanStatus::Executing | PlanStatus::PartiallyCompleted, _) if has_unknown_result(plan) => {
+            "The result of a step is unknown: it may have happened or not. Do not go on and do not do it again. A person decides."
+        }
         (PlanStatus::Executing, PlanStyle::Document) => "Go on with the next step and report it with plan_progress.",
         (PlanStatus::Executing, PlanStyle::Collect | PlanStyle::Build) => "It is being carried out.",
         (PlanStatus::PartiallyCompleted, _) => "It ended with steps left open. A person decides whether to resume it.",
@@ -262,6 +266,12 @@ fn next(plan: &Plan) -> &'static str {
         }
         (PlanStatus::Superseded, _) => "Another plan took its place.",
     }
+}
+
+/// Whether a step was begun and its outcome was never recorded.
+pub(super) fn has_unknown_result(plan: &Plan) -> bool {
+    let steps = plan.execution.as_ref().map(|execution| execution.steps.as_slice()).unwrap_or_default();
+    steps.iter().any(|step| step.status == StepStatus::Uncertain)
 }
 
 fn with(mut value: Value, more: Value) -> Value {

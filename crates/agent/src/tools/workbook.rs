@@ -87,7 +87,16 @@ pub(crate) async fn call(
         WorkbookTool::Export => {
             let given: arguments::Export = parse(tool, arguments)?;
             let which = given.which.map(DocumentKind::from);
-            let (written, notes) = workbooks.export(request.session, which, given.path.as_deref()).await?;
+            let (mut written, notes) = workbooks.export(request.session, which, given.path.as_deref()).await?;
+            // An agent that works in another folder finds the copy by its whole path.
+            let works_there = caller != Caller::ExternalAgent
+                && snapshot.session.as_deref().is_none_or(|session| session.workspace.is_own());
+            if !works_there
+                && let Some(folder) = workbooks.files_path(request.session)
+                && let Some(path) = written["path"].as_str()
+            {
+                written["path"] = folder.join(path).to_string_lossy().into();
+            }
             Ok((results::with_notes(written, &notes), None))
         }
     }

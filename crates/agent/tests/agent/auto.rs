@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use planwright_core::auto::{
     AutoCommand, AutoRun, AutoState, GoalStatus, RunEnd, RunKind, RunState, StartTarget, TaskStatus,
 };
@@ -424,6 +425,34 @@ async fn a_run_of_another_machine_is_interrupted_two_minutes_after_the_last_sign
     clock.advance(Duration::from_secs(2));
     status("interrupted").await;
     world.is_sound().await;
+}
+
+#[tokio::test]
+async fn a_clock_that_is_ahead_interrupts_no_run_of_another_machine() {
+    let clock = TestClock::stopped();
+    let world = World::with(diligent(), |setup| setup.clock = Some(clock.clone())).await;
+    world.send("/task add Renew the certificate").await;
+    let (elsewhere, their_time) = ("on another machine", world.engine().now());
+    let command = AutoCommand::Start { target: StartTarget::Current, driver: elsewhere.to_owned() };
+    world.engine().submit(&world.session, &person(), Command::Auto(command)).await.unwrap();
+    let is_running = async || {
+        world.agent.note_interrupted_runs(&world.session).await.unwrap();
+        world.auto().await.runs[0].is_running()
+    };
+    // The time of day is 200 seconds later here, and it is set while the process is watched.
+    clock.jump(200_000);
+    for beat in 0..10 {
+        let at = their_time + SignedDuration::from_secs(20 * beat);
+        world.engine().ledger().heartbeat(elsewhere, at).await.unwrap();
+        assert!(is_running().await, "heartbeat {beat}");
+        clock.advance(Duration::from_secs(20));
+        clock.jump(3_600_000);
+    }
+    clock.advance(Duration::from_secs(90));
+    clock.jump(-7_200_000);
+    assert!(is_running().await, "the last heartbeat was seen 110 seconds ago");
+    clock.advance(Duration::from_secs(11));
+    assert!(!is_running().await, "it was seen 121 seconds ago");
 }
 
 /// The process of a run that waits for a person says every 20 seconds that it is alive, and stops with its last run.

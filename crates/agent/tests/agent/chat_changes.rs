@@ -6,6 +6,8 @@ use planwright_agent::session::input::{Input, Request};
 use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::RefusalCode;
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::agent::AgentSetup;
+use planwright_test_support::talk::{Talk as _, Watcher};
 use serde_json::json;
 
 use crate::planning::{report, set};
@@ -158,4 +160,26 @@ async fn a_reset_begins_a_new_conversation() {
     let shown = world.send("/changes chat").await.reply;
     assert_eq!(shown, "This conversation changed no file outside of a plan.");
     assert!(world.send("/undo chat").await.refused());
+}
+
+#[tokio::test]
+async fn a_server_without_the_files_puts_nothing_back_and_says_that_they_are_elsewhere() {
+    let world = talked().await;
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = AgentSetup::new(folder.path()).owned_by("another machine");
+    let elsewhere = elsewhere.agent(world.ledger().await, ScriptedModel::new([]));
+    let before = world.events().await.len();
+    let answer = elsewhere.type_text(&world.place(), &person(), "/undo", &Watcher::none()).await;
+    let (code, message) = match answer {
+        Ok(answer) => (answer.refusal, answer.reply),
+        Err(error) => (Some(error.code()), error.into_refusal().message),
+    };
+    assert_eq!(code, Some(RefusalCode::Conflict));
+    assert!(message.contains("are elsewhere"), "{message}");
+    assert_eq!(world.events().await.len(), before, "nothing is recorded");
+    assert!(!folder.path().join("users").exists(), "no folder is made");
+    // Where the files are it is undone.
+    let answer = world.send("/undo").await;
+    assert!(answer.reply.contains("2 files that the last turn of the conversation"), "{}", answer.reply);
+    assert_eq!(read(&world.files().join("more.txt")), None);
 }

@@ -16,8 +16,8 @@ use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, CommittedRequest, DamagedRow, DerivedRows, FoundMemories, Lease, LeaseOwner, Ledger, LedgerError,
-    LedgerResult, MemoryVector, Page, PlanSummary, StoredSession, Submission,
+    Committed, CommittedRequest, DamagedRow, DerivedRows, EntryKeys, FoundMemories, Lease, LeaseOwner, Ledger,
+    LedgerError, LedgerResult, MemoryVector, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::version_index::{VersionIndexEntry, apply_and_index};
 use planwright_test_support::forwarding::ForwardingLedger;
@@ -189,6 +189,20 @@ impl ForwardingLedger for ProcessLedger {
     async fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> LedgerResult<DerivedRows> {
         let look = |state: &mut State, _: &mut Random| Ok(state.derived_rows(session, promoted));
         self.operate("derived rows", &session.to_string(), look).await
+    }
+
+    async fn entry_keys(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<EntryKeys>> {
+        let look = |state: &mut State, _: &mut Random| {
+            let entries = state.kept(session).map(|kept| kept.entries.as_slice()).unwrap_or_default();
+            let before = std::iter::once(None).chain(entries.iter().map(|entry| Some(&entry.request)));
+            let columns = entries.iter().zip(before).map(|(entry, before)| EntryKeys::of(entry, before));
+            Ok(columns.filter(|columns| columns.seq > after).take(limit as usize).collect())
+        };
+        self.operate("entry keys", &session.to_string(), look).await
+    }
+
+    async fn damaged_pages(&self) -> LedgerResult<Vec<DamagedRow>> {
+        Ok(Vec::new())
     }
 
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {

@@ -108,6 +108,7 @@ fn the_model_learns_how_a_turn_ended() {
         ),
         (TurnEnd::Interrupted, Some("[This turn was interrupted.]")),
     ] {
+        assert!(TurnEnd::NAMES.contains(&end.name()), "{end:?}");
         let mut world = World::talking();
         let turn = world.turn();
         let ending = TurnEnding { text: " what was heard ".to_owned(), tokens: 16, ..end.into() };

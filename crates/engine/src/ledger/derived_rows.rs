@@ -3,29 +3,98 @@
 use std::collections::BTreeMap;
 
 use planwright_core::auto::AutoState;
-use planwright_core::ids::MemoryId;
+use planwright_core::ids::{MemoryId, RequestId};
+use planwright_core::journal::Entry;
 use planwright_core::memory::{MemoryRecord, MemoryScope, MemoryText};
 use planwright_core::session::Session;
 use planwright_core::snapshot::Snapshot;
 
 use super::DamagedRow;
 
-/// The rows of a session that follow from its journal: its memories with their terms, and the row that its schedules and runs
-/// are found by.
+/// What of a session's rows follows from its journal: columns beside its state, its memories with their terms, and the row
+/// that its schedules and runs are found by.
 #[derive(Debug, Clone, Default)]
 pub struct DerivedRows {
+    pub session: SessionFlags,
     pub memories: BTreeMap<MemoryId, StoredMemory>,
-    /// How many items can be found in each scope of the session, and how many words they have.
-    pub scopes: BTreeMap<MemoryScope, (u64, u64)>,
+    pub scopes: BTreeMap<MemoryScope, ScopeCounts>,
     pub runs: RunsRow,
     pub damaged: Vec<DamagedRow>,
+}
+
+/// What of a session's state has columns of its own, where sessions are found and counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SessionFlags {
+    pub turn_open: bool,
+    /// Whether the open turn asks a person.
+    pub asks_person: bool,
+    pub planning: bool,
+}
+
+impl SessionFlags {
+    pub fn of(session: &Session) -> Self {
+        Self {
+            turn_open: session.turn.is_some(),
+            asks_person: session.waiting_ask().is_some(),
+            planning: session.plan_mode.enabled,
+        }
+    }
+}
+
+/// What stands beside an entry of the journal, where entries are found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryKeys {
+    pub seq: u64,
+    pub plan: Option<String>,
+    /// Set on the first entry that a request led to.
+    pub request: Option<String>,
+}
+
+impl EntryKeys {
+    /// `before` is the request of the entry before this one.
+    pub fn of(entry: &Entry, before: Option<&RequestId>) -> Self {
+        let is_first = before != Some(&entry.request);
+        Self {
+            seq: entry.seq,
+            plan: entry.event.plan().map(ToString::to_string),
+            request: is_first.then(|| entry.request.to_string()),
+        }
+    }
+}
+
+/// The memories of one scope of a session, in numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScopeCounts {
+    /// How many can be found.
+    pub items: u64,
+    /// How many words these have.
+    pub words: u64,
+    /// The position that was given last. Each memory has one, also if it was forgotten.
+    pub last_position: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredMemory {
     pub record: MemoryRecord,
+    /// The scope that its row belongs to.
+    pub scope: String,
     /// The terms that it is found by. They are not read for a global copy.
-    pub terms: Option<BTreeMap<String, u32>>,
+    pub terms: Option<BTreeMap<String, StoredTerm>>,
+}
+
+/// How often a memory has a term, and how many words it has in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredTerm {
+    pub frequency: u32,
+    pub length: u32,
+}
+
+impl StoredTerm {
+    /// The terms of a memory that can be found.
+    pub fn of(text: MemoryText) -> BTreeMap<String, Self> {
+        let length = text.length;
+        text.terms.into_iter().map(|(term, frequency)| (term, Self { frequency, length })).collect()
+    }
 }
 
 /// What the schedules and runs of a session are found by over all sessions. It follows from the session's state.
@@ -60,14 +129,21 @@ impl DerivedRows {
     pub(crate) fn disagreements(&self, replayed: &Snapshot) -> Vec<String> {
         let session = &replayed.identity;
         let mut found = Vec::new();
-        let mut scopes: BTreeMap<MemoryScope, (u64, u64)> = BTreeMap::new();
+        if self.session != replayed.session.as_deref().map(SessionFlags::of).unwrap_or_default() {
+            found.push(format!("the columns of session {session}"));
+        }
+        let columns = found.len();
+        let mut scopes: BTreeMap<MemoryScope, ScopeCounts> = BTreeMap::new();
         for (id, record) in &replayed.memories {
             let text = MemoryText::of(&record.item);
+            let length = u64::from(text.length);
             let global = record.item.scope == MemoryScope::Global;
             let stored = self.memories.get(id);
             // Any session may forget a global copy, and its own journal says so.
             let same = |stored: &StoredMemory| {
-                stored.record.item == record.item && (global || stored.record.forgotten == record.forgotten)
+                stored.record.item == record.item
+                    && stored.scope == record.item.scope.to_string()
+                    && (global || stored.record.forgotten == record.forgotten)
             };
             if !stored.is_some_and(same) {
                 found.push(format!("memory {id} of {session}"));
@@ -76,18 +152,20 @@ impl DerivedRows {
             if global {
                 continue;
             }
-            let terms = if record.forgotten { BTreeMap::new() } else { text.terms };
+            let terms = if record.forgotten { BTreeMap::new() } else { StoredTerm::of(text) };
             if stored.is_some_and(|stored| stored.terms.as_ref() != Some(&terms)) {
                 found.push(format!("the index of memory {id} of {session}"));
             }
             let counts = scopes.entry(record.item.scope.clone()).or_default();
+            counts.last_position += 1;
             if !record.forgotten {
-                *counts = (counts.0 + 1, counts.1 + u64::from(text.length));
+                counts.items += 1;
+                counts.words += length;
             }
         }
         let unknown = self.memories.keys().filter(|id| !replayed.memories.contains_key(*id));
         found.extend(unknown.map(|id| format!("memory {id} of {session}")));
-        if self.scopes != scopes && found.is_empty() {
+        if self.scopes != scopes && found.len() == columns {
             found.push(format!("the counts of the memories of {session}"));
         }
         let runs = replayed.session.as_deref().map(RunsRow::of).unwrap_or_default();

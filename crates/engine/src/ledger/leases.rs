@@ -37,7 +37,8 @@ pub trait LeaseStore: Send + Sync + std::fmt::Debug + 'static {
     /// Records that the process of this name is alive. Processes that were not alive for a day are forgotten.
     async fn heartbeat(&self, owner: &str, now: Timestamp) -> LedgerResult<()>;
 
-    /// When a process was last alive, if it recorded that.
+    /// When a process was last alive, by its own clock, if it recorded that. It is compared with what was seen before, not with
+    /// another clock.
     async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>>;
 
     /// Sessions with work that a process ended in the middle of, in the order of their keys: an open turn, or an

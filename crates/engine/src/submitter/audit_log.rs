@@ -8,7 +8,9 @@ use planwright_core::session::SessionIdentity;
 use crate::ledger::Committed;
 
 pub(super) fn log_committed(session: &SessionIdentity, committed: &Committed) {
-    if !tracing::enabled!(tracing::Level::INFO) {
+    // A request that is sent again was logged when it was carried out.
+    let is_replayed = committed.plan_mode_before.is_none();
+    if is_replayed || !tracing::enabled!(tracing::Level::INFO) {
         return;
     }
     for event in &committed.events {

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use planwright_core::slash::completions;
@@ -17,14 +18,19 @@ use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{ColorMode, CompletionType, Config, Context, Editor, Helper};
 
-use super::LEAVING;
+use super::elsewhere::Elsewhere;
 use super::keyboard::{FoundTerminal, PASTE_AS_TYPED};
+use super::{LEAVING, lines};
 use crate::failure::Failure;
 use crate::signals::{Signal, Signals};
+use crate::terminal::screen;
 pub(super) use rest::Rest;
 
 /// The history of a person who types a lot.
 const MAX_LINES: usize = 2_000;
+/// How often a note looks whether the line is empty.
+const EMPTY_INTERVAL: Duration = Duration::from_millis(250);
+const CLEAR_LINE: &str = "\r\u{1b}[K";
 
 pub(super) struct LineEditor {
     /// Away while a line is read.
@@ -44,6 +50,10 @@ struct CurrentLine {
 impl CurrentLine {
     fn set(&self, text: &str) {
         text.clone_into(&mut self.text.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     fn take(&self) -> String {
@@ -95,13 +105,19 @@ impl LineEditor {
     }
 
     /// Reads a message that may be begun already. A message that ends in a backslash continues in the next line.
-    pub(super) async fn read(&mut self, prompt: &Prompt, begun: &str, signals: &mut Signals) -> Result<Typed, Failure> {
+    pub(super) async fn read(
+        &mut self,
+        prompt: &Prompt,
+        begun: &str,
+        signals: &mut Signals,
+        elsewhere: &mut Elsewhere,
+    ) -> Result<Typed, Failure> {
         let mut text = String::new();
         let (mut prompt, mut begun) = (prompt.clone(), begun.to_owned());
         loop {
             let line = match self.rest.lines.pop_front() {
                 Some(line) => line,
-                None => match self.read_line(prompt, begun, signals).await? {
+                None => match self.read_line(prompt, begun, signals, elsewhere).await? {
                     Typed::Text(line) => line,
                     Typed::Interrupted { cleared } => {
                         return Ok(Typed::Interrupted { cleared: cleared || !text.is_empty() });
@@ -135,10 +151,17 @@ impl LineEditor {
         std::mem::take(&mut self.rest)
     }
 
-    async fn read_line(&mut self, prompt: Prompt, begun: String, signals: &mut Signals) -> Result<Typed, Failure> {
+    async fn read_line(
+        &mut self,
+        prompt: Prompt,
+        begun: String,
+        signals: &mut Signals,
+        elsewhere: &mut Elsewhere,
+    ) -> Result<Typed, Failure> {
         let Some(mut editor) = self.editor.take() else { return Ok(Typed::End) };
         self.line.take();
         let (line, found) = (self.line.clone(), FoundTerminal::remember());
+        let (drawn, mut told) = (prompt.styled.clone(), None);
         let mut reading = tokio::task::spawn_blocking(move || {
             let read = editor.readline_with_initial(&(prompt.plain, prompt.styled), (&begun, ""));
             let rest = match &read {
@@ -157,6 +180,12 @@ impl LineEditor {
                     write!(std::io::stdout().lock(), "{PASTE_AS_TYPED}\r\n")?;
                     return Ok(Typed::End);
                 },
+                text = elsewhere.next(), if told.is_none() => told = Some(text),
+                () = tokio::time::sleep(EMPTY_INTERVAL), if told.is_some() => {}
+            }
+            // It waits while a line is being typed.
+            if let Some(text) = told.take_if(|_| self.line.is_empty()) {
+                tell_above(&text, &drawn)?;
             }
         };
         let (editor, read, rest) = read.map_err(|error| Failure::unexpected(format!("the prompt failed: {error}")))?;
@@ -178,6 +207,16 @@ impl LineEditor {
             tracing::warn!(path = %self.history.display(), %error, "the history is not kept");
         }
     }
+}
+
+/// Writes a note where the empty line is, and the prompt below it.
+fn tell_above(text: &str, prompt: &str) -> Result<(), Failure> {
+    let note = lines::note("↻", text, screen::width()).replace('\n', "\r\n");
+    let start = if rest::reads_keys() { CLEAR_LINE } else { "\n" };
+    write!(std::io::stdout().lock(), "{start}")?;
+    let mut out = anstream::stdout().lock();
+    write!(out, "{note}{prompt}")?;
+    Ok(out.flush()?)
 }
 
 fn unusable(error: ReadlineError) -> Failure {

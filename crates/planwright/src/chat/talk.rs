@@ -2,12 +2,15 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::Session;
+use planwright_engine::feed::Feed;
 
 use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
 use super::editor::{LineEditor, Prompt, Typed};
+use super::elsewhere::Elsewhere;
 use super::typeahead::{self, Cards, ReturnReason, SendDecision, TypingStart, rule};
 use super::view::{self, View};
 use super::waiting::LastRead;
@@ -24,7 +27,8 @@ pub(crate) async fn run(mut conversation: ChatConversation, screen: Screen, hist
     conversation.watch_what_is_seen();
     screen.print(&welcome(&conversation).await?)?;
     let (editor, view) = (LineEditor::new(history)?, view::fitting(screen.json));
-    Talk { conversation, editor, view, screen, returned: None, read: LastRead::Nothing, last: Cards::default() }
+    let feed = Feed::start(Arc::clone(conversation.agent().engine().ledger()));
+    Talk { conversation, editor, view, screen, feed, returned: None, read: LastRead::Nothing, last: Cards::default() }
         .run()
         .await
 }
@@ -34,6 +38,7 @@ struct Talk {
     editor: LineEditor,
     view: Box<dyn View>,
     screen: Screen,
+    feed: Feed,
     /// What was not sent and stands in the next line.
     returned: Option<(String, ReturnReason)>,
     read: LastRead,
@@ -154,7 +159,9 @@ impl Talk {
         let prompt = prompt(&self.conversation).await;
         let _ = self.conversation.typing().pause();
         let begun = if prefilled { line.text.as_str() } else { "" };
-        let typed = self.editor.read(&prompt, begun, self.conversation.signals()).await?;
+        let (engine, session) = (self.conversation.agent().engine(), self.conversation.session());
+        let mut elsewhere = Elsewhere::new(engine, &self.feed, session, &self.last);
+        let typed = self.editor.read(&prompt, begun, self.conversation.signals(), &mut elsewhere).await?;
         self.conversation.typing().listen();
         self.conversation.typing().push(self.editor.take_rest());
         Ok(typed)

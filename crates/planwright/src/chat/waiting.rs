@@ -65,7 +65,7 @@ impl ChatConversation {
     }
 }
 
-fn cards(snapshot: &Snapshot) -> Cards {
+pub(super) fn cards(snapshot: &Snapshot) -> Cards {
     let plan = snapshot.active().and_then(|plan| {
         Some(WaitingPlan { plan: plan.id.clone(), digest: plan.digest(), wants: plan.waiting_for()? })
     });

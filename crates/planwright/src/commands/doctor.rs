@@ -2,7 +2,7 @@
 //!
 //! - `places`: the data folder, the files of the sessions, the token, the clock
 //! - `store`: whether it opens, answers, and what its newest journals say
-//! - `model`: who would answer
+//! - `model`: who would answer, and whether the provider takes the key
 //! - `clients`: whether the clients that have Planwright have all of it
 //! - `canary`: whether a plan comes back in them after a compaction
 //! - `mcp_servers`: whether upstream MCP servers answer, and offer what was accepted
@@ -100,7 +100,7 @@ pub(crate) async fn run(global: &Global) -> ExitResult {
             checks.extend(store::look(&settings, &invocation).await);
             checks.push(places::files(&settings));
             checks.push(places::token(&settings, &invocation));
-            checks.push(model::look(&settings));
+            checks.push(model::look(&settings).await);
             checks.push(sandbox::look(&settings));
             checks.extend(mcp_servers::look(&settings, &invocation).await);
             checks.extend(clients::look().await);

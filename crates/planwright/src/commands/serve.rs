@@ -29,6 +29,7 @@ use crate::cli::{Global, ServeArgs};
 use crate::config::Settings;
 use crate::context::{Context, make_folder};
 use crate::failure::{Exit, ExitResult, Failure};
+use crate::file_system::{NETWORK_HINT, network_warning};
 use crate::invocation::Invocation;
 use crate::logging::{self, LogFormat};
 use crate::signals::Signals;
@@ -76,11 +77,14 @@ struct BackgroundServices {
 async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Result<Ready, Failure> {
     let token = token::of(&settings);
     make_folder(&settings.data)?;
-    let store = settings.location.to_string();
+    let (location, store) = (settings.location.clone(), settings.location.to_string());
     let revoked_cookies = settings.data.join("revoked-cookies");
     let mut context = Context::opened_for(OpenedFor::Server, global, settings).await?;
     let (server, gateway_writes) = (context.served.server.clone(), context.served.gateway_writes);
     let (telegram, notify) = (context.served.telegram.take(), context.served.notify.clone());
+    if let Some(warning) = network_warning(&location) {
+        tracing::warn!(event = "store_on_network_file_system", "{warning}; {NETWORK_HINT}");
+    }
     for difference in &context.served.differences {
         tracing::warn!(event = "guarded_setting_differs", "{difference}");
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::provider::{Provider, Reply, last_message};
 use crate::terminal::Terminal;
-use crate::world::World;
+use crate::world::{SESSION, World};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_planwright");
 
@@ -302,4 +302,19 @@ fn what_a_command_wrote_stays_when_it_is_stopped() {
     terminal.type_in("/quit\r");
     let (seen, _) = terminal.end();
     assert!(stays(&seen).lines().any(|line| line.trim() == "│ so far"), "{}", stays(&seen));
+}
+
+#[test]
+fn a_decision_that_is_made_elsewhere_is_told_at_the_prompt() {
+    let world = World::with_plan();
+    let mut terminal = chat(&world, 100, &format!("--session {SESSION}"), &[]);
+    terminal.wait_for("copy the rows");
+    prompt(&mut terminal);
+    world.run(&format!("plan reject 1 --session {SESSION}")).done();
+    terminal.wait_for("Plan 1 is REJECTED now: that was decided elsewhere.");
+    terminal.type_in("\r");
+    prompt(&mut terminal);
+    terminal.type_in("/quit\r");
+    let (seen, _) = terminal.end();
+    assert!(plain(&seen).contains("plan 1 REJECTED"), "the next prompt says so: {seen}");
 }

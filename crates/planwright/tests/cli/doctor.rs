@@ -105,7 +105,7 @@ fn a_store_in_use_is_looked_into() {
     let looked = doctor(&world, &[]).done();
     says(&looked, "store", "fine", "SQLite 3.");
     says(&looked, "journals", "fine", "1 session checked and whole");
-    says(&looked, "disk", "fine", "MiB are free");
+    says(&looked, "disk", "fine", "are free where the store is");
     says(&looked, "token", "fine", "only you can read it");
     says(&looked, "time", "fine", "was written at");
     assert_eq!(everything(&world), before, "it only looks");
@@ -172,11 +172,39 @@ fn what_others_may_read_is_told() {
 #[test]
 fn the_model_is_named_and_its_key_only_by_its_variable() {
     let world = World::new();
-    let chosen = [("PLANWRIGHT_MODEL", "anthropic:claude-x"), ("ANTHROPIC_API_KEY", "sk-very-secret")];
-    let looked = doctor(&world, &chosen).done();
-    says(&looked, "model", "fine", "anthropic:claude-x, its key is in ANTHROPIC_API_KEY");
-    looked.never_says("sk-very-secret");
-    says(&doctor(&world, &chosen[..1]).exits(6), "model", "wrong", "set ANTHROPIC_API_KEY");
+    for (status, exit, state, expected) in [
+        ("200 OK", 0, "fine", "anthropic:claude-x, its key is in ANTHROPIC_API_KEY and is accepted"),
+        ("401 Unauthorized", 6, "wrong", "its key is in ANTHROPIC_API_KEY, and it is not accepted"),
+        ("404 Not Found", 0, "notice", "whether it is accepted is not known: it answered with HTTP 404"),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let answering = std::thread::spawn(move || {
+            use std::io::{Read as _, Write as _};
+            let (mut stream, _) = listener.accept().unwrap();
+            let (mut asked, mut piece) = (Vec::new(), [0; 1024]);
+            while !asked.windows(4).any(|end| end == b"\r\n\r\n") {
+                let read = stream.read(&mut piece).unwrap();
+                asked.extend_from_slice(&piece[..read]);
+            }
+            let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}");
+            let _ = stream.write_all(answer.as_bytes());
+            String::from_utf8(asked).unwrap().to_lowercase()
+        });
+        let chosen = [
+            ("PLANWRIGHT_MODEL", "anthropic:claude-x"),
+            ("ANTHROPIC_API_KEY", "sk-very-secret"),
+            ("ANTHROPIC_BASE_URL", address.as_str()),
+        ];
+        let looked = doctor(&world, &chosen).exits(exit);
+        says(&looked, "model", state, expected);
+        looked.never_says("sk-very-secret");
+        // The list of models is asked for, and no model.
+        let asked = answering.join().unwrap();
+        assert!(asked.starts_with("get /v1/models ") && asked.contains("x-api-key: sk-very-secret"), "{asked}");
+    }
+    let chosen = [("PLANWRIGHT_MODEL", "anthropic:claude-x")];
+    says(&doctor(&world, &chosen).exits(6), "model", "wrong", "set ANTHROPIC_API_KEY");
 }
 
 #[test]

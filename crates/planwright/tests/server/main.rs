@@ -8,6 +8,7 @@ mod api;
 mod archive_portability;
 mod broken_log;
 mod logs;
+mod lost_store;
 mod openapi;
 mod project_run;
 #[path = "../cli/provider.rs"]

@@ -1,7 +1,6 @@
 //! Changes by other processes, found by polling: a thread with a connection of its own often asks whether the file has
 //! changed, which is cheap, and reads what is new if it has. The writer announces the changes of this process itself.
 
-use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
@@ -14,6 +13,7 @@ use tokio::sync::broadcast;
 
 use super::connection;
 use super::errors::translate;
+use super::store_file::StoreFile;
 use crate::changes::ChangeBroadcaster;
 
 const PAUSE: Duration = Duration::from_millis(25);
@@ -25,7 +25,7 @@ const LAST_ENTRY: &str = "SELECT coalesce(max(id), 0) FROM journal";
 /// Polls from the first subscription on, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Changes {
-    path: PathBuf,
+    file: StoreFile,
     broadcaster: ChangeBroadcaster,
     thread: OnceLock<Option<PollingThread>>,
 }
@@ -38,8 +38,8 @@ struct PollingThread {
 }
 
 impl Changes {
-    pub(super) fn new(path: PathBuf, broadcaster: ChangeBroadcaster) -> Self {
-        Self { path, broadcaster, thread: OnceLock::new() }
+    pub(super) fn new(file: StoreFile, broadcaster: ChangeBroadcaster) -> Self {
+        Self { file, broadcaster, thread: OnceLock::new() }
     }
 
     /// The first announcement is [`StoreChange::Anywhere`], once polling has begun: changes by others before it are not known.
@@ -47,9 +47,9 @@ impl Changes {
         let changes = self.broadcaster.subscribe();
         self.thread.get_or_init(|| {
             let (ending, ended) = mpsc::channel();
-            let (path, broadcaster) = (self.path.clone(), self.broadcaster.clone());
+            let (file, broadcaster) = (self.file.clone(), self.broadcaster.clone());
             let thread = std::thread::Builder::new().name("ledger-changes".to_owned());
-            match thread.spawn(move || poll_until(&path, &broadcaster, &ended)) {
+            match thread.spawn(move || poll_until(&file, &broadcaster, &ended)) {
                 Ok(thread) => Some(PollingThread { ending: Some(ending), thread: Some(thread) }),
                 Err(error) => {
                     tracing::error!(%error, "changes by other processes cannot be followed");
@@ -70,15 +70,15 @@ impl Drop for PollingThread {
     }
 }
 
-fn poll_until(path: &Path, broadcaster: &ChangeBroadcaster, ended: &mpsc::Receiver<()>) {
+fn poll_until(file: &StoreFile, broadcaster: &ChangeBroadcaster, ended: &mpsc::Receiver<()>) {
     let mut seen = None;
     loop {
         let looked = match &mut seen {
-            None => ChangePoller::begin(path).map(|begun| {
+            None => ChangePoller::begin(file).map(|begun| {
                 seen = Some(begun);
                 broadcaster.notify_unknown();
             }),
-            Some(seen) => seen.poll(broadcaster).map_err(|error| translate(path, &error)),
+            Some(seen) => seen.poll(broadcaster).map_err(|error| translate(file.path(), &error)),
         };
         let pause = match looked {
             Ok(()) => PAUSE,
@@ -114,8 +114,8 @@ struct NewChanges {
 }
 
 impl ChangePoller {
-    fn begin(path: &Path) -> LedgerResult<Self> {
-        let connection = connection::open(path)?;
+    fn begin(file: &StoreFile) -> LedgerResult<Self> {
+        let connection = connection::open_again(file)?;
         let facts = || -> rusqlite::Result<(i64, i64, i64)> {
             // Asked first: what is written after it is found when it is asked again.
             let version = data_version(&connection)?;
@@ -124,7 +124,7 @@ impl ChangePoller {
             let deletion = one_number(&moment, "SELECT coalesce(max(id), 0) FROM deleted_session")?;
             Ok((version, entry, deletion))
         };
-        let (version, entry, deletion) = facts().map_err(|error| translate(path, &error))?;
+        let (version, entry, deletion) = facts().map_err(|error| translate(file.path(), &error))?;
         Ok(Self { connection, version, entry, deletion })
     }
 

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::TransactionError;
 use super::errors::{is_busy, translate};
 use super::executions::move_runs_out;
 use super::rows::{fill_session_columns, fill_versions};
+use super::store_file::StoreFile;
 
 /// How long a process waits for another one that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -53,8 +54,18 @@ type Migration = fn(&Connection) -> rusqlite::Result<()>;
 
 /// A connection on a file whose schema is up to date.
 pub(crate) fn open(path: &Path) -> LedgerResult<Connection> {
+    open_with(path, OpenFlags::default())
+}
+
+/// Another connection on a file that is open. No new file is made in its place.
+pub(super) fn open_again(file: &StoreFile) -> LedgerResult<Connection> {
+    file.check()?;
+    open_with(file.path(), OpenFlags::default().difference(OpenFlags::SQLITE_OPEN_CREATE))
+}
+
+fn open_with(path: &Path, flags: OpenFlags) -> LedgerResult<Connection> {
     let connect = || -> rusqlite::Result<Connection> {
-        let mut connection = Connection::open(path)?;
+        let mut connection = Connection::open_with_flags(path, flags)?;
         connection.busy_handler(Some(wait_for_others))?;
         connection.set_prepared_statement_cache_capacity(64);
         // Otherwise a statement is compiled anew whenever another value is bound, in case a partial index fits that one.

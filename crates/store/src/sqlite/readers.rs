@@ -1,6 +1,5 @@
 //! Connections for reading. With a write-ahead log, readers and the writer do not block each other.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planwright_engine::ledger::{LedgerError, LedgerResult};
@@ -11,6 +10,7 @@ use tokio::sync::Semaphore;
 use super::TransactionError;
 use super::connection::{self, without_waiting};
 use super::errors::{is_busy, translate};
+use super::store_file::StoreFile;
 
 /// Connections that are not in use are kept for the next reader.
 const MAX_IDLE: usize = 8;
@@ -20,14 +20,14 @@ const MAX_READING: usize = 64;
 /// A cheap handle on the connections.
 #[derive(Debug, Clone)]
 pub(super) struct Readers {
-    path: Arc<PathBuf>,
+    file: StoreFile,
     idle: Arc<Mutex<Vec<Connection>>>,
     reading: Arc<Semaphore>,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path: Arc::new(path), idle: Arc::default(), reading: Arc::new(Semaphore::new(MAX_READING)) }
+    pub(super) fn new(file: StoreFile) -> Self {
+        Self { file, idle: Arc::default(), reading: Arc::new(Semaphore::new(MAX_READING)) }
     }
 
     /// Reads where waiting for the file blocks no other task.
@@ -75,13 +75,13 @@ impl Readers {
     fn translate(&self, error: TransactionError) -> LedgerError {
         match error {
             TransactionError::Ledger(error) => error,
-            TransactionError::Sqlite(error) => translate(&self.path, &error),
+            TransactionError::Sqlite(error) => translate(self.file.path(), &error),
         }
     }
 
     fn take(&self) -> LedgerResult<Connection> {
         let idle = self.idle().pop();
-        idle.map_or_else(|| connection::open(&self.path), Ok)
+        idle.map_or_else(|| connection::open_again(&self.file), Ok)
     }
 
     fn put_back(&self, connection: Connection) {

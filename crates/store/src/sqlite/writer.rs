@@ -2,7 +2,6 @@
 //! commit. That is one flush to disk for many callers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -15,6 +14,7 @@ use super::TransactionError;
 use super::connection::schema_version;
 use super::errors::{is_busy, translate};
 use super::session_cache::SessionCache;
+use super::store_file::StoreFile;
 use crate::changes::ChangeBroadcaster;
 use crate::encode;
 use crate::write_health::WriteHealth;
@@ -32,12 +32,12 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, path: PathBuf, broadcaster: ChangeBroadcaster) -> LedgerResult<Self> {
+    pub(super) fn start(connection: Connection, file: StoreFile, broadcaster: ChangeBroadcaster) -> LedgerResult<Self> {
         let (inbox, mut waiting) = mpsc::channel(WAITING);
         let health = Arc::<WriteHealth>::default();
         let mut state = WriterState {
             connection,
-            path,
+            file,
             broadcaster,
             cache: SessionCache::default(),
             careful: false,
@@ -89,7 +89,7 @@ impl Drop for Writer {
 /// The state of the writer thread.
 pub(super) struct WriterState {
     pub(super) connection: Connection,
-    path: PathBuf,
+    file: StoreFile,
     broadcaster: ChangeBroadcaster,
     pub(super) cache: SessionCache,
     /// Whether requests are looked up before they are carried out.
@@ -137,7 +137,7 @@ impl WriterState {
     fn translate(&self, error: &TransactionError) -> LedgerError {
         let error = match error {
             TransactionError::Ledger(error) => encode::copy_error(error),
-            TransactionError::Sqlite(error) => translate(&self.path, error),
+            TransactionError::Sqlite(error) => translate(self.file.path(), error),
         };
         self.health.note_failure(&error);
         error
@@ -156,6 +156,8 @@ impl WriterState {
             job.run(self)?;
         }
         self.connection.prepare_cached("COMMIT")?.execute([])?;
+        // Nothing is acknowledged that no other process finds.
+        self.file.check_with_log()?;
         // A transaction that changed nothing did not reach the disk.
         if self.connection.total_changes() > changes {
             self.health.note_success();
@@ -167,6 +169,7 @@ impl WriterState {
     fn begin(&mut self) -> Result<(), TransactionError> {
         self.written.clear();
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        self.file.check_with_log()?;
         let version =
             self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get::<_, i64>(0))?;
         if self.data_version != Some(version) {

@@ -15,6 +15,6 @@ pub(crate) use chats::{outbox, pointers};
 pub(crate) use leases::{auto, claims, lease_renewal, unfinished};
 pub(crate) use plans::{content, plan_lifecycle, plan_queries, plans_anywhere, runs};
 pub(crate) use sessions::{
-    changes, concurrency, conversation, counts, damage, deletion, derived_rows, health, leased_submission,
+    changes, columns, concurrency, conversation, counts, damage, deletion, derived_rows, health, leased_submission,
     missing_rows, queries, repeated_requests, restore, submission, workbook,
 };

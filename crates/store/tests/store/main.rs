@@ -375,6 +375,10 @@ contract! {
         outcomes_of_a_lost_plan_are_reported,
         a_journal_cut_off_after_a_step_is_found,
     }
+    columns {
+        every_column_is_compared_or_listed_as_free,
+        a_change_of_any_column_that_is_compared_is_found,
+    }
     derived_rows {
         the_check_finds_rows_that_do_not_follow_from_the_journal,
         a_deleted_session_leaves_no_row_in_any_table,

@@ -268,3 +268,101 @@ async fn a_new_store_is_readable_by_its_owner_only() {
     SqliteLedger::open(&path).await.unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640, "a file keeps its rights");
 }
+
+/// The file of a store and what lies beside it, each with its name.
+fn files_of(file: &Path) -> Vec<std::path::PathBuf> {
+    ["", "-wal", "-shm"].iter().map(|end| format!("{}{end}", file.display()).into()).collect()
+}
+
+fn move_all(from: &Path, to: &Path) {
+    for (from, to) in files_of(from).into_iter().zip(files_of(to)) {
+        if from.exists() {
+            fs::rename(from, to).unwrap();
+        }
+    }
+}
+
+/// What is written to a file that no other process finds is not stored.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_is_deleted_or_replaced_takes_nothing_more() {
+    for how in ["deleted", "replaced"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, aside) = (folder.path().join("planwright.db"), folder.path().join("aside.db"));
+        let here = session("cli:k3yk3y8x");
+        let ledger = Arc::new(SqliteLedger::open(&file).await.unwrap());
+        let engine = Engine::new(ledger.clone(), Policy::default());
+        let plan = ready(&engine, &here, "# Before").await;
+        ledger.check_writable().await.unwrap();
+        move_all(&file, &aside);
+        if how == "replaced" {
+            drop(SqliteLedger::open(&file).await.unwrap());
+        }
+        let expected = format!("was {how} while it was open");
+        unavailable(engine.submit(&here, &agent(), set("# Lost")).await, &expected);
+        unavailable(ledger.check().await, &expected);
+        unavailable(ledger.check_writable().await, &expected);
+        assert_eq!(file.exists(), how == "replaced", "no new store is made in its place");
+        files_of(&file).iter().filter(|file| file.exists()).for_each(|file| fs::remove_file(file).unwrap());
+        // Once it is put back it goes on.
+        move_all(&aside, &file);
+        assert_eq!(engine.plans().active(&here).await.unwrap(), plan);
+        draft(&engine, &here, set("# After all")).await;
+        assert_whole(&engine).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_without_its_log_takes_nothing_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, here) = (folder.path().join("planwright.db"), session("cli:k3yk3y8x"));
+    let engine = engine(&file).await;
+    ready(&engine, &here, "# Before").await;
+    fs::remove_file(&files_of(&file)[1]).unwrap();
+    unavailable(engine.submit(&here, &agent(), set("# Lost")).await, "separated from its log");
+    unavailable(engine.ledger().check().await, "separated from its log");
+}
+
+/// What SQLite's own check says, in its words.
+fn own_check(file: &Path) -> Result<Vec<String>, rusqlite::Error> {
+    let connection = raw(file);
+    let mut statement = connection.prepare("PRAGMA integrity_check")?;
+    let lines = statement.query_map([], |row| row.get(0))?;
+    lines.collect()
+}
+
+async fn is_found_by_verify(file: &Path) -> bool {
+    let Ok(ledger) = SqliteLedger::open(file).await else { return true };
+    let engine = Engine::new(Arc::new(ledger), Policy::default());
+    let report = engine.verifier().verify_all(|_| ()).await;
+    !report.is_ok_and(|report| report.is_whole())
+}
+
+/// Pages of indexes and free pages are not read by a check that only compares rows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_damaged_page_that_the_database_finds_is_found() {
+    const PAGE: usize = 8_192;
+    let folder = tempfile::tempdir().unwrap();
+    let (file, damaged) = (folder.path().join("planwright.db"), folder.path().join("damaged.db"));
+    let engine = engine(&file).await;
+    for n in 0..30 {
+        ready(&engine, &nth_session(n), &format!("# {n}\n{}", "word ".repeat(400))).await;
+    }
+    drop(engine);
+    raw(&file).query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    assert!(!is_found_by_verify(&file).await);
+    let whole = fs::read(&file).unwrap();
+    let mut found = 0;
+    for page in 1..whole.len() / PAGE {
+        let mut content = whole.clone();
+        // The header of the page and where its cells are.
+        content[page * PAGE..page * PAGE + 64].fill(0xa5);
+        files_of(&damaged).iter().filter(|file| file.exists()).for_each(|file| fs::remove_file(file).unwrap());
+        fs::write(&damaged, &content).unwrap();
+        if own_check(&damaged).is_ok_and(|lines| lines == ["ok"]) {
+            continue;
+        }
+        found += 1;
+        assert!(is_found_by_verify(&damaged).await, "page {} is damaged", page + 1);
+    }
+    assert!(found > 20, "{found} of {} pages", whole.len() / PAGE);
+}

@@ -14,9 +14,10 @@ use axum::response::IntoResponse;
 use metrics::{Key, KeyName, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 use metrics_util::MetricKindMask;
-use planwright_core::auto::AutoExecutionContext;
+use planwright_core::auto::{AutoExecutionContext, RunEnd, RunKind};
 use planwright_core::event::{AutoEvent, Event, SessionEvent, TurnEvent};
-use planwright_core::session::SessionIdentity;
+use planwright_core::session::{Channel, SessionIdentity};
+use planwright_core::turn::TurnEnd;
 use planwright_engine::ledger::{Committed, StoreCounts};
 use planwright_engine::submitter::{MemoryRead, Observer};
 
@@ -77,13 +78,36 @@ impl Metrics {
         let name = names::HTTP_REQUEST_SECONDS;
         permanent.describe_histogram(KeyName::from(name.name), None, name.help.into());
         let metrics = Self { parts: Arc::new(Parts { permanent, expiring, websockets: AtomicI64::new(0) }) };
-        // They are rendered from the start, with 0.
+        metrics.render_from_the_start();
+        metrics
+    }
+
+    /// Registers every series that is known before it counts, with 0, so that a first event is an increase.
+    fn render_from_the_start(&self) {
         for name in
             [names::MISMATCH_BLOCKED, names::MEMORY_GOAL_SELECTED, names::MEMORY_TASK_SELECTED, names::MEMORY_BLOCKED]
         {
-            metrics.count(name, Vec::new(), 0);
+            self.count(name, Vec::new(), 0);
         }
-        metrics
+        for end in TurnEnd::NAMES {
+            self.count(names::TURNS, vec![Label::from_static_parts("end", end)], 0);
+        }
+        for kind in RunKind::ALL {
+            let kind = Label::from_static_parts("runKind", kind.as_str());
+            for channel in Channel::ALL {
+                let channel = Label::from_static_parts("channel", channel.as_str());
+                self.count(names::AUTO_RUN_STARTED, vec![kind.clone(), channel], 0);
+            }
+            for end in RunEnd::ALL {
+                let status = Label::from_static_parts("status", end.as_str());
+                self.count(names::AUTO_RUN_COMPLETED, vec![kind.clone(), status], 0);
+            }
+        }
+        let route = Label::from_static_parts("route", "/metrics");
+        let (method, status) = (Label::from_static_parts("method", "GET"), Label::from_static_parts("status", "200"));
+        self.count(names::HTTP_REQUESTS, vec![method, route.clone(), status], 0);
+        let key = Key::from_parts(names::HTTP_REQUEST_SECONDS.name, vec![route]);
+        drop(self.parts.permanent.register_histogram(&key, &METADATA));
     }
 
     /// Counts an answered request. `route` is the pattern, never the path.
@@ -121,7 +145,12 @@ impl Metrics {
     /// In the text format of Prometheus. Without counts, the numbers of the store are left out.
     fn render(&self, counts: Option<StoreCounts>) -> String {
         let mut text = self.parts.permanent.handle().render();
-        text.push_str(&self.parts.expiring.handle().render());
+        let of_sessions = self.parts.expiring.handle().render();
+        // Its series are those of sessions in which it happened.
+        if !of_sessions.contains(names::PLAN_MODE_ENABLED.name) {
+            counter(&mut text, names::PLAN_MODE_ENABLED, 0);
+        }
+        text.push_str(&of_sessions);
         let websockets = self.parts.websockets.load(Ordering::Relaxed);
         gauge(&mut text, names::WEBSOCKETS, websockets.max(0).unsigned_abs());
         counter(&mut text, names::LOG_LINES_LOST, LOG_LINES_LOST.load(Ordering::Relaxed));
@@ -249,7 +278,6 @@ mod tests {
     use planwright_core::ids::{PlanId, TurnId};
     use planwright_core::plan::PlanStyle;
     use planwright_core::snapshot::Snapshot;
-    use planwright_core::turn::TurnEnd;
     use planwright_engine::ledger::PlanModeBefore;
 
     use super::*;
@@ -292,6 +320,29 @@ mod tests {
             assert!(text.contains(line), "{line:?} is missing in\n{text}");
         }
         assert!(!text.contains("plan_mode_active_sessions"), "the store did not answer");
+    }
+
+    #[test]
+    fn every_metric_of_the_process_is_there_before_anything_happened() {
+        let metrics = Metrics::default();
+        let text = metrics.render(Some(StoreCounts::default()));
+        for line in [
+            "plan_mode_enabled_count 0",
+            "turns_total{end=\"interrupted\"} 0",
+            "turns_total{end=\"answered\"} 0",
+            "auto_run_started_count{runKind=\"GOAL_RUN\",channel=\"telegram\"} 0",
+            "auto_run_completed_count{runKind=\"TASK_RUN\",status=\"failed\"} 0",
+            "http_requests_total{method=\"GET\",route=\"/metrics\",status=\"200\"} 0",
+            "http_request_seconds_count{route=\"/metrics\"} 0",
+            "memory_scope_cross_session_blocked_count 0",
+            "plan_mode_active_sessions 0",
+        ] {
+            assert!(text.lines().any(|rendered| rendered == line), "{line:?} is missing in\n{text}");
+        }
+        metrics.committed(&session(), &committed(vec![enabled()], Some(false)));
+        let text = metrics.render(None);
+        assert!(!text.contains("\nplan_mode_enabled_count 0"), "the series of the session is enough\n{text}");
+        assert_eq!(text.matches("# TYPE plan_mode_enabled_count").count(), 1);
     }
 
     #[test]

@@ -3,6 +3,13 @@
 use std::io;
 use std::sync::{Arc, LazyLock, Mutex};
 
+use planwright_core::actor::Actor;
+use planwright_core::command::{Command, SessionCommand};
+use planwright_core::ids::RequestId;
+use planwright_core::plan::PlanStyle;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::submitter::SubmitRequest;
+use planwright_test_support::agent::AgentSetup;
 use serde_json::Value;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -89,4 +96,25 @@ async fn requests_are_logged_without_anything_secret() {
         let told: Vec<_> = text.lines().filter(|line| line.contains(secret)).collect();
         assert!(told.is_empty(), "{told:?}");
     }
+}
+
+#[tokio::test]
+async fn a_request_that_is_sent_again_is_logged_once() {
+    let log = log();
+    let (folder, ada) = (tempfile::tempdir().unwrap(), Actor::person("ada", "web"));
+    let session: SessionIdentity = "web:sent-twice".parse().unwrap();
+    let setup = AgentSetup::new(folder.path());
+    let engine = setup.engine(setup.ledger().await);
+    engine.sessions().open(&session, &ada).await.unwrap();
+    for _ in 0..2 {
+        let style = PlanStyle::Document;
+        let enable = Command::Session(SessionCommand::EnablePlanMode { style, parked: None });
+        let id = RequestId::new("sent-again").unwrap();
+        let request = SubmitRequest { id, ..engine.submitter().request(&session, &ada) };
+        engine.submitter().submit_as(request, enable).await.unwrap();
+    }
+    let is_it = |line: &&str| {
+        ["\"INFO\"", "web:sent-twice", "\"plan_mode_enabled\""].iter().all(|expected| line.contains(expected))
+    };
+    assert_eq!(log.text().lines().filter(is_it).count(), 1);
 }

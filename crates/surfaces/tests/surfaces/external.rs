@@ -1,6 +1,9 @@
 //! What the agent of another program has that Planwright's own does not: reports in every style, recorded calls of its own
 //! tools, and fields that are passed over.
 
+use planwright_core::actor::Actor;
+use planwright_core::command::{Command, EndedStep, ExecutionCommand, StepOutcome};
+use planwright_core::ids::StepId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
 use serde_json::json;
@@ -32,6 +35,12 @@ async fn calls_of_the_clients_own_tools_are_recorded_approved_made_by_it_and_rep
     client.succeed("plan_progress", json!({ "step": "s1", "status": "in_progress" })).await;
     client.succeed("plan_progress", json!({ "step": "1", "status": "done", "evidence": "exit 0" })).await;
     client.refused_with("plan_progress", json!({ "step": "s9", "status": "done" }), "NOT_FOUND").await;
+    // Clients that check what they send take the number that answers name a step by, and its id.
+    let tools = client.ask("tools/list", json!({})).await;
+    let tools = tools["result"]["tools"].as_array().unwrap().clone();
+    let progress = tools.iter().find(|tool| tool["name"] == "plan_progress").unwrap();
+    let step = progress["inputSchema"]["properties"]["step"]["anyOf"].as_array().unwrap();
+    assert_eq!(step.iter().map(|taken| &taken["type"]).collect::<Vec<_>>(), ["integer", "string"]);
     let last = client.succeed("plan_progress", json!({ "step": 2, "status": "done" })).await;
     assert_eq!((&last["done"], &last["total"], &last["status"]), (&json!(2), &json!(2), &json!("COMPLETED")));
     let run = world.active_plan().await;
@@ -115,4 +124,34 @@ async fn a_client_that_did_not_read_the_latest_version_is_told_and_sees_the_diff
         .await;
     first.leave().await;
     second.leave().await;
+}
+
+#[tokio::test]
+async fn an_agent_does_not_go_on_while_the_result_of_a_step_is_unknown() {
+    let world = World::new().await;
+    let mut client = world.client(COLLECT).await;
+    client.succeed("send_mail", json!({ "to": "ada" })).await;
+    client.succeed("send_mail", json!({ "to": "bob" })).await;
+    client.succeed("plan_finalize", json!({})).await;
+    let approved = world.approve().await;
+    let (ada, engine) = (Actor::person("ada", "cli"), &world.engine);
+    let running = engine.plans().resume(&world.session, &ada, &approved.id).await.unwrap();
+    let execution = running.execution.as_ref().unwrap();
+    let first = execution.steps[0].step.clone();
+    let advance = async |ended: Vec<EndedStep>, begun: Vec<StepId>| {
+        let (plan, execution) = (running.id.clone(), execution.id.clone());
+        let advance = Command::Execution(ExecutionCommand::Advance { plan, execution, ended, begun });
+        engine.submit(&world.session, &Actor::system("mcp"), advance).await.unwrap();
+    };
+    advance(Vec::new(), vec![first.clone()]).await;
+    // The process of the call ended before its outcome was recorded.
+    let outcome = StepOutcome { status: StepStatus::Uncertain, note: None, evidence: None };
+    let ended = EndedStep { step: first, outcome, changes: Default::default(), permissions: Default::default() };
+    advance(vec![ended], Vec::new()).await;
+    let plan = client.succeed("plan_get", json!({})).await;
+    assert_eq!(plan["status"], "EXECUTING");
+    assert_eq!(world.active_plan().await.execution.as_ref().unwrap().steps[0].status, StepStatus::Uncertain);
+    let next = plan["next"].as_str().unwrap();
+    assert!(next.contains("Do not go on") && next.contains("A person decides"), "{next}");
+    client.leave().await;
 }

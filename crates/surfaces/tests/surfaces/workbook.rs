@@ -57,7 +57,10 @@ async fn a_workbook_is_kept_from_beginning_to_end() {
     assert!(std::fs::read_to_string(archive).unwrap().contains("Status: complete"), "a person's edit counts");
     let listed = client.succeed("list_plans", json!({})).await;
     assert_eq!((&listed["current"]["title"], &listed["archived_in_all"]), (&json!("Next"), &json!(1)));
-    client.succeed("export_plan", json!({})).await;
+    // The client's agent works elsewhere, and finds the copy by its path.
+    let exported = client.succeed("export_plan", json!({})).await;
+    let copy = std::fs::read_to_string(exported["path"].as_str().unwrap()).unwrap();
+    assert!(copy.contains("Next"), "{copy}");
     client.succeed("clear_plan", json!({ "confirm": true })).await;
     assert!(!folder.join("task_plan.md").exists());
     client.leave().await;

@@ -1,6 +1,4 @@
-//! Every client has a transport of its own, also on the same machine and with the same token.
-
-use std::collections::HashSet;
+//! A WebSocket names the session in each frame, so nothing is kept of where it is.
 
 use serde_json::json;
 
@@ -8,7 +6,7 @@ use crate::client::{Client, Hello};
 use crate::world::{SESSION, World};
 
 #[tokio::test]
-async fn every_websocket_has_a_transport_of_its_own() {
+async fn no_pointer_stays_of_a_websocket() {
     let world = World::new().await;
     let cookie = world.cookie().await;
     let origin = format!("http://{}", world.address);
@@ -21,10 +19,5 @@ async fn every_websocket_has_a_transport_of_its_own() {
         let answer = client.next_of("answer").await;
         assert_ne!(answer["sessionId"], SESSION, "{answer}");
     }
-    let pointers = world.store.ledger().await.pointers().await.unwrap();
-    let transports: HashSet<_> = pointers.iter().map(|(transport, _)| transport.0.clone()).collect();
-    assert_eq!((pointers.len(), transports.len()), (4, 4), "{pointers:?}");
-    for secret in [world.token.as_str(), cookie.split_once('=').unwrap().1] {
-        assert!(transports.iter().all(|transport| !transport.contains(secret)), "{transports:?}");
-    }
+    assert_eq!(world.store.ledger().await.pointers().await.unwrap(), []);
 }

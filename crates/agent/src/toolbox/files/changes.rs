@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
+use planwright_core::visible::quoted;
 use planwright_core::workspace::{FileChange, FileVersion, NotUndone, Workspace};
 
 use super::change::{ChangeError, ChangePlace};
@@ -48,6 +49,7 @@ impl FileTools {
     /// Puts the files back as they were before these changes. A file that something else changed meanwhile is left as
     /// it is.
     pub async fn undo(&self, context: ToolContext<'_>, changes: &[FileChange]) -> Result<UndoReport, Refusal> {
+        self.check_kept_here(context.session, changes).await?;
         let mut by_workspace: Vec<(Workspace, Vec<MergedChange>)> = Vec::new();
         for merged in merge(changes) {
             match by_workspace.iter_mut().find(|(workspace, _)| *workspace == merged.change.workspace) {
@@ -77,6 +79,25 @@ impl FileTools {
             }
         }
         Ok(report)
+    }
+
+    /// Every change keeps a version in the data folder of the process that made it. Where nothing was kept, a file that is
+    /// not there was not put back: it is elsewhere.
+    async fn check_kept_here(&self, session: &SessionIdentity, changes: &[FileChange]) -> Result<(), Refusal> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let own = self.shared.folder(session);
+        let look = move || Ok(KeptVersions::open(&own)?.is_some());
+        if self.shared.blocking("Looking for kept versions", look).await? {
+            return Ok(());
+        }
+        let folder = self.shared.root.display();
+        Err(Refusal::conflict(format!(
+            "The files of session {session} are elsewhere: nothing that was changed in it is kept in {}. Undo it with the \
+             server or command line that changed them; nothing was done here.",
+            quoted(&folder.to_string())
+        )))
     }
 }
 
@@ -127,6 +148,13 @@ fn undo_one(place: &FileCallContext, merged: &MergedChange) -> Result<Option<Fil
     let found = target.find()?;
     let there = found.as_ref().map(|found| found.version.hash);
     if there == hash(*before) && hash(*before) != hash(*after) {
+        if let Some(after) = after
+            && target.kept(after)?.is_none()
+        {
+            return Err(Refusal::conflict(
+                "It is as it was before here, and what was changed is not kept here. It may be changed on another machine.",
+            ));
+        }
         // A process ended between putting the file back and saying so, or a person was faster.
         let change = FileChange { before: *after, after: *before, ..merged.change.clone() };
         return Ok(Some(change));

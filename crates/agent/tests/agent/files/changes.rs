@@ -101,6 +101,19 @@ async fn versions_that_are_no_longer_kept_are_said_to_be_gone() {
 }
 
 #[tokio::test]
+async fn a_file_that_was_changed_elsewhere_does_not_count_as_put_back() {
+    let (there, here) = (Snapshot::in_project(), Snapshot::in_project());
+    here.change("write_file", json!({"path": "other", "content": "other"})).await;
+    let mut made = there.change("write_file", json!({"path": "made", "content": "made"})).await;
+    for change in &mut made {
+        change.workspace = here.context().workspace.clone();
+    }
+    let report = here.files.undo(here.context(), &made).await.unwrap();
+    assert_eq!((report.changes.len(), report.not_undone.len()), (0, 1));
+    assert!(report.not_undone[0].why.contains("on another machine"), "{report:?}");
+}
+
+#[tokio::test]
 async fn a_call_that_is_made_again_under_its_name_is_not_done_twice() {
     for snapshot in Snapshot::both() {
         snapshot.put("a", "a");

@@ -138,6 +138,18 @@ async fn an_export_is_a_copy_that_replaces_nothing() {
 }
 
 #[tokio::test]
+async fn an_export_in_a_project_names_where_the_copy_is() {
+    let world = World::with_workbook().await;
+    let project = tempfile::tempdir().unwrap();
+    assert!(!world.send(&format!("/project {}", project.path().display())).await.refused());
+    let exported = world.call("export_plan", json!({ "which": "task_plan", "path": "notes/plan.md" })).await;
+    let copy = std::path::Path::new(exported["path"].as_str().unwrap());
+    assert_eq!(copy, world.files().join("notes/plan.md"));
+    assert_eq!(std::fs::read_to_string(copy).unwrap(), world.on_disk(DocumentKind::TaskPlan));
+    assert!(std::fs::read_dir(project.path()).unwrap().next().is_none(), "nothing is put into the project");
+}
+
+#[tokio::test]
 async fn arguments_that_do_not_fit_are_refused_and_change_nothing() {
     let world = World::with_workbook().await;
     let before = world.events().await.len();

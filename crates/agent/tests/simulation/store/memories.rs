@@ -8,7 +8,7 @@ use planwright_core::memory::ranking::{MemoryMatches, Place, PlacedItem, Posting
 use planwright_core::memory::{MemoryItem, MemoryRecord, MemoryScope, MemoryText, ScopeChain};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{DerivedRows, FoundMemories, RunsRow, StoredMemory};
+use planwright_engine::ledger::{DerivedRows, FoundMemories, RunsRow, SessionFlags, StoredMemory, StoredTerm};
 
 use super::State;
 use crate::sabotage::Sabotage;
@@ -125,23 +125,27 @@ impl State {
         FoundMemories { items, ..FoundMemories::default() }
     }
 
-    pub(crate) fn derived_rows(&self, session: &SessionIdentity, promoted: &[MemoryId]) -> DerivedRows {
-        let Some(kept) = self.sessions.get(session) else { return DerivedRows::default() };
-        let mut rows = DerivedRows { runs: RunsRow::of(&kept.session), ..DerivedRows::default() };
+    pub(crate) fn derived_rows(&self, identity: &SessionIdentity, promoted: &[MemoryId]) -> DerivedRows {
+        let Some(kept) = self.sessions.get(identity) else { return DerivedRows::default() };
+        let (session, runs) = (SessionFlags::of(&kept.session), RunsRow::of(&kept.session));
+        let mut rows = DerivedRows { session, runs, ..DerivedRows::default() };
         for Remembered { owner, record } in self.memories.iter().flatten() {
-            let own = owner.as_ref() == Some(session);
+            let own = owner.as_ref() == Some(identity);
             if !own && !promoted.contains(&record.item.id) {
                 continue;
             }
             let text = MemoryText::of(&record.item);
             if own {
                 let counts = rows.scopes.entry(record.item.scope.clone()).or_default();
+                counts.last_position += 1;
                 if !record.forgotten {
-                    *counts = (counts.0 + 1, counts.1 + u64::from(text.length));
+                    counts.items += 1;
+                    counts.words += u64::from(text.length);
                 }
             }
-            let terms = if record.forgotten { BTreeMap::new() } else { text.terms };
-            let stored = StoredMemory { record: record.clone(), terms: own.then_some(terms) };
+            let terms = if record.forgotten { BTreeMap::new() } else { StoredTerm::of(text) };
+            let scope = record.item.scope.to_string();
+            let stored = StoredMemory { record: record.clone(), scope, terms: own.then_some(terms) };
             rows.memories.insert(record.item.id.clone(), stored);
         }
         rows

@@ -26,5 +26,7 @@ pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Check 
 }
 
 fn taken(message: String) -> Check {
-    Check::notice(NAME, message).hint("`--listen` or PLANWRIGHT_SERVER_LISTEN names another address")
+    Check::notice(NAME, message).hint(
+        "`listen` in `[server]`, or PLANWRIGHT_SERVER_LISTEN, names another address for the server and for this check",
+    )
 }

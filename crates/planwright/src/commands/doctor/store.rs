@@ -14,6 +14,7 @@ use crate::commands::verify::described;
 use crate::config::Settings;
 use crate::config::guarded::GuardedSettings;
 use crate::failure::Failure;
+use crate::file_system::{self, Room};
 use crate::invocation::Invocation;
 use crate::permissions::PermissionFile;
 use crate::terminal::text::count;
@@ -23,6 +24,9 @@ const NAME: &str = "store";
 const MAX_SESSIONS: u32 = 5;
 const LOW_FREE_BYTES: u64 = 1 << 30;
 const MIN_FREE_BYTES: u64 = 64 << 20;
+/// A session and its plan need a few files.
+const LOW_FREE_FILES: u64 = 10_000;
+const MIN_FREE_FILES: u64 = 100;
 /// How much a clock may be off without a notice.
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
 
@@ -48,7 +52,11 @@ pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Vec<Ch
             }
             Err(error) => return vec![Check::wrong(NAME, format!("{} cannot be inspected: {error}", path.display()))],
         }
-        checks.extend(room(path));
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        checks.extend(file_system::room(folder).map(disk));
+    }
+    if let Some(warning) = file_system::network_warning(&settings.location) {
+        checks.push(Check::notice("file system", warning).hint(file_system::NETWORK_HINT));
     }
     match inside(settings, invocation).await {
         Ok(more) => checks.extend(more),
@@ -116,22 +124,21 @@ fn pooler(pooler: Pooler) -> Option<Check> {
     }
 }
 
-#[cfg(unix)]
-fn room(path: &Path) -> Option<Check> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let disk = rustix::fs::statvfs(folder).ok()?;
-    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    let message = format!("{} MiB are free where the store is", free >> 20);
-    Some(match free {
-        0..MIN_FREE_BYTES => Check::wrong("disk", message).hint("make room; a store on a full disk takes no writes"),
-        MIN_FREE_BYTES..LOW_FREE_BYTES => Check::notice("disk", message).hint("make room soon"),
-        LOW_FREE_BYTES.. => Check::fine("disk", message),
-    })
-}
-
-#[cfg(not(unix))]
-fn room(_: &Path) -> Option<Check> {
-    None
+/// A disk without room for more files is as full as one without room for more bytes.
+fn disk(room: Room) -> Check {
+    let mebibytes = room.bytes >> 20;
+    let message = match room.files {
+        Some(files) => format!("{mebibytes} MiB and {files} more files are free where the store is"),
+        None => format!("{mebibytes} MiB are free where the store is"),
+    };
+    let files = room.files.unwrap_or(u64::MAX);
+    if room.bytes < MIN_FREE_BYTES || files < MIN_FREE_FILES {
+        return Check::wrong("disk", message).hint("make room; a store on a full disk takes no writes");
+    }
+    if room.bytes < LOW_FREE_BYTES || files < LOW_FREE_FILES {
+        return Check::notice("disk", message).hint("make room soon");
+    }
+    Check::fine("disk", message)
 }
 
 /// Something from the future was written by a clock that is wrong, there or here.
@@ -208,4 +215,25 @@ async fn journals(engine: Engine, invocation: &Invocation) -> Result<Check, Ledg
     let row = report.damaged.first().map(|row| row.what.clone());
     let what = broken.or(row).unwrap_or_default();
     Ok(Check::damaged("journals", format!("{what} is damaged")).hint(verify))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    #[test]
+    fn a_disk_is_full_without_bytes_and_without_files() {
+        const PLENTY: u64 = 1 << 40;
+        for (bytes, files, state) in [
+            (PLENTY, Some(PLENTY), State::Fine),
+            (PLENTY, None, State::Fine),
+            (MIN_FREE_BYTES - 1, Some(PLENTY), State::Wrong),
+            (LOW_FREE_BYTES - 1, Some(PLENTY), State::Notice),
+            (PLENTY, Some(0), State::Wrong),
+            (PLENTY, Some(LOW_FREE_FILES - 1), State::Notice),
+        ] {
+            assert_eq!(disk(Room { bytes, files }).state, state, "{bytes} {files:?}");
+        }
+    }
 }

@@ -4,10 +4,11 @@
 //! - `queries`, `conversation`, `workbook`, `counts`: what is read again
 //! - `changes`: what followers are told
 //! - `deletion`, `restore`: a session that goes, and one that comes back
-//! - `damage`, `missing_rows`, `derived_rows`: damage is reported and kept
+//! - `damage`, `missing_rows`, `derived_rows`, `columns`: damage is reported and kept
 //! - `health`: whether the store can be read and written
 
 pub(crate) mod changes;
+pub(crate) mod columns;
 pub(crate) mod concurrency;
 pub(crate) mod conversation;
 pub(crate) mod counts;

@@ -22,6 +22,7 @@ pub(crate) const CLIENT_HEADER: &str = "planwright-client";
 pub(crate) struct Client {
     /// A hash: it tells neither the address nor the cookie.
     id: String,
+    is_websocket: bool,
     /// The secret of a browser that says that it was signed in with a link. It is not checked yet.
     pub(crate) browser: Option<BrowserSecret>,
 }
@@ -45,7 +46,7 @@ impl Client {
             Credential::Cookie(_) => CookieScope::of(headers).browser_secret(headers),
             Credential::Token => None,
         };
-        Self { id: hex::encode(&hash.finalize()[..12]), browser }
+        Self { id: hex::encode(&hash.finalize()[..12]), is_websocket: false, browser }
     }
 
     /// The name of the browser that has the cookie with this id.
@@ -64,11 +65,14 @@ impl Client {
         let mut chance = [0; 8];
         let _ = getrandom::fill(&mut chance);
         let id = format!("{}-{}-{:x}", self.id, hex::encode(chance), COUNT.fetch_add(1, Ordering::Relaxed));
-        Self { id, browser: self.browser.clone() }
+        Self { id, is_websocket: true, browser: self.browser.clone() }
     }
 
     /// Where answers to this client are delivered.
     pub(crate) fn transport(&self) -> TransportChat {
+        if self.is_websocket {
+            return TransportChat::of_connection(&self.id);
+        }
         TransportChat(format!("http:{}", self.id))
     }
 }

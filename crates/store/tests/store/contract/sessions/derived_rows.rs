@@ -17,11 +17,11 @@ use crate::stores::Store;
 use crate::turns::*;
 use crate::verification::{assert_whole, findings, verify};
 
-const HERE: &str = "web:deleted-one";
-const BYSTANDER: &str = "cli:bystander";
+pub(super) const HERE: &str = "web:deleted-one";
+pub(super) const BYSTANDER: &str = "cli:bystander";
 
 /// A session with memories in every scope of its own, a schedule and a run.
-async fn remembering(engine: &Engine, name: &str, word: &str) {
+pub(super) async fn remembering(engine: &Engine, name: &str, word: &str) {
     let session = session(name);
     engine.sessions().open(&session, &person()).await.unwrap();
     let schedule = NewSchedule {
