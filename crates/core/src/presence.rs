@@ -1,11 +1,17 @@
 //! How Planwright recognised the person behind a decision, and what the operating system says about their terminal.
 
+mod act;
+mod assertion;
 mod processes;
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+pub use act::{Act, ActKind, ActSignature, UsedSignature};
+pub use assertion::PasskeyAssertion;
+pub(crate) use assertion::counter;
 
 pub(crate) use processes::AgentProgram;
 pub use processes::{
@@ -18,7 +24,15 @@ pub use processes::{
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Presence {
     /// An enrolled approver unlocked their key.
-    Verified { approver: String },
+    Verified {
+        approver: String,
+        /// Their signature on the act. An approval of a plan has a signature of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schema(value_type = Option<Object>, nullable = false))]
+        signed: Option<Box<ActSignature>>,
+        #[serde(skip)]
+        key: SigningKey,
+    },
     /// The command line or the terminal chat.
     Terminal {
         #[serde(skip)]
@@ -39,6 +53,30 @@ pub enum Presence {
     /// A rule of the configuration, without a person.
     Rule,
 }
+
+/// An approver's key that is unlocked for the acts of one request.
+pub trait ActSigner: fmt::Debug + Send + Sync {
+    /// In hexadecimal digits.
+    fn sign(&self, message: &[u8]) -> String;
+}
+
+/// The key of a person who gave their passphrase. It is used and not stored, so two records are the same whatever key it was.
+#[derive(Debug, Clone, Default)]
+pub struct SigningKey(Option<Arc<dyn ActSigner>>);
+
+impl SigningKey {
+    pub fn get(&self) -> Option<&dyn ActSigner> {
+        self.0.as_deref()
+    }
+}
+
+impl PartialEq for SigningKey {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for SigningKey {}
 
 /// What the operating system says about the process that decides. It is looked at and not stored, so two records are the
 /// same whatever the evidence was.
@@ -66,6 +104,35 @@ impl PartialEq for Evidence {
 impl Eq for Evidence {}
 
 impl Presence {
+    /// An approver whose signature comes with what they decide.
+    pub fn verified(approver: impl Into<String>) -> Self {
+        Self::Verified { approver: approver.into(), signed: None, key: SigningKey::default() }
+    }
+
+    /// An approver who unlocked their key: it signs what they do.
+    pub fn unlocked(approver: impl Into<String>, key: Arc<dyn ActSigner>) -> Self {
+        Self::Verified { approver: approver.into(), signed: None, key: SigningKey(Some(key)) }
+    }
+
+    /// An approver who signed one act.
+    pub fn signed(approver: impl Into<String>, signature: ActSignature) -> Self {
+        let signed = Some(Box::new(signature));
+        Self::Verified { approver: approver.into(), signed, key: SigningKey::default() }
+    }
+
+    /// The approver's signature on an act.
+    pub fn signature(&self) -> Option<&ActSignature> {
+        match self {
+            Self::Verified { signed, .. } => signed.as_deref(),
+            Self::Terminal { .. }
+            | Self::NoTerminal { .. }
+            | Self::Token
+            | Self::Browser
+            | Self::Channel
+            | Self::Rule => None,
+        }
+    }
+
     /// What was seen of a process: a terminal, or none. Where the operating system does not tell, it is taken for a terminal
     /// that nothing is known about.
     pub fn terminal(evidence: Option<TerminalEvidence>) -> Self {
@@ -100,7 +167,7 @@ impl Presence {
 impl fmt::Display for Presence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Verified { approver } => write!(f, "verified as {approver}"),
+            Self::Verified { approver, .. } => write!(f, "verified as {approver}"),
             Self::Terminal { .. } => f.write_str("at a terminal, not verified"),
             Self::NoTerminal { .. } => f.write_str("by a process without a terminal"),
             Self::Token => f.write_str("with the access token only"),

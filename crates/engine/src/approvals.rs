@@ -1,14 +1,17 @@
 //! Approvers, their signatures, and the approval policy that is in force in the store.
 //!
+//! - `acts`: acts that are no approval of a plan, signed one by one
 //! - `audit`: every signature in the store, checked
 //! - `browser`: links that sign a browser in, and the browsers that are signed in
 //! - `changes`: what was changed about who may decide since a person looked last
 //! - `key`: an approver's key, sealed with a passphrase
 //! - `passkeys`: passkeys of approvers, and approvals that they sign
 //! - `permissions`: what persons permitted from now on by answering `always`
+//! - `recovery`: the recovery code of an approver, made with the enrolment and with each new passphrase
 //! - `reach`: whether a person is out of reach of every agent
 //! - `unlock`: an approver's key, unlocked with their passphrase
 
+pub(crate) mod acts;
 mod audit;
 mod browser;
 mod changes;
@@ -16,6 +19,7 @@ mod key;
 mod passkeys;
 mod permissions;
 mod reach;
+mod recovery;
 mod unlock;
 
 use std::collections::BTreeMap;
@@ -28,6 +32,7 @@ use planwright_core::approval::{ApprovalPolicy, Approver};
 use planwright_core::plan::approval::{ApprovalSignature, SignedApproval};
 use planwright_core::plan::{Digest, Plan};
 use planwright_core::policy::Policy;
+use planwright_core::presence::ActSigner as _;
 use planwright_core::refusal::Refusal;
 
 use crate::ledger::{Ledger, LedgerError, LedgerResult};
@@ -35,10 +40,12 @@ use crate::lookup;
 use crate::plans::Approving;
 use crate::submitter::Submitter;
 
+pub use acts::ActChallenge;
 pub use audit::ExportedKey;
 pub use browser::{BrowserSecret, SignInLink};
 pub use key::UnlockedKey;
 pub use passkeys::{NewPasskey, PasskeyChallenge, SignedByPasskey};
+pub use recovery::{Enrolled, RecoveryCode};
 
 /// How often a record is sealed anew because another process was faster.
 const ATTEMPTS: u32 = 20;
@@ -52,6 +59,14 @@ pub enum OpenedFor {
     Command,
     /// The first server gives a store of an earlier version its guarded settings.
     Server,
+}
+
+/// What a store says about approval when it is opened.
+#[derive(Debug)]
+pub struct Recorded {
+    pub state: ApprovalState,
+    /// Whether this version asks for more than the one that used the store before.
+    pub is_raised: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -85,17 +100,26 @@ impl Approvals {
 
     /// Records the configured policy and the guarded settings in a new store, and answers what the store says. Afterwards
     /// nothing that a process brings is recorded: an agent can edit the configuration and set variables, too. A store of an
-    /// earlier version keeps its policy and takes the settings from its first server.
+    /// earlier version keeps its policy, which counts with the defaults of this version from now on, and takes the settings from
+    /// its first server.
     pub async fn record_configured(
         &self,
         by: &Actor,
         settings: &BTreeMap<String, String>,
         opened: OpenedFor,
-    ) -> LedgerResult<ApprovalState> {
+    ) -> LedgerResult<Recorded> {
         let mut state = self.state().await?;
+        let is_raised = state.is_raised_by_defaults();
+        if !state.with_defaults && state.policy.is_some() {
+            let kept = |state: &ApprovalState| {
+                let policy = state.policy.clone().filter(|_| !state.with_defaults)?;
+                Some(ApprovalEvent::PolicySet { policy, with_defaults: true })
+            };
+            state = self.append_if(by, kept).await?;
+        }
         if state.policy.is_none() {
             let policy = self.submitter.policy().approval.clone();
-            let set = ApprovalEvent::PolicySet { policy };
+            let set = ApprovalEvent::PolicySet { policy, with_defaults: true };
             state = self.append_if(by, |state| state.policy.is_none().then(|| set.clone())).await?;
             state = self.record_settings(by, settings, state).await?;
         } else if state.settings.is_none() && opened == OpenedFor::Server {
@@ -104,7 +128,7 @@ impl Approvals {
             }
             state = self.record_settings(by, settings, state).await?;
         }
-        Ok(state)
+        Ok(Recorded { state, is_raised })
     }
 
     async fn record_settings(
@@ -144,40 +168,12 @@ impl Approvals {
         policy: &ApprovalPolicy,
         key: Option<&UnlockedKey>,
     ) -> LedgerResult<ApprovalState> {
-        self.append_signed(by, key, || ApprovalEvent::PolicySet { policy: policy.clone() }).await
-    }
-
-    /// Enrols an approver. Every approver but the first takes the key of one who is enrolled.
-    pub async fn add(
-        &self,
-        by: &Actor,
-        name: &str,
-        passphrase: &str,
-        key: Option<&UnlockedKey>,
-    ) -> LedgerResult<ApprovalState> {
-        check_name(name)?;
-        check_passphrase(passphrase)?;
-        if self.state().await?.approvers.is_taken(name) {
-            return Err(Refusal::conflict(format!("`{name}` is an approver already.")).into());
-        }
-        let (public, sealed) = key::create(passphrase).map_err(internal)?;
-        let enrolled_at = self.submitter.now();
-        let approver = Approver { name: name.to_owned(), key: public, sealed, enrolled_at, passkeys: Vec::new() };
-        self.append_signed(by, key, || ApprovalEvent::ApproverAdded { approver: approver.clone() }).await
+        self.append_signed(by, key, || ApprovalEvent::PolicySet { policy: policy.clone(), with_defaults: true }).await
     }
 
     pub async fn remove(&self, by: &Actor, name: &str, key: &UnlockedKey) -> LedgerResult<ApprovalState> {
         self.named(name).await?;
         self.append_signed(by, Some(key), || ApprovalEvent::ApproverRemoved { name: name.to_owned() }).await
-    }
-
-    /// Seals the approver's own key with another passphrase.
-    pub async fn change(&self, by: &Actor, key: &UnlockedKey, passphrase: &str) -> LedgerResult<ApprovalState> {
-        check_passphrase(passphrase)?;
-        let sealed = key.seal(passphrase).map_err(internal)?;
-        let name = key.approver().to_owned();
-        let changed = || ApprovalEvent::PassphraseChanged { name: name.clone(), sealed: sealed.clone() };
-        self.append_signed(by, Some(key), changed).await
     }
 
     /// The approver's signature on exactly this approval of this plan.

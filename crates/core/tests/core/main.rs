@@ -49,5 +49,6 @@ mod reviews;
 mod slash;
 mod stored_entries;
 mod turns;
+mod verified_default;
 mod workbook;
 mod workspace;

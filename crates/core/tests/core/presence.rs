@@ -85,7 +85,7 @@ fn checked(
 
 #[test]
 fn each_presence_under_each_policy() {
-    let verified = Presence::Verified { approver: "ada".to_owned() };
+    let verified = Presence::verified("ada");
     let terminal = Presence::terminal(Some(window()));
     // Under `separate`: in a session of Planwright's own agent, and in one of a client.
     for (presence, own, of_client, under_verified) in [

@@ -116,10 +116,10 @@ impl Approvals {
 
 impl Approvals {
     /// Keeps what the authenticator counted, if a passkey made the signature. Call it after the signature was accepted.
-    pub(crate) async fn record_passkey_use(&self, by: &Actor, signature: &ApprovalSignature) {
-        let Some(assertion) = &signature.passkey else { return };
+    pub(crate) async fn record_passkey_use(&self, by: &Actor, approver: &str, passkey: Option<&PasskeyAssertion>) {
+        let Some(assertion) = passkey else { return };
         let used = ApprovalEvent::PasskeyUsed {
-            name: signature.approver.clone(),
+            name: approver.to_owned(),
             id: assertion.credential.clone(),
             counter: assertion.counter(),
             user_verified: assertion.user_verified(),

@@ -48,9 +48,10 @@ impl PolicyInForce {
         }
         let records = ledger.approval_records().await?;
         let state = approval_state(&records)?;
+        let is_enrolled = !state.approvers.is_empty();
         let approval = match &state.policy {
-            Some(in_force) => in_force.stricter(&configured.approval),
-            None => configured.approval.clone(),
+            Some(in_force) => in_force.with_defaults(is_enrolled).stricter(&configured.approval),
+            None => configured.approval.with_defaults(is_enrolled),
         };
         let policy = Arc::new(Policy {
             approval,

@@ -85,6 +85,7 @@ const COMMANDS: &[(&str, Door)] = &[
     ("approver list", Looks),
     ("approver remove", Passes(&["ada"])),
     ("approver change", Passes(&["ada"])),
+    ("approver recover", Passes(&["ada"])),
     ("approver export", Looks),
     ("approver policy", Passes(&["--require any", "--require verified"])),
     ("config show", Looks),

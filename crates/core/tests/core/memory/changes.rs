@@ -113,7 +113,7 @@ fn a_promotion_is_refused_to_whom_the_policy_does_not_recognise() {
     // The surface does not say how it recognised the person.
     let refusal = world.send(Actor::person("ada", "cli"), promote()).unwrap_err();
     assert_eq!(refusal.code, RefusalCode::PolicyDenied);
-    let ada = Actor::person("ada", "cli").recognised(Presence::Verified { approver: "ada".to_owned() });
+    let ada = Actor::person("ada", "cli").recognised(Presence::verified("ada"));
     world.send(ada, promote()).unwrap();
 }
 
