@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Damage, Head};
 use planwright_core::memory::MemoryScope;
 use planwright_core::plan::Plan;
+use planwright_core::presence::{ActSignature, Presence};
 use planwright_core::session::SessionIdentity;
-use planwright_core::snapshot::Snapshot;
+use planwright_core::snapshot::{CommandContext, Snapshot};
 
 use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, StoredSession};
 use crate::version_index::{VersionIndexEntry, apply_and_index};
@@ -130,7 +132,12 @@ impl Verifier {
     /// `None` if the session was deleted meanwhile.
     async fn verify_session(&self, stored: &StoredSession) -> LedgerResult<Option<ChainReport>> {
         let identity = &stored.session.identity;
-        let mut walk = Walk { head: Head::START, snapshot: Snapshot::new(identity.clone()), versions: BTreeSet::new() };
+        let mut walk = Walk {
+            head: Head::START,
+            snapshot: Snapshot::new(identity.clone()),
+            versions: BTreeSet::new(),
+            signed: Vec::new(),
+        };
         // Another caller may write meanwhile, so what is stored is only compared with a journal that stood still.
         let mut promised = None;
         for _ in 0..MAX_ATTEMPTS {
@@ -171,12 +178,11 @@ impl Verifier {
             }
             for sealed in entries {
                 match walk.head.check(&walk.snapshot.identity, &sealed) {
-                    Ok(entry) => walk.versions.extend(apply_and_index(
-                        &mut walk.snapshot,
-                        &entry.event,
-                        &entry.context(),
-                        entry.seq,
-                    )),
+                    Ok(entry) => {
+                        let context = entry.context();
+                        walk.versions.extend(apply_and_index(&mut walk.snapshot, &entry.event, &context, entry.seq));
+                        walk.signed.extend(SignedEntry::of(entry.seq, &context));
+                    }
                     Err(damage) => return Ok(Err(damage)),
                 }
             }
@@ -202,6 +208,7 @@ impl Verifier {
                 disagreement(format!("the index of version {} of plan {} of {session}", wrong.version, wrong.plan))
             }));
             disagreements.extend(self.compare_derived_rows(&walk.snapshot).await?);
+            disagreements.extend(self.check_acts(walk).await?);
         }
         let damage = damage.map(|damage| damage.to_string());
         Ok(ChainReport { session: session.clone(), entries: walk.head.seq, damage, disagreements })
@@ -209,6 +216,25 @@ impl Verifier {
 }
 
 impl Verifier {
+    /// The signatures on acts that no approver made. What was done before a restore is history.
+    async fn check_acts(&self, walk: &Walk) -> LedgerResult<Vec<DamagedRow>> {
+        let session = &walk.snapshot.identity;
+        if walk.signed.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Records that cannot be read are found by the check of the approvers.
+        let Ok(known) = crate::approvals::state(self.ledger.as_ref()).await.map(|state| state.enrolled_ever) else {
+            return Ok(Vec::new());
+        };
+        let restored = walk.snapshot.session.as_ref().and_then(|session| session.restored_at);
+        let counts = |entry: &&SignedEntry| restored.is_none_or(|restored| entry.at > restored);
+        let wrong = walk.signed.iter().filter(counts).filter_map(|entry| {
+            let reason = entry.signature.check(Some(session), &entry.approver, &known).err()?;
+            Some(DamagedRow { what: format!("entry {} of {session}", entry.seq), reason })
+        });
+        Ok(wrong.collect())
+    }
+
     /// Compares the memories, their index and the row of schedules and runs with the replayed journal.
     async fn compare_derived_rows(&self, replayed: &Snapshot) -> LedgerResult<Vec<DamagedRow>> {
         let copies = replayed.memories.iter().filter(|(_, record)| record.item.scope == MemoryScope::Global);
@@ -225,6 +251,22 @@ struct Walk {
     head: Head,
     snapshot: Snapshot,
     versions: BTreeSet<VersionIndexEntry>,
+    signed: Vec<SignedEntry>,
+}
+
+/// An entry whose act an approver signed.
+struct SignedEntry {
+    seq: u64,
+    at: Timestamp,
+    approver: String,
+    signature: ActSignature,
+}
+
+impl SignedEntry {
+    fn of(seq: u64, context: &CommandContext) -> Option<Self> {
+        let Some(Presence::Verified { approver, signed: Some(signed), .. }) = &context.by.presence else { return None };
+        Some(Self { seq, at: context.at, approver: approver.clone(), signature: (**signed).clone() })
+    }
 }
 
 /// Fails if entries that existed when the walk began are missing.

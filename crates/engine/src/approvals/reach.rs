@@ -6,7 +6,7 @@ use planwright_core::actor::Actor;
 use planwright_core::approval::record::ApprovalEvent;
 use planwright_core::approval::{AgentsSeen, ApprovalCheck, ApprovalPolicy, Require, Risk};
 use planwright_core::plan::Digest;
-use planwright_core::presence::{Act, AgentClient};
+use planwright_core::presence::{Act, AgentClient, Presence};
 use planwright_core::session::{Channel, SessionIdentity};
 use planwright_core::upstream::ServerName;
 
@@ -28,6 +28,9 @@ impl Approvals {
         let by = self.signed_for_store(by, Act::accept_tools(server, digest)).await?;
         let require = self.acceptance_requirement().await?;
         self.check_everywhere(&by, require).await?;
+        if let Some(Presence::Verified { approver, signed: Some(signed), .. }) = &by.presence {
+            self.record_passkey_use(&by, approver, signed.passkey.as_ref()).await;
+        }
         Ok(by)
     }
 
