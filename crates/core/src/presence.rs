@@ -4,6 +4,7 @@ mod act;
 mod assertion;
 mod processes;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -49,7 +50,15 @@ pub enum Presence {
     /// A browser that signed in with a link of `planwright dashboard`.
     Browser,
     /// An allowed user of a chat service.
-    Channel,
+    Channel {
+        /// The approver who bound this user with a signed record.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schema(nullable = false))]
+        bound_by: Option<String>,
+        /// The user's number there, until it is known who bound them.
+        #[serde(skip)]
+        user: Option<i64>,
+    },
     /// A rule of the configuration, without a person.
     Rule,
 }
@@ -104,6 +113,37 @@ impl PartialEq for Evidence {
 impl Eq for Evidence {}
 
 impl Presence {
+    /// An allowed user of a chat service whom no approver bound.
+    pub const fn channel() -> Self {
+        Self::Channel { bound_by: None, user: None }
+    }
+
+    /// A user of Telegram. A record of the store may say that an approver bound them.
+    pub const fn chat_user(user: i64) -> Self {
+        Self::Channel { bound_by: None, user: Some(user) }
+    }
+
+    /// With the approver who bound this user of a chat service, if one did.
+    pub fn with_binding(self, bound: &BTreeMap<i64, String>) -> Self {
+        match self {
+            Self::Channel { user: Some(user), .. } => Self::Channel { bound_by: bound.get(&user).cloned(), user: None },
+            presence => presence,
+        }
+    }
+
+    /// The approver who bound this user of a chat service.
+    pub fn bound_by(&self) -> Option<&str> {
+        match self {
+            Self::Channel { bound_by, .. } => bound_by.as_deref(),
+            Self::Verified { .. }
+            | Self::Terminal { .. }
+            | Self::NoTerminal { .. }
+            | Self::Token
+            | Self::Browser
+            | Self::Rule => None,
+        }
+    }
+
     /// An approver whose signature comes with what they decide.
     pub fn verified(approver: impl Into<String>) -> Self {
         Self::Verified { approver: approver.into(), signed: None, key: SigningKey::default() }
@@ -128,7 +168,7 @@ impl Presence {
             | Self::NoTerminal { .. }
             | Self::Token
             | Self::Browser
-            | Self::Channel
+            | Self::Channel { .. }
             | Self::Rule => None,
         }
     }
@@ -145,7 +185,7 @@ impl Presence {
     pub(crate) fn evidence(&self) -> Option<&TerminalEvidence> {
         match self {
             Self::Terminal { evidence } | Self::NoTerminal { evidence } => evidence.get(),
-            Self::Verified { .. } | Self::Token | Self::Browser | Self::Channel | Self::Rule => None,
+            Self::Verified { .. } | Self::Token | Self::Browser | Self::Channel { .. } | Self::Rule => None,
         }
     }
 
@@ -157,7 +197,7 @@ impl Presence {
             Self::NoTerminal { .. } => "none",
             Self::Token => "token",
             Self::Browser => "browser",
-            Self::Channel => "channel",
+            Self::Channel { .. } => "channel",
             Self::Rule => "rule",
         }
     }
@@ -172,7 +212,10 @@ impl fmt::Display for Presence {
             Self::NoTerminal { .. } => f.write_str("by a process without a terminal"),
             Self::Token => f.write_str("with the access token only"),
             Self::Browser => f.write_str("in a browser that was signed in from a terminal"),
-            Self::Channel => f.write_str("as an allowed user of the chat service"),
+            Self::Channel { bound_by: None, .. } => f.write_str("as an allowed user of the chat service"),
+            Self::Channel { bound_by: Some(name), .. } => {
+                write!(f, "as an allowed user of the chat service, bound by {name}")
+            }
             Self::Rule => f.write_str("by a rule, not by a person"),
         }
     }

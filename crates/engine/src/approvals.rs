@@ -4,6 +4,7 @@
 //! - `audit`: every signature in the store, checked
 //! - `browser`: links that sign a browser in, and the browsers that are signed in
 //! - `changes`: what was changed about who may decide since a person looked last
+//! - `chat_users`: users of Telegram whom approvers bound
 //! - `key`: an approver's key, sealed with a passphrase
 //! - `passkeys`: passkeys of approvers, and approvals that they sign
 //! - `permissions`: what persons permitted from now on by answering `always`
@@ -15,6 +16,7 @@ pub(crate) mod acts;
 mod audit;
 mod browser;
 mod changes;
+mod chat_users;
 mod key;
 mod passkeys;
 mod permissions;

@@ -174,7 +174,6 @@ impl Submitter {
     pub async fn submit_as(&self, request: SubmitRequest<'_>, command: Command) -> LedgerResult<Committed> {
         let SubmitRequest { session, by, id, leasing, turn } = request;
         let by = &acts::signed(self.ledger.as_ref(), session, by, &command, self.clock.now()).await?;
-        let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
         let name = command_name(&command);
         let (ledger, configured) = (self.ledger.as_ref(), self.policies.of(session));
         let mut policy = match policy_use(&command, by) {
@@ -186,6 +185,8 @@ impl Submitter {
             let other_agents = agents_of_sessions(ledger).await?.into();
             policy = Arc::new(Policy { other_agents, ..(*policy).clone() });
         }
+        let by = &by.clone().with_binding(&policy.bound_users);
+        let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
         let session = session.clone();
         let submission = Submission { session: session.clone(), command, context, policy, leasing, turn };
         let outcome = self.ledger.submit(submission).await;

@@ -50,6 +50,11 @@ pub enum ChangedAbout {
         label: String,
     },
     BrowserSignedIn,
+    /// The buttons of this user of Telegram count where a verified person is asked for.
+    ChatUserBound {
+        user: i64,
+        approver: String,
+    },
     /// Calls run without a question from now on.
     CallsPermitted {
         number: u64,
@@ -78,6 +83,7 @@ impl ChangedAbout {
             | Self::PassphraseChanged { .. }
             | Self::PasskeyAdded { .. }
             | Self::BrowserSignedIn
+            | Self::ChatUserBound { .. }
             | Self::CallsPermitted { .. }
             | Self::ToolsAccepted { .. }
             | Self::Setting { .. } => false,
@@ -98,6 +104,9 @@ impl fmt::Display for ChangedAbout {
             Self::PassphraseChanged { name } => write!(f, "the passphrase of {name} was changed"),
             Self::PasskeyAdded { name, label } => write!(f, "the passkey `{label}` was added for {name}"),
             Self::BrowserSignedIn => f.write_str("a browser was signed in with a link"),
+            Self::ChatUserBound { user, approver } => {
+                write!(f, "{approver} bound the user {user} of Telegram, whose buttons count as verified")
+            }
             Self::CallsPermitted { number, what } => write!(f, "rule {number} permits {what}"),
             Self::ToolsAccepted { server } => write!(f, "the tools of the MCP server {server} were accepted"),
             Self::Setting { key, .. } if SECRETS.contains(&key.as_str()) => write!(f, "`{key}` was changed"),
@@ -154,6 +163,7 @@ pub fn since_last_look<'a>(records: impl IntoIterator<Item = &'a SealedRecord>) 
                 vec![ChangedAbout::CallsPermitted { number: seq, what: rule.describe() }]
             }
             ApprovalEvent::BrowserSignedIn { .. } => vec![ChangedAbout::BrowserSignedIn],
+            ApprovalEvent::ChatUserBound { user, approver } => vec![ChangedAbout::ChatUserBound { user, approver }],
             ApprovalEvent::RecordsSeen { seq, until } => {
                 changes.retain(|change| change.seq > Some(seq));
                 since = Some(until);
@@ -164,6 +174,7 @@ pub fn since_last_look<'a>(records: impl IntoIterator<Item = &'a SealedRecord>) 
             | ApprovalEvent::PasskeyRemoved { .. }
             | ApprovalEvent::PermissionRemoved { .. }
             | ApprovalEvent::PasskeyUsed { .. }
+            | ApprovalEvent::ChatUserUnbound { .. }
             | ApprovalEvent::SignInLinkMade { .. }
             | ApprovalEvent::BrowserSignedOut { .. }
             | ApprovalEvent::AgentSeen { .. }

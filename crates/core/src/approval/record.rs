@@ -91,6 +91,14 @@ pub enum ApprovalEvent {
         name: String,
         id: String,
     },
+    /// The buttons of this user of Telegram count where a verified person is asked for. The approver signs it.
+    ChatUserBound {
+        user: i64,
+        approver: String,
+    },
+    ChatUserUnbound {
+        user: i64,
+    },
     /// A passkey signed.
     PasskeyUsed {
         name: String,
@@ -184,6 +192,8 @@ pub struct ApprovalState {
     pub agents_seen: AgentsSeen,
     /// The programs of the agents of deleted sessions, by the session's name.
     pub kept_clients: BTreeMap<String, Vec<AgentClient>>,
+    /// The users of Telegram whom approvers bound, with the approver's name.
+    pub bound_users: BTreeMap<i64, String>,
     /// When each unused link ends, by the hash of its secret.
     links: BTreeMap<String, Timestamp>,
     /// When each signed-in browser ends, by the hash of its secret.
@@ -242,12 +252,14 @@ impl ApprovalState {
             ApprovalEvent::ApproverAdded { .. } | ApprovalEvent::ApproverRemoved { .. } => !self.approvers.is_empty(),
             ApprovalEvent::PassphraseChanged { .. }
             | ApprovalEvent::PasskeyAdded { .. }
+            | ApprovalEvent::ChatUserBound { .. }
             | ApprovalEvent::PasskeyRemoved { .. } => true,
             ApprovalEvent::PolicySet { policy, .. } => !self.approvers.is_empty() && self.is_weakened_by(policy),
             // Those of a new store, or of one of an earlier version, are recorded without one.
             ApprovalEvent::SettingsSet { .. } => !self.approvers.is_empty() && self.settings.is_some(),
             ApprovalEvent::PassphraseTried { .. }
             | ApprovalEvent::PassphraseAccepted { .. }
+            | ApprovalEvent::ChatUserUnbound { .. }
             | ApprovalEvent::PasskeyUsed { .. }
             | ApprovalEvent::RecordsSeen { .. }
             | ApprovalEvent::SignInLinkMade { .. }
@@ -299,7 +311,9 @@ impl ApprovalState {
             let approver = self.approvers.named(&signed.approver);
             // With a passkey of their own under another name one approver would be two.
             let own = match &record.event {
-                ApprovalEvent::PasskeyAdded { name, .. } => *name == signed.approver,
+                ApprovalEvent::PasskeyAdded { name, .. } | ApprovalEvent::ChatUserBound { approver: name, .. } => {
+                    *name == signed.approver
+                }
                 ApprovalEvent::PolicySet { .. }
                 | ApprovalEvent::ApproverAdded { .. }
                 | ApprovalEvent::ApproverRemoved { .. }
@@ -307,6 +321,7 @@ impl ApprovalState {
                 | ApprovalEvent::PassphraseTried { .. }
                 | ApprovalEvent::PassphraseAccepted { .. }
                 | ApprovalEvent::PasskeyRemoved { .. }
+                | ApprovalEvent::ChatUserUnbound { .. }
                 | ApprovalEvent::PasskeyUsed { .. }
                 | ApprovalEvent::RecordsSeen { .. }
                 | ApprovalEvent::SignInLinkMade { .. }
@@ -336,7 +351,12 @@ impl ApprovalState {
                 self.enrolled_ever.0.push(approver.clone());
                 self.approvers.0.push(approver);
             }
-            ApprovalEvent::ApproverRemoved { name } => self.approvers.remove(&name),
+            ApprovalEvent::ApproverRemoved { name } => {
+                self.approvers.remove(&name);
+                self.bound_users.retain(|_, approver| *approver != name);
+            }
+            ApprovalEvent::ChatUserBound { user, approver } => drop(self.bound_users.insert(user, approver)),
+            ApprovalEvent::ChatUserUnbound { user } => drop(self.bound_users.remove(&user)),
             ApprovalEvent::PassphraseChanged { name, sealed, recovery } => {
                 for one in self.approvers.0.iter_mut().filter(|one| one.name == name) {
                     one.sealed = sealed.clone();

@@ -93,7 +93,7 @@ fn each_presence_under_each_policy() {
         (Some(terminal), true, true, false),
         (Some(Presence::Token), true, false, false),
         (Some(Presence::Browser), true, true, false),
-        (Some(Presence::Channel), true, true, false),
+        (Some(Presence::channel()), true, true, false),
         (Some(Presence::Rule), true, true, false),
         (Some(Presence::terminal(None)), false, false, false),
         (None, false, false, false),

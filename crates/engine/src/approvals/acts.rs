@@ -44,9 +44,9 @@ impl Approvals {
     /// Signs an act that concerns the whole store for a person who unlocked their key, and checks the signature of one who counts
     /// as verified.
     pub(super) async fn signed_for_store(&self, by: &Actor, act: Act) -> LedgerResult<Actor> {
-        let by = sign(by, None, || Ok(Some(act.clone())), self.now())?;
-        let approvers = &self.policy().await?.approvers;
-        let check = ActCheck { session: None, act: &act, approvers, used: &[], now: self.now() };
+        let policy = self.policy().await?;
+        let by = sign(by, None, || Ok(Some(act.clone())), self.now())?.with_binding(&policy.bound_users);
+        let check = ActCheck { session: None, act: &act, approvers: &policy.approvers, used: &[], now: self.now() };
         check.check(by.presence.as_ref())?;
         Ok(by)
     }

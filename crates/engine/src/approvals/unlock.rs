@@ -87,7 +87,7 @@ impl Approvals {
             | Presence::NoTerminal { .. }
             | Presence::Token
             | Presence::Browser
-            | Presence::Channel
+            | Presence::Channel { .. }
             | Presence::Rule => Ok(presence.as_str()),
         }
     }

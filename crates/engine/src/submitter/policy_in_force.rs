@@ -56,6 +56,7 @@ impl PolicyInForce {
         let policy = Arc::new(Policy {
             approval,
             approvers: state.approvers,
+            bound_users: Arc::new(state.bound_users),
             agents_seen: state.agents_seen,
             kept_clients: Arc::new(state.kept_clients),
             permissions: Arc::new(state.permissions),
