@@ -5,7 +5,8 @@ use hex::FromHex as _;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::passkey::{Passkey, PasskeyAssertion};
+use super::passkey::Passkey;
+use crate::presence::PasskeyAssertion;
 use crate::refusal::Refusal;
 use crate::wire::hex_text;
 

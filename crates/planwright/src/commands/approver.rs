@@ -11,10 +11,12 @@ use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
 use crate::approver;
-use crate::cli::{ApproverCommand, InitArgs, PolicyArgs};
-use crate::context::Context;
+use crate::cli::{ApproverCommand, Global, InitArgs, PolicyArgs};
+use crate::context::{Context, Store};
 use crate::failure::{Exit, ExitResult, Failure};
+use crate::invocation::Invocation;
 use crate::passphrase;
+use crate::terminal::screen::Screen;
 use crate::terminal::text::shown_line;
 use crate::terminal::time;
 
@@ -104,6 +106,30 @@ fn report_with_code(context: &Context, enrolled: &Enrolled, name: &str, message:
         )
     };
     context.screen.answer(value, describe)
+}
+
+/// Asks a person who has just put Planwright into the configuration of an agent whether they want to be enrolled.
+pub(crate) async fn offer(global: &Global) -> ExitResult {
+    let screen = Screen::new(global.json);
+    if !screen.interactive {
+        return Ok(Exit::Done);
+    }
+    let state = match Context::open_existing(global).await? {
+        Some(context) => context.engine.approvals().state().await?,
+        None => ApprovalState::default(),
+    };
+    if !state.approvers.is_empty() {
+        return Ok(Exit::Done);
+    }
+    screen.print(
+        "\nAn agent with a shell can do what you can. With a passphrase that only you know, nothing that it plans runs without you.\n",
+    )?;
+    if !screen.confirm("Set a passphrase now?")? {
+        let init = Invocation::new(global).command(["init"]);
+        screen.print(&format!("`{init}` sets one later.\n"))?;
+        return Ok(Exit::Done);
+    }
+    init(&Context::open(global, Store::MayBeMade).await?, &InitArgs { approver: None }).await
 }
 
 /// Two steps: who approves, and with which passphrase.

@@ -84,6 +84,8 @@ mod tests {
         let policy = toml::from_str::<ApprovalSection>(text).unwrap().policy();
         assert_eq!((policy.require, policy.valid_for, policy.remember), (Require::Verified, Some(600), Some(300)));
         assert_eq!(policy.rules[0].risk, Some(Risk::ReadsOnly));
+        let asked_every_time = toml::from_str::<ApprovalSection>("remember = 0\n").unwrap().policy();
+        assert_eq!((asked_every_time.remembered(), ApprovalSection::default().policy().remembered()), (0, 900));
         let rules = Rules::parse(r#"[{ channel = "mcp", require = "verified" }]"#).unwrap().get();
         assert_eq!((rules[0].channel, rules[0].require), (Some(Channel::Mcp), Require::Verified));
         let two = Rules::parse(r#"[{ risk = "commands", require = "verified", people = 2 }]"#).unwrap().get();

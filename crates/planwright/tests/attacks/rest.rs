@@ -167,6 +167,7 @@ fn requests(digest: &str) -> Vec<(&'static str, &'static str, Value)> {
         ("PATCH /api/goals/{id}", "goal", json!({ "status": "cancelled" })),
         ("PATCH /api/sessions/{sessionId}", "session", json!({ "title": "Mine" })),
         ("PATCH /api/tasks/{id}", "task", json!({ "status": "skipped" })),
+        ("POST /api/approvers", "", json!({ "name": "mallory", "passphrase": "correct horse battery" })),
         ("POST /api/goals", "", said("title", "Empty the bin")),
         ("POST /api/memory", "", said("content", "The bin may always be emptied")),
         ("POST /api/memory/{id}/promote", "memory", json!({})),

@@ -22,7 +22,7 @@ use crate::http::problem::{ApiProblem, ApiResult};
 
 /// Never shown.
 #[derive(Deserialize)]
-pub(in crate::http::api) struct Passphrase(String);
+pub(in crate::http::api) struct Passphrase(pub(in crate::http::api) String);
 
 impl std::fmt::Debug for Passphrase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -108,6 +108,14 @@ fn is_private(peer: Option<Peer>, headers: &HeaderMap) -> bool {
 }
 
 impl PassphraseChannel {
+    /// A passphrase does not travel through a network in the clear.
+    pub(in crate::http::api) fn check_private(self) -> Result<(), Refusal> {
+        match self.is_private {
+            true => Ok(()),
+            false => Err(Refusal::policy_denied("A passphrase is taken from this machine or over HTTPS only.")),
+        }
+    }
+
     /// Unlocks the key of the named approver, or of the only one.
     pub(in crate::http::api) async fn unlock(
         self,
@@ -116,10 +124,7 @@ impl PassphraseChannel {
         approver: Option<&str>,
         passphrase: &Passphrase,
     ) -> ApiResult<UnlockedKey> {
-        // A passphrase does not travel through a network in the clear.
-        if !self.is_private {
-            return Err(Refusal::policy_denied("A passphrase is taken from this machine or over HTTPS only.").into());
-        }
+        self.check_private()?;
         let approver = named(app, approver).await?;
         Ok(app.engine().approvals().unlock(person, &approver, &passphrase.0).await?)
     }
