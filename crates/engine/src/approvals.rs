@@ -12,7 +12,7 @@
 //! - `reach`: whether a person is out of reach of every agent
 //! - `unlock`: an approver's key, unlocked with their passphrase
 
-pub(crate) mod acts;
+mod acts;
 mod audit;
 mod browser;
 mod changes;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::approval::record::{ApprovalEvent, ApprovalState, RecordDamage, RecordSignature, SealedRecord};
+use planwright_core::approval::record::{ApprovalEvent, ApprovalState, RecordSignature, SealedRecord};
 use planwright_core::approval::{ApprovalPolicy, Approver};
 use planwright_core::plan::approval::{ApprovalSignature, SignedApproval};
 use planwright_core::plan::{Digest, Plan};
@@ -37,6 +37,7 @@ use planwright_core::policy::Policy;
 use planwright_core::presence::ActSigner as _;
 use planwright_core::refusal::Refusal;
 
+use crate::approval_records;
 use crate::ledger::{Ledger, LedgerError, LedgerResult};
 use crate::lookup;
 use crate::plans::Approving;
@@ -48,9 +49,6 @@ pub use browser::{BrowserSecret, SignInLink};
 pub use key::UnlockedKey;
 pub use passkeys::{NewPasskey, PasskeyChallenge, SignedByPasskey};
 pub use recovery::{Enrolled, RecoveryCode};
-
-/// How often a record is sealed anew because another process was faster.
-const ATTEMPTS: u32 = 20;
 
 /// The characters of a passphrase.
 const MIN_PASSPHRASE: usize = 8;
@@ -65,7 +63,7 @@ pub enum OpenedFor {
 
 /// What a store says about approval when it is opened.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct OpenedApprovals {
     pub state: ApprovalState,
     /// Whether this version asks for more than the one that used the store before.
     pub is_raised: bool,
@@ -87,7 +85,7 @@ impl Approvals {
 
     /// What the records say, checked.
     pub async fn state(&self) -> LedgerResult<ApprovalState> {
-        state(self.ledger()).await
+        approval_records::state(self.ledger()).await
     }
 
     /// The records as they are stored, unchecked.
@@ -109,7 +107,7 @@ impl Approvals {
         by: &Actor,
         settings: &BTreeMap<String, String>,
         opened: OpenedFor,
-    ) -> LedgerResult<Recorded> {
+    ) -> LedgerResult<OpenedApprovals> {
         let mut state = self.state().await?;
         let is_raised = state.is_raised_by_defaults();
         if !state.with_defaults && state.policy.is_some() {
@@ -130,7 +128,7 @@ impl Approvals {
             }
             state = self.record_settings(by, settings, state).await?;
         }
-        Ok(Recorded { state, is_raised })
+        Ok(OpenedApprovals { state, is_raised })
     }
 
     async fn record_settings(
@@ -285,25 +283,12 @@ impl Approvals {
         by: &Actor,
         next: impl Fn(&ApprovalState) -> Result<Option<(ApprovalEvent, Option<RecordSignature>)>, Refusal>,
     ) -> LedgerResult<ApprovalState> {
-        for _ in 0..ATTEMPTS {
-            let state = self.state().await?;
-            let Some((event, signed)) = next(&state)? else { return Ok(state) };
-            let sealed = state.seal(self.submitter.now(), by.clone(), event, signed).map_err(refused)?;
-            if self.ledger().add_approval_record(&sealed).await? {
-                return self.state().await;
-            }
-        }
-        Err(LedgerError::Unavailable("other processes change the approvers all the time".to_owned()))
+        approval_records::append(self.ledger(), by, || self.submitter.now(), next).await
     }
 
     fn ledger(&self) -> &dyn Ledger {
         self.submitter.ledger().as_ref()
     }
-}
-
-/// What the records of a store say, checked.
-pub(crate) async fn state(ledger: &dyn Ledger) -> LedgerResult<ApprovalState> {
-    lookup::approval_state(&ledger.approval_records().await?)
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {
@@ -323,15 +308,6 @@ fn check_passphrase(passphrase: &str) -> Result<(), Refusal> {
 
 fn no_approver(name: &str) -> Refusal {
     Refusal::not_found(format!("There is no approver `{name}`; `planwright approver list` shows them."))
-}
-
-fn refused(damage: RecordDamage) -> LedgerError {
-    match damage {
-        RecordDamage::Unsigned { .. } => {
-            Refusal::policy_denied("This key does not belong to an enrolled approver any more.").into()
-        }
-        damage => LedgerError::Internal(damage.to_string()),
-    }
 }
 
 fn internal(error: impl ToString) -> LedgerError {

@@ -17,12 +17,12 @@ use planwright_core::presence::Presence;
 use planwright_core::session::{Channel, SessionIdentity};
 use planwright_core::snapshot::{CommandContext, Snapshot};
 
-use crate::approvals::{Approvals, acts};
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
 use crate::lookup::agents_of_sessions;
 use crate::session_files::{PlanFileEdit, PlanFiles, SessionFiles};
 use crate::session_policies::SessionPolicies;
+use crate::{act_signing, approval_records};
 
 use observers::CommitObservers;
 use policy_in_force::PolicyInForce;
@@ -173,7 +173,7 @@ impl Submitter {
     /// Submits a command whose request has an id already, or that holds the lease of the session.
     pub async fn submit_as(&self, request: SubmitRequest<'_>, command: Command) -> LedgerResult<Committed> {
         let SubmitRequest { session, by, id, leasing, turn } = request;
-        let by = &acts::signed(self.ledger.as_ref(), session, by, &command, self.clock.now()).await?;
+        let by = &act_signing::signed(self.ledger.as_ref(), session, by, &command, self.clock.now()).await?;
         let name = command_name(&command);
         let (ledger, configured) = (self.ledger.as_ref(), self.policies.of(session));
         let mut policy = match policy_use(&command, by) {
@@ -195,7 +195,9 @@ impl Submitter {
                 tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed");
                 self.observers.notify(&session, committed);
                 audit_log::log_committed(&session, committed);
-                self.record_passkey_use(by, committed).await;
+                if !committed.events.is_empty() {
+                    approval_records::record_passkey_use(self.ledger.as_ref(), by, || self.clock.now()).await;
+                }
                 if let Some(files) = &self.plan_files {
                     files.write_changed(committed).await;
                 }
@@ -203,14 +205,6 @@ impl Submitter {
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
         }
         outcome
-    }
-
-    /// Keeps what the authenticator counted, if a passkey signed the act.
-    async fn record_passkey_use(&self, by: &Actor, committed: &Committed) {
-        let Some(Presence::Verified { approver, signed: Some(signed), .. }) = &by.presence else { return };
-        if !committed.events.is_empty() {
-            Approvals::new(self.clone()).record_passkey_use(by, approver, signed.passkey.as_ref()).await;
-        }
     }
 
     /// The configured policy and what the store adds to it: the policy in force there, and the approvers.

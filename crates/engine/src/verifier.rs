@@ -223,7 +223,8 @@ impl Verifier {
             return Ok(Vec::new());
         }
         // Records that cannot be read are found by the check of the approvers.
-        let Ok(known) = crate::approvals::state(self.ledger.as_ref()).await.map(|state| state.enrolled_ever) else {
+        let Ok(known) = crate::approval_records::state(self.ledger.as_ref()).await.map(|state| state.enrolled_ever)
+        else {
             return Ok(Vec::new());
         };
         let restored = walk.snapshot.session.as_ref().and_then(|session| session.restored_at);

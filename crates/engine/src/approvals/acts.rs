@@ -1,16 +1,14 @@
 //! Acts that are no approval of a plan, signed with a passphrase or a passkey.
 
-use jiff::Timestamp;
-use planwright_core::actor::{Actor, ActorKind};
+use planwright_core::actor::Actor;
 use planwright_core::approval::{ActCheck, Passkey, challenge};
-use planwright_core::command::Command;
-use planwright_core::door::Guard;
-use planwright_core::presence::{Act, ActSignature, Presence};
+use planwright_core::presence::{Act, ActSignature};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 
-use super::{Approvals, internal, key};
-use crate::ledger::{Ledger, LedgerResult};
+use super::Approvals;
+use crate::act_signing::{sign, unsigned};
+use crate::ledger::LedgerResult;
 
 /// What a browser has a passkey sign for an act.
 #[derive(Debug, Clone)]
@@ -50,45 +48,4 @@ impl Approvals {
         check.check(by.presence.as_ref())?;
         Ok(by)
     }
-}
-
-/// The person with their signature on the command, if they unlocked their key and the command takes one.
-pub(crate) async fn signed(
-    ledger: &dyn Ledger,
-    session: &SessionIdentity,
-    by: &Actor,
-    command: &Command,
-    now: Timestamp,
-) -> LedgerResult<Actor> {
-    if by.kind != ActorKind::Person || command.guard() != Guard::Approval || signer(by).is_none() {
-        return Ok(by.clone());
-    }
-    let snapshot = ledger.snapshot(session, command.subject()).await?;
-    sign(by, Some(session), || command.act(&snapshot), now)
-}
-
-/// The approver and the key of a person who unlocked it and has not signed yet.
-fn signer(by: &Actor) -> Option<(&str, &dyn planwright_core::presence::ActSigner)> {
-    match &by.presence {
-        Some(Presence::Verified { approver, signed: None, key }) => Some((approver, key.get()?)),
-        _ => None,
-    }
-}
-
-fn sign(
-    by: &Actor,
-    session: Option<&SessionIdentity>,
-    act: impl FnOnce() -> Result<Option<Act>, Refusal>,
-    now: Timestamp,
-) -> LedgerResult<Actor> {
-    let Some((approver, key)) = signer(by) else { return Ok(by.clone()) };
-    let Some(act) = act()? else { return Ok(by.clone()) };
-    let unsigned = unsigned(act, now)?;
-    let signature = key.sign(&unsigned.message(session, approver));
-    Ok(by.clone().recognised(Presence::signed(approver, ActSignature { signature, ..unsigned })))
-}
-
-fn unsigned(act: Act, at: Timestamp) -> LedgerResult<ActSignature> {
-    let nonce = key::nonce().map_err(internal)?;
-    Ok(ActSignature { act, at, nonce, signature: String::new(), passkey: None })
 }

@@ -6,11 +6,12 @@ use planwright_core::actor::Actor;
 use planwright_core::approval::record::ApprovalEvent;
 use planwright_core::approval::{AgentsSeen, ApprovalCheck, ApprovalPolicy, Require, Risk};
 use planwright_core::plan::Digest;
-use planwright_core::presence::{Act, AgentClient, Presence};
+use planwright_core::presence::{Act, AgentClient};
 use planwright_core::session::{Channel, SessionIdentity};
 use planwright_core::upstream::ServerName;
 
 use super::Approvals;
+use crate::approval_records;
 use crate::ledger::LedgerResult;
 use crate::lookup::{self, agents_of_sessions};
 
@@ -28,9 +29,7 @@ impl Approvals {
         let by = self.signed_for_store(by, Act::accept_tools(server, digest)).await?;
         let require = self.acceptance_requirement().await?;
         self.check_everywhere(&by, require).await?;
-        if let Some(Presence::Verified { approver, signed: Some(signed), .. }) = &by.presence {
-            self.record_passkey_use(&by, approver, signed.passkey.as_ref()).await;
-        }
+        approval_records::record_passkey_use(self.ledger(), &by, || self.now()).await;
         Ok(by)
     }
 

@@ -22,7 +22,7 @@ use super::approvers::PasskeyView;
 use super::asks::asking;
 use super::auto::{goal_id, run_target, state};
 use super::lookup::{SessionQuery, session};
-use super::passphrase::named;
+use super::passphrase::{ActView, named};
 use crate::http::app::App;
 use crate::http::extract::Body;
 use crate::http::openapi::ProblemBody;
@@ -74,32 +74,6 @@ struct ScheduleTerms {
     title: String,
     #[schema(minimum = 1, maximum = 4294967295_i64)]
     max_executions: Option<u32>,
-}
-
-/// The act as it is signed.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(as = Act)]
-pub(super) struct ActView {
-    kind: ActKind,
-    #[schema(max_length = 1024)]
-    subject: String,
-    #[schema(min_length = 64, max_length = 64)]
-    digest: String,
-}
-
-impl From<Act> for ActView {
-    fn from(act: Act) -> Self {
-        let Act { kind, subject, digest } = act;
-        Self { kind, subject, digest }
-    }
-}
-
-impl From<ActView> for Act {
-    fn from(act: ActView) -> Self {
-        let ActView { kind, subject, digest } = act;
-        Self { kind, subject, digest }
-    }
 }
 
 /// What a passkey signs for exactly this act.

@@ -7,13 +7,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::presence::{ActSignature, PasskeyAssertion, Presence};
+use planwright_core::presence::{Act, ActKind, ActSignature, PasskeyAssertion, Presence};
 use planwright_core::refusal::Refusal;
 use planwright_engine::approvals::UnlockedKey;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::acts::ActView;
 use crate::http::access::Peer;
 use crate::http::access::allowed_hosts::came_encrypted;
 use crate::http::app::App;
@@ -27,6 +26,32 @@ pub(in crate::http::api) struct Passphrase(pub(in crate::http::api) String);
 impl std::fmt::Debug for Passphrase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Passphrase")
+    }
+}
+
+/// The act as it is signed.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = Act)]
+pub(in crate::http::api) struct ActView {
+    kind: ActKind,
+    #[schema(max_length = 1024)]
+    subject: String,
+    #[schema(min_length = 64, max_length = 64)]
+    digest: String,
+}
+
+impl From<Act> for ActView {
+    fn from(act: Act) -> Self {
+        let Act { kind, subject, digest } = act;
+        Self { kind, subject, digest }
+    }
+}
+
+impl From<ActView> for Act {
+    fn from(act: ActView) -> Self {
+        let ActView { kind, subject, digest } = act;
+        Self { kind, subject, digest }
     }
 }
 
