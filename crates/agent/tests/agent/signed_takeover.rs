@@ -80,7 +80,7 @@ async fn the_signature_of_an_approver_who_was_removed_permits_nothing_more() {
     keeper.end().await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
     assert_eq!((first.calls().len(), second.calls().len()), (1, 0), "nothing was called after the take-over");
-    let by = Actor::person("bob", "cli").recognised(Presence::verified("bob"));
+    let by = Actor::person("bob", "cli").recognised(bob.presence());
     let resume = Input::typed("/plan resume 1");
     let outcome = world.agent.submit(resume, Request::new(world.place(), by)).outcome().await.unwrap();
     let answer = outcome.answer().expect("an answer");

@@ -16,6 +16,7 @@ mod own_agent;
 mod page;
 mod people;
 mod processes;
+mod proofs;
 mod records;
 mod releases;
 mod rest;

@@ -5,6 +5,7 @@ use planwright_core::actor::Actor;
 use planwright_core::approval::record::{ApprovalEvent, ApprovalState};
 use planwright_core::approval::{ApprovalPolicy, Approver, ApproverKey, Require, SealedKey};
 
+use crate::doctor::{checks, doctor};
 use crate::world::World;
 
 /// A store in which an earlier version recorded `separate` and an approver.
@@ -53,11 +54,7 @@ fn the_first_command_after_an_upgrade_says_what_is_asked_for_now() {
 
 #[test]
 fn doctor_asks_again_while_nobody_is_enrolled() {
-    let says = |world: &World| {
-        let looked = world.json("doctor");
-        let checks = looked["checks"].as_array().unwrap().clone();
-        checks.iter().any(|check| check["name"] == "approvers" && check["state"] == "notice")
-    };
+    let says = |world: &World| checks(&doctor(world, &[])).contains_key("approvers");
     let world = World::new();
     world.run("plan on --session cli:first-session").done();
     assert!(says(&world));
