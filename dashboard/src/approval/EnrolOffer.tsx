@@ -1,11 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
-import { enrolFirst } from "../api/decisions";
+import { addPasskey, enrolFirst } from "../api/decisions";
 import { approversQuery } from "../api/queries";
 import { t } from "../texts/t";
 import { Banner, Button, errorWords } from "../ui/basics";
 import { Dialog } from "../ui/Dialog";
+import { canUsePasskeys, createPasskey } from "./passkeys";
 
 /** Where this browser keeps that the person does not want to be asked. */
 const DECLINED = "planwright.enrol.declined";
@@ -56,6 +57,12 @@ export function EnrolDialog({ onClose }: { onClose: () => void }): ReactNode {
   const [passphrase, setPassphrase] = useState("");
   const [again, setAgain] = useState("");
   const enrol = useMutation({ mutationFn: () => enrolFirst(name.trim(), passphrase) });
+  const passkey = useMutation({
+    mutationFn: async () => {
+      const made = await createPasskey(name.trim());
+      return made === undefined ? undefined : addPasskey(name.trim(), { ...made, label: t("enrol.passkeyLabel"), passphrase });
+    },
+  });
   const close = () => {
     void client.invalidateQueries({ queryKey: approversQuery.queryKey });
     onClose();
@@ -72,7 +79,18 @@ export function EnrolDialog({ onClose }: { onClose: () => void }): ReactNode {
             <code>{code}</code>
           </p>
           <p>{t("enrol.codeWords")}</p>
+          {passkey.isError && (
+            <p className="problem" role="alert">
+              {errorWords(passkey.error)}
+            </p>
+          )}
+          {passkey.data !== undefined && <p role="status">{t("settings.passkeyAdded")}</p>}
           <div className="ask-buttons">
+            {canUsePasskeys() && passkey.data === undefined && (
+              <Button busy={passkey.isPending} onClick={() => passkey.mutate()}>
+                {t("settings.addPasskey")}
+              </Button>
+            )}
             <Button look="primary" autoFocus onClick={close}>
               {t("enrol.done")}
             </Button>

@@ -836,6 +836,7 @@ export const en = {
   "enrol.code": "Your recovery code, shown only now:",
   "enrol.codeWords": "Write it down and keep it away from this machine. If you forget the passphrase, “planwright approver recover” takes it.",
   "enrol.done": "I have written it down",
+  "enrol.passkeyLabel": "the browser of the first visit",
   "settings.passkeysByName": "Browsers create passkeys for host names only: open {address} to use one.",
   "settings.addPasskey": "Add a passkey",
   "settings.removePasskey": "Remove {label}",

@@ -75,7 +75,7 @@ impl Approvals {
             return Err(Refusal::conflict(format!("`{name}` is an approver already.")).into());
         }
         let (public, own) = key::create(name).map_err(internal)?;
-        let (sealed, recovery, code) = seal(&own, passphrase)?;
+        let (sealed, recovery, code) = seal(own, passphrase).await?;
         let approver = Approver {
             name: name.to_owned(),
             key: public,
@@ -91,7 +91,7 @@ impl Approvals {
     /// Seals the approver's own key with another passphrase and another recovery code.
     pub async fn change(&self, by: &Actor, key: &UnlockedKey, passphrase: &str) -> LedgerResult<Enrolled> {
         check_passphrase(passphrase)?;
-        let (sealed, recovery, code) = seal(key, passphrase)?;
+        let (sealed, recovery, code) = seal(key.clone(), passphrase).await?;
         let name = key.approver().to_owned();
         let changed = || ApprovalEvent::PassphraseChanged {
             name: name.clone(),
@@ -108,12 +108,14 @@ impl Approvals {
     }
 }
 
-/// The key sealed with the passphrase, and with a new code.
-fn seal(key: &UnlockedKey, passphrase: &str) -> LedgerResult<(SealedKey, SealedKey, RecoveryCode)> {
-    let code = RecoveryCode::random().map_err(internal)?;
-    let sealed = key.seal(passphrase).map_err(internal)?;
-    let recovery = key.seal(&code.0).map_err(internal)?;
-    Ok((sealed, recovery, code))
+/// The key sealed with the passphrase, and with a new code. It takes memory and time, so the threads of requests do not do it.
+async fn seal(key: UnlockedKey, passphrase: &str) -> LedgerResult<(SealedKey, SealedKey, RecoveryCode)> {
+    let passphrase = passphrase.to_owned();
+    let work = move || -> Result<_, KeyError> {
+        let code = RecoveryCode::random()?;
+        Ok((key.seal(&passphrase)?, key.seal(&code.0)?, code))
+    };
+    tokio::task::spawn_blocking(work).await.map_err(internal)?.map_err(internal)
 }
 
 #[cfg(test)]
