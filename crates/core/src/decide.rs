@@ -78,8 +78,25 @@ impl Decider<'_> {
         match command.guard() {
             Guard::Free => Ok(()),
             Guard::Approval => self.check_act(command),
-            Guard::Stop => self.approval_check(&BTreeSet::new()).check_not_agent(),
-            Guard::Person => self.approval_check(&BTreeSet::new()).check_separate(),
+            Guard::Stop => {
+                self.check_unsigned()?;
+                self.approval_check(&BTreeSet::new()).check_not_agent()
+            }
+            Guard::Person => {
+                self.check_unsigned()?;
+                self.approval_check(&BTreeSet::new()).check_separate()
+            }
+        }
+    }
+
+    /// A signature that is compared with nothing says nothing about who it is.
+    fn check_unsigned(&self) -> Result<(), Refusal> {
+        match self.context.by.presence.as_ref().and_then(Presence::signature) {
+            Some(signed) => Err(Refusal::policy_denied(format!(
+                "The signature is for another act: {} {}.",
+                signed.act.kind, signed.act.subject
+            ))),
+            None => Ok(()),
         }
     }
 
@@ -88,7 +105,7 @@ impl Decider<'_> {
         if !matches!(self.context.by.presence, Some(Presence::Verified { .. })) {
             return Ok(());
         }
-        let Some(act) = command.act(self.snapshot)? else { return Ok(()) };
+        let Some(act) = command.act(self.snapshot)? else { return self.check_unsigned() };
         let used = self.snapshot.session.as_ref().map(|session| session.signatures.as_slice()).unwrap_or_default();
         let check = ActCheck {
             session: Some(&self.snapshot.identity),

@@ -82,6 +82,19 @@ fn the_signature_is_the_approvers_on_this_act_of_this_session() {
     refused(world.send(by, release), RefusalCode::PolicyDenied, "another act");
 }
 
+/// Whoever sends a signature that is not looked at would be taken for the approver.
+#[test]
+fn a_signature_goes_with_nothing_else() {
+    let world = approved();
+    let plan = world.active().clone();
+    for command in [cancel(&plan.id), off(), reject(&plan.id)] {
+        let mut world = world.clone();
+        let by = signing(&world, "mallory", 9, Act::resume(&plan, None));
+        refused(world.send(by, command), RefusalCode::PolicyDenied, "another act");
+        assert_eq!(world.active().status, PlanStatus::Approved);
+    }
+}
+
 #[test]
 fn a_signature_is_used_once_and_within_an_hour() {
     let mut world = approved();
