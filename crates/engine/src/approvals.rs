@@ -256,11 +256,7 @@ impl Approvals {
                     approver: key.approver().to_owned(),
                     signature: key.sign(&state.message(&event)),
                 }),
-                None if needs_key => {
-                    return Err(Refusal::policy_denied(
-                        "An enrolled approver has to confirm this with their passphrase.",
-                    ));
-                }
+                None if needs_key => return Err(unconfirmed()),
                 None => None,
             };
             Ok(Some((event, signed)))
@@ -289,6 +285,10 @@ impl Approvals {
     fn ledger(&self) -> &dyn Ledger {
         self.submitter.ledger().as_ref()
     }
+}
+
+fn unconfirmed() -> Refusal {
+    Refusal::policy_denied("An enrolled approver has to confirm this with their passphrase.")
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {

@@ -23,6 +23,15 @@ pub struct ActChallenge {
 }
 
 impl Approvals {
+    /// The passkeys of an approver, who has at least one.
+    pub async fn passkeys_of(&self, approver: &str) -> LedgerResult<Vec<Passkey>> {
+        let passkeys = self.named(approver).await?.passkeys;
+        match passkeys.is_empty() {
+            true => Err(Refusal::not_found(format!("`{approver}` has no passkey.")).into()),
+            false => Ok(passkeys),
+        }
+    }
+
     /// What a passkey of the approver signs for exactly this act.
     pub async fn act_challenge(
         &self,
@@ -30,10 +39,7 @@ impl Approvals {
         session: Option<&SessionIdentity>,
         act: Act,
     ) -> LedgerResult<ActChallenge> {
-        let passkeys = self.named(approver).await?.passkeys;
-        if passkeys.is_empty() {
-            return Err(Refusal::not_found(format!("`{approver}` has no passkey.")).into());
-        }
+        let passkeys = self.passkeys_of(approver).await?;
         let unsigned = unsigned(act, self.now())?;
         let challenge = challenge(&unsigned.message(session, approver));
         Ok(ActChallenge { approver: approver.to_owned(), challenge, unsigned, passkeys })

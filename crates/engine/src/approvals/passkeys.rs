@@ -104,10 +104,7 @@ impl Approvals {
         digest: Digest,
         approving: &Approving,
     ) -> LedgerResult<PasskeyChallenge> {
-        let passkeys = self.named(approver).await?.passkeys;
-        if passkeys.is_empty() {
-            return Err(Refusal::not_found(format!("`{approver}` has no passkey.")).into());
-        }
+        let passkeys = self.passkeys_of(approver).await?;
         let (unsigned, message) = self.to_sign(approver, plan, digest, approving).await?;
         let ApprovalSignature { approver, seq, valid_until, nonce, .. } = unsigned;
         Ok(PasskeyChallenge { approver, challenge: challenge(&message), seq, valid_until, nonce, passkeys })

@@ -8,7 +8,7 @@ use planwright_core::approval::{Approver, SealedKey};
 use planwright_core::refusal::Refusal;
 
 use super::key::{self, KeyError};
-use super::{Approvals, UnlockedKey, check_name, check_passphrase, internal};
+use super::{Approvals, UnlockedKey, check_name, check_passphrase, internal, unconfirmed};
 use crate::ledger::LedgerResult;
 
 /// Letters and digits that are not taken for each other.
@@ -71,8 +71,12 @@ impl Approvals {
     ) -> LedgerResult<Enrolled> {
         check_name(name)?;
         check_passphrase(passphrase)?;
-        if self.state().await?.approvers.is_taken(name) {
+        let approvers = self.state().await?.approvers;
+        if approvers.is_taken(name) {
             return Err(Refusal::conflict(format!("`{name}` is an approver already.")).into());
+        }
+        if !approvers.is_empty() && key.is_none() {
+            return Err(unconfirmed().into());
         }
         let (public, own) = key::create(name).map_err(internal)?;
         let (sealed, recovery, code) = seal(own, passphrase).await?;

@@ -104,6 +104,7 @@ struct ActChallengeView {
         (status = 409, description = "The plan did not stop at a step", body = ProblemBody)))]
 async fn challenge(State(app): State<App>, Body(body): Body<ActBody>) -> ApiResult<Json<ActChallengeView>> {
     let approver = named(&app, body.approver.as_deref()).await?;
+    app.engine().approvals().passkeys_of(&approver).await?;
     let (session, act) = body.act(&app).await?;
     let asked = app.engine().approvals().act_challenge(&approver, session.as_ref(), act).await?;
     Ok(Json(ActChallengeView {

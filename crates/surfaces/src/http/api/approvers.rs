@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use planwright_core::approval::changes::{RecordedChange, Unseen};
 use planwright_core::approval::record::ApprovalState;
 use planwright_core::approval::{ApprovalPolicy, Approver, Passkey};
+use planwright_core::refusal::Refusal;
 use planwright_engine::approvals::NewPasskey;
 use planwright_engine::{recognition, who};
 use serde::{Deserialize, Serialize};
@@ -168,10 +169,10 @@ async fn list(State(app): State<App>, name: RequestContext) -> ApiResult<Json<Ap
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = NewApprover, example = json!({ "name": "ada", "passphrase": "correct horse" }))]
 struct NewApproverBody {
-    #[schema(min_length = 1, max_length = 64)]
+    #[schema(min_length = 1, max_length = 64, pattern = "^[A-Za-z0-9._-]+$")]
     name: String,
     /// It is taken from this machine or over HTTPS only.
-    #[schema(value_type = String, max_length = 4096)]
+    #[schema(value_type = String, min_length = 8, max_length = 4096)]
     passphrase: Passphrase,
 }
 
@@ -188,7 +189,8 @@ struct EnrolledView {
 #[utoipa::path(post, path = "/api/approvers", tag = "approvers", request_body = NewApproverBody,
     responses((status = 201, description = "The approver is enrolled", body = EnrolledView,
             example = json!({ "recoveryCode": "7QX2M-K4T9C-0HWVB-8ZRDE-3YNPA" })),
-        (status = 403, description = "This client may be the agent's, or an approver is enrolled", body = ProblemBody)))]
+        (status = 403, description = "This client may be the agent's", body = ProblemBody),
+        (status = 409, description = "An approver is enrolled already", body = ProblemBody)))]
 async fn enrol(
     State(app): State<App>,
     name: RequestContext,
@@ -198,7 +200,11 @@ async fn enrol(
     channel.check_private()?;
     let (approvals, person) = (app.engine().approvals(), name.person(&app));
     approvals.check_separate(&person).await?;
-    let enrolled = approvals.add(&person, body.name.trim(), &body.passphrase.0, None).await?;
+    if !approvals.state().await?.approvers.is_empty() {
+        let message = "An approver is enrolled already; `planwright approver add NAME` enrols another one.";
+        return Err(Refusal::conflict(message).into());
+    }
+    let enrolled = approvals.add(&person, &body.name, &body.passphrase.0, None).await?;
     Ok((StatusCode::CREATED, Json(EnrolledView { recovery_code: enrolled.code.to_string() })))
 }
 
