@@ -2,12 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
 use planwright_core::approval::changes::since_last_look;
 use planwright_core::approval::record::{ApprovalEvent, RecordDamage};
-use planwright_core::approval::{ApprovalPolicy, ApprovalRule, Require, Risk};
+use planwright_core::approval::{ApprovalPolicy, ApprovalRule, Approvers, Require, Risk};
+use planwright_core::plan::approval::Selection;
+use planwright_core::presence::Presence;
+use planwright_core::refusal::RefusalCode;
 use planwright_core::session::Channel;
 
 use crate::approvers::{Records, approver};
+use crate::world::*;
 
 fn set(policy: &ApprovalPolicy, with_defaults: bool) -> ApprovalEvent {
     ApprovalEvent::PolicySet { policy: policy.clone(), with_defaults }
@@ -106,4 +112,45 @@ fn a_passphrase_is_remembered_for_a_quarter_of_an_hour_unless_a_person_says_othe
     assert!(of(None).is_weaker_than(&of(Some(0))) && !of(Some(0)).is_weaker_than(&of(None)));
     assert_eq!(of(None).stricter(&of(Some(60))).remembered(), 60);
     assert_eq!(of(Some(3600)).stricter(&of(None)).remembered(), 900);
+}
+
+#[test]
+fn a_user_of_a_chat_counts_as_verified_while_the_approver_who_bound_them_is_enrolled() {
+    let mut world = World::ready_document(TWO_STEPS);
+    world.policy.approval = ApprovalPolicy::requiring(Require::Verified);
+    world.policy.approvers = Approvers(vec![approver("ada", 1)]);
+    let by = |bound: &[(i64, &str)]| {
+        let bound = bound.iter().map(|(user, name)| (*user, (*name).to_owned())).collect();
+        Actor::person("eve", "telegram").recognised(Presence::chat_user(7)).with_binding(&bound)
+    };
+    for bound in [&[][..], &[(8, "ada")]] {
+        let approval = approve(world.active(), Selection::All);
+        refused(world.send(by(bound), approval), RefusalCode::PolicyDenied, "passphrase");
+    }
+    let approval = approve(world.active(), Selection::All);
+    world.send(by(&[(7, "ada")]), approval).unwrap();
+    let plan = world.active();
+    let permits =
+        |approvers: &Approvers| plan.check_approved(&world.policy.approval, approvers, Timestamp::UNIX_EPOCH).is_ok();
+    assert!(permits(&world.policy.approvers) && !permits(&Approvers::default()));
+}
+
+#[test]
+fn a_user_is_bound_by_the_approver_who_signs_it() {
+    let mut records = Records::default();
+    records.add(1, set(&ApprovalPolicy::requiring(Require::Verified), true), None).unwrap();
+    records.add(2, enrolled(), None).unwrap();
+    let bob = ApprovalEvent::ApproverAdded { approver: approver("bob", 2) };
+    records.add(3, bob, Some(("ada", 1))).unwrap();
+    let bound = || ApprovalEvent::ChatUserBound { user: 7, approver: "ada".to_owned() };
+    for by in [None, Some(("ada", 2)), Some(("bob", 2))] {
+        assert_eq!(records.add(4, bound(), by), Err(RecordDamage::Unsigned { seq: 4 }), "{by:?}");
+    }
+    records.add(4, bound(), Some(("ada", 1))).unwrap();
+    assert_eq!(records.state.bound_users.get(&7).map(String::as_str), Some("ada"));
+    let shown = since_last_look(&records.all).changes.last().unwrap().what.to_string();
+    assert_eq!(shown, "ada bound the user 7 of Telegram, whose buttons count as verified");
+    let removed = ApprovalEvent::ApproverRemoved { name: "ada".to_owned() };
+    records.add(5, removed, Some(("bob", 2))).unwrap();
+    assert!(records.state.bound_users.is_empty(), "who bound them is gone");
 }
