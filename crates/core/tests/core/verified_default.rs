@@ -123,9 +123,9 @@ fn a_user_of_a_chat_counts_as_verified_while_the_approver_who_bound_them_is_enro
         let bound = bound.iter().map(|(user, name)| (*user, (*name).to_owned())).collect();
         Actor::person("eve", "telegram").recognised(Presence::chat_user(7)).with_binding(&bound)
     };
-    for bound in [&[][..], &[(8, "ada")]] {
+    for bound in [vec![], vec![(8, "ada")]] {
         let approval = approve(world.active(), Selection::All);
-        refused(world.send(by(bound), approval), RefusalCode::PolicyDenied, "passphrase");
+        refused(world.send(by(&bound), approval), RefusalCode::PolicyDenied, "passphrase");
     }
     let approval = approve(world.active(), Selection::All);
     world.send(by(&[(7, "ada")]), approval).unwrap();
