@@ -1,5 +1,6 @@
 //! Who did something, and through which door.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,11 @@ impl Actor {
     /// Sets how the actor was recognised.
     pub fn recognised(self, presence: Presence) -> Self {
         Self { presence: Some(presence), ..self }
+    }
+
+    /// With the approver who bound this user of a chat service, if one did.
+    pub fn with_binding(self, bound: &BTreeMap<i64, String>) -> Self {
+        Self { presence: self.presence.map(|presence| presence.with_binding(bound)), ..self }
     }
 
     pub fn agent(name: impl Into<String>, through: impl Into<String>) -> Self {

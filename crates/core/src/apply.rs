@@ -15,6 +15,7 @@ use crate::plan::content::{MetadataChange, PlanContent};
 use crate::plan::creation::{Creation, ImportedPlan};
 use crate::plan::execution::{Execution, Pause, StepState, StepStatus};
 use crate::plan::{Digest, Feedback, Plan, PlanEnding};
+use crate::presence::{Presence, UsedSignature};
 use crate::session::{Compaction, Session};
 use crate::snapshot::{CommandContext, Snapshot};
 use crate::turn::{OpenTurn, Purpose, TickProgress};
@@ -38,6 +39,7 @@ impl Snapshot {
                 tick.model = Some(context.by.name.clone());
             }
         }
+        self.note_signature(context);
         match event {
             Event::Session(event) => self.apply_session(event, context),
             Event::Turn { id, event } => {
@@ -69,6 +71,14 @@ impl Snapshot {
                     Arc::make_mut(plan).apply(event, context);
                 }
             }
+        }
+    }
+
+    /// An act was signed for this entry. Its signature is not used again.
+    fn note_signature(&mut self, context: &CommandContext) {
+        let signed = context.by.presence.as_ref().and_then(Presence::signature);
+        if let (Some(signed), Some(session)) = (signed, &mut self.session) {
+            UsedSignature::note(&mut session.signatures, &signed.nonce, context.at);
         }
     }
 

@@ -20,6 +20,7 @@ mod workbook;
 use std::collections::BTreeSet;
 
 use crate::actor::ActorKind;
+use crate::approval::ActCheck;
 use crate::command::Command;
 use crate::decide::execution::PauseCounts;
 use crate::door::Guard;
@@ -28,6 +29,7 @@ use crate::ids::PlanId;
 use crate::plan::creation::{Creation, Predecessor};
 use crate::plan::{Plan, PlanContent, PlanStatus, PlanStyle};
 use crate::policy::Policy;
+use crate::presence::Presence;
 use crate::refusal::Refusal;
 use crate::snapshot::{CommandContext, Snapshot};
 use crate::turn::{OpenTurn, Purpose};
@@ -74,10 +76,45 @@ impl Decider<'_> {
             ActorKind::Agent | ActorKind::Policy | ActorKind::System => return Ok(()),
         }
         match command.guard() {
-            Guard::Free | Guard::Approval => Ok(()),
-            Guard::Stop => self.approval_check(&BTreeSet::new()).check_not_agent(),
-            Guard::Person => self.approval_check(&BTreeSet::new()).check_separate(),
+            Guard::Free => Ok(()),
+            Guard::Approval => self.check_act(command),
+            Guard::Stop => {
+                self.check_unsigned()?;
+                self.approval_check(&BTreeSet::new()).check_not_agent()
+            }
+            Guard::Person => {
+                self.check_unsigned()?;
+                self.approval_check(&BTreeSet::new()).check_separate()
+            }
         }
+    }
+
+    /// A signature that is compared with nothing says nothing about who it is.
+    fn check_unsigned(&self) -> Result<(), Refusal> {
+        match self.context.by.presence.as_ref().and_then(Presence::signature) {
+            Some(signed) => Err(Refusal::policy_denied(format!(
+                "The signature is for another act: {} {}.",
+                signed.act.kind, signed.act.subject
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// A person who counts as verified signed exactly this act, once. Approvals of plans are checked with their own signatures.
+    fn check_act(&self, command: &Command) -> Result<(), Refusal> {
+        if !matches!(self.context.by.presence, Some(Presence::Verified { .. })) {
+            return Ok(());
+        }
+        let Some(act) = command.act(self.snapshot)? else { return self.check_unsigned() };
+        let used = self.snapshot.session.as_ref().map(|session| session.signatures.as_slice()).unwrap_or_default();
+        let check = ActCheck {
+            session: Some(&self.snapshot.identity),
+            act: &act,
+            approvers: &self.policy.approvers,
+            used,
+            now: self.context.at,
+        };
+        check.check(self.context.by.presence.as_ref())
     }
 
     /// The open turn that works on a plan ends before the plan does.

@@ -1,10 +1,15 @@
-//! The one door: what each command asks of the person who gives it. Agents and the system have rules of their own, and none
+//! The one door: what each command asks of the person who gives it, and what an approver signs for it. Agents and the system have rules of their own, and none
 //! of them passes here.
+
+mod acts;
 
 use crate::ask::AskAnswer;
 use crate::auto::{AutoCommand, ScheduleChange};
-use crate::command::{Command, Decision, ExecutionCommand, SessionCommand, StuckChoice, TurnCommand};
+use crate::command::{AnswerCommand, Command, Decision, ExecutionCommand, SessionCommand, StuckChoice, TurnCommand};
 use crate::memory::MemoryCommand;
+use crate::presence::Act;
+use crate::refusal::Refusal;
+use crate::snapshot::Snapshot;
 use crate::turn::Purpose;
 
 /// What a command asks of the person who gives it, from nothing to most.
@@ -68,6 +73,40 @@ impl Command {
             Self::Workbook(_) => Guard::Person,
             Self::External(_) => Guard::Free,
         }
+    }
+}
+
+impl Command {
+    /// What an approver signs for it, where that is no approval of a plan.
+    pub fn act(&self, snapshot: &Snapshot) -> Result<Option<Act>, Refusal> {
+        if self.guard() != Guard::Approval {
+            return Ok(None);
+        }
+        Ok(match self {
+            Self::Decide(Decision::Resume { plan, after_step }) => {
+                Some(Act::resume(snapshot.named(plan)?, *after_step))
+            }
+            Self::Decide(Decision::Settle { plan, step, choice }) => Act::settle(snapshot.named(plan)?, step, *choice),
+            Self::Answer(AnswerCommand { ask, digest, answer: AskAnswer::Permission { grant, .. } }) => {
+                Some(Act::permit(ask, *digest, *grant))
+            }
+            Self::Memory(MemoryCommand::Promote { memory }) => Some(Act::promote(memory)),
+            Self::Auto(AutoCommand::Start { target, .. }) => Some(Act::start_run(target)),
+            Self::Auto(AutoCommand::Resume { run, .. }) => Some(Act::resume_run(run)),
+            Self::Auto(AutoCommand::AddSchedule(new)) => Some(Act::add_schedule(new)),
+            Self::Auto(AutoCommand::ChangeSchedule { schedule, .. }) => Some(Act::resume_schedule(schedule)),
+            Self::Session(_)
+            | Self::Decide(_)
+            | Self::Answer(_)
+            | Self::Draft(_)
+            | Self::Import(_)
+            | Self::Turn(_)
+            | Self::Memory(_)
+            | Self::Auto(_)
+            | Self::Execution(_)
+            | Self::Workbook(_)
+            | Self::External(_) => None,
+        })
     }
 }
 

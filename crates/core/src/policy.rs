@@ -38,6 +38,8 @@ pub struct Policy {
     pub approval: ApprovalPolicy,
     /// The approvers whose signatures count.
     pub approvers: Approvers,
+    /// The users of Telegram whom approvers bound, with the approver's name.
+    pub bound_users: Arc<BTreeMap<i64, String>>,
     /// Whether the store knows any agent that can start processes of its own.
     pub agents_seen: AgentsSeen,
     /// The programs of the agents of sessions that were deleted, by the session's name.
@@ -71,6 +73,7 @@ impl Default for Policy {
             // A program that embeds the engine recognises people itself. The settings of the binary begin with `separate`.
             approval: ApprovalPolicy::requiring(Require::Any),
             approvers: Approvers::default(),
+            bound_users: Arc::default(),
             agents_seen: AgentsSeen::default(),
             kept_clients: Arc::default(),
             permissions: StoredRules::default(),

@@ -12,7 +12,7 @@ use crate::ids::{MemoryId, PlanId};
 use crate::memory::MemoryChange;
 use crate::mode::PlanModeState;
 use crate::plan::Plan;
-use crate::presence::AgentClient;
+use crate::presence::{AgentClient, UsedSignature};
 use crate::turn::{OpenTurn, ShownPlan};
 use crate::workbook::{PlanningFiles, Workbook, WorkbookState};
 use crate::workspace::Workspace;
@@ -66,6 +66,9 @@ pub struct Session {
     /// The programs that started `planwright mcp` for this session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<AgentClient>,
+    /// The signatures of approvers that were used for acts within the last hour.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signatures: Vec<UsedSignature>,
     /// When it was written back from an archive. Approvals before that are history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored_at: Option<Timestamp>,
@@ -106,6 +109,7 @@ impl Session {
             settled_offers: Vec::new(),
             auto: None,
             clients: Vec::new(),
+            signatures: Vec::new(),
             restored_at: None,
         }
     }

@@ -1,21 +1,27 @@
 //! Approvers, their signatures, and the approval policy that is in force in the store.
 //!
+//! - `acts`: acts that are no approval of a plan, signed one by one
 //! - `audit`: every signature in the store, checked
 //! - `browser`: links that sign a browser in, and the browsers that are signed in
 //! - `changes`: what was changed about who may decide since a person looked last
+//! - `chat_users`: users of Telegram whom approvers bound
 //! - `key`: an approver's key, sealed with a passphrase
 //! - `passkeys`: passkeys of approvers, and approvals that they sign
 //! - `permissions`: what persons permitted from now on by answering `always`
+//! - `recovery`: the recovery code of an approver, made with the enrolment and with each new passphrase
 //! - `reach`: whether a person is out of reach of every agent
 //! - `unlock`: an approver's key, unlocked with their passphrase
 
+mod acts;
 mod audit;
 mod browser;
 mod changes;
+mod chat_users;
 mod key;
 mod passkeys;
 mod permissions;
 mod reach;
+mod recovery;
 mod unlock;
 
 use std::collections::BTreeMap;
@@ -23,25 +29,26 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::approval::record::{ApprovalEvent, ApprovalState, RecordDamage, RecordSignature, SealedRecord};
+use planwright_core::approval::record::{ApprovalEvent, ApprovalState, RecordSignature, SealedRecord};
 use planwright_core::approval::{ApprovalPolicy, Approver};
 use planwright_core::plan::approval::{ApprovalSignature, SignedApproval};
 use planwright_core::plan::{Digest, Plan};
 use planwright_core::policy::Policy;
+use planwright_core::presence::ActSigner as _;
 use planwright_core::refusal::Refusal;
 
+use crate::approval_records;
 use crate::ledger::{Ledger, LedgerError, LedgerResult};
 use crate::lookup;
 use crate::plans::Approving;
 use crate::submitter::Submitter;
 
+pub use acts::ActChallenge;
 pub use audit::ExportedKey;
 pub use browser::{BrowserSecret, SignInLink};
 pub use key::UnlockedKey;
 pub use passkeys::{NewPasskey, PasskeyChallenge, SignedByPasskey};
-
-/// How often a record is sealed anew because another process was faster.
-const ATTEMPTS: u32 = 20;
+pub use recovery::{Enrolled, RecoveryCode};
 
 /// The characters of a passphrase.
 const MIN_PASSPHRASE: usize = 8;
@@ -52,6 +59,14 @@ pub enum OpenedFor {
     Command,
     /// The first server gives a store of an earlier version its guarded settings.
     Server,
+}
+
+/// What a store says about approval when it is opened.
+#[derive(Debug)]
+pub struct OpenedApprovals {
+    pub state: ApprovalState,
+    /// Whether this version asks for more than the one that used the store before.
+    pub is_raised: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -70,7 +85,7 @@ impl Approvals {
 
     /// What the records say, checked.
     pub async fn state(&self) -> LedgerResult<ApprovalState> {
-        state(self.ledger()).await
+        approval_records::state(self.ledger()).await
     }
 
     /// The records as they are stored, unchecked.
@@ -85,17 +100,26 @@ impl Approvals {
 
     /// Records the configured policy and the guarded settings in a new store, and answers what the store says. Afterwards
     /// nothing that a process brings is recorded: an agent can edit the configuration and set variables, too. A store of an
-    /// earlier version keeps its policy and takes the settings from its first server.
+    /// earlier version keeps its policy, which counts with the defaults of this version from now on, and takes the settings from
+    /// its first server.
     pub async fn record_configured(
         &self,
         by: &Actor,
         settings: &BTreeMap<String, String>,
         opened: OpenedFor,
-    ) -> LedgerResult<ApprovalState> {
+    ) -> LedgerResult<OpenedApprovals> {
         let mut state = self.state().await?;
+        let is_raised = state.is_raised_by_defaults();
+        if !state.with_defaults && state.policy.is_some() {
+            let kept = |state: &ApprovalState| {
+                let policy = state.policy.clone().filter(|_| !state.with_defaults)?;
+                Some(ApprovalEvent::PolicySet { policy, with_defaults: true })
+            };
+            state = self.append_if(by, kept).await?;
+        }
         if state.policy.is_none() {
             let policy = self.submitter.policy().approval.clone();
-            let set = ApprovalEvent::PolicySet { policy };
+            let set = ApprovalEvent::PolicySet { policy, with_defaults: true };
             state = self.append_if(by, |state| state.policy.is_none().then(|| set.clone())).await?;
             state = self.record_settings(by, settings, state).await?;
         } else if state.settings.is_none() && opened == OpenedFor::Server {
@@ -104,7 +128,7 @@ impl Approvals {
             }
             state = self.record_settings(by, settings, state).await?;
         }
-        Ok(state)
+        Ok(OpenedApprovals { state, is_raised })
     }
 
     async fn record_settings(
@@ -144,40 +168,12 @@ impl Approvals {
         policy: &ApprovalPolicy,
         key: Option<&UnlockedKey>,
     ) -> LedgerResult<ApprovalState> {
-        self.append_signed(by, key, || ApprovalEvent::PolicySet { policy: policy.clone() }).await
-    }
-
-    /// Enrols an approver. Every approver but the first takes the key of one who is enrolled.
-    pub async fn add(
-        &self,
-        by: &Actor,
-        name: &str,
-        passphrase: &str,
-        key: Option<&UnlockedKey>,
-    ) -> LedgerResult<ApprovalState> {
-        check_name(name)?;
-        check_passphrase(passphrase)?;
-        if self.state().await?.approvers.is_taken(name) {
-            return Err(Refusal::conflict(format!("`{name}` is an approver already.")).into());
-        }
-        let (public, sealed) = key::create(passphrase).map_err(internal)?;
-        let enrolled_at = self.submitter.now();
-        let approver = Approver { name: name.to_owned(), key: public, sealed, enrolled_at, passkeys: Vec::new() };
-        self.append_signed(by, key, || ApprovalEvent::ApproverAdded { approver: approver.clone() }).await
+        self.append_signed(by, key, || ApprovalEvent::PolicySet { policy: policy.clone(), with_defaults: true }).await
     }
 
     pub async fn remove(&self, by: &Actor, name: &str, key: &UnlockedKey) -> LedgerResult<ApprovalState> {
         self.named(name).await?;
         self.append_signed(by, Some(key), || ApprovalEvent::ApproverRemoved { name: name.to_owned() }).await
-    }
-
-    /// Seals the approver's own key with another passphrase.
-    pub async fn change(&self, by: &Actor, key: &UnlockedKey, passphrase: &str) -> LedgerResult<ApprovalState> {
-        check_passphrase(passphrase)?;
-        let sealed = key.seal(passphrase).map_err(internal)?;
-        let name = key.approver().to_owned();
-        let changed = || ApprovalEvent::PassphraseChanged { name: name.clone(), sealed: sealed.clone() };
-        self.append_signed(by, Some(key), changed).await
     }
 
     /// The approver's signature on exactly this approval of this plan.
@@ -260,11 +256,7 @@ impl Approvals {
                     approver: key.approver().to_owned(),
                     signature: key.sign(&state.message(&event)),
                 }),
-                None if needs_key => {
-                    return Err(Refusal::policy_denied(
-                        "An enrolled approver has to confirm this with their passphrase.",
-                    ));
-                }
+                None if needs_key => return Err(unconfirmed()),
                 None => None,
             };
             Ok(Some((event, signed)))
@@ -287,15 +279,7 @@ impl Approvals {
         by: &Actor,
         next: impl Fn(&ApprovalState) -> Result<Option<(ApprovalEvent, Option<RecordSignature>)>, Refusal>,
     ) -> LedgerResult<ApprovalState> {
-        for _ in 0..ATTEMPTS {
-            let state = self.state().await?;
-            let Some((event, signed)) = next(&state)? else { return Ok(state) };
-            let sealed = state.seal(self.submitter.now(), by.clone(), event, signed).map_err(refused)?;
-            if self.ledger().add_approval_record(&sealed).await? {
-                return self.state().await;
-            }
-        }
-        Err(LedgerError::Unavailable("other processes change the approvers all the time".to_owned()))
+        approval_records::append(self.ledger(), by, || self.submitter.now(), next).await
     }
 
     fn ledger(&self) -> &dyn Ledger {
@@ -303,9 +287,8 @@ impl Approvals {
     }
 }
 
-/// What the records of a store say, checked.
-pub(crate) async fn state(ledger: &dyn Ledger) -> LedgerResult<ApprovalState> {
-    lookup::approval_state(&ledger.approval_records().await?)
+fn unconfirmed() -> Refusal {
+    Refusal::policy_denied("An enrolled approver has to confirm this with their passphrase.")
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {
@@ -325,15 +308,6 @@ fn check_passphrase(passphrase: &str) -> Result<(), Refusal> {
 
 fn no_approver(name: &str) -> Refusal {
     Refusal::not_found(format!("There is no approver `{name}`; `planwright approver list` shows them."))
-}
-
-fn refused(damage: RecordDamage) -> LedgerError {
-    match damage {
-        RecordDamage::Unsigned { .. } => {
-            Refusal::policy_denied("This key does not belong to an enrolled approver any more.").into()
-        }
-        damage => LedgerError::Internal(damage.to_string()),
-    }
 }
 
 fn internal(error: impl ToString) -> LedgerError {

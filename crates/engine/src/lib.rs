@@ -9,7 +9,8 @@
 //! - [`plan_watch`]: a watch on one plan while any process carries it out
 //! - [`submitter`]: the one way a command reaches the ledger; `session_policies`: the policy of each session
 //! - [`plan_steps`], [`plan_status`], [`step_counts`]: the steps of a plan with their outcomes, its status in words, and counts
-//! - [`approvals`]: approvers, their signatures, and the approval policy in force
+//! - [`approvals`]: approvers, their signatures, and the approval policy in force; `approval_records`: their journal; `act_signing`: acts that
+//!   are signed one by one
 //! - [`lookup`]: a session or a plan, or the refusal that says it does not exist; `who`: actors in words
 //! - [`ledger`]: the port to the store, in six parts
 //! - [`model`]: the port to models; [`permission_rules`]: the port to the rules for calls
@@ -23,6 +24,8 @@
 //! Never in it: SQL, HTTP, a provider's wire format, a turn, a tool. Those are in the agent and what stands beside it, which are built
 //! on this crate.
 
+mod act_signing;
+mod approval_records;
 pub mod approvals;
 pub mod auto;
 pub mod backoff;

@@ -264,7 +264,8 @@ impl Plans {
         let signature = if let Decision::Signed { signature, .. } = &decision { Some(signature.clone()) } else { None };
         let committed = self.submitter.submit(session, by, Command::Decide(decision)).await?;
         if let Some(signature) = signature {
-            Approvals::new(self.submitter.clone()).record_passkey_use(by, &signature).await;
+            let (approver, passkey) = (&signature.approver, signature.passkey.as_ref());
+            Approvals::new(self.submitter.clone()).record_passkey_use(by, approver, passkey).await;
         }
         lookup::named(&committed.snapshot, &id)
     }

@@ -23,6 +23,7 @@ use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submi
 use crate::lookup::{agents_of_sessions, silent_agents};
 use crate::session_files::{PlanFileEdit, PlanFiles, SessionFiles};
 use crate::session_policies::SessionPolicies;
+use crate::{act_signing, approval_records};
 
 use observers::CommitObservers;
 use policy_in_force::PolicyInForce;
@@ -178,7 +179,7 @@ impl Submitter {
     /// Submits a command whose request has an id already, or that holds the lease of the session.
     pub async fn submit_as(&self, request: SubmitRequest<'_>, command: Command) -> LedgerResult<Committed> {
         let SubmitRequest { session, by, id, leasing, turn } = request;
-        let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
+        let by = &act_signing::signed(self.ledger.as_ref(), session, by, &command, self.clock.now()).await?;
         let name = command_name(&command);
         let (ledger, configured) = (self.ledger.as_ref(), self.policies.of(session));
         let mut policy = match policy_use(&command, by) {
@@ -192,6 +193,8 @@ impl Submitter {
             let silent = silent_agents(ledger, &clients, by.presence.as_ref(), context.at).await?;
             policy = Arc::new(Policy { other_agents, silent_agents: Arc::new(silent), ..(*policy).clone() });
         }
+        let by = &by.clone().with_binding(&policy.bound_users);
+        let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
         let session = session.clone();
         let submission = Submission { session: session.clone(), command, context, policy, leasing, turn };
         let outcome = self.ledger.submit(submission).await;
@@ -200,6 +203,9 @@ impl Submitter {
                 tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed");
                 self.observers.notify(&session, committed);
                 audit_log::log_committed(&session, committed);
+                if !committed.events.is_empty() {
+                    approval_records::record_passkey_use(self.ledger.as_ref(), by, || self.clock.now()).await;
+                }
                 if let Some(files) = &self.plan_files {
                     files.write_changed(committed).await;
                 }

@@ -8,8 +8,9 @@ use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::journal::{Damage, Entry, Head};
 use planwright_core::memory::MemoryScope;
 use planwright_core::plan::Plan;
+use planwright_core::presence::{ActSignature, Presence};
 use planwright_core::session::SessionIdentity;
-use planwright_core::snapshot::Snapshot;
+use planwright_core::snapshot::{CommandContext, Snapshot};
 
 use crate::ledger::{DamagedRow, EntryKeys, Ledger, LedgerError, LedgerResult, StoredSession};
 use crate::version_index::{VersionIndexEntry, apply_and_index};
@@ -212,6 +213,7 @@ impl Verifier {
                 disagreement(format!("the index of version {} of plan {} of {session}", wrong.version, wrong.plan))
             }));
             disagreements.extend(self.compare_derived_rows(&walk.snapshot).await?);
+            disagreements.extend(self.check_acts(walk).await?);
         }
         let damage = damage.map(|damage| damage.to_string());
         Ok(ChainReport { session: session.clone(), entries: walk.head.seq, damage, disagreements })
@@ -219,6 +221,26 @@ impl Verifier {
 }
 
 impl Verifier {
+    /// The signatures on acts that no approver made. What was done before a restore is history.
+    async fn check_acts(&self, walk: &Walk) -> LedgerResult<Vec<DamagedRow>> {
+        let session = &walk.snapshot.identity;
+        if walk.signed.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Records that cannot be read are found by the check of the approvers.
+        let Ok(known) = crate::approval_records::state(self.ledger.as_ref()).await.map(|state| state.enrolled_ever)
+        else {
+            return Ok(Vec::new());
+        };
+        let restored = walk.snapshot.session.as_ref().and_then(|session| session.restored_at);
+        let counts = |entry: &&SignedEntry| restored.is_none_or(|restored| entry.at > restored);
+        let wrong = walk.signed.iter().filter(counts).filter_map(|entry| {
+            let reason = entry.signature.check(Some(session), &entry.approver, &known).err()?;
+            Some(DamagedRow { what: format!("entry {} of {session}", entry.seq), reason })
+        });
+        Ok(wrong.collect())
+    }
+
     /// Compares the memories, their index and the row of schedules and runs with the replayed journal.
     async fn compare_derived_rows(&self, replayed: &Snapshot) -> LedgerResult<Vec<DamagedRow>> {
         let copies = replayed.memories.iter().filter(|(_, record)| record.item.scope == MemoryScope::Global);
@@ -235,6 +257,7 @@ struct Walk {
     head: Head,
     snapshot: Snapshot,
     versions: BTreeSet<VersionIndexEntry>,
+    signed: Vec<SignedEntry>,
     last_at: Option<Timestamp>,
     request_before: Option<RequestId>,
     /// The first entries beside which something else stands than what they say.
@@ -243,9 +266,9 @@ struct Walk {
 
 impl Walk {
     fn new(session: &SessionIdentity) -> Self {
-        let (versions, columns) = Default::default();
+        let (versions, signed, columns) = Default::default();
         let snapshot = Snapshot::new(session.clone());
-        Self { head: Head::START, snapshot, versions, last_at: None, request_before: None, columns }
+        Self { head: Head::START, snapshot, versions, signed, last_at: None, request_before: None, columns }
     }
 
     fn push(&mut self, entry: Entry, stored: Option<&EntryKeys>) {
@@ -253,9 +276,26 @@ impl Walk {
         if stored != Some(&expected) && self.columns.len() < MAX_NAMED {
             self.columns.push(disagreement(format!("the row of entry {} of {}", entry.seq, entry.session)));
         }
-        self.versions.extend(apply_and_index(&mut self.snapshot, &entry.event, &entry.context(), entry.seq));
+        let context = entry.context();
+        self.versions.extend(apply_and_index(&mut self.snapshot, &entry.event, &context, entry.seq));
+        self.signed.extend(SignedEntry::of(entry.seq, &context));
         self.last_at = Some(entry.at);
         self.request_before = Some(entry.request);
+    }
+}
+
+/// An entry whose act an approver signed.
+struct SignedEntry {
+    seq: u64,
+    at: Timestamp,
+    approver: String,
+    signature: ActSignature,
+}
+
+impl SignedEntry {
+    fn of(seq: u64, context: &CommandContext) -> Option<Self> {
+        let Some(Presence::Verified { approver, signed: Some(signed), .. }) = &context.by.presence else { return None };
+        Some(Self { seq, at: context.at, approver: approver.clone(), signature: (**signed).clone() })
     }
 }
 

@@ -6,7 +6,6 @@ use planwright_agent::session::input::Approving;
 use planwright_core::actor::Actor;
 use planwright_core::approval::{Require, Risk};
 use planwright_core::plan::{ApprovalSignature, Digest, Plan};
-use planwright_core::presence::Presence;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::approvals::UnlockedKey;
@@ -23,11 +22,11 @@ pub(crate) async fn needs_signature(engine: &Engine, plan: &Plan) -> Result<bool
     Ok(needed == Require::Verified)
 }
 
-/// Asks for the passphrase of the named approver, or of the only one.
-pub(crate) async fn unlock(engine: &Engine, person: &Actor, named: Option<&str>) -> Result<UnlockedKey, Failure> {
+/// The named approver, or the only one, or the one with the person's name.
+pub(crate) async fn which(engine: &Engine, person: &Actor, named: Option<&str>) -> Result<String, Failure> {
     let state = engine.approvals().state().await?;
     let names = state.approvers.names();
-    let name = match (named, names.as_slice()) {
+    Ok(match (named, names.as_slice()) {
         (Some(name), _) => name.to_owned(),
         (None, [only]) => (*only).to_owned(),
         (None, []) => {
@@ -40,7 +39,12 @@ pub(crate) async fn unlock(engine: &Engine, person: &Actor, named: Option<&str>)
             let hint = format!("say which approver you are: `--approver {}`", several.join("` or `--approver "));
             return Err(Failure::usage("there are several approvers").hint(hint));
         }
-    };
+    })
+}
+
+/// Asks for the passphrase of the named approver, or of the only one.
+pub(crate) async fn unlock(engine: &Engine, person: &Actor, named: Option<&str>) -> Result<UnlockedKey, Failure> {
+    let name = which(engine, person, named).await?;
     let question = format!("Passphrase of {name}: ");
     let passphrase = tokio::task::block_in_place(|| passphrase::ask(&question))?;
     Ok(engine.approvals().unlock(person, &name, passphrase.expose_secret()).await?)
@@ -60,7 +64,7 @@ pub(crate) async fn sign(
 }
 
 pub(crate) fn verified(person: &Actor, key: &UnlockedKey) -> Actor {
-    person.clone().recognised(Presence::Verified { approver: key.approver().to_owned() })
+    person.clone().recognised(key.presence())
 }
 
 /// Refuses unless this terminal is out of reach of every agent that Planwright knows.

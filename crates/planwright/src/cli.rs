@@ -40,7 +40,7 @@ pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
 pub(crate) use self::operation::{
-    BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TelegramArgs, TokenArgs, TokenCommand, VerifyArgs,
+    BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TelegramArgs, TelegramCommand, TokenArgs, TokenCommand, VerifyArgs,
 };
 pub(crate) use self::permissions::{PermissionsArgs, PermissionsCommand};
 pub(crate) use self::plan::{

@@ -66,7 +66,10 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
         CliCommand::Schedule(ScheduleArgs { of, words }) => auto::run(global, "schedule", of, &words).await,
         CliCommand::Diary(DiaryArgs { of, words }) => auto::run(global, "diary", of, &words).await,
         CliCommand::Mcp(arguments) => mcp::run(global, &arguments).await,
-        CliCommand::Install(arguments) => install::install(global, &Screen::new(global.json), &arguments),
+        CliCommand::Install(arguments) => {
+            let exit = install::install(global, &Screen::new(global.json), &arguments)?;
+            if arguments.yes { Ok(exit) } else { approver::offer(global).await }
+        }
         CliCommand::Uninstall(arguments) => install::uninstall(global, &Screen::new(global.json), &arguments),
         CliCommand::Hook(arguments) => hook::run(global, arguments.event).await,
         CliCommand::McpServer(arguments) => mcp_server::run(global, arguments).await,

@@ -114,6 +114,10 @@ impl SessionUse {
     }
 }
 
+/// What the first command after an upgrade says where an approver is enrolled.
+const VERIFIED_BY_DEFAULT: &str = "this version asks for a passphrase or a passkey (`verified`) in sessions of `mcp` and `acp`, because an \
+                                   approver is enrolled. `planwright approver policy --channel mcp --require separate` goes back";
+
 /// Sessions per page.
 pub(crate) const PAGE: u32 = 64;
 
@@ -156,7 +160,11 @@ impl Context {
             approvals.import_permissions(&by, &rules.allowing().unwrap_or_default(), purpose).await?;
             approvals.record_configured(&by, &settings.guarded, purpose).await
         };
-        let (settings, rules) = match recorded.await.map(|state| state.settings) {
+        let recorded = recorded.await;
+        if recorded.as_ref().is_ok_and(|recorded| recorded.is_raised) {
+            writeln!(anstream::stderr(), "planwright: {VERIFIED_BY_DEFAULT}.")?;
+        }
+        let (settings, rules) = match recorded.map(|recorded| recorded.state.settings) {
             Ok(Some(stored)) => (settings.under(global, &stored)?, rules.without_allowing()),
             // A store of an earlier version that no server has opened yet.
             Ok(None) => (settings, rules),

@@ -232,9 +232,9 @@ impl UpdateHandler {
         TransportChat(format!("telegram:{}:{chat}", self.context.bot))
     }
 
-    /// The person, recognised as an allowed user of the chat service.
+    /// The person, recognised as an allowed user of the chat service. The store knows whether an approver bound them.
     pub(crate) fn actor(&self, person: &Person) -> Actor {
-        Actor::person(person.name(), "telegram").recognised(Presence::Channel)
+        Actor::person(person.name(), "telegram").recognised(Presence::chat_user(person.id))
     }
 
     /// In groups a command may name the bot: `/plan@our_bot on`.

@@ -1,7 +1,7 @@
 import { sessionQuery, type SessionId } from "../session/id";
 import { request } from "./client";
 import type { ApproverEntry } from "../approval/ApproverFields";
-import type { Approvers, InboxItem, NewPasskey, PasskeyAnswer, PasskeyChallenge, Plan, PlanStyle, PlanWork, Session, StuckChoice, WorkbookDocument } from "./types";
+import type { ActChallenge, Approvers, InboxItem, NewPasskey, PasskeyAnswer, PasskeyChallenge, Plan, PlanStyle, PlanWork, Session, SignedAct, StuckChoice, WorkbookDocument } from "./types";
 
 const path = encodeURIComponent;
 
@@ -24,22 +24,48 @@ export type PlanDecision =
   | { kind: "reject"; reason: string }
   | { kind: "revise"; feedback: string; review: boolean }
   | { kind: "cancel"; reason: string }
-  | { kind: "resume"; choice?: StuckChoice; afterStep?: number };
+  | Resume;
+
+export interface Resume {
+  kind: "resume";
+  choice?: StuckChoice;
+  afterStep?: number;
+  /** As for an approval. */
+  approver?: string;
+  passphrase?: string;
+  passkey?: SignedAct;
+}
+
+/** Whether a passphrase goes with the decision. */
+export function hasPassphrase(decision: PlanDecision): boolean {
+  return (decision.kind === "approve" || decision.kind === "resume") && decision.passphrase !== undefined;
+}
 
 export type DecidedPlan = Plan & { notCarriedOut?: string };
 
 export function decide(planId: string, decision: PlanDecision, key: string): Promise<DecidedPlan> {
-  const hasPassphrase = decision.kind === "approve" && decision.passphrase !== undefined;
   return request<DecidedPlan>("POST", `/api/plans/${path(planId)}/${decision.kind}`, {
     body: decisionBody(decision),
     // The server keeps a hash of what has a key, and from a hash a passphrase could be guessed.
-    ...(hasPassphrase ? { hasPassphrase } : { idempotencyKey: key }),
+    ...(hasPassphrase(decision) ? { hasPassphrase: true } : { idempotencyKey: key }),
   });
 }
 
 /** What a passkey of the approver has to sign to approve exactly this. */
 export function passkeyChallenge(planId: string, approve: Approve): Promise<PasskeyChallenge> {
   return request("POST", `/api/plans/${path(planId)}/approve/challenge`, { body: decisionBody(approve) });
+}
+
+/** What a passkey of the approver has to sign so that exactly this plan continues. */
+export function continueChallenge(planId: string, resume: Resume, approver: string): Promise<ActChallenge> {
+  const { choice, afterStep } = resume;
+  const kind = choice ?? (afterStep === undefined ? "resume" : "release");
+  return request("POST", "/api/acts/challenge", { body: { kind, id: planId, approver, ...(afterStep === undefined ? {} : { afterStep }) } });
+}
+
+/** Enrols the first approver. The code is shown once. */
+export function enrolFirst(name: string, passphrase: string): Promise<{ recoveryCode: string }> {
+  return request("POST", "/api/approvers", { body: { name, passphrase }, hasPassphrase: true });
 }
 
 export function addPasskey(approver: string, passkey: NewPasskey): Promise<Approvers> {
@@ -78,6 +104,9 @@ export function decisionBody(decision: PlanDecision): Record<string, unknown> {
         ...(decision.choice === undefined ? {} : { choice: decision.choice }),
         // A go is for the step that was shown, and not for a later one.
         ...(decision.afterStep === undefined ? {} : { afterStep: decision.afterStep }),
+        ...(decision.approver === undefined ? {} : { approver: decision.approver }),
+        ...(decision.passphrase === undefined ? {} : { passphrase: decision.passphrase }),
+        ...(decision.passkey === undefined ? {} : { passkey: decision.passkey }),
       };
   }
 }
@@ -150,9 +179,9 @@ export function acceptTools(server: string, digest: string, key: string, verifie
 export type RunChoice = "resume" | "stop";
 
 /** Lets a run continue that waits for a person, or ends it. */
-export function decideRun(item: InboxItem, choice: RunChoice, key: string): Promise<{ id: string }> {
+export function decideRun(item: InboxItem, choice: RunChoice, key: string, verified?: ApproverEntry): Promise<{ id: string }> {
   const { sessionId, channel } = item;
-  return request("POST", `/api/runs/${path(item.id)}/${choice}`, { query: { sessionId, channel }, body: {}, idempotencyKey: key });
+  return request("POST", `/api/runs/${path(item.id)}/${choice}`, { query: { sessionId, channel }, body: { ...verified }, ...once(key, verified) });
 }
 
 /** A request with a passphrase takes no key. */

@@ -5010,6 +5010,26 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The act as it is signed. */
+        Act: {
+            digest: string;
+            kind: components["schemas"]["ActKind"];
+            subject: string;
+        };
+        /** @description What a passkey signs for exactly this act. */
+        ActChallenge: {
+            act: components["schemas"]["Act"];
+            approver: string;
+            /** Format: date-time */
+            at: string;
+            /** @description The hash of the canonical act, in base64url. */
+            challenge: string;
+            nonce: string;
+            /** @description The passkeys that may sign it. */
+            passkeys: components["schemas"]["Passkey"][];
+        };
+        /** @enum {string} */
+        ActKind: "resume" | "release" | "retry" | "skip" | "permit" | "promote" | "start_run" | "resume_run" | "add_schedule" | "resume_schedule" | "accept_tools";
         /** @description A plan in a list of sessions. */
         ActivePlanView: {
             id: string;
@@ -5162,6 +5182,11 @@ export interface components {
             changes: components["schemas"]["RecordedChange"][];
             /** @description How this client is recognised: `browser` if it was signed in with a link of `planwright dashboard`, else `token`. */
             presence: string;
+            /**
+             * Format: int64
+             * @description For how many seconds a page of the dashboard does not ask for a passphrase again; 0 asks every time.
+             */
+            remember: number;
             /** @description What an approval needs where no rule says otherwise: `any`, `separate` or `verified`. */
             require: string;
             rules: components["schemas"]["ApprovalRule"][];
@@ -5968,6 +5993,25 @@ export interface components {
              * @description From the challenge.
              */
             validUntil?: string | null;
+        };
+        /** @description The answer of a passkey to the challenge for an act. The texts but `clientData` are in base64url. */
+        SignedAct: {
+            /** @description From the challenge. */
+            act: components["schemas"]["Act"];
+            /** @description From the challenge. */
+            approver: string;
+            /**
+             * Format: date-time
+             * @description From the challenge.
+             */
+            at: string;
+            authenticatorData: string;
+            /** @description The browser's `clientDataJSON`, as text. */
+            clientData: string;
+            credential: string;
+            /** @description From the challenge. */
+            nonce: string;
+            signature: string;
         };
         /** @description What a passkey signs to approve exactly this. */
         PasskeyChallenge: {

@@ -9,6 +9,7 @@ import { Button, errorWords, Time } from "../ui/basics";
 import { Dialog } from "../ui/Dialog";
 import { Visible } from "../ui/hidden";
 import { say } from "../ui/toasts";
+import { EnrolDialog } from "./EnrolOffer";
 import { canUsePasskeys, createPasskey } from "./passkeys";
 
 type Asking = { kind: "add"; approver: Approver } | { kind: "remove"; approver: Approver; passkey: Passkey };
@@ -17,6 +18,7 @@ type Asking = { kind: "add"; approver: Approver } | { kind: "remove"; approver: 
 export function ApproversSection(): ReactNode {
   const query = useQuery(approversQuery);
   const [asking, setAsking] = useState<Asking>();
+  const [isEnrolling, setEnrolling] = useState(false);
   const found = query.data;
   if (!found) return null;
   return (
@@ -25,7 +27,13 @@ export function ApproversSection(): ReactNode {
       <p className="secondary">{t(`settings.require.${found.require as "any"}`)}</p>
       <p className="secondary">{t(found.presence === "browser" ? "settings.presence.browser" : "settings.presence.token")}</p>
       {found.changes.length > 0 && <Changes found={found} />}
-      {found.approvers.length === 0 && <p className="secondary">{t("settings.noApprovers")}</p>}
+      {found.approvers.length === 0 && (
+        <>
+          <p className="secondary">{t("settings.noApprovers")}</p>
+          <Button onClick={() => setEnrolling(true)}>{t("enrol.start")}</Button>
+        </>
+      )}
+      {isEnrolling && <EnrolDialog onClose={() => setEnrolling(false)} />}
       {found.approvers.length > 0 && !canUsePasskeys() && <p className="secondary">{t("settings.passkeysByName", { address: `http://localhost:${location.port}` })}</p>}
       <ul className="approvers">
         {found.approvers.map((approver) => (

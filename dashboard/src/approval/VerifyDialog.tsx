@@ -13,6 +13,7 @@ export function VerifyDialog({
   title,
   words,
   send,
+  passkey: passkeyWords = t("verify.passkey"),
   busy,
   problem,
   onPassphrase,
@@ -23,6 +24,8 @@ export function VerifyDialog({
   words: string;
   /** What the button says. */
   send: string;
+  /** What the button of the passkey says. */
+  passkey?: string;
   busy: boolean;
   problem: unknown;
   onPassphrase: (entry: ApproverEntry) => void;
@@ -73,7 +76,7 @@ export function VerifyDialog({
           <Button onClick={onClose}>{t("ask.back")}</Button>
           {here.length > 0 && (
             <Button look={entry.passphrase === "" ? "primary" : "plain"} icon="person" busy={asking || busy} autoFocus onClick={() => void passkey()}>
-              {t("verify.passkey")}
+              {passkeyWords}
             </Button>
           )}
           {approvers.length > 0 && (

@@ -1,4 +1,4 @@
-import type { NewPasskey, PasskeyAnswer, PasskeyChallenge } from "../api/types";
+import type { ActChallenge, NewPasskey, PasskeyAnswer, PasskeyChallenge, SignedAct } from "../api/types";
 
 /** Browsers make passkeys for names, and not for addresses of numbers. */
 export function canUsePasskeys(host: string = location.hostname): boolean {
@@ -52,6 +52,21 @@ export async function createPasskey(approver: string): Promise<Omit<NewPasskey, 
 
 /** Has a passkey sign. `undefined` if the person does not want to. */
 export async function signWithPasskey(challenge: PasskeyChallenge): Promise<PasskeyAnswer | undefined> {
+  const { approver, seq, validUntil, nonce } = challenge;
+  const signed = await sign(challenge);
+  return signed && { approver, seq, validUntil, nonce, ...signed };
+}
+
+/** Has a passkey sign that something is done which is no approval. `undefined` if the person does not want to. */
+export async function signActWithPasskey(challenge: ActChallenge): Promise<SignedAct | undefined> {
+  const { approver, act, at, nonce } = challenge;
+  const signed = await sign(challenge);
+  return signed && { approver, act, at, nonce, ...signed };
+}
+
+type Signed = Pick<PasskeyAnswer, "credential" | "clientData" | "authenticatorData" | "signature">;
+
+async function sign(challenge: Pick<PasskeyChallenge, "challenge" | "passkeys">): Promise<Signed | undefined> {
   const usable = challenge.passkeys.filter((passkey) => worksHere(passkey));
   const signed = await asked(() =>
     navigator.credentials.get({
@@ -65,10 +80,6 @@ export async function signWithPasskey(challenge: PasskeyChallenge): Promise<Pass
   );
   if (!(signed instanceof PublicKeyCredential) || !(signed.response instanceof AuthenticatorAssertionResponse)) return undefined;
   return {
-    approver: challenge.approver,
-    seq: challenge.seq,
-    validUntil: challenge.validUntil,
-    nonce: challenge.nonce,
     credential: toBase64Url(signed.rawId),
     clientData: new TextDecoder().decode(signed.response.clientDataJSON),
     authenticatorData: toBase64Url(signed.response.authenticatorData),

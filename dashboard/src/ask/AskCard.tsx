@@ -6,6 +6,7 @@ import { answerPermission, answerQuestions, type PermissionGrant } from "../api/
 import { inboxQuery, planQuery } from "../api/queries";
 import type { InboxItem } from "../api/types";
 import { useVerification } from "../approval/ApproverFields";
+import { forgetWrong } from "../approval/remembered";
 import { inboxTitle, isAsk } from "../pages/inboxItems";
 import { sessionIdOf, type SessionId } from "../session/id";
 import { SessionName } from "../session/SessionName";
@@ -68,7 +69,8 @@ function useAnswer<T>(send: (answer: T, key: string) => Promise<{ words: string 
   return useMutation({
     mutationFn: (answer: T) => send(answer, key.current),
     onSuccess: (answered) => say(answered.words, { tone: "done" }),
-    onError: () => {
+    onError: (problem) => {
+      forgetWrong(problem);
       key.current = crypto.randomUUID();
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ["inbox"] }),
@@ -92,7 +94,7 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
   }, []);
   const offers = (grant: PermissionGrant) => item.actions.some(({ name }) => name === grant);
   const give = (grant: PermissionGrant) => {
-    if (offers(grant) && !answer.isPending && (grant === "no" || verification.off === undefined)) answer.mutate(grant);
+    if (offers(grant) && !answer.isPending && (grant === "no" || verification.off === undefined)) answer.mutate(grant, grant === "no" ? {} : { onSuccess: verification.accepted });
   };
   const byKey = (grant: PermissionGrant) => () => {
     if (performance.now() - shownAt.current >= MIN_SHOWN) give(grant);

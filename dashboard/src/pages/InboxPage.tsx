@@ -18,6 +18,8 @@ import { byUrgency, inboxAsk, inboxItemKey, inboxTitle, isAboutPlan } from "./in
 /** What is needed to read a plan comes with the first one that is opened: the list is there before it. */
 const ItemDetail = lazy(() => import("./InboxDetail").then(({ InboxDetail }) => ({ default: InboxDetail })));
 
+const EnrolOffer = lazy(() => import("../approval/EnrolOffer").then(({ EnrolOffer }) => ({ default: EnrolOffer })));
+
 /** Everything that waits for a person, over all sessions. */
 export function InboxPage(): ReactNode {
   const inbox = useQuery(inboxQuery);
@@ -56,6 +58,9 @@ export function InboxPage(): ReactNode {
   return (
     <main id="main" tabIndex={-1} className="page inbox-page">
       <PageHead title={t("inbox.title")} about={inbox.data && <span>{t("inbox.count", { count: items.length })}</span>} />
+      <Suspense fallback={null}>
+        <EnrolOffer />
+      </Suspense>
       <div className="inbox-grid" data-open={open !== undefined || undefined}>
         <div className="inbox-list">
           {inbox.isPending && <Loading words={t("inbox.loading")} />}

@@ -4,6 +4,8 @@ import { useRef, type ReactNode } from "react";
 
 import { decideRun, type RunChoice } from "../api/decisions";
 import type { InboxItem } from "../api/types";
+import { useVerification } from "../approval/ApproverFields";
+import { forgetWrong } from "../approval/remembered";
 import { sessionIdOf } from "../session/id";
 import { t } from "../texts/t";
 import { Banner, Button, errorWords, Time } from "../ui/basics";
@@ -15,10 +17,15 @@ import { inboxTitle } from "./inboxItems";
 export function RunDetail({ item, run }: { item: InboxItem; run: NonNullable<InboxItem["run"]> }): ReactNode {
   const client = useQueryClient();
   const key = useRef(crypto.randomUUID());
+  const verification = useVerification(item.require);
   const decide = useMutation({
-    mutationFn: (choice: RunChoice) => decideRun(item, choice, key.current),
-    onSuccess: (_, choice) => say(t(choice === "resume" ? "run.resumed" : "run.stopped", { number: run.number }), { tone: "done" }),
-    onError: () => {
+    mutationFn: (choice: RunChoice) => decideRun(item, choice, key.current, choice === "resume" ? verification.entry : undefined),
+    onSuccess: (_, choice) => {
+      if (choice === "resume") verification.accepted();
+      say(t(choice === "resume" ? "run.resumed" : "run.stopped", { number: run.number }), { tone: "done" });
+    },
+    onError: (problem) => {
+      forgetWrong(problem);
       key.current = crypto.randomUUID();
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ["inbox"] }),
@@ -48,10 +55,11 @@ export function RunDetail({ item, run }: { item: InboxItem; run: NonNullable<Inb
       </div>
       <section className="decision" aria-label={t("ask.choose")}>
         {decide.isError && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(decide.error) })}</Banner>}
+        {verification.fields}
         <div className="decision-row">
           <div className="decision-buttons">
             {run.actions.map(({ name, label }) => (
-              <Button key={name} look={name === "resume" ? "primary" : undefined} busy={decide.isPending} onClick={() => decide.mutate(name as RunChoice)}>
+              <Button key={name} look={name === "resume" ? "primary" : undefined} off={name === "resume" ? verification.off : undefined} busy={decide.isPending} onClick={() => decide.mutate(name as RunChoice)}>
                 {label}
               </Button>
             ))}

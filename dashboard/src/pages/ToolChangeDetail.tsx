@@ -4,6 +4,7 @@ import { useRef, type ReactNode } from "react";
 import { acceptTools } from "../api/decisions";
 import type { InboxItem } from "../api/types";
 import { useVerification } from "../approval/ApproverFields";
+import { forgetWrong } from "../approval/remembered";
 import { t } from "../texts/t";
 import { Banner, Button, errorWords } from "../ui/basics";
 import { Visible } from "../ui/hidden";
@@ -17,8 +18,12 @@ export function ToolChangeDetail({ item, change }: { item: InboxItem; change: No
   const verification = useVerification(item.require);
   const accept = useMutation({
     mutationFn: () => acceptTools(change.server, item.digest, key.current, verification.entry),
-    onSuccess: () => say(t("toolChange.accepted", { server: change.server }), { tone: "done" }),
-    onError: () => {
+    onSuccess: () => {
+      verification.accepted();
+      say(t("toolChange.accepted", { server: change.server }), { tone: "done" });
+    },
+    onError: (problem) => {
+      forgetWrong(problem);
       key.current = crypto.randomUUID();
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ["inbox"] }),

@@ -3,10 +3,11 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useRef, useState, type ReactNode } from "react";
 
 import { ApiProblem } from "../api/client";
-import { passkeyChallenge, type Approve, type DecidedPlan, type PlanDecision } from "../api/decisions";
+import { continueChallenge, passkeyChallenge, type Approve, type DecidedPlan, type PlanDecision, type Resume } from "../api/decisions";
 import { reviewQuery } from "../api/review";
 import type { Plan } from "../api/types";
-import { signWithPasskey } from "../approval/passkeys";
+import { signActWithPasskey, signWithPasskey } from "../approval/passkeys";
+import { remembered } from "../approval/remembered";
 import { VerifyDialog } from "../approval/VerifyDialog";
 import { UnsentDialog } from "../review/UnsentDialog";
 import { useReview } from "../review/useReview";
@@ -51,6 +52,8 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
   /** On a phone the bar is one line until the person asks for more. */
   const [isGrown, setGrown] = useState(false);
   const [verifying, setVerifying] = useState(false);
+  /** How the plan continues once the person has shown who they are. */
+  const [continuing, setContinuing] = useState<{ label: string; made: Resume }>();
   /** Whether the person is asked about comments that were not sent. */
   const [isAskingUnsent, setAskingUnsent] = useState(false);
   /** Whether the approval takes the comments along. */
@@ -65,6 +68,7 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
   const decision = useDecision(plan, (decided: DecidedPlan, made) => {
     setAsking(undefined);
     setVerifying(false);
+    setContinuing(undefined);
     setNote(undefined);
     setAskingUnsent(false);
     review?.sent();
@@ -104,8 +108,21 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
   const send = (takesReview: boolean) => {
     setWithReview(takesReview);
     setAskingUnsent(false);
-    if (needsVerified) setVerifying(true);
-    else decision.send(approval(takesReview));
+    const given = remembered();
+    if (!needsVerified) decision.send(approval(takesReview));
+    else if (given === undefined) setVerifying(true);
+    else decision.send({ ...approval(takesReview), ...given });
+  };
+  /** To continue asks for what the approval asks for; to stop asks for nothing. */
+  const resume = (label: string, made: Resume) => {
+    const given = remembered();
+    if (!needsVerified || made.choice === "stop") decision.send(made);
+    else if (given === undefined) setContinuing({ label, made });
+    else decision.send({ ...made, ...given });
+  };
+  const continueWithPasskey = async (made: Resume, approver: string) => {
+    const passkey = await signActWithPasskey(await continueChallenge(plan.id, made, approver));
+    if (passkey !== undefined) decision.send({ ...made, approver, passkey });
   };
   const approve = async () => {
     const count = review === null ? await client.ensureQueryData(reviewQuery(plan.id)).then((loaded) => loaded.comments.length, () => 0) : comments;
@@ -165,7 +182,7 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
           {t("approve.bySome", { words: plan.incompleteApproval.words })}
         </Banner>
       )}
-      {!verifying && <Outcome decision={decision} plan={plan} />}
+      {!verifying && continuing === undefined && <Outcome decision={decision} plan={plan} />}
       {note !== undefined && has("approve") && (
         <label className="decision-note">
           <span>{t("approve.note")}</span>
@@ -192,7 +209,7 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
             </Link>
           )}
           {direct.map(({ label, made }, index) => (
-            <Button key={label} look={index === 0 ? "primary" : undefined} busy={busy} onClick={() => decision.send(made)}>
+            <Button key={label} look={index === 0 ? "primary" : undefined} busy={busy} onClick={() => resume(label, made)}>
               {label}
             </Button>
           ))}
@@ -216,6 +233,22 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
           onPasskey={withPasskey}
           onClose={() => {
             setVerifying(false);
+            decision.clear();
+          }}
+        />
+      )}
+      {continuing !== undefined && (
+        <VerifyDialog
+          title={t("verify.continueTitle", { number: plan.number })}
+          words={t("verify.continueWords")}
+          send={continuing.label}
+          passkey={t("verify.continuePasskey")}
+          busy={busy}
+          problem={decision.state.phase === "refused" ? decision.state.problem : undefined}
+          onPassphrase={(entry) => decision.send({ ...continuing.made, ...entry })}
+          onPasskey={(approver) => continueWithPasskey(continuing.made, approver)}
+          onClose={() => {
+            setContinuing(undefined);
             decision.clear();
           }}
         />

@@ -1,8 +1,8 @@
-import type { PlanDecision } from "../api/decisions";
+import type { Resume } from "../api/decisions";
 import type { Plan } from "../api/types";
 
 /** The decision that a choice sends at once. Other choices ask for more first. */
-export function decisionOf(plan: Plan, name: string): PlanDecision | undefined {
+export function decisionOf(plan: Plan, name: string): Resume | undefined {
   switch (name) {
     case "resume":
       return { kind: "resume" };

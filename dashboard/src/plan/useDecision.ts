@@ -3,8 +3,10 @@ import { useEffect, useRef, useState } from "react";
 
 import { newId } from "../api/newId";
 import { ApiProblem, NoAnswer } from "../api/client";
-import { decide, type DecidedPlan, type PlanDecision } from "../api/decisions";
+import { decide, hasPassphrase, type DecidedPlan, type PlanDecision } from "../api/decisions";
+import { approversQuery } from "../api/queries";
 import type { Plan } from "../api/types";
+import { forgetWrong, remember } from "../approval/remembered";
 import { useConnection } from "../live/live";
 import { sessionIdOf } from "../session/id";
 
@@ -59,8 +61,13 @@ export function useDecision(plan: Plan, onDecided?: (decided: DecidedPlan, decis
     try {
       const decided = await decide(plan.id, decision, key);
       if (current.current) setState({ phase: "idle" });
+      if ("passphrase" in decision && decision.approver !== undefined && decision.passphrase !== undefined) {
+        const seconds = client.getQueryData(approversQuery.queryKey)?.remember ?? 0;
+        remember({ approver: decision.approver, passphrase: decision.passphrase }, seconds);
+      }
       onDecided?.(decided, decision);
     } catch (error) {
+      forgetWrong(error);
       if (!current.current) return;
       if (error instanceof NoAnswer || (error instanceof ApiProblem && error.status >= 500)) setState({ phase: "unknown", decision, key });
       else setState({ phase: "refused", decision, problem: error });
@@ -83,5 +90,5 @@ export function useDecision(plan: Plan, onDecided?: (decided: DecidedPlan, decis
 
 /** Whether the same request can be sent again and is carried out once. */
 export function isRepeatable(decision: PlanDecision): boolean {
-  return decision.kind !== "approve" || decision.passphrase === undefined;
+  return !hasPassphrase(decision);
 }

@@ -222,8 +222,8 @@ impl UpstreamTools {
         approvals: &Approvals,
     ) -> LedgerResult<ServerStatus> {
         self.configured(name)?;
-        approvals.check_acceptance(by).await?;
-        if !self.shared.pins.accept_offer(name, digest, by, approvals.now()).await? {
+        let by = approvals.check_acceptance(by, name, digest).await?;
+        if !self.shared.pins.accept_offer(name, digest, &by, approvals.now()).await? {
             return Err(Refusal::stale(format!(
                 "The MCP server {name} offers something else than what was shown. Look at it again."
             ))

@@ -45,7 +45,7 @@ async fn of_many_wrong_passphrases_at_once_few_are_tried_and_other_sources_are_o
     assert_eq!((tried, refused), (3, 21));
     assert!(approvals.unlock(&token, "ada", PASSPHRASE).await.is_err(), "this source waits");
     approvals.unlock(&token, "bob", PASSPHRASE).await.unwrap();
-    for open in [Presence::Browser, Presence::terminal(None), Presence::Channel] {
+    for open in [Presence::Browser, Presence::terminal(None), Presence::channel()] {
         approvals
             .unlock(&from(open.clone()), "ada", PASSPHRASE)
             .await

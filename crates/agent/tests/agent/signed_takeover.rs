@@ -31,7 +31,7 @@ async fn left(first: &Prop, second: &Prop) -> World {
     approvals.add(&person(), "ada", PASSPHRASE, None).await.unwrap();
     let ada = approvals.unlock(&person(), "ada", PASSPHRASE).await.unwrap();
     approvals.add(&person(), "bob", PASSPHRASE, Some(&ada)).await.unwrap();
-    let by = Actor::person("ada", "cli").recognised(Presence::Verified { approver: "ada".to_owned() });
+    let by = Actor::person("ada", "cli").recognised(Presence::verified("ada"));
     for text in ["/plan on collect", "Plan it"] {
         let request = Request::new(world.place(), by.clone());
         world.agent.submit(Input::typed(text), request).outcome().await.unwrap();
@@ -80,7 +80,7 @@ async fn the_signature_of_an_approver_who_was_removed_permits_nothing_more() {
     keeper.end().await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
     assert_eq!((first.calls().len(), second.calls().len()), (1, 0), "nothing was called after the take-over");
-    let by = Actor::person("bob", "cli").recognised(Presence::Verified { approver: "bob".to_owned() });
+    let by = Actor::person("bob", "cli").recognised(bob.presence());
     let resume = Input::typed("/plan resume 1");
     let outcome = world.agent.submit(resume, Request::new(world.place(), by)).outcome().await.unwrap();
     let answer = outcome.answer().expect("an answer");

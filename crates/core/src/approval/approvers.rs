@@ -5,7 +5,8 @@ use hex::FromHex as _;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::passkey::{Passkey, PasskeyAssertion};
+use super::passkey::Passkey;
+use crate::presence::PasskeyAssertion;
 use crate::refusal::Refusal;
 use crate::wire::hex_text;
 
@@ -41,6 +42,9 @@ pub struct Approver {
     pub name: String,
     pub key: ApproverKey,
     pub sealed: SealedKey,
+    /// The same key, sealed with the recovery code. Absent in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<SealedKey>,
     pub enrolled_at: Timestamp,
     /// Keys in browsers, phones and security keys that sign for this approver, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

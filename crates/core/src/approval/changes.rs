@@ -7,11 +7,15 @@ use std::fmt;
 use jiff::Timestamp;
 
 use super::policy::ApprovalPolicy;
-use super::record::{ApprovalEvent, ApprovalRecord, SealedRecord};
+use super::record::{ApprovalEvent, ApprovalRecord, ApprovalState, SealedRecord};
 use crate::actor::Actor;
 
 /// Settings of which only the name is shown.
 const SECRETS: [&str; 2] = ["telegram.webhook_secret", "sandbox.env"];
+
+/// What changes with an upgrade where an approver is enrolled.
+const VERIFIED_BY_DEFAULT: &str = "sessions of `mcp` and `acp` ask for a passphrase or a passkey now (`verified`), because an \
+                                   approver is enrolled; `planwright approver policy --channel mcp --require separate` goes back";
 
 /// One change, with who made it and from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub enum ChangedAbout {
         before: String,
         now: String,
     },
+    /// The store was opened by the first version in which `separate` means `verified` for agents with programs of their own.
+    VerifiedByDefault,
     ApproverAdded {
         name: String,
     },
@@ -44,6 +50,11 @@ pub enum ChangedAbout {
         label: String,
     },
     BrowserSignedIn,
+    /// The buttons of this user of Telegram count where a verified person is asked for.
+    ChatUserBound {
+        user: i64,
+        approver: String,
+    },
     /// Calls run without a question from now on.
     CallsPermitted {
         number: u64,
@@ -66,11 +77,13 @@ impl ChangedAbout {
     pub const fn is_weakening(&self) -> bool {
         match self {
             Self::PolicyWeakened { .. } => true,
-            Self::ApproverAdded { .. }
+            Self::VerifiedByDefault
+            | Self::ApproverAdded { .. }
             | Self::ApproverRemoved { .. }
             | Self::PassphraseChanged { .. }
             | Self::PasskeyAdded { .. }
             | Self::BrowserSignedIn
+            | Self::ChatUserBound { .. }
             | Self::CallsPermitted { .. }
             | Self::ToolsAccepted { .. }
             | Self::Setting { .. } => false,
@@ -85,11 +98,15 @@ impl fmt::Display for ChangedAbout {
             Self::PolicyWeakened { before, now } => {
                 write!(f, "the approval policy was weakened from {before} to {now}")
             }
+            Self::VerifiedByDefault => f.write_str(VERIFIED_BY_DEFAULT),
             Self::ApproverAdded { name } => write!(f, "{name} was enrolled as an approver"),
             Self::ApproverRemoved { name } => write!(f, "the approver {name} was removed"),
             Self::PassphraseChanged { name } => write!(f, "the passphrase of {name} was changed"),
             Self::PasskeyAdded { name, label } => write!(f, "the passkey `{label}` was added for {name}"),
             Self::BrowserSignedIn => f.write_str("a browser was signed in with a link"),
+            Self::ChatUserBound { user, approver } => {
+                write!(f, "{approver} bound the user {user} of Telegram, whose buttons count as verified")
+            }
             Self::CallsPermitted { number, what } => write!(f, "rule {number} permits {what}"),
             Self::ToolsAccepted { server } => write!(f, "the tools of the MCP server {server} were accepted"),
             Self::Setting { key, .. } if SECRETS.contains(&key.as_str()) => write!(f, "`{key}` was changed"),
@@ -111,7 +128,8 @@ pub struct Unseen {
 
 /// What was changed since a person looked last, in order. The first policy and the first settings of a store change nothing.
 pub fn since_last_look<'a>(records: impl IntoIterator<Item = &'a SealedRecord>) -> Unseen {
-    let (mut policy, mut settings) = (None::<ApprovalPolicy>, None::<BTreeMap<String, String>>);
+    let mut settings = None::<BTreeMap<String, String>>;
+    let mut before = ApprovalState::default();
     let mut changes: Vec<RecordedChange> = Vec::new();
     let mut since = None;
     for sealed in records {
@@ -119,16 +137,24 @@ pub fn since_last_look<'a>(records: impl IntoIterator<Item = &'a SealedRecord>) 
         let Ok(record) = serde_json::from_str::<ApprovalRecord>(&sealed.body) else { continue };
         let ApprovalRecord { seq, at, by, event, .. } = record;
         let found = match event {
-            ApprovalEvent::PolicySet { policy: now } => {
-                let before = policy.replace(now.clone()).filter(|before| now.is_weaker_than(before));
-                let weakened = |before| ChangedAbout::PolicyWeakened { before: describe(&before), now: describe(&now) };
-                before.map(weakened).into_iter().collect()
+            ApprovalEvent::PolicySet { policy: now, with_defaults } => {
+                let found = about_policy(&before, &now, with_defaults);
+                before.policy = Some(now);
+                before.with_defaults |= with_defaults;
+                found
             }
             ApprovalEvent::SettingsSet { settings: now } => {
                 settings.replace(now.clone()).map(|before| compare(&before, &now)).unwrap_or_default()
             }
-            ApprovalEvent::ApproverAdded { approver } => vec![ChangedAbout::ApproverAdded { name: approver.name }],
-            ApprovalEvent::ApproverRemoved { name } => vec![ChangedAbout::ApproverRemoved { name }],
+            ApprovalEvent::ApproverAdded { approver } => {
+                let name = approver.name.clone();
+                before.approvers.0.push(approver);
+                vec![ChangedAbout::ApproverAdded { name }]
+            }
+            ApprovalEvent::ApproverRemoved { name } => {
+                before.approvers.remove(&name);
+                vec![ChangedAbout::ApproverRemoved { name }]
+            }
             ApprovalEvent::PassphraseChanged { name, .. } => vec![ChangedAbout::PassphraseChanged { name }],
             ApprovalEvent::PasskeyAdded { name, passkey } => {
                 vec![ChangedAbout::PasskeyAdded { name, label: passkey.label }]
@@ -137,6 +163,7 @@ pub fn since_last_look<'a>(records: impl IntoIterator<Item = &'a SealedRecord>) 
                 vec![ChangedAbout::CallsPermitted { number: seq, what: rule.describe() }]
             }
             ApprovalEvent::BrowserSignedIn { .. } => vec![ChangedAbout::BrowserSignedIn],
+            ApprovalEvent::ChatUserBound { user, approver } => vec![ChangedAbout::ChatUserBound { user, approver }],
             ApprovalEvent::RecordsSeen { seq, until } => {
                 changes.retain(|change| change.seq > Some(seq));
                 since = Some(until);
@@ -147,6 +174,7 @@ pub fn since_last_look<'a>(records: impl IntoIterator<Item = &'a SealedRecord>) 
             | ApprovalEvent::PasskeyRemoved { .. }
             | ApprovalEvent::PermissionRemoved { .. }
             | ApprovalEvent::PasskeyUsed { .. }
+            | ApprovalEvent::ChatUserUnbound { .. }
             | ApprovalEvent::SignInLinkMade { .. }
             | ApprovalEvent::BrowserSignedOut { .. }
             | ApprovalEvent::AgentSeen { .. }
@@ -155,6 +183,16 @@ pub fn since_last_look<'a>(records: impl IntoIterator<Item = &'a SealedRecord>) 
         changes.extend(found.into_iter().map(|what| RecordedChange { seq: Some(seq), at, by: by.clone(), what }));
     }
     Unseen { since, changes }
+}
+
+/// A policy that asks for less than the one before, or the first one of a version with other defaults.
+fn about_policy(before: &ApprovalState, now: &ApprovalPolicy, with_defaults: bool) -> Vec<ChangedAbout> {
+    let Some(policy) = &before.policy else { return Vec::new() };
+    if before.is_weakened_by(now) {
+        return vec![ChangedAbout::PolicyWeakened { before: describe(policy), now: describe(now) }];
+    }
+    let is_raised = with_defaults && before.is_raised_by_defaults();
+    is_raised.then_some(ChangedAbout::VerifiedByDefault).into_iter().collect()
 }
 
 fn compare(before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<ChangedAbout> {

@@ -80,10 +80,12 @@ impl ApprovalCheck<'_> {
 
     fn meets(&self, require: Require) -> Result<(), Refusal> {
         match (require, self.presence) {
-            (Require::Any, _) | (_, Some(Presence::Verified { .. })) => Ok(()),
+            (Require::Any, _) | (_, Some(Presence::Verified { .. } | Presence::Channel { bound_by: Some(_), .. })) => {
+                Ok(())
+            }
             (Require::Verified, _) => Err(Refusal::policy_denied(format!("{HOW_TO_VERIFY}."))),
             (Require::Separate, None) => Err(refused("the surface does not say how it recognised the person")),
-            (Require::Separate, Some(Presence::Browser | Presence::Channel | Presence::Rule)) => Ok(()),
+            (Require::Separate, Some(Presence::Browser | Presence::Channel { .. } | Presence::Rule)) => Ok(()),
             (Require::Separate, Some(Presence::Token)) => match self.agent_reads_token() {
                 false => Ok(()),
                 true => Err(refused("the access token alone was given, and the agent of this session can read it")),

@@ -9,12 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::presence::{PasskeyAssertion, counter};
 use crate::refusal::Refusal;
 
 /// A person touched the authenticator.
 const USER_PRESENT: u8 = 0x01;
-/// The authenticator knew the person, such as by a finger or a code.
-const USER_VERIFIED: u8 = 0x04;
 /// The authenticator data describes a new key.
 const NEW_KEY: u8 = 0x40;
 /// The hash of the relying party, the flags and the counter.
@@ -55,30 +54,6 @@ pub enum PasskeyKey {
     /// ECDSA on P-256 with SHA-256: the uncompressed point.
     Es256(String),
     Ed25519(String),
-}
-
-/// What a browser returns besides the signature.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PasskeyAssertion {
-    /// The credential's id, in base64url.
-    pub credential: String,
-    /// The JSON text that the browser made and the authenticator signed.
-    pub client_data: String,
-    /// In hexadecimal digits.
-    pub authenticator_data: String,
-}
-
-impl PasskeyAssertion {
-    /// What the authenticator counted with this signature.
-    pub fn counter(&self) -> u32 {
-        hex::decode(&self.authenticator_data).ok().and_then(|data| counter(&data)).unwrap_or(0)
-    }
-
-    /// Whether the authenticator knew the person, such as by a finger or a code.
-    pub fn user_verified(&self) -> bool {
-        hex::decode(&self.authenticator_data)
-            .is_ok_and(|data| data.get(32).is_some_and(|flags| flags & USER_VERIFIED != 0))
-    }
 }
 
 /// What a browser has the passkey sign for a message: its hash, in base64url.
@@ -180,10 +155,6 @@ impl PasskeyKey {
         };
         checked.is_some()
     }
-}
-
-fn counter(authenticator_data: &[u8]) -> Option<u32> {
-    authenticator_data.get(33..HEAD_BYTES)?.try_into().ok().map(u32::from_be_bytes)
 }
 
 fn is_zero(counter: &u32) -> bool {

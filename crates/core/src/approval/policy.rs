@@ -43,10 +43,17 @@ pub struct ApprovalPolicy {
     /// The seconds for which an approval can begin or continue work; no end for `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_for: Option<u64>,
-    /// The seconds for which an unlocked key stays unlocked in one terminal chat; asked every time for `None`.
+    /// The seconds for which a chat or a page of the dashboard asks for no passphrase again; fifteen minutes for `None`, and
+    /// asked every time for 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remember: Option<u64>,
 }
+
+/// The channels whose agents have programs of their own.
+const OWN_PROGRAMS: [Channel; 2] = [Channel::Mcp, Channel::Acp];
+
+/// The seconds for which a passphrase is remembered where nothing else is said.
+const REMEMBERED: u64 = 15 * 60;
 
 /// Asks for more or less where it fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +92,32 @@ impl ApprovalPolicy {
         Self { require, ..Self::default() }
     }
 
+    /// The policy as it counts: once an approver is enrolled, `separate` that no rule asks for means `verified` in the sessions
+    /// of agents with programs of their own.
+    pub fn with_defaults(&self, is_enrolled: bool) -> Self {
+        let mut policy = self.clone();
+        if is_enrolled && self.require == Require::Separate {
+            let verified =
+                |channel| ApprovalRule { channel: Some(channel), risk: None, require: Require::Verified, people: None };
+            policy.rules.extend(OWN_PROGRAMS.map(verified));
+        }
+        policy
+    }
+
+    /// Asks for this in sessions of the channel. Rules that name a risk stand before it.
+    pub fn requiring_in(&self, channel: Channel, require: Require) -> Self {
+        let mut policy = self.clone();
+        policy.rules.retain(|rule| rule.channel != Some(channel) || rule.risk.is_some());
+        let at = policy.rules.iter().position(|rule| rule.risk.is_none()).unwrap_or(policy.rules.len());
+        policy.rules.insert(at, ApprovalRule { channel: Some(channel), risk: None, require, people: None });
+        policy
+    }
+
+    /// For how long a passphrase is not asked for again, in seconds; 0 if it is asked for every time.
+    pub fn remembered(&self) -> u64 {
+        self.remember.unwrap_or(REMEMBERED)
+    }
+
     /// What a plan with these risks needs in a session of this channel: the most that any of its risks needs.
     pub fn requirement(&self, channel: Channel, risks: &BTreeSet<Risk>) -> Require {
         let of_each = risks.iter().map(|risk| self.cell(channel, *risk).require);
@@ -120,14 +153,20 @@ impl ApprovalPolicy {
 
     /// Whether it asks for less than `other` anywhere.
     pub fn is_weaker_than(&self, other: &Self) -> bool {
+        self.asks_for_less(other) || self.remembered() > other.remembered()
+    }
+
+    /// The comparison of earlier versions, which remembered no passphrase where nothing was said.
+    pub(super) fn was_weaker_than(&self, other: &Self) -> bool {
+        self.asks_for_less(other) || self.remember.unwrap_or(0) > other.remember.unwrap_or(0)
+    }
+
+    fn asks_for_less(&self, other: &Self) -> bool {
         let weaker = |(channel, risk)| {
             let (own, others) = (self.cell(channel, risk), other.cell(channel, risk));
             own.require < others.require || own.people < others.people
         };
-        Self::cells().any(weaker)
-            || self.require < other.require
-            || longer(self.valid_for, other.valid_for)
-            || self.remember.unwrap_or(0) > other.remember.unwrap_or(0)
+        Self::cells().any(weaker) || self.require < other.require || longer(self.valid_for, other.valid_for)
     }
 
     /// The policy that asks for as much as both, everywhere.
@@ -151,7 +190,10 @@ impl ApprovalPolicy {
                 (Some(own), Some(others)) => Some(own.min(others)),
                 (own, others) => own.or(others),
             },
-            remember: self.remember.zip(other.remember).map(|(own, others)| own.min(others)),
+            remember: match (self.remember, other.remember) {
+                (None, None) => None,
+                (Some(_), _) | (_, Some(_)) => Some(self.remembered().min(other.remembered())),
+            },
         }
     }
 }

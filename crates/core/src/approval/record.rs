@@ -49,6 +49,10 @@ pub enum ApprovalEvent {
     /// The policy in force from now on.
     PolicySet {
         policy: ApprovalPolicy,
+        /// Whether [`ApprovalPolicy::with_defaults`] counts when later policies are compared with it. Earlier versions did not
+        /// know these defaults.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        with_defaults: bool,
     },
     ApproverAdded {
         approver: Approver,
@@ -56,10 +60,12 @@ pub enum ApprovalEvent {
     ApproverRemoved {
         name: String,
     },
-    /// The approver's key was sealed with another passphrase.
+    /// The approver's key was sealed with another passphrase and, unless an earlier version did it, another recovery code.
     PassphraseChanged {
         name: String,
         sealed: SealedKey,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        recovery: Option<SealedKey>,
     },
     /// A passphrase is tried. It counts as a wrong one until it is accepted, so that no number of processes tries more at once
     /// than may be tried. Earlier versions recorded it only when it was wrong.
@@ -84,6 +90,14 @@ pub enum ApprovalEvent {
     PasskeyRemoved {
         name: String,
         id: String,
+    },
+    /// The buttons of this user of Telegram count where a verified person is asked for. The approver signs it.
+    ChatUserBound {
+        user: i64,
+        approver: String,
+    },
+    ChatUserUnbound {
+        user: i64,
     },
     /// A passkey signed.
     PasskeyUsed {
@@ -163,6 +177,8 @@ pub struct ApprovalState {
     pub hash: [u8; 32],
     /// `None` until the first record.
     pub policy: Option<ApprovalPolicy>,
+    /// Whether this version has recorded the policy.
+    pub with_defaults: bool,
     pub approvers: Approvers,
     /// Every approver who was ever enrolled, also those who were removed.
     pub enrolled_ever: Approvers,
@@ -176,6 +192,8 @@ pub struct ApprovalState {
     pub agents_seen: AgentsSeen,
     /// The programs of the agents of deleted sessions, by the session's name.
     pub kept_clients: BTreeMap<String, Vec<AgentClient>>,
+    /// The users of Telegram whom approvers bound, with the approver's name.
+    pub bound_users: BTreeMap<i64, String>,
     /// When each unused link ends, by the hash of its secret.
     links: BTreeMap<String, Timestamp>,
     /// When each signed-in browser ends, by the hash of its secret.
@@ -234,14 +252,14 @@ impl ApprovalState {
             ApprovalEvent::ApproverAdded { .. } | ApprovalEvent::ApproverRemoved { .. } => !self.approvers.is_empty(),
             ApprovalEvent::PassphraseChanged { .. }
             | ApprovalEvent::PasskeyAdded { .. }
+            | ApprovalEvent::ChatUserBound { .. }
             | ApprovalEvent::PasskeyRemoved { .. } => true,
-            ApprovalEvent::PolicySet { policy } => {
-                !self.approvers.is_empty() && self.policy.as_ref().is_some_and(|now| policy.is_weaker_than(now))
-            }
+            ApprovalEvent::PolicySet { policy, .. } => !self.approvers.is_empty() && self.is_weakened_by(policy),
             // Those of a new store, or of one of an earlier version, are recorded without one.
             ApprovalEvent::SettingsSet { .. } => !self.approvers.is_empty() && self.settings.is_some(),
             ApprovalEvent::PassphraseTried { .. }
             | ApprovalEvent::PassphraseAccepted { .. }
+            | ApprovalEvent::ChatUserUnbound { .. }
             | ApprovalEvent::PasskeyUsed { .. }
             | ApprovalEvent::RecordsSeen { .. }
             | ApprovalEvent::SignInLinkMade { .. }
@@ -252,6 +270,22 @@ impl ApprovalState {
             | ApprovalEvent::AgentSeen { .. }
             | ApprovalEvent::ClientsKept { .. } => false,
         }
+    }
+
+    /// Whether a policy asks for less than the one that is recorded.
+    pub fn is_weakened_by(&self, next: &ApprovalPolicy) -> bool {
+        let Some(now) = &self.policy else { return false };
+        let is_enrolled = !self.approvers.is_empty();
+        match self.with_defaults {
+            true => next.with_defaults(is_enrolled).is_weaker_than(&now.with_defaults(is_enrolled)),
+            false => next.was_weaker_than(now),
+        }
+    }
+
+    /// Whether the defaults of this version ask for more than the earlier version that recorded the policy.
+    pub fn is_raised_by_defaults(&self) -> bool {
+        let raised = |policy: &ApprovalPolicy| policy.is_weaker_than(&policy.with_defaults(!self.approvers.is_empty()));
+        !self.with_defaults && self.policy.as_ref().is_some_and(raised)
     }
 
     /// Whether a browser with this secret is signed in. `browser` is the hash of the secret.
@@ -277,7 +311,9 @@ impl ApprovalState {
             let approver = self.approvers.named(&signed.approver);
             // With a passkey of their own under another name one approver would be two.
             let own = match &record.event {
-                ApprovalEvent::PasskeyAdded { name, .. } => *name == signed.approver,
+                ApprovalEvent::PasskeyAdded { name, .. } | ApprovalEvent::ChatUserBound { approver: name, .. } => {
+                    *name == signed.approver
+                }
                 ApprovalEvent::PolicySet { .. }
                 | ApprovalEvent::ApproverAdded { .. }
                 | ApprovalEvent::ApproverRemoved { .. }
@@ -285,6 +321,7 @@ impl ApprovalState {
                 | ApprovalEvent::PassphraseTried { .. }
                 | ApprovalEvent::PassphraseAccepted { .. }
                 | ApprovalEvent::PasskeyRemoved { .. }
+                | ApprovalEvent::ChatUserUnbound { .. }
                 | ApprovalEvent::PasskeyUsed { .. }
                 | ApprovalEvent::RecordsSeen { .. }
                 | ApprovalEvent::SignInLinkMade { .. }
@@ -305,15 +342,26 @@ impl ApprovalState {
     fn apply(&mut self, record: ApprovalRecord, hash: [u8; 32]) {
         (self.seq, self.hash) = (record.seq, hash);
         match record.event {
-            ApprovalEvent::PolicySet { policy } => self.policy = Some(policy),
+            ApprovalEvent::PolicySet { policy, with_defaults } => {
+                self.policy = Some(policy);
+                self.with_defaults |= with_defaults;
+            }
             ApprovalEvent::ApproverAdded { approver } => {
                 self.approvers.remove(&approver.name);
                 self.enrolled_ever.0.push(approver.clone());
                 self.approvers.0.push(approver);
             }
-            ApprovalEvent::ApproverRemoved { name } => self.approvers.remove(&name),
-            ApprovalEvent::PassphraseChanged { name, sealed } => {
-                self.approvers.0.iter_mut().filter(|one| one.name == name).for_each(|one| one.sealed = sealed.clone());
+            ApprovalEvent::ApproverRemoved { name } => {
+                self.approvers.remove(&name);
+                self.bound_users.retain(|_, approver| *approver != name);
+            }
+            ApprovalEvent::ChatUserBound { user, approver } => drop(self.bound_users.insert(user, approver)),
+            ApprovalEvent::ChatUserUnbound { user } => drop(self.bound_users.remove(&user)),
+            ApprovalEvent::PassphraseChanged { name, sealed, recovery } => {
+                for one in self.approvers.0.iter_mut().filter(|one| one.name == name) {
+                    one.sealed = sealed.clone();
+                    one.recovery = recovery.clone().or_else(|| one.recovery.take());
+                }
             }
             ApprovalEvent::PassphraseTried { name, source } => {
                 let before = self.tried.get(&(name.clone(), source.clone())).map_or(0, |tries| tries.count);

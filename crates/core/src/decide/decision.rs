@@ -231,7 +231,7 @@ impl Decider<'_> {
         signature: &ApprovalSignature,
     ) -> Result<(), Refusal> {
         let approver = match &self.context.by.presence {
-            Some(Presence::Verified { approver }) => Some(approver),
+            Some(Presence::Verified { approver, .. }) => Some(approver),
             _ => None,
         };
         if approver != Some(&signature.approver) {

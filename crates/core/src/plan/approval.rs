@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::actor::Actor;
-use crate::approval::{PasskeyAssertion, Require};
+use crate::approval::{Approvers, PasskeyAssertion, Require};
 use crate::identity::SessionIdentity;
 use crate::ids::{PlanId, StepId};
 use crate::plan::content::PlanStep;
 use crate::plan::digest::canonical;
 use crate::plan::{Digest, Plan};
+use crate::presence::Presence;
 use crate::refusal::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +39,14 @@ pub struct Approval {
     /// The signatures of approvers, in the order in which they signed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signatures: Vec<ApprovalSignature>,
+}
+
+impl Approval {
+    /// Whether a user of a chat service gave it whom an enrolled approver bound. It carries no signature.
+    pub fn is_by_bound_user(&self, approvers: &Approvers) -> bool {
+        let bound_by = self.by.presence.as_ref().and_then(Presence::bound_by);
+        bound_by.is_some_and(|approver| approvers.named(approver).is_some())
+    }
 }
 
 /// An approver's signature on exactly one approval.

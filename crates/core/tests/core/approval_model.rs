@@ -129,7 +129,7 @@ fn time(tick: i64) -> Timestamp {
 fn actor(who: Who) -> Actor {
     match who {
         Who::Token => Actor::person("person", "web").recognised(Presence::Token),
-        Who::Channel => Actor::person("eve", "telegram").recognised(Presence::Channel),
+        Who::Channel => Actor::person("eve", "telegram").recognised(Presence::channel()),
         Who::Ada => verified("ada"),
         Who::Bob => verified("bob"),
         Who::Mallory => verified("mallory"),

@@ -26,7 +26,8 @@ pub(crate) fn approver(name: &str, n: u8) -> Approver {
         ciphertext: String::new(),
     };
     let key = ApproverKey(key(n).verifying_key().to_bytes());
-    Approver { name: name.to_owned(), key, sealed, enrolled_at: Timestamp::UNIX_EPOCH, passkeys: Vec::new() }
+    let enrolled_at = Timestamp::UNIX_EPOCH;
+    Approver { name: name.to_owned(), key, sealed, recovery: None, enrolled_at, passkeys: Vec::new() }
 }
 
 /// A document that waits, where the policy asks for a signature and `ada` is an approver.
@@ -68,7 +69,7 @@ pub(crate) fn signature(plan: &Plan, by: &str, n: u8, valid_until: Option<Timest
 }
 
 pub(crate) fn verified(name: &str) -> Actor {
-    Actor::person(name, "cli").recognised(Presence::Verified { approver: name.to_owned() })
+    Actor::person(name, "cli").recognised(Presence::verified(name))
 }
 
 pub(crate) fn approve_signed(world: &mut World, by: Actor, signature: ApprovalSignature) -> Decided {
@@ -190,14 +191,14 @@ impl Records {
 pub(crate) fn records() -> Records {
     let mut records = Records { state: ApprovalState::default(), all: Vec::new() };
     let policy = ApprovalPolicy::requiring(Require::Verified);
-    records.add(1, ApprovalEvent::PolicySet { policy }, None).unwrap();
+    records.add(1, ApprovalEvent::PolicySet { policy, with_defaults: true }, None).unwrap();
     records.add(2, ApprovalEvent::ApproverAdded { approver: approver("ada", 1) }, None).unwrap();
     records
 }
 
 #[test]
 fn an_approver_signs_every_change_of_the_enrolment() {
-    let weaker = || ApprovalEvent::PolicySet { policy: ApprovalPolicy::requiring(Require::Any) };
+    let weaker = || ApprovalEvent::PolicySet { policy: ApprovalPolicy::requiring(Require::Any), with_defaults: true };
     let added = || ApprovalEvent::ApproverAdded { approver: approver("bob", 2) };
     let gone = || ApprovalEvent::ApproverRemoved { name: "ada".to_owned() };
     for event in [weaker(), added(), gone()] {

@@ -10,7 +10,7 @@ use planwright_core::approval::{ApprovalPolicy, Require};
 use crate::approvers::{Records, approver};
 
 fn policy(require: Require) -> ApprovalEvent {
-    ApprovalEvent::PolicySet { policy: ApprovalPolicy::requiring(require) }
+    ApprovalEvent::PolicySet { policy: ApprovalPolicy::requiring(require), with_defaults: true }
 }
 
 fn settings(pairs: &[(&str, &str)]) -> ApprovalEvent {

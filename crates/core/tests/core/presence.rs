@@ -88,7 +88,7 @@ fn checked(
 
 #[test]
 fn each_presence_under_each_policy() {
-    let verified = Presence::Verified { approver: "ada".to_owned() };
+    let verified = Presence::verified("ada");
     let terminal = Presence::terminal(Some(window()));
     // Under `separate`: in a session of Planwright's own agent, and in one of a client.
     for (presence, own, of_client, under_verified) in [
@@ -96,7 +96,7 @@ fn each_presence_under_each_policy() {
         (Some(terminal), true, true, false),
         (Some(Presence::Token), true, false, false),
         (Some(Presence::Browser), true, true, false),
-        (Some(Presence::Channel), true, true, false),
+        (Some(Presence::channel()), true, true, false),
         (Some(Presence::Rule), true, true, false),
         (Some(Presence::terminal(None)), false, false, false),
         (None, false, false, false),

@@ -90,7 +90,8 @@ fn check(plan: &Plan, known: &Approvers) -> Vec<DamagedRow> {
     let Some(approval) = plan.approval.as_deref().or(waiting) else { return Vec::new() };
     let wrong = approval.signatures.iter().filter_map(|one| plan.check_signature(approval, one, known).err());
     let mut found: Vec<_> = wrong.map(|why| row(&what, why)).collect();
-    if approval.signatures.is_empty() && approval.required == Some(Require::Verified) {
+    let is_signed = !approval.signatures.is_empty() || approval.is_by_bound_user(known);
+    if !is_signed && approval.required == Some(Require::Verified) {
         found.push(row(&what, "no approver signed it"));
     }
     found

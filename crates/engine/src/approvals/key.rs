@@ -1,10 +1,13 @@
 //! An approver's key: made at random, sealed with a passphrase, unlocked for signing.
 
+use std::sync::Arc;
+
 use argon2::{Algorithm, Argon2, Params, Version};
 use chacha20poly1305::aead::{Aead as _, KeyInit as _};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use ed25519_dalek::{Signer as _, SigningKey};
 use planwright_core::approval::{Approver, ApproverKey, SealedKey};
+use planwright_core::presence::{ActSigner, Presence};
 
 /// What one guess costs: 64 MiB of memory and a tenth of a second or more.
 const MEMORY_KIB: u32 = 64 * 1024;
@@ -38,8 +41,9 @@ impl UnlockedKey {
         &self.approver
     }
 
-    pub(super) fn sign(&self, message: &[u8]) -> String {
-        hex::encode(self.key.sign(message).to_bytes())
+    /// How a person is recognised who unlocked this key. It signs what they do.
+    pub fn presence(&self) -> Presence {
+        Presence::unlocked(self.approver(), Arc::new(self.clone()))
     }
 
     pub(super) fn seal(&self, passphrase: &str) -> Result<SealedKey, KeyError> {
@@ -47,26 +51,31 @@ impl UnlockedKey {
     }
 }
 
-/// A new key, and its sealed form.
-pub(super) fn create(passphrase: &str) -> Result<(ApproverKey, SealedKey), KeyError> {
-    let key = SigningKey::from_bytes(&random()?);
-    let sealed = seal(&key, passphrase)?;
-    Ok((ApproverKey(key.verifying_key().to_bytes()), sealed))
+impl ActSigner for UnlockedKey {
+    fn sign(&self, message: &[u8]) -> String {
+        hex::encode(self.key.sign(message).to_bytes())
+    }
 }
 
-/// `None` if the passphrase is wrong.
-pub(super) fn unlock(approver: &Approver, passphrase: &str) -> Result<Option<UnlockedKey>, KeyError> {
-    let SealedKey { memory_kib, iterations, salt, nonce, ciphertext } = &approver.sealed;
+/// A new key of an approver.
+pub(super) fn create(approver: &str) -> Result<(ApproverKey, UnlockedKey), KeyError> {
+    let key = SigningKey::from_bytes(&random()?);
+    Ok((ApproverKey(key.verifying_key().to_bytes()), UnlockedKey { approver: approver.to_owned(), key }))
+}
+
+/// `None` if it is not the passphrase or recovery code that the key was sealed with.
+pub(super) fn unlock(approver: &Approver, sealed: &SealedKey, secret: &str) -> Result<Option<UnlockedKey>, KeyError> {
+    let SealedKey { memory_kib, iterations, salt, nonce, ciphertext } = sealed;
     let bytes = |text: &str| hex::decode(text).map_err(|_| KeyError::Unreadable);
     // A forged record must not make the program use all memory.
     if *memory_kib > 16 * MEMORY_KIB || *iterations > 16 * ITERATIONS {
         return Err(KeyError::Unreadable);
     }
-    let cipher = cipher(passphrase, &bytes(salt)?, *memory_kib, *iterations)?;
+    let cipher = cipher(secret, &bytes(salt)?, *memory_kib, *iterations)?;
     let nonce: [u8; 24] = bytes(nonce)?.try_into().map_err(|_| KeyError::Unreadable)?;
     let Ok(opened) = cipher.decrypt(&XNonce::from(nonce), bytes(ciphertext)?.as_slice()) else { return Ok(None) };
-    let secret: [u8; 32] = opened.try_into().map_err(|_| KeyError::Unreadable)?;
-    let key = SigningKey::from_bytes(&secret);
+    let seed: [u8; 32] = opened.try_into().map_err(|_| KeyError::Unreadable)?;
+    let key = SigningKey::from_bytes(&seed);
     // The public half of the record may have been replaced.
     if key.verifying_key().to_bytes() != approver.key.0 {
         return Err(KeyError::Unreadable);
@@ -107,7 +116,7 @@ fn cipher(passphrase: &str, salt: &[u8], memory_kib: u32, iterations: u32) -> Re
     Ok(XChaCha20Poly1305::new(&Key::from(key)))
 }
 
-fn random<const N: usize>() -> Result<[u8; N], KeyError> {
+pub(super) fn random<const N: usize>() -> Result<[u8; N], KeyError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|_| KeyError::NoRandom)?;
     Ok(bytes)

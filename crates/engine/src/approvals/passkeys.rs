@@ -104,10 +104,7 @@ impl Approvals {
         digest: Digest,
         approving: &Approving,
     ) -> LedgerResult<PasskeyChallenge> {
-        let passkeys = self.named(approver).await?.passkeys;
-        if passkeys.is_empty() {
-            return Err(Refusal::not_found(format!("`{approver}` has no passkey.")).into());
-        }
+        let passkeys = self.passkeys_of(approver).await?;
         let (unsigned, message) = self.to_sign(approver, plan, digest, approving).await?;
         let ApprovalSignature { approver, seq, valid_until, nonce, .. } = unsigned;
         Ok(PasskeyChallenge { approver, challenge: challenge(&message), seq, valid_until, nonce, passkeys })
@@ -116,10 +113,10 @@ impl Approvals {
 
 impl Approvals {
     /// Keeps what the authenticator counted, if a passkey made the signature. Call it after the signature was accepted.
-    pub(crate) async fn record_passkey_use(&self, by: &Actor, signature: &ApprovalSignature) {
-        let Some(assertion) = &signature.passkey else { return };
+    pub(crate) async fn record_passkey_use(&self, by: &Actor, approver: &str, passkey: Option<&PasskeyAssertion>) {
+        let Some(assertion) = passkey else { return };
         let used = ApprovalEvent::PasskeyUsed {
-            name: signature.approver.clone(),
+            name: approver.to_owned(),
             id: assertion.credential.clone(),
             counter: assertion.counter(),
             user_verified: assertion.user_verified(),

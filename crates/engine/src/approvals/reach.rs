@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 use planwright_core::actor::Actor;
 use planwright_core::approval::record::ApprovalEvent;
 use planwright_core::approval::{AgentsSeen, ApprovalCheck, ApprovalPolicy, Require, Risk};
-use planwright_core::presence::AgentClient;
+use planwright_core::plan::Digest;
+use planwright_core::presence::{Act, AgentClient};
 use planwright_core::session::{Channel, SessionIdentity};
+use planwright_core::upstream::ServerName;
 
 use super::Approvals;
+use crate::approval_records;
 use crate::ledger::LedgerResult;
 use crate::lookup::{self, agents_of_sessions, silent_agents};
 
@@ -20,10 +23,14 @@ impl Approvals {
     }
 
     /// Refuses a person who is not recognised well enough to accept the tools of an MCP server: where the policy asks for a
-    /// verified approval of plans that use such tools, it asks for a verified person here.
-    pub async fn check_acceptance(&self, by: &Actor) -> LedgerResult<()> {
+    /// verified approval of plans that use such tools, it asks for a verified person here. Returns the person, with the
+    /// signature of one who unlocked their key.
+    pub async fn check_acceptance(&self, by: &Actor, server: &ServerName, digest: Digest) -> LedgerResult<Actor> {
+        let by = self.signed_for_store(by, Act::accept_tools(server, digest)).await?;
         let require = self.acceptance_requirement().await?;
-        self.check_everywhere(by, require).await
+        self.check_everywhere(&by, require).await?;
+        approval_records::record_passkey_use(self.ledger(), &by, || self.now()).await;
+        Ok(by)
     }
 
     /// What accepting the tools of an MCP server needs. Sessions of every channel use them.

@@ -1,8 +1,8 @@
 //! An approver's key, unlocked with their passphrase: one attempt at a time, and few wrong ones.
 
 use planwright_core::actor::Actor;
-use planwright_core::approval::Require;
 use planwright_core::approval::record::{ApprovalEvent, ApprovalState};
+use planwright_core::approval::{Approver, Require, SealedKey};
 use planwright_core::presence::Presence;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use tokio::sync::Semaphore;
@@ -17,6 +17,27 @@ impl Approvals {
     /// Unlocks the key of an approver. What is tried is counted in the store before it is tried, for each approver and source:
     /// no number of processes tries more, and wrong passphrases of the agent do not keep the person out.
     pub async fn unlock(&self, by: &Actor, name: &str, passphrase: &str) -> LedgerResult<UnlockedKey> {
+        let sealed = |approver: &Approver| Some(approver.sealed.clone());
+        self.open(by, name, passphrase, sealed).await?.ok_or_else(|| wrong("This is not the passphrase."))
+    }
+
+    /// Unlocks the key of an approver with their recovery code. A wrong one counts as a wrong passphrase.
+    pub(super) async fn unlock_with_code(&self, by: &Actor, name: &str, code: &str) -> LedgerResult<UnlockedKey> {
+        if self.named(name).await?.recovery.is_none() {
+            let message = format!("`{name}` has no recovery code; `planwright approver change` makes one.");
+            return Err(Refusal::not_found(message).into());
+        }
+        let sealed = |approver: &Approver| approver.recovery.clone();
+        self.open(by, name, code, sealed).await?.ok_or_else(|| wrong("This is not the recovery code."))
+    }
+
+    async fn open(
+        &self,
+        by: &Actor,
+        name: &str,
+        secret: &str,
+        sealed: impl Fn(&Approver) -> Option<SealedKey>,
+    ) -> LedgerResult<Option<UnlockedKey>> {
         let source = self.source(by).await?;
         self.check_attempt(&self.state().await?, name, source)?;
         let _one = ATTEMPT.acquire().await.map_err(|error| internal(error.to_string()))?;
@@ -28,14 +49,15 @@ impl Approvals {
             })
             .await?;
         let approver = state.approvers.named(name).cloned().ok_or_else(|| no_approver(name))?;
-        let passphrase = passphrase.to_owned();
-        let unlocked = tokio::task::spawn_blocking(move || key::unlock(&approver, &passphrase)).await;
-        let unlocked = unlocked.map_err(|error| internal(error.to_string()))?.map_err(internal)?;
-        let wrong = || Refusal::new(RefusalCode::Unauthenticated, "This is not the passphrase.");
-        let key = unlocked.ok_or_else(wrong)?;
+        let Some(sealed) = sealed(&approver) else { return Ok(None) };
+        let secret = secret.to_owned();
+        let unlocked = tokio::task::spawn_blocking(move || key::unlock(&approver, &sealed, &secret)).await;
+        let Some(key) = unlocked.map_err(|error| internal(error.to_string()))?.map_err(internal)? else {
+            return Ok(None);
+        };
         let accepted = ApprovalEvent::PassphraseAccepted { name: name.to_owned(), source: Some(source.to_owned()) };
         self.append_if(by, |_| Some(accepted.clone())).await?;
-        Ok(key)
+        Ok(Some(key))
     }
 
     fn check_attempt(&self, state: &ApprovalState, name: &str, source: &str) -> Result<(), Refusal> {
@@ -65,8 +87,12 @@ impl Approvals {
             | Presence::NoTerminal { .. }
             | Presence::Token
             | Presence::Browser
-            | Presence::Channel
+            | Presence::Channel { .. }
             | Presence::Rule => Ok(presence.as_str()),
         }
     }
+}
+
+fn wrong(message: &str) -> LedgerError {
+    Refusal::new(RefusalCode::Unauthenticated, message).into()
 }

@@ -48,13 +48,15 @@ impl PolicyInForce {
         }
         let records = ledger.approval_records().await?;
         let state = approval_state(&records)?;
+        let is_enrolled = !state.approvers.is_empty();
         let approval = match &state.policy {
-            Some(in_force) => in_force.stricter(&configured.approval),
-            None => configured.approval.clone(),
+            Some(in_force) => in_force.with_defaults(is_enrolled).stricter(&configured.approval),
+            None => configured.approval.with_defaults(is_enrolled),
         };
         let policy = Arc::new(Policy {
             approval,
             approvers: state.approvers,
+            bound_users: Arc::new(state.bound_users),
             agents_seen: state.agents_seen,
             kept_clients: Arc::new(state.kept_clients),
             permissions: Arc::new(state.permissions),

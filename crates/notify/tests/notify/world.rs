@@ -200,7 +200,7 @@ impl World {
 }
 
 pub(crate) fn person() -> Actor {
-    Actor::person("ada", "web").recognised(Presence::Channel)
+    Actor::person("ada", "web").recognised(Presence::channel())
 }
 
 pub(crate) fn quiet_model() -> ScriptedModel {

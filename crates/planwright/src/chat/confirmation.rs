@@ -140,9 +140,8 @@ impl ChatConversation {
     /// Keeps the key for as long as the policy says.
     async fn remember_key(&mut self, key: UnlockedKey) -> Result<(), Failure> {
         let policy = self.agent().engine().approvals().policy().await?;
-        if let Some(seconds) = policy.approval.remember
-            && self.remembered().is_none()
-        {
+        let seconds = policy.approval.remembered();
+        if seconds > 0 && self.remembered().is_none() {
             self.remember(key, Instant::now() + Duration::from_secs(seconds));
         }
         Ok(())

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use planwright_core::approval::Require;
+use planwright_core::session::Channel;
 
 pub(super) const APPROVER: &str = "\
 An approver signs approvals with a key that a passphrase unlocks. The passphrase is asked on the terminal; it is never an \
-argument, a variable or a pipe. Every approver but the first is enrolled by another one.";
+argument, a variable or a pipe. Every approver but the first is enrolled by another one. With the enrolment a recovery code is \
+shown, once: `planwright approver recover` takes it instead of a passphrase that was forgotten.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ApproverArgs {
@@ -37,8 +39,10 @@ pub(crate) enum ApproverCommand {
         #[arg(long, value_name = "NAME")]
         approver: Option<String>,
     },
-    /// Change an approver's passphrase
+    /// Change an approver's passphrase and recovery code
     Change { name: Option<String> },
+    /// Choose another passphrase with the recovery code
+    Recover { name: Option<String> },
     /// Write the public keys, to keep them elsewhere; `verify --approvers FILE` compares the store with them
     Export {
         /// The file to write [default: stdout]
@@ -54,6 +58,9 @@ pub(crate) struct PolicyArgs {
     /// The requirement from now on; a weaker one has to be confirmed
     #[arg(long, value_name = "REQUIRE", value_parser = require())]
     pub(crate) require: Option<Require>,
+    /// Only for sessions of this channel, such as `mcp`; rules for a risk stay before it [default: every channel]
+    #[arg(long, value_name = "CHANNEL", requires = "require", value_parser = channel())]
+    pub(crate) channel: Option<Channel>,
     /// The approver who confirms it
     #[arg(long, value_name = "NAME")]
     pub(crate) approver: Option<String>,
@@ -78,6 +85,11 @@ pub(crate) struct InitArgs {
     /// Who approves plans [default: asked]
     #[arg(long, value_name = "NAME")]
     pub(crate) approver: Option<String>,
+}
+
+fn channel() -> impl TypedValueParser<Value = Channel> {
+    PossibleValuesParser::new(Channel::ALL.map(Channel::as_str))
+        .try_map(|name| Channel::ALL.into_iter().find(|channel| channel.as_str() == name).ok_or("this is no channel"))
 }
 
 fn require() -> impl TypedValueParser<Value = Require> {

@@ -69,6 +69,22 @@ pub(crate) struct TelegramArgs {
     /// How long to wait for a message; 0 only checks the token
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) wait_seconds: u32,
+    #[command(subcommand)]
+    pub(crate) command: Option<TelegramCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TelegramCommand {
+    /// Let a user's buttons count where a verified person is asked for; an approver signs it
+    Bind {
+        /// The user's id, which `planwright telegram` shows
+        user: i64,
+        /// The approver who answers for them
+        #[arg(long, value_name = "NAME")]
+        approver: Option<String>,
+    },
+    /// Take that back
+    Unbind { user: i64 },
 }
 
 #[derive(Debug, Args)]

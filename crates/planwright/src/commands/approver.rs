@@ -5,14 +5,18 @@ use std::path::Path;
 
 use planwright_core::approval::record::ApprovalState;
 use planwright_core::approval::{ApprovalPolicy, Passkey, Require};
+use planwright_core::session::Channel;
+use planwright_engine::approvals::Enrolled;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
 use crate::approver;
-use crate::cli::{ApproverCommand, InitArgs, PolicyArgs};
-use crate::context::Context;
+use crate::cli::{ApproverCommand, Global, InitArgs, PolicyArgs};
+use crate::context::{Context, Store};
 use crate::failure::{Exit, ExitResult, Failure};
+use crate::invocation::Invocation;
 use crate::passphrase;
+use crate::terminal::screen::Screen;
 use crate::terminal::text::shown_line;
 use crate::terminal::time;
 
@@ -33,9 +37,12 @@ pub(crate) async fn run(context: &Context, command: ApproverCommand) -> ExitResu
         ApproverCommand::Change { name } => {
             let key = approver::unlock(&context.engine, &context.person, name.as_deref()).await?;
             let new = tokio::task::block_in_place(|| passphrase::ask_new(key.approver()))?;
-            let state = context.engine.approvals().change(&context.person, &key, new.expose_secret()).await?;
-            report(context, &state, &format!("The passphrase of {} is changed.", key.approver()))
+            let enrolled = context.engine.approvals().change(&context.person, &key, new.expose_secret()).await?;
+            let message =
+                format!("The passphrase of {} is changed. The recovery code is another one, too.", key.approver());
+            report_with_code(context, &enrolled, key.approver(), &message)
         }
+        ApproverCommand::Recover { name } => recover(context, name.as_deref()).await,
         ApproverCommand::Export { output } => export(context, output.as_deref()).await,
         ApproverCommand::Policy(arguments) => policy(context, &arguments).await,
     }
@@ -51,9 +58,78 @@ async fn add(context: &Context, name: &str, by: Option<&str>) -> ExitResult {
         Some(approver::unlock(&context.engine, &context.person, by).await?)
     };
     let passphrase = tokio::task::block_in_place(|| passphrase::ask_new(name))?;
-    let state = approvals.add(&context.person, name, passphrase.expose_secret(), key.as_ref()).await?;
-    let hint = context.invocation.command(["approver", "export", "--output", "FILE"]);
-    report(context, &state, &format!("{name} is an approver now. `{hint}` writes the public keys to keep elsewhere."))
+    let enrolled = approvals.add(&context.person, name, passphrase.expose_secret(), key.as_ref()).await?;
+    let export = context.invocation.command(["approver", "export", "--output", "FILE"]);
+    let dashboard = context.invocation.command(["dashboard"]);
+    let asks = asks_for(&approvals.policy().await?.approval);
+    let message = format!(
+        "{name} is an approver now. {asks}`{export}` writes the public keys to keep elsewhere; `{dashboard}` signs a browser in, \
+         where you can add a passkey."
+    );
+    report_with_code(context, &enrolled, name, &message)
+}
+
+/// What the enrolment changes for agents with programs of their own.
+fn asks_for(policy: &ApprovalPolicy) -> String {
+    match policy.strictest_in(Channel::Mcp) {
+        Require::Verified => {
+            "Plans of `mcp` and `acp` sessions take the passphrase or a passkey from now on. ".to_owned()
+        }
+        Require::Any | Require::Separate => String::new(),
+    }
+}
+
+/// Another passphrase for a person who forgot it.
+async fn recover(context: &Context, named: Option<&str>) -> ExitResult {
+    let approvals = context.engine.approvals();
+    let name = approver::which(&context.engine, &context.person, named).await?;
+    let code = tokio::task::block_in_place(|| passphrase::ask(&format!("Recovery code of {name}: ")))?;
+    let key = approvals.recover(&context.person, &name, code.expose_secret()).await?;
+    let new = tokio::task::block_in_place(|| passphrase::ask_new(&name))?;
+    let enrolled = approvals.change(&context.person, &key, new.expose_secret()).await?;
+    report_with_code(context, &enrolled, &name, &format!("The passphrase of {name} is changed. The code was used up."))
+}
+
+/// The recovery code is shown here and nowhere else.
+fn report_with_code(context: &Context, enrolled: &Enrolled, name: &str, message: &str) -> ExitResult {
+    let Enrolled { state, code } = enrolled;
+    let value = || {
+        let mut value = view(state);
+        value["recoveryCode"] = json!(code.to_string());
+        value
+    };
+    let recover = context.invocation.command(["approver", "recover", name]);
+    let describe = || {
+        format!(
+            "{message}\n\nRecovery code of {name}, shown only now: {code}\nWrite it down and keep it away from this machine. If you \
+             forget the passphrase, `{recover}` takes it.\n"
+        )
+    };
+    context.screen.answer(value, describe)
+}
+
+/// Asks a person who has just put Planwright into the configuration of an agent whether they want to be enrolled.
+pub(crate) async fn offer(global: &Global) -> ExitResult {
+    let screen = Screen::new(global.json);
+    if !screen.interactive {
+        return Ok(Exit::Done);
+    }
+    let state = match Context::open_existing(global).await? {
+        Some(context) => context.engine.approvals().state().await?,
+        None => ApprovalState::default(),
+    };
+    if !state.approvers.is_empty() {
+        return Ok(Exit::Done);
+    }
+    screen.print(
+        "\nAn agent with a shell can do what you can. With a passphrase that only you know, nothing that it plans runs without you.\n",
+    )?;
+    if !screen.confirm("Set a passphrase now?")? {
+        let init = Invocation::new(global).command(["init"]);
+        screen.print(&format!("`{init}` sets one later.\n"))?;
+        return Ok(Exit::Done);
+    }
+    init(&Context::open(global, Store::MayBeMade).await?, &InitArgs { approver: None }).await
 }
 
 /// Two steps: who approves, and with which passphrase.
@@ -126,13 +202,17 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> ExitResult {
         context.screen.answer(|| json!({ "require": in_force.require, "rules": in_force.rules }), describe)?;
         return Ok(Exit::Done);
     };
-    let next = ApprovalPolicy::requiring(require);
+    let next = match arguments.channel {
+        Some(channel) => state.policy.clone().unwrap_or_default().requiring_in(channel, require),
+        None => ApprovalPolicy { require, rules: Vec::new(), ..state.policy.clone().unwrap_or_default() },
+    };
     let configured = &context.engine.policy().approval;
-    if next.is_weaker_than(configured) {
+    let ApprovalPolicy { valid_for, remember, .. } = *configured;
+    if (ApprovalPolicy { valid_for, remember, ..next.clone() }).is_weaker_than(configured) {
         let message = format!("The settings ask for `{}`; change `approval.require` there first.", configured.require);
         return Err(Failure::declined(message));
     }
-    let weaker = state.policy.as_ref().is_some_and(|now| next.is_weaker_than(now));
+    let weaker = state.is_weakened_by(&next);
     let key = match (weaker, state.approvers.is_empty()) {
         (true, false) => Some(approver::unlock(&context.engine, &context.person, arguments.approver.as_deref()).await?),
         // A stricter one passes here, too: an agent could lock the person out with it.
@@ -146,7 +226,8 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> ExitResult {
         (Require::Verified, true) => " No approver is enrolled yet: `planwright approver add NAME` enrols one.",
         _ => "",
     };
-    report(context, &state, &format!("`{require}` is in force now.{note}"))
+    let place = arguments.channel.map(|channel| format!(" in sessions of `{}`", channel.as_str())).unwrap_or_default();
+    report(context, &state, &format!("`{require}` is in force now{place}.{note}"))
 }
 
 fn report(context: &Context, state: &ApprovalState, message: &str) -> ExitResult {

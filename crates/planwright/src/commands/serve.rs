@@ -119,9 +119,11 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
         updates,
     };
     let server = Server::bind(options).await.map_err(|error| refused(error, &context.invocation))?;
+    // A store whose records are damaged says so elsewhere.
+    let is_enrolled = context.engine.approvals().state().await.map_or(true, |state| !state.approvers.is_empty());
     let Context { screen, invocation, .. } = context;
-    let announcement =
-        Announcement { address: server.address(), token, store, model, sandbox_warning, screen, invocation };
+    let address = server.address();
+    let announcement = Announcement { address, token, store, model, sandbox_warning, is_enrolled, screen, invocation };
     Ok(Ready { server, announcement, agent, beside: BackgroundServices { bot, notifier } })
 }
 

@@ -1,4 +1,5 @@
-//! `planwright telegram`: checks the token of the bot, waits for a first message, and shows the id to allow.
+//! `planwright telegram`: checks the token of the bot, waits for a first message, and shows the id to allow. `bind` lets the
+//! buttons of a user count where a verified person is asked for.
 
 use std::time::Duration;
 
@@ -7,12 +8,48 @@ use planwright_telegram::api::ApiError;
 use planwright_telegram::setup::{self, FirstSender};
 use serde_json::json;
 
-use crate::cli::{Global, TelegramArgs};
+use crate::approver;
+use crate::cli::{Global, TelegramArgs, TelegramCommand};
 use crate::config::Settings;
+use crate::context::{Context, Store};
 use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::screen::Screen;
 
 pub(crate) async fn run(global: &Global, arguments: &TelegramArgs) -> ExitResult {
+    match &arguments.command {
+        None => set_up(global, arguments).await,
+        Some(command) => change(&Context::open(global, Store::MustExist).await?, command).await,
+    }
+}
+
+/// Who passes for a person was checked before.
+async fn change(context: &Context, command: &TelegramCommand) -> ExitResult {
+    let approvals = context.engine.approvals();
+    let (state, message) = match command {
+        TelegramCommand::Bind { user, approver } => {
+            let allowed = context.served.telegram.as_ref().map(|telegram| telegram.allowed_users.as_slice());
+            if !allowed.unwrap_or_default().contains(user) {
+                let hint = context.invocation.command(["config", "set", "telegram.allowed_users", "IDS"]);
+                return Err(Failure::usage(format!("the user {user} is not allowed to use the bot")).hint(hint));
+            }
+            let key = approver::unlock(&context.engine, &context.person, approver.as_deref()).await?;
+            let state = approvals.bind_user(&context.person, *user, &key).await?;
+            let message = format!(
+                "The buttons of the user {user} count as verified now, bound by {}. An agent that writes the database can forge what a \
+                 chat says.",
+                key.approver()
+            );
+            (state, message)
+        }
+        TelegramCommand::Unbind { user } => {
+            let state = approvals.unbind_user(&context.person, *user).await?;
+            (state, format!("The user {user} is not bound any more."))
+        }
+    };
+    context.screen.answer(|| json!({ "boundUsers": state.bound_users }), || format!("{message}\n"))
+}
+
+async fn set_up(global: &Global, arguments: &TelegramArgs) -> ExitResult {
     let settings = Settings::read(global)?;
     let screen = Screen::new(global.json);
     let file = settings.file.display().to_string();

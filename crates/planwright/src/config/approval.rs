@@ -4,6 +4,9 @@ use planwright_core::approval::{ApprovalPolicy, ApprovalRule, Require};
 
 use super::setting::{Choice, Choices, Seconds, SettingValue, WholeNumber, section};
 
+/// For how long a passphrase is remembered.
+const MINUTES: u64 = 15;
+
 section! {
     pub(super) struct ApprovalSection, "approval" {
         "How a person has to be recognised to approve ([approval.md](approval.md)). It lives in the store once that is made: `planwright approver policy` changes it, and a stricter value here counts for this process only."
@@ -12,8 +15,8 @@ section! {
         rules: Rules = Vec::new(),
         "How long an approval can begin or continue work."
         valid_for: Seconds => "for ever",
-        "For how many minutes the terminal chat remembers an approver's passphrase; 0 asks every time."
-        remember: WholeNumber<u64> = 0,
+        "For how many minutes the terminal chat and a page of the dashboard remember an approver's passphrase; 0 asks every time. `planwright plan approve` asks every time."
+        remember: WholeNumber<u64> = MINUTES,
     }
 }
 
@@ -23,7 +26,9 @@ impl ApprovalSection {
             require: self.require(),
             rules: self.rules(),
             valid_for: self.valid_for().map(|time| time.as_secs()),
-            remember: Some(self.remember()).filter(|minutes| *minutes > 0).map(|minutes| minutes.saturating_mul(60)),
+            remember: Some(self.remember())
+                .filter(|minutes| *minutes != MINUTES)
+                .map(|minutes| minutes.saturating_mul(60)),
         }
     }
 }
@@ -79,6 +84,8 @@ mod tests {
         let policy = toml::from_str::<ApprovalSection>(text).unwrap().policy();
         assert_eq!((policy.require, policy.valid_for, policy.remember), (Require::Verified, Some(600), Some(300)));
         assert_eq!(policy.rules[0].risk, Some(Risk::ReadsOnly));
+        let asked_every_time = toml::from_str::<ApprovalSection>("remember = 0\n").unwrap().policy();
+        assert_eq!((asked_every_time.remembered(), ApprovalSection::default().policy().remembered()), (0, 900));
         let rules = Rules::parse(r#"[{ channel = "mcp", require = "verified" }]"#).unwrap().get();
         assert_eq!((rules[0].channel, rules[0].require), (Some(Channel::Mcp), Require::Verified));
         let two = Rules::parse(r#"[{ risk = "commands", require = "verified", people = 2 }]"#).unwrap().get();

@@ -20,6 +20,7 @@ mod page;
 mod people;
 mod place;
 mod processes;
+mod proofs;
 mod records;
 mod releases;
 mod rest;

@@ -39,6 +39,25 @@ fn a_person_enrols_after_the_agent_has_ended() {
     assert_eq!(stage.plan()["approval"]["presence"], "verified");
 }
 
+/// The agent's session asks for the passphrase from then on, until a person who knows it says otherwise.
+#[test]
+fn enrolling_makes_verified_the_default_for_agents_and_a_person_goes_back() {
+    let answers = [("Passphrase of ada", PASSPHRASE)];
+    let mut stage = Stage::without_approver(Require::Separate);
+    enrol(&mut stage.person);
+    let approve = stage.approve_command();
+    let refused = stage.person.run_answering(&approve, &[("Passphrase of ada", "let me in")]);
+    assert!(refused.code != 0 && stage.status() == "READY", "{}", refused.output);
+    done(&stage.person.run_answering(&approve, &answers));
+    assert_eq!(stage.plan()["approval"]["presence"], "verified");
+    let mut stage = Stage::without_approver(Require::Separate);
+    enrol(&mut stage.person);
+    stage.person_runs(&format!("{PROGRAM} approver policy --channel mcp --require separate"));
+    let approve = stage.approve_command();
+    done(&stage.person.run(&approve));
+    assert_eq!(stage.plan()["approval"]["presence"], "terminal");
+}
+
 /// Clients start `planwright mcp` for every conversation, and some for every call.
 #[test]
 fn many_starts_of_one_agent_lock_nothing() {

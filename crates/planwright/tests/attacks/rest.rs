@@ -168,6 +168,7 @@ fn requests(digest: &str) -> Vec<(&'static str, &'static str, Value)> {
         ("PATCH /api/sessions/{sessionId}", "session", json!({ "title": "Mine" })),
         ("PATCH /api/tasks/{id}", "task", json!({ "status": "skipped" })),
         ("POST /api/approvers/changes/seen", "", json!({ "until": "2100-01-01T00:00:00Z" })),
+        ("POST /api/approvers", "", json!({ "name": "mallory", "passphrase": "correct horse battery" })),
         ("POST /api/goals", "", said("title", "Empty the bin")),
         ("POST /api/memory", "", said("content", "The bin may always be emptied")),
         ("POST /api/memory/{id}/promote", "memory", json!({})),

@@ -113,7 +113,7 @@ fn approve_as_mallory(stage: &Stage) {
         let key = approvals.unlock(&mallory, "mallory", PASSPHRASE).await.unwrap();
         let plan = engine.plans().find(&session, None).await.unwrap();
         let signature = approvals.sign(&key, &plan, plan.digest(), &Approving::default()).await.unwrap();
-        let by = mallory.recognised(Presence::Verified { approver: "mallory".to_owned() });
+        let by = mallory.recognised(Presence::verified("mallory"));
         engine.plans().approve_signed(&session, &by, &plan.id, plan.digest(), signature).await.unwrap();
     });
 }

@@ -13,7 +13,8 @@ fn start(world: &World, line: &str) -> Terminal {
     Terminal::start_with(world, &format!("exec {} {line}", env!("CARGO_BIN_EXE_planwright")), &VERIFIED)
 }
 
-fn enrol(world: &World) {
+/// What is on the screen afterwards.
+fn enrol(world: &World) -> String {
     let mut terminal = start(world, "init --approver ada");
     terminal.wait_for("New passphrase for ada: ");
     terminal.type_in(&format!("{PASSPHRASE}\n"));
@@ -22,6 +23,66 @@ fn enrol(world: &World) {
     let (seen, code) = terminal.end();
     assert_eq!(code, 0, "{seen}");
     assert!(!seen.contains(PASSPHRASE), "it is on the screen: {seen}");
+    seen
+}
+
+/// Types what each question asks for. The command has to work.
+fn answered(world: &World, line: &str, answers: &[(&str, &str)]) -> String {
+    let mut terminal = start(world, line);
+    for (question, answer) in answers {
+        terminal.wait_for(question);
+        terminal.type_in(&format!("{answer}\n"));
+    }
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{line}: {seen}");
+    seen
+}
+
+const NEW: [(&str, &str); 2] =
+    [("New passphrase for ada: ", "another horse entirely"), ("The same again: ", "another horse entirely")];
+
+#[test]
+fn a_forgotten_passphrase_is_replaced_with_the_recovery_code_once() {
+    let world = World::new();
+    let seen = enrol(&world);
+    let code =
+        seen.split("shown only now: ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap().to_lowercase();
+    let asked = ("Recovery code of ada: ", code.as_str());
+    let seen = answered(&world, "approver recover", &[asked, NEW[0], NEW[1]]);
+    assert!(!seen.contains(&code) && seen.contains("shown only now: "), "another code: {seen}");
+    world.agent_drafts(SESSION, crate::world::PLAN);
+    let digest = world.active_plan(SESSION).digest();
+    let approve = format!("plan approve 1 --session {SESSION} --digest {digest} --later");
+    answered(&world, &approve, &[(ASKED, "another horse entirely")]);
+    assert_eq!(world.status(), "APPROVED");
+    let mut again = start(&world, "approver recover");
+    again.wait_for(asked.0);
+    again.type_in(&format!("{code}\n"));
+    let (seen, exit) = again.end();
+    assert!(exit != 0 && seen.contains("This is not the recovery code."), "{exit}: {seen}");
+}
+
+/// The signature on what is done is in the journal, and `verify` reads it.
+#[test]
+fn to_resume_a_plan_takes_the_passphrase_and_is_signed() {
+    let world = World::new();
+    enrol(&world);
+    world.agent_drafts(SESSION, crate::world::PLAN);
+    let digest = world.active_plan(SESSION).digest();
+    let given = [(ASKED, PASSPHRASE)];
+    answered(&world, &format!("plan approve 1 --session {SESSION} --digest {digest} --later"), &given);
+    answered(&world, &format!("plan resume 1 --session {SESSION}"), &given);
+    assert_eq!(world.status(), "EXECUTING");
+    let session = SESSION.parse().unwrap();
+    let entries = world.with_engine(async |engine| engine.ledger().journal(&session, 0, 500).await.unwrap());
+    let signed: Vec<serde_json::Value> = entries
+        .iter()
+        .map(|entry| serde_json::from_str::<serde_json::Value>(&entry.body).unwrap()["by"]["presence"]["signed"].take())
+        .filter(|signed| !signed.is_null())
+        .collect();
+    assert!(!signed.is_empty() && signed.iter().all(|signed| signed["act"]["kind"] == "resume"), "{signed:?}");
+    assert_eq!(signed[0]["act"]["digest"], digest.to_string());
+    world.run("verify").done();
 }
 
 #[test]

@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::world::{Ran, World, ran};
 
 /// With an address on which no process listens.
-fn doctor(world: &World, variables: &[(&str, &str)]) -> Ran {
+pub(crate) fn doctor(world: &World, variables: &[(&str, &str)]) -> Ran {
     let mut command = world.command();
     command.env("PLANWRIGHT_SERVER_LISTEN", "127.0.0.1:1").envs(variables.iter().copied());
     ran(command.args(["doctor", "--json"]))
 }
 
-fn checks(ran: &Ran) -> BTreeMap<String, Value> {
+pub(crate) fn checks(ran: &Ran) -> BTreeMap<String, Value> {
     let answer = ran.json();
     let checks = answer["checks"].as_array().unwrap();
     checks.iter().map(|check| (check["name"].as_str().unwrap().to_owned(), check.clone())).collect()

@@ -20,6 +20,7 @@ mod decisions;
 mod deployment;
 mod doctor;
 mod door_table;
+mod enrolment;
 mod executions;
 mod gateway;
 mod gateway_events;

@@ -10,9 +10,9 @@ use crate::server_process::{Running, logged, serve};
 use crate::world::World;
 
 /// The rehearsal asks nothing and changes no file, so no answer can be valid and nothing can be undone. No MCP server is
-/// configured, no approver is enrolled, no browser signs in, and the ids of memories and of offers cannot be
+/// configured, no approver has a passkey, no browser signs in, and the ids of memories and of offers cannot be
 /// guessed. Whether a run still works when it is stopped is a matter of time.
-const NEVER_POSSIBLE: [&str; 17] = [
+const NEVER_POSSIBLE: [&str; 18] = [
     "/api/runs/{id}/stop",
     "/api/runs/{id}/resume",
     "/api/permissions/{id}",
@@ -25,6 +25,7 @@ const NEVER_POSSIBLE: [&str; 17] = [
     "/api/memory/{id}/promote",
     "/api/memory/offers/{id}",
     "/api/memory/offers/{id}/accept",
+    "/api/acts/challenge",
     "/api/approvers/changes/seen",
     "/api/approvers/{name}/passkeys",
     "/api/approvers/{name}/passkeys/{id}/remove",

@@ -2,14 +2,15 @@
 //!
 //! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `notifications`, `asks`, `workbook`, `memory`, `auto`: the resources
 //! - `session_changes`, `files`: what a conversation changed in files, and the files of its workspace
-//! - `approvers`: who may approve, and their passkeys
+//! - `approvers`: who may approve, and their passkeys; `acts`: what a passkey signs besides approvals
 //! - `clients`: the browsers that are signed in
 //! - `mcp_servers`: upstream MCP servers
 //! - `server`: what the server is, and the commands that it carries out
 //! - `lookup`: which session and which plan a request means
 //! - `pagination`: pages of a list; `past_state`: a session as it was
-//! - `passphrase`: a passphrase that comes with a request
+//! - `passphrase`: a passphrase or a passkey that comes with a request
 
+mod acts;
 mod approvers;
 mod asks;
 mod auto;
@@ -81,6 +82,7 @@ fn others() -> OpenApiRouter<App> {
         .merge(notifications::router())
         .merge(asks::router())
         .merge(approvers::router())
+        .merge(acts::router())
         .merge(server::router())
         .merge(clients::router())
         .merge(mcp_servers::router())

@@ -1,6 +1,8 @@
 //! The plan card and its buttons.
 
 use planwright_agent::tools::PlanTools;
+use planwright_core::actor::Actor;
+use planwright_core::approval::{ApprovalPolicy, Require};
 use planwright_core::model::ModelMessage;
 use planwright_core::plan::PlanStatus;
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -60,6 +62,34 @@ async fn a_plan_comes_as_a_card_and_a_button_approves_it() {
             message.id == card.id && message.text.contains("Approved by person7") && message.buttons.is_empty()
         })
         .await;
+}
+
+/// An approver answers for the user with a signed record.
+#[tokio::test]
+async fn where_a_verified_person_is_asked_for_only_the_buttons_of_a_bound_user_count() {
+    const PASSPHRASE: &str = "correct horse battery";
+    for (is_bound, expected) in [(false, PlanStatus::Ready), (true, PlanStatus::Completed)] {
+        let model = ScriptedModel::new([plan(STEPS), Reply::text("Look at it."), done(), Reply::text("All done.")]);
+        let verified = ApprovalPolicy::requiring(Require::Verified);
+        let world = World::with(model, |setup| setup.policy.approval = verified).await;
+        let (approvals, ada) = (world.agent.engine().approvals(), Actor::person("ada", "cli"));
+        approvals.add(&ada, "ada", PASSPHRASE, None).await.unwrap();
+        if is_bound {
+            let key = approvals.unlock(&ada, "ada", PASSPHRASE).await.unwrap();
+            approvals.bind_user(&ada, ADA, &key).await.unwrap();
+        }
+        let card = with_card(&world).await;
+        let press = world.api.press(ADA, &card, "Approve");
+        world.finished(press).await;
+        assert_eq!(status(&world).await, expected, "bound: {is_bound}");
+        let session = world.session_of(ADA).await;
+        let plans = world.agent.engine().plans().list(&session, None, 1).await.unwrap();
+        let plan = world.agent.engine().plans().get(&session, &plans.items[0].id).await.unwrap();
+        let by = plan.approval.as_ref().and_then(|approval| approval.by.presence.clone());
+        let recorded = is_bound.then(|| "as an allowed user of the chat service, bound by ada".to_owned());
+        assert_eq!(by.map(|presence| presence.to_string()), recorded);
+        assert!(approvals.audit(None).await.unwrap().is_empty());
+    }
 }
 
 #[tokio::test]

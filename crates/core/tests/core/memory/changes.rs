@@ -1,17 +1,19 @@
 //! Who may change what is remembered, and what the session knows afterwards.
 
 use planwright_core::actor::Actor;
-use planwright_core::approval::{ApprovalPolicy, Require};
+use planwright_core::approval::{ApprovalPolicy, Approvers, Require};
 use planwright_core::command::Command;
 use planwright_core::event::{Event, MemoryEvent};
 use planwright_core::ids::MemoryId;
 use planwright_core::memory::{
     MemoryChange, MemoryCommand, MemoryItem, MemoryKind, MemoryScope, MemorySource, MemoryTrust, NewMemory,
 };
-use planwright_core::presence::Presence;
+use planwright_core::presence::Act;
 use planwright_core::refusal::RefusalCode;
 
 use super::{goal_run, session, task_run};
+use crate::approvers::approver;
+use crate::signed_acts::signing;
 use crate::world::{SESSION, World};
 
 fn save(content: &str) -> Command {
@@ -113,7 +115,8 @@ fn a_promotion_is_refused_to_whom_the_policy_does_not_recognise() {
     // The surface does not say how it recognised the person.
     let refusal = world.send(Actor::person("ada", "cli"), promote()).unwrap_err();
     assert_eq!(refusal.code, RefusalCode::PolicyDenied);
-    let ada = Actor::person("ada", "cli").recognised(Presence::Verified { approver: "ada".to_owned() });
+    world.policy.approvers = Approvers(vec![approver("ada", 1)]);
+    let ada = signing(&world, "ada", 1, Act::promote(&memory));
     world.send(ada, promote()).unwrap();
 }
 

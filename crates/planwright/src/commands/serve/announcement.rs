@@ -30,6 +30,8 @@ pub(super) struct Announcement {
     pub(super) model: ModelChoice,
     /// What the operator should know before the agent runs commands.
     pub(super) sandbox_warning: Option<String>,
+    /// Whether an approver is enrolled.
+    pub(super) is_enrolled: bool,
     pub(super) screen: Screen,
     pub(super) invocation: Invocation,
 }
@@ -88,6 +90,13 @@ impl Announcement {
         });
         if let Some(warning) = &self.sandbox_warning {
             text.push_str(&row("tools", &paint(warning, WARNING)));
+        }
+        if !self.is_enrolled {
+            let offer = format!(
+                "`{}` sets a passphrase for what an agent may do; it can wait",
+                self.invocation.command(["init"])
+            );
+            text.push_str(&row("who", &offer));
         }
         text.push_str(&format!("  {}\n", paint("Ctrl+C stops it.", DIM)));
         text

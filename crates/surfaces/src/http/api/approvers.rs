@@ -2,10 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use jiff::Timestamp;
 use planwright_core::approval::changes::{RecordedChange, Unseen};
 use planwright_core::approval::record::ApprovalState;
 use planwright_core::approval::{ApprovalPolicy, Approver, Passkey};
+use planwright_core::refusal::Refusal;
 use planwright_engine::approvals::NewPasskey;
 use planwright_engine::{recognition, who};
 use serde::{Deserialize, Serialize};
@@ -22,7 +24,7 @@ use crate::http::problem::ApiResult;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
-        .routes(routes!(list))
+        .routes(routes!(list, enrol))
         .routes(routes!(add_passkey))
         .routes(routes!(remove_passkey))
         .routes(routes!(see_changes))
@@ -36,6 +38,9 @@ struct ApproversView {
     /// What an approval needs where no rule says otherwise: `any`, `separate` or `verified`.
     require: &'static str,
     rules: Vec<RuleView>,
+    /// For how many seconds a page of the dashboard does not ask for a passphrase again; 0 asks every time.
+    #[schema(maximum = 9007199254740991_i64)]
+    remember: u64,
     /// What was changed about who may decide since a person looked last, the oldest first.
     changes: Vec<ChangeView>,
     /// How this client is recognised: `browser` if it was signed in with a link of `planwright dashboard`, else `token`.
@@ -137,6 +142,7 @@ impl ApproversView {
             approvers: state.approvers.0.iter().map(ApproverView::from).collect(),
             require: policy.require.as_str(),
             rules: rules.collect(),
+            remember: policy.remembered(),
             changes: unseen.changes.iter().map(ChangeView::from).collect(),
             presence,
         }
@@ -157,6 +163,49 @@ async fn view(app: &App, name: &RequestContext) -> ApiResult<Json<ApproversView>
         example = json!(example()))))]
 async fn list(State(app): State<App>, name: RequestContext) -> ApiResult<Json<ApproversView>> {
     view(&app, &name).await
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = NewApprover, example = json!({ "name": "ada", "passphrase": "correct horse" }))]
+struct NewApproverBody {
+    #[schema(min_length = 1, max_length = 64, pattern = "^[A-Za-z0-9._-]+$")]
+    name: String,
+    /// It is taken from this machine or over HTTPS only.
+    #[schema(value_type = String, min_length = 8, max_length = 4096)]
+    passphrase: Passphrase,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct EnrolledView {
+    /// It sets a new passphrase. It is shown now and never again.
+    recovery_code: String,
+}
+
+/// Enrol the first approver
+///
+/// From outside of the agent's reach. An approver who is enrolled adds others with `planwright approver add`.
+#[utoipa::path(post, path = "/api/approvers", tag = "approvers", request_body = NewApproverBody,
+    responses((status = 201, description = "The approver is enrolled", body = EnrolledView,
+            example = json!({ "recoveryCode": "7QX2M-K4T9C-0HWVB-8ZRDE-3YNPA" })),
+        (status = 403, description = "This client may be the agent's", body = ProblemBody),
+        (status = 409, description = "An approver is enrolled already", body = ProblemBody)))]
+async fn enrol(
+    State(app): State<App>,
+    name: RequestContext,
+    channel: PassphraseChannel,
+    Body(body): Body<NewApproverBody>,
+) -> ApiResult<(StatusCode, Json<EnrolledView>)> {
+    channel.check_private()?;
+    let (approvals, person) = (app.engine().approvals(), name.person(&app));
+    approvals.check_separate(&person).await?;
+    if !approvals.state().await?.approvers.is_empty() {
+        let message = "An approver is enrolled already; `planwright approver add NAME` enrols another one.";
+        return Err(Refusal::conflict(message).into());
+    }
+    let enrolled = approvals.add(&person, &body.name, &body.passphrase.0, None).await?;
+    Ok((StatusCode::CREATED, Json(EnrolledView { recovery_code: enrolled.code.to_string() })))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -285,6 +334,7 @@ fn example() -> serde_json::Value {
         }],
         "require": "separate",
         "rules": [],
+        "remember": 900,
         "changes": [{ "at": "2026-03-01T12:03:00Z", "what": "a browser was signed in with a link", "by": "ada through cli",
             "recognised": "at a terminal, not verified", "weakens": false }],
         "presence": "browser",

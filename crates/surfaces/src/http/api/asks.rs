@@ -16,7 +16,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::lookup::session;
-use super::passphrase::{Passphrase, PassphraseChannel};
+use super::passphrase::{Passphrase, PassphraseChannel, Proof, SignedAct};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path};
 use crate::http::idempotency::RequestContext;
@@ -46,6 +46,8 @@ struct PermissionAnswerBody {
     /// only, and without an `Idempotency-Key`.
     #[schema(value_type = Option<String>, max_length = 4096)]
     passphrase: Option<Passphrase>,
+    /// The answer of an approver's passkey to the challenge of `/api/acts/challenge`.
+    passkey: Option<SignedAct>,
     /// The session that asks. Without it the answer finds the session as long as it asks.
     session_id: Option<ConversationKey>,
     channel: Option<Channel>,
@@ -93,7 +95,8 @@ async fn permit(
     Path(id): Path<AskId>,
     Body(body): Body<PermissionAnswerBody>,
 ) -> ApiResult<Json<AnsweredView>> {
-    let name = channel.verified(&app, name, body.approver.as_deref(), body.passphrase.as_ref()).await?;
+    let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey };
+    let name = channel.verified(&app, name, proof).await?;
     let answer = AskAnswer::Permission { grant: body.grant, note: body.note };
     let session = asking(&app, &id, body.session_id, body.channel).await?;
     submit(&app, &name, session, id, body.digest, answer).await
@@ -130,7 +133,7 @@ async fn submit(
 }
 
 /// The session that is named, or the one that asks this.
-async fn asking(
+pub(super) async fn asking(
     app: &App,
     ask: &AskId,
     named: Option<ConversationKey>,

@@ -11,6 +11,8 @@ use planwright_core::session::SessionIdentity;
 use serde_json::{Value, json};
 use utoipa_axum::router::OpenApiRouter;
 
+pub(super) use runs::run_target;
+
 use crate::http::app::App;
 use crate::http::problem::ApiResult;
 
@@ -18,12 +20,12 @@ pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default().merge(goals::router()).merge(runs::router()).merge(schedules::router())
 }
 
-async fn state(app: &App, session: &SessionIdentity) -> ApiResult<AutoState> {
+pub(super) async fn state(app: &App, session: &SessionIdentity) -> ApiResult<AutoState> {
     Ok(app.engine().auto().state(session).await?)
 }
 
 /// The goal that a request names by its id or number.
-async fn goal_id(app: &App, session: &SessionIdentity, named: Option<String>) -> ApiResult<Option<GoalId>> {
+pub(super) async fn goal_id(app: &App, session: &SessionIdentity, named: Option<String>) -> ApiResult<Option<GoalId>> {
     let Some(goal) = named else { return Ok(None) };
     Ok(Some(state(app, session).await?.find_goal(&goal)?.id.clone()))
 }

@@ -5,8 +5,6 @@ use axum::extract::State;
 use planwright_core::approval::Risk;
 use planwright_core::ask::AskSubject;
 use planwright_core::plan::risk::tool_risks;
-use planwright_core::session::Channel;
-use planwright_engine::inbox::WaitingFor;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -78,8 +76,8 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
     let policy = app.engine().approvals().policy().await?;
     let needed = |channel, risks| Some(policy.approval.requirement(channel, &risks).as_str());
     let tool_changes = servers.iter().filter_map(WaitingView::of_server);
-    let tool_changes =
-        tool_changes.map(|view| WaitingView { require: needed(Channel::Cli, [Risk::Upstream].into()), ..view });
+    let acceptance = Some(app.engine().approvals().acceptance_requirement().await?.as_str());
+    let tool_changes = tool_changes.map(|view| WaitingView { require: acceptance, ..view });
     let asks = asks.iter().map(|waiting| {
         let require = match &waiting.ask.subject {
             AskSubject::Permission(call) => needed(waiting.session.channel, tool_risks(&call.tool)),
@@ -87,17 +85,15 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
         };
         WaitingView { require, ..WaitingView::from(waiting) }
     });
+    // To continue asks for what the approval asks for.
     let plans = page.items.iter().map(|waiting| {
-        let require = match waiting.wants {
-            WaitingFor::Approval => needed(waiting.session.channel, waiting.plan.risks()),
-            WaitingFor::UncertainStep { .. }
-            | WaitingFor::StepEnded { .. }
-            | WaitingFor::StepFailed { .. }
-            | WaitingFor::Paused => None,
-        };
+        let require = needed(waiting.session.channel, waiting.plan.risks());
         WaitingView { require, ..WaitingView::from(waiting) }
     });
-    let runs = runs.iter().map(WaitingView::from);
+    let runs = runs.iter().map(|waiting| {
+        let require = needed(waiting.session.channel, [Risk::ChangesFiles].into());
+        WaitingView { require, ..WaitingView::from(waiting) }
+    });
     let items = asks.chain(runs).chain(tool_changes).chain(plans).collect();
     Ok(Json(InboxPage { items, next: page.next, damaged: pagination::damaged(&damaged) }))
 }

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::passphrase::{Passphrase, PassphraseChannel};
+use super::passphrase::{Passphrase, PassphraseChannel, Proof, SignedAct};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path};
 use crate::http::idempotency::RequestContext;
@@ -43,6 +43,8 @@ struct AcceptBody {
     /// only, and without an `Idempotency-Key`.
     #[schema(value_type = Option<String>, max_length = 4096)]
     passphrase: Option<Passphrase>,
+    /// The answer of an approver's passkey to the challenge of `/api/acts/challenge`.
+    passkey: Option<SignedAct>,
 }
 
 fn upstream(app: &App) -> Result<&UpstreamTools, Refusal> {
@@ -95,7 +97,8 @@ async fn accept(
     Body(body): Body<AcceptBody>,
 ) -> ApiResult<Json<McpServerView>> {
     let (upstream, server) = (upstream(&app)?, name(&server)?);
-    let request = channel.verified(&app, request, body.approver.as_deref(), body.passphrase.as_ref()).await?;
+    let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey };
+    let request = channel.verified(&app, request, proof).await?;
     let approvals = app.engine().approvals();
     let status = upstream.accept(&server, body.digest, &request.person(&app), &approvals).await?;
     Ok(Json(McpServerView::from(&status)))

@@ -16,6 +16,7 @@ use utoipa_axum::routes;
 
 use super::lookup::{self, OfSession};
 use super::pagination::{self, DamagedView};
+use super::passphrase::{PassphraseChannel, Proof};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
 use crate::http::idempotency::RequestContext;
@@ -149,16 +150,19 @@ async fn save(
 ///
 /// Makes a global copy. `/memory undo`, or deleting the copy, takes it back.
 #[utoipa::path(post, path = "/api/memory/{id}/promote", tag = "memory",
-    params(("id" = String, Path, description = "The id of the memory"), OfSession),
+    params(("id" = String, Path, description = "The id of the memory"), OfSession), request_body(content = Option<Proof>),
     responses((status = 201, description = "The global copy", body = MemoryView, example = json!(item_example())),
         (status = 404, description = "There is no such memory in this session", body = ProblemBody),
         (status = 409, description = "It is global already", body = ProblemBody)))]
 async fn promote(
     State(app): State<App>,
     name: RequestContext,
+    channel: PassphraseChannel,
     Path(id): Path<MemoryId>,
     Query(of): Query<OfSession>,
+    Body(proof): Body<Proof>,
 ) -> ApiResult<(StatusCode, Json<MemoryView>)> {
+    let name = channel.verified(&app, name, proof).await?;
     let copy = name.engine(&app).memories().promote(&of.session(), &name.person(&app), id).await?;
     Ok((StatusCode::CREATED, Json(MemoryView::from(&copy))))
 }

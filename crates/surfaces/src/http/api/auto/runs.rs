@@ -14,6 +14,7 @@ use utoipa_axum::routes;
 
 use super::{list_example, run_example, state};
 use crate::http::api::lookup::{self, ItemId, OfSession};
+use crate::http::api::passphrase::{Passphrase, PassphraseChannel, Proof, SignedAct};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
 use crate::http::idempotency::RequestContext;
@@ -61,6 +62,14 @@ struct NewRun {
     /// open task.
     #[schema(min_length = 1, max_length = 128)]
     task_id: Option<String>,
+    /// The approver who starts it, where the policy asks for a verified person; it may be left out if there is one.
+    #[schema(min_length = 1, max_length = 64)]
+    approver: Option<String>,
+    /// The approver's passphrase. It is taken from this machine or over HTTPS only, and without an `Idempotency-Key`.
+    #[schema(value_type = Option<String>, max_length = 4096)]
+    passphrase: Option<Passphrase>,
+    /// The answer of an approver's passkey to the challenge of `/api/acts/challenge`.
+    passkey: Option<SignedAct>,
 }
 
 /// Start a run
@@ -71,27 +80,40 @@ struct NewRun {
 async fn start(
     State(app): State<App>,
     name: RequestContext,
+    channel: PassphraseChannel,
     Body(body): Body<NewRun>,
 ) -> ApiResult<(StatusCode, Json<RunView>)> {
+    let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey };
     let session = lookup::session(body.session_id, body.channel);
-    let before = state(&app, &session).await?;
-    let target = match (&body.goal_id, &body.task_id) {
-        (_, Some(task)) => {
-            let task = before.find_task(task)?;
-            let goal = body.goal_id.as_deref().map(|goal| before.find_goal(goal)).transpose()?;
-            if goal.is_some_and(|goal| task.goal.as_ref() != Some(&goal.id)) {
-                return Err(Refusal::invalid("The task does not belong to this goal.").into());
-            }
-            StartTarget::Task(task.id.clone())
-        }
-        (Some(goal), None) => StartTarget::Goal(before.find_goal(goal)?.id.clone()),
-        (None, None) => StartTarget::Current,
-    };
+    let target = run_target(&app, &session, body.goal_id.as_deref(), body.task_id.as_deref()).await?;
+    let name = channel.verified(&app, name, proof).await?;
     let answer = accepted(app.submit(&session, Input::StartRun { target }, &name)).await?;
     let after = state(&app, &session).await?;
     let run = answer.run.as_ref().and_then(|run| after.run(run));
     let missing = || Refusal::new(RefusalCode::Internal, "The run is not found after its start.");
     Ok((StatusCode::CREATED, Json(RunView::from(run.ok_or_else(missing)?))))
+}
+
+/// What a run is started for.
+pub(in crate::http::api) async fn run_target(
+    app: &App,
+    session: &SessionIdentity,
+    goal: Option<&str>,
+    task: Option<&str>,
+) -> ApiResult<StartTarget> {
+    let state = state(app, session).await?;
+    Ok(match (goal, task) {
+        (_, Some(task)) => {
+            let task = state.find_task(task)?;
+            let goal = goal.map(|goal| state.find_goal(goal)).transpose()?;
+            if goal.is_some_and(|goal| task.goal.as_ref() != Some(&goal.id)) {
+                return Err(Refusal::invalid("The task does not belong to this goal.").into());
+            }
+            StartTarget::Task(task.id.clone())
+        }
+        (Some(goal), None) => StartTarget::Goal(state.find_goal(goal)?.id.clone()),
+        (None, None) => StartTarget::Current,
+    })
 }
 
 /// Look at a run
@@ -133,17 +155,20 @@ async fn stop(
 ///
 /// For a run that is paused or interrupted. Its budget counts from now on.
 #[utoipa::path(post, path = "/api/runs/{id}/resume", tag = "auto",
-    params(ItemId, OfSession),
+    params(ItemId, OfSession), request_body(content = Option<Proof>),
     responses((status = 200, description = "The run", body = RunView, example = json!(run_example())),
         (status = 404, description = "There is no such run in this session", body = ProblemBody),
         (status = 409, description = "It runs or is over, or something waits for a person", body = ProblemBody)))]
 async fn resume(
     State(app): State<App>,
     name: RequestContext,
+    channel: PassphraseChannel,
     Path(ItemId { id }): Path<ItemId>,
     Query(of): Query<OfSession>,
+    Body(proof): Body<Proof>,
 ) -> ApiResult<Json<RunView>> {
     let session = of.session();
+    let name = channel.verified(&app, name, proof).await?;
     let run = state(&app, &session).await?.find_run(&id)?.id().clone();
     accepted(app.submit(&session, Input::ResumeRun { run }, &name)).await?;
     find(&app, &session, &id).await.map(Json)

@@ -12,6 +12,7 @@ use utoipa_axum::routes;
 
 use super::{goal_id, list_example, schedule_example, state};
 use crate::http::api::lookup::{self, ItemId, OfSession};
+use crate::http::api::passphrase::{Passphrase, PassphraseChannel, Proof, SignedAct};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
 use crate::http::idempotency::RequestContext;
@@ -62,6 +63,14 @@ struct NewScheduleBody {
     goal_id: Option<String>,
     #[schema(minimum = 1, maximum = 4294967295_i64)]
     max_executions: Option<u32>,
+    /// The approver who makes it, where the policy asks for a verified person; it may be left out if there is one.
+    #[schema(min_length = 1, max_length = 64)]
+    approver: Option<String>,
+    /// The approver's passphrase. It is taken from this machine or over HTTPS only, and without an `Idempotency-Key`.
+    #[schema(value_type = Option<String>, max_length = 4096)]
+    passphrase: Option<Passphrase>,
+    /// The answer of an approver's passkey to the challenge of `/api/acts/challenge`.
+    passkey: Option<SignedAct>,
 }
 
 /// Do something at set times
@@ -72,8 +81,11 @@ struct NewScheduleBody {
 async fn add(
     State(app): State<App>,
     name: RequestContext,
+    channel: PassphraseChannel,
     Body(body): Body<NewScheduleBody>,
 ) -> ApiResult<(StatusCode, Json<ScheduleView>)> {
+    let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey };
+    let name = channel.verified(&app, name, proof).await?;
     let session = lookup::session(body.session_id, body.channel);
     let new = NewSchedule {
         expression: body.cron,
@@ -103,16 +115,19 @@ async fn pause(
 
 /// Let a paused schedule continue
 #[utoipa::path(post, path = "/api/schedules/{id}/resume", tag = "auto",
-    params(ItemId, OfSession),
+    params(ItemId, OfSession), request_body(content = Option<Proof>),
     responses((status = 200, description = "The schedule", body = ScheduleView, example = json!(schedule_example())),
         (status = 404, description = "There is no such schedule in this session", body = ProblemBody),
         (status = 409, description = "It is not paused", body = ProblemBody)))]
 async fn resume(
     State(app): State<App>,
     name: RequestContext,
+    channel: PassphraseChannel,
     Path(ItemId { id }): Path<ItemId>,
     Query(of): Query<OfSession>,
+    Body(proof): Body<Proof>,
 ) -> ApiResult<Json<ScheduleView>> {
+    let name = channel.verified(&app, name, proof).await?;
     change(&app, &name, of.session(), &id, ScheduleChange::Resume).await
 }
 
@@ -130,7 +145,7 @@ async fn delete(
     let session = of.session();
     let schedule = state(&app, &session).await?.find_schedule(&id)?.id.clone();
     let command = AutoCommand::ChangeSchedule { schedule, change: ScheduleChange::Delete };
-    name.engine(&app).auto().schedule(&session, &app.person(), command).await?;
+    name.engine(&app).auto().schedule(&session, &name.person(&app), command).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -151,7 +166,7 @@ async fn submit(
     session: &SessionIdentity,
     command: AutoCommand,
 ) -> ApiResult<ScheduleView> {
-    let person = name.approver.clone().unwrap_or_else(|| app.person());
+    let person = name.person(app);
     let schedule = name.engine(app).auto().schedule(session, &person, command).await?;
     let state = state(app, session).await?;
     let missing = || planwright_core::refusal::Refusal::not_found("The schedule is deleted.");

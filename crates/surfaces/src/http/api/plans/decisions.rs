@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 
 use axum::Json;
 use axum::extract::State;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use planwright_agent::session::input::{Approving, BeginWork, Changes, Input, Worker};
 use planwright_agent::session::progress::DecidedPlan;
@@ -26,7 +24,7 @@ use utoipa_axum::routes;
 
 use crate::http::api::approvers::PasskeyView;
 use crate::http::api::lookup::SessionQuery;
-use crate::http::api::passphrase::{Passphrase, PassphraseChannel, named, verified};
+use crate::http::api::passphrase::{Passphrase, PassphraseChannel, Proof, SignedAct, in_hex, named, verified};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
 use crate::http::idempotency::RequestContext;
@@ -182,10 +180,6 @@ struct PasskeyAnswer {
 
 impl PasskeyAnswer {
     fn signed(self) -> Result<SignedByPasskey, Refusal> {
-        let in_hex = |text: &str| {
-            let bytes = URL_SAFE_NO_PAD.decode(text);
-            bytes.map(hex::encode).map_err(|_| Refusal::invalid("The answer of a passkey is in base64url."))
-        };
         let assertion = PasskeyAssertion {
             authenticator_data: in_hex(&self.authenticator_data)?,
             credential: self.credential,
@@ -384,6 +378,8 @@ struct ResumeBody {
     /// The approver; the only one if it is not said.
     #[schema(max_length = 64)]
     approver: Option<String>,
+    /// The answer of an approver's passkey to the challenge of `/api/acts/challenge`.
+    passkey: Option<SignedAct>,
     session_id: Option<ConversationKey>,
     channel: Option<Channel>,
 }
@@ -407,8 +403,8 @@ async fn resume(
     Body(body): Body<ResumeBody>,
 ) -> ApiResult<Json<PlanView>> {
     let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
-    let name = passphrases.verified(&app, name, body.approver.as_deref(), body.passphrase.as_ref()).await?;
-    let ResumeBody { choice, after_step, .. } = body;
+    let ResumeBody { choice, after_step, passphrase, approver, passkey, .. } = body;
+    let name = passphrases.verified(&app, name, Proof { approver, passphrase, passkey }).await?;
     let (session, plan) = of.address(&app, &id).await?;
     let (worker, after_step) = (Worker::ThisProcess, after_step.map(|step| step as usize));
     decide(&app, &name, &session, Input::ResumePlan { plan, choice, worker, after_step }).await
