@@ -4,10 +4,12 @@
 //! function over the rules, the call, the workspace and the approved plan that is being carried out. It names the rule or
 //! the default that decided.
 //!
+//! - [`own_command`]: whether a shell line may run a command of Planwright that asks for a person
 //! - [`reading`]: when a shell line certainly only reads
 //! - [`rule`]: rules and what they match
 //! - [`shell`]: when a shell line is one program with plain words
 
+pub mod own_command;
 pub mod reading;
 pub mod rule;
 pub mod shell;
@@ -22,6 +24,7 @@ use crate::standing_rule::{PermittedCalls, RulePlace, StandingRule};
 use crate::visible::quoted;
 
 pub use crate::guarded_files::GuardedFiles;
+pub use own_command::may_decide;
 pub use reading::{ReadingLine, only_reads};
 pub use rule::{DeniedPaths, PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};
 pub use shell::ShellLine;
