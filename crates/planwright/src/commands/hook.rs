@@ -1,12 +1,14 @@
 //! `planwright hook`: what a client's hooks call. It opens the store and nothing else, because a client waits for it before
 //! every call of a tool. When it cannot tell, it denies: most clients let a call pass that a hook says nothing about.
 //!
+//! - `approved`: what an approved plan permits
 //! - `client_files`: the entries of servers in the files of each client
 //! - `deadline`: one answer, in time
 //! - `server_entries`: the store and the session of the server, as the client's configuration has them
 //! - `tools`: what the tools of clients do, and which pass before a plan is approved
 //! - `wire`: the JSON of each client
 
+mod approved;
 mod client_files;
 mod deadline;
 mod server_entries;
@@ -16,7 +18,7 @@ mod wire;
 use std::io::Read as _;
 use std::path::Path;
 
-use planwright_core::permission::may_decide;
+use planwright_core::permission::{Permission, may_decide};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
@@ -83,25 +85,48 @@ async fn before_call(global: &Global, client: ClientName, input: &HookInput) -> 
     if servers.iter().any(|server| is_tool_of(tool, server)) {
         return HookDecision::Pass;
     }
+    let mut strictest = None;
     for server in &servers {
         let found = match &server.target {
-            Ok(target) => session_of(target, &place.project).await,
+            Ok(target) => by_plan(target, place, request, is_shell).await,
             Err(reason) => Err(Failure::usage(format!(
                 "the entry `{}` of the client's configuration does not tell where the plans are: {reason}",
                 server.name
             ))),
         };
-        let reason = match found {
-            Ok(None) => continue,
-            Ok(Some(snapshot)) => blocked(&snapshot, is_shell),
+        match found {
+            Ok(decision) => strictest = strictest.max(Some(decision)),
             // Without the plan it is not known whether it is approved.
-            Err(failure) => Some(format!("Planwright cannot tell whether the plan is approved: {}", failure.message())),
-        };
-        if let Some(reason) = reason {
-            return HookDecision::Deny(reason);
+            Err(failure) => {
+                let reason = format!("Planwright cannot tell whether the plan is approved: {}", failure.message());
+                return HookDecision::Deny(reason);
+            }
         }
     }
-    HookDecision::Pass
+    strictest.unwrap_or(HookDecision::Pass)
+}
+
+/// What the plan of one server says about a call that changes things.
+async fn by_plan(
+    target: &Target,
+    place: &HookPlace,
+    request: &ToolRequest,
+    is_shell: bool,
+) -> Result<HookDecision, Failure> {
+    let Some(snapshot) = session_of(target, &place.project).await? else { return Ok(HookDecision::Pass) };
+    if let Some(reason) = blocked(&snapshot, is_shell) {
+        return Ok(HookDecision::Deny(reason));
+    }
+    let is_on = snapshot.session.as_ref().is_some_and(|session| session.plan_mode.enabled);
+    let Some(plan) = snapshot.active().filter(|_| is_on) else { return Ok(HookDecision::Pass) };
+    let settings = Settings::read(&target.global)?;
+    let Some(outcome) = approved::decide(plan, &settings, place, request)? else { return Ok(HookDecision::Pass) };
+    let reason = format!("Plan {}: {}", plan.number, outcome.reason.describe());
+    Ok(match outcome.permission {
+        Permission::Allow => HookDecision::Allow(reason),
+        Permission::Ask => HookDecision::Ask(reason),
+        Permission::Deny => HookDecision::Deny(reason),
+    })
 }
 
 /// The servers of the client. As for them, a path without a beginning is one below the project; the agent's folder may be any.
@@ -131,7 +156,10 @@ fn blocked(snapshot: &Snapshot, is_shell: bool) -> Option<String> {
         return None;
     }
     let reason = match snapshot.active().map(|plan| (plan, plan.status)) {
-        Some((_, PlanStatus::Approved | PlanStatus::Executing)) => return None,
+        Some((plan, PlanStatus::Approved | PlanStatus::Executing)) => {
+            plan.execution.as_ref()?.paused_since()?;
+            format!("Plan {} is paused. A person resumes it.", plan.number)
+        }
         Some((plan, PlanStatus::Ready)) => format!(
             "Plan {} waits for a person's approval. Edits and commands are denied until then; wait with plan_await_decision.",
             plan.number

@@ -251,3 +251,123 @@ fn a_command_that_decides_is_denied_in_every_client() {
         }
     }
 }
+
+/// What a client answers about a call of a tool: `pass`, or its own word with the reason.
+fn decision(world: &World, client: &str, tool: &str, input: &Value) -> (String, String) {
+    let place = world.path("");
+    let call = json!({
+        "cwd": place, "working_dir": place, "workspace_roots": [place], "tool_name": tool, "tool_input": input,
+    });
+    let ran = send(&mut command(world, client, "pre-tool-use"), &call.to_string()).done();
+    if ran.stdout.is_empty() {
+        return ("pass".to_owned(), String::new());
+    }
+    let answer = ran.json();
+    let own = &answer["hookSpecificOutput"];
+    let word =
+        [&own["permissionDecision"], &answer["decision"], &answer["permission"]].into_iter().find_map(Value::as_str);
+    let reason = [&own["permissionDecisionReason"], &answer["reason"], &answer["user_message"]];
+    let reason = reason.into_iter().find_map(Value::as_str).unwrap_or_default();
+    (word.unwrap().to_owned(), reason.to_owned())
+}
+
+fn draft(world: &World, markdown: &str) -> Ran {
+    let arguments = json!({ "plan_markdown": markdown });
+    let call = json!({
+        "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": { "name": "plan_set_content", "arguments": arguments },
+    });
+    crate::mcp::talk(world, "mcp", &[&call.to_string()]).done()
+}
+
+#[test]
+fn an_approved_plan_that_says_what_it_needs_is_approved_once() {
+    let world = World::new();
+    world.write(
+        "planwright.toml",
+        "[[permissions]]\ntool = \"run_command\"\nmatch = \"cargo publish\"\ndecide = \"deny\"\n",
+    );
+    let refused = draft(&world, "# One\n\n```planwright-needs\nfile = [\"src\"]\n```\n");
+    assert!(refused.stdout.contains("INVALID_ARGUMENT"), "{}", refused.stdout);
+    draft(
+        &world,
+        "# One\n\n- [ ] one\n\n```planwright-needs\nfiles = [\"src/**\"]\ncommands = [\"cargo test\"]\n```\n",
+    );
+    let write = |path: &str| json!({ "file_path": path, "content": "x" });
+    let bash = |line: &str| json!({ "command": line });
+    assert_eq!(decision(&world, "claude-code", "Write", &write("src/a.rs")).0, "deny", "it waits");
+    let shown = world.json("plan show");
+    world.run(&format!("plan approve --digest {}", shown["digest"].as_str().unwrap())).done();
+
+    let whole = world.path("src/new/b.rs").display().to_string();
+    for (tool, input, expected) in [
+        ("Write", write("src/a.rs"), "allow"),
+        ("Edit", write(&whole), "allow"),
+        ("Bash", bash("cargo test -p one"), "allow"),
+        ("Write", write("README.md"), "ask"),
+        ("Write", write("src/../../elsewhere.rs"), "ask"),
+        ("Write", write("/etc/hosts"), "ask"),
+        ("Write", write("src/CLAUDE.md"), "ask"),
+        ("Bash", bash("git push --force"), "ask"),
+        ("Bash", bash("cargo test; git push --force"), "ask"),
+        ("Bash", bash("cargo publish"), "deny"),
+        ("mcp__github__push", json!({}), "ask"),
+        ("SomethingNew", json!({}), "ask"),
+        ("Read", write("README.md"), "pass"),
+    ] {
+        let (word, reason) = decision(&world, "claude-code", tool, &input);
+        assert_eq!(word, expected, "{tool} {input}: {reason}");
+    }
+    // A client that cannot ask denies, and says what to do.
+    for (client, tool, field, word) in [
+        ("codex", "Bash", "command", "deny"),
+        ("gemini", "run_shell_command", "command", "block"),
+        ("goose", "shell", "command", "block"),
+        ("opencode", "bash", "command", "block"),
+        ("cursor", "Shell", "command", "deny"),
+        ("vscode", "run_in_terminal", "command", "ask"),
+    ] {
+        let covered = decision(&world, client, tool, &json!({ field: "cargo test" })).0;
+        let expected = if matches!(client, "cursor" | "vscode") { "allow" } else { "pass" };
+        assert_eq!(covered, expected, "{client}");
+        let (found, reason) = decision(&world, client, tool, &json!({ field: "git push --force" }));
+        assert_eq!(found, word, "{client}: {reason}");
+        assert_eq!(reason.contains("planwright-needs"), word != "ask", "{client}: {reason}");
+    }
+    // Codex changes files with a patch.
+    let patch = |path: &str| {
+        bash(&format!("apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\nEOF"))
+    };
+    assert_eq!(decision(&world, "codex", "Bash", &patch("src/a.rs")).0, "pass");
+    assert_eq!(decision(&world, "codex", "Bash", &patch("README.md")).0, "deny");
+    let more = format!("{}\nrm -r src", patch("src/a.rs")["command"].as_str().unwrap());
+    assert_eq!(decision(&world, "codex", "Bash", &bash(&more)).0, "deny");
+
+    // It ends with the plan.
+    let done = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"plan_progress","arguments":{"status":"done"}}}"#;
+    crate::mcp::talk(&world, "mcp", &[done]).done();
+    let (word, reason) = decision(&world, "claude-code", "Write", &write("src/a.rs"));
+    assert!(word == "deny" && reason.contains("finished"), "{word}: {reason}");
+}
+
+#[test]
+fn recorded_calls_of_the_client_pass_as_they_were_recorded() {
+    let world = World::new();
+    let call = |name: &str, arguments: Value| {
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": name, "arguments": arguments } })
+            .to_string()
+    };
+    let recorded = json!({ "to": "team@example.org" });
+    let add =
+        call("plan_add_call", json!({ "tool": "send_mail", "arguments": recorded, "description": "tell the team" }));
+    crate::mcp::talk(&world, "mcp --plan collect", &[&add, &call("plan_finalize", json!({}))]).done();
+    let shown = world.json("plan show");
+    world.run(&format!("plan approve --digest {}", shown["digest"].as_str().unwrap())).done();
+    for (tool, input, expected) in [
+        ("send_mail", recorded.clone(), "allow"),
+        ("send_mail", json!({ "to": "all@example.org" }), "ask"),
+        ("Write", json!({ "file_path": "a.txt" }), "ask"),
+    ] {
+        assert_eq!(decision(&world, "claude-code", tool, &input).0, expected, "{tool} {input}");
+    }
+}

@@ -31,9 +31,9 @@ pub(super) fn scopes(client: ClientName, project: &Path) -> Vec<Entries> {
         .map(|file| entries(json_file(file).as_ref(), "mcpServers"))
         .collect(),
         ClientName::Goose => vec![entries(yaml_file(&goose_file(&home())).as_ref(), "extensions")],
-        ClientName::Cursor => [project, &home()]
+        ClientName::Cursor => [project.join(".cursor/mcp.json"), home().join(".cursor/mcp.json")]
             .iter()
-            .map(|folder| entries(json_file(&folder.join(".cursor/mcp.json")).as_ref(), "mcpServers"))
+            .map(|file| entries(json_file(file).as_ref(), "mcpServers"))
             .collect(),
         ClientName::Vscode => vec![entries(json_file(&project.join(".vscode/mcp.json")).as_ref(), "servers")],
         // Its plugin tells them; and Zed calls no hooks.
@@ -64,7 +64,7 @@ fn json_file(file: &Path) -> Option<Value> {
 }
 
 fn toml_file(file: &Path) -> Option<Value> {
-    serde_json::to_value(text(file)?.parse::<toml::Table>().ok()?).ok()
+    toml::from_str(&text(file)?).ok()
 }
 
 fn yaml_file(file: &Path) -> Option<Value> {

@@ -33,13 +33,21 @@ pub(super) struct ToolRequest {
     pub(super) input: Value,
 }
 
-/// What the hook says about a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What the hook says about a call, with the reason. The later, the stricter.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum HookDecision {
     /// Nothing: the client decides as it would without the hook.
     Pass,
+    /// The client asks nobody.
+    Allow(String),
+    /// The client asks its person. One that cannot denies.
+    Ask(String),
     Deny(String),
 }
+
+/// What a client says that cannot ask.
+const CANNOT_ASK: &str = "This client cannot ask about a single call, so it is denied. Store the plan again with what is missing in its block \
+                          `planwright-needs`; a person approves that.";
 
 impl HookInput {
     /// The error says what is wrong with the text.
@@ -76,22 +84,32 @@ const fn project_variable(client: ClientName) -> Option<&'static str> {
 impl HookDecision {
     /// What is printed, if anything.
     pub(super) fn answer(&self, client: ClientName) -> Option<Value> {
+        let nested = |decision: &str, reason: &str| {
+            json!({ "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": decision,
+                "permissionDecisionReason": reason,
+            } })
+        };
+        let cursor = |reason: &str| json!({ "permission": "deny", "user_message": reason, "agent_message": reason });
+        let block = |reason: &str| json!({ "decision": "block", "reason": reason });
         match (client, self) {
             // Cursor takes no answer for a hook that failed.
-            (ClientName::Cursor, Self::Pass) => Some(json!({ "permission": "allow" })),
+            (ClientName::Cursor, Self::Pass | Self::Allow(_)) => Some(json!({ "permission": "allow" })),
             (_, Self::Pass) => None,
-            (ClientName::Cursor, Self::Deny(reason)) => {
-                Some(json!({ "permission": "deny", "user_message": reason, "agent_message": reason }))
+            (ClientName::ClaudeCode | ClientName::Vscode, Self::Allow(reason)) => Some(nested("allow", reason)),
+            // The others have no such answer: they go on as they would without the hook.
+            (_, Self::Allow(_)) => None,
+            (ClientName::ClaudeCode | ClientName::Vscode, Self::Ask(reason)) => Some(nested("ask", reason)),
+            (ClientName::Codex, Self::Ask(reason)) => Some(nested("deny", &format!("{reason} {CANNOT_ASK}"))),
+            (ClientName::Cursor, Self::Ask(reason)) => Some(cursor(&format!("{reason} {CANNOT_ASK}"))),
+            (_, Self::Ask(reason)) => Some(block(&format!("{reason} {CANNOT_ASK}"))),
+            (ClientName::Cursor, Self::Deny(reason)) => Some(cursor(reason)),
+            (ClientName::ClaudeCode | ClientName::Codex | ClientName::Vscode, Self::Deny(reason)) => {
+                Some(nested("deny", reason))
             }
-            (ClientName::ClaudeCode | ClientName::Codex | ClientName::Vscode, Self::Deny(reason)) => Some(json!({
-                "hookSpecificOutput": {
-                    "hookEventName": "PreToolUse",
-                    "permissionDecision": "deny",
-                    "permissionDecisionReason": reason,
-                },
-            })),
             (ClientName::Gemini | ClientName::Goose | ClientName::Opencode | ClientName::Zed, Self::Deny(reason)) => {
-                Some(json!({ "decision": "block", "reason": reason }))
+                Some(block(reason))
             }
         }
     }

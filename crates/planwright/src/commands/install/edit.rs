@@ -194,8 +194,8 @@ impl ConfigEdit {
             Self::JsonHook { path, event, .. } => {
                 let found = json::value_at(text, path).map_err(|why| self.odd(&why))?;
                 let list = found.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
-                let own = list.iter().filter(|element| is_hook(element, *event) && !has_other_hooks(element));
-                own.into_iter().try_fold(text.to_owned(), |text, element| {
+                let mut own = list.iter().filter(|element| is_hook(element, *event) && !has_other_hooks(element));
+                own.try_fold(text.to_owned(), |text, element| {
                     json::remove_element(&text, path, element).map_err(|why| self.odd(&why))
                 })
             }

@@ -1,6 +1,6 @@
 //! Settings of a client that turn the server or its hooks off, in files that `install` does not write.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 

@@ -170,8 +170,11 @@ fn claude_code(setup: &Setup, servers: PathBuf, settings: PathBuf) -> Vec<Config
         hook(&settings, &["hooks", "PreToolUse"], HookEvent::PreToolUse, before),
         hook(&settings, &["hooks", "SessionStart"], HookEvent::SessionStart, starting(setup, client)),
     ];
-    let denied =
-        |rule| ConfigEdit::JsonElement { file: settings.clone(), path: &["permissions", "deny"], value: json!(rule) };
+    let denied = |rule: &str| ConfigEdit::JsonElement {
+        file: settings.clone(),
+        path: &["permissions", "deny"],
+        value: json!(rule),
+    };
     edits.extend(DENIED.map(denied));
     edits
 }

@@ -21,7 +21,8 @@ pub(super) struct Program {
 impl Program {
     /// This program, or the copy of it in the data folder if its own place is cleared now and then.
     pub(super) fn settled(data: &Path) -> Result<Self, Failure> {
-        let unknown = |error| Failure::unavailable(format!("the place of this program is not known: {error}"));
+        let unknown =
+            |error: std::io::Error| Failure::unavailable(format!("the place of this program is not known: {error}"));
         let own = std::env::current_exe().and_then(|path| path.canonicalize()).map_err(unknown)?;
         let copy = copy_in(&std::path::absolute(data).map_err(unknown)?);
         if copy.canonicalize().is_ok_and(|path| path == own) {
