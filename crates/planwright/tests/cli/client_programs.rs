@@ -90,7 +90,13 @@ fn a_program_in_a_cache_is_copied_first_and_the_hook_denies_when_the_copy_is_gon
     std::fs::remove_file(&fetched.program).unwrap();
     let get = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"plan_get","arguments":{}}}"#;
     let mut server = Command::new(&copy);
-    server.env_clear().env("HOME", fetched.world.path("home")).arg("--data").arg(fetched.world.path("data")).arg("mcp");
+    server
+        .env_clear()
+        .env("HOME", fetched.world.path("home"))
+        .env("PLANWRIGHT_APPROVAL_REQUIRE", "any")
+        .arg("--data")
+        .arg(fetched.world.path("data"))
+        .arg("mcp");
     crate::mcp::talk_to_program(server.current_dir(fetched.world.path("project")), &[get]).done();
     for (client, file, path, _) in HOOKS {
         let answer = fetched.hook(file, path).done().json().to_string();

@@ -98,7 +98,9 @@ impl ConfigEdit {
                 path.iter().try_fold(&root, |value, name| value.get(name))?.clone()
             }
             Self::YamlEntry { entry, .. } => entry.found(text).ok()??,
-            Self::JsonElement { .. } | Self::JsonHook { .. } | Self::OwnFile { .. } => return None,
+            // The extension of Gemini CLI is a file of our own.
+            Self::OwnFile { .. } => json::value_at(text, &["mcpServers", "planwright"]).ok()??,
+            Self::JsonElement { .. } | Self::JsonHook { .. } => return None,
         };
         let program = command(&entry)?.first().copied().filter(|word| is_program(word))?;
         Some(PathBuf::from(program))
