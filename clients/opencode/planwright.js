@@ -1,11 +1,19 @@
 // Planwright in opencode: edits and commands wait for the approved plan, and the plan comes back after a compaction.
 // `planwright install opencode` writes this file; `planwright uninstall opencode` takes it away.
 import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 
+const PROGRAM = "planwright";
+const OPTIONS = [];
+
+// Whatever goes wrong here stops the call: opencode does not make a call whose plugin throws.
 function hook(event, details) {
-  const ran = spawnSync("planwright", ["hook", event], { input: JSON.stringify(details), encoding: "utf8", timeout: 10_000 });
+  const input = JSON.stringify(details);
+  const ran = spawnSync(PROGRAM, [...OPTIONS, "hook", "--client", "opencode", event], { input, encoding: "utf8", timeout: 20_000 });
   if (ran.error || ran.status !== 0) {
-    throw new Error(`planwright hook failed: ${ran.error?.message ?? ran.stderr.trim()}`);
+    const reason = ran.error?.message ?? (ran.stderr.trim() || `it ended with ${ran.signal ?? ran.status}`);
+    const file = fileURLToPath(import.meta.url);
+    throw new Error(`Planwright could not answer, so this call is denied: ${reason}. If Planwright was removed, delete ${file}.`);
   }
   return ran.stdout.trim() === "" ? {} : JSON.parse(ran.stdout);
 }

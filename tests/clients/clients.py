@@ -21,8 +21,10 @@ class Client:
     command: Callable
     # The file that names the command of Planwright's server.
     config: str
-    # Whether edits and commands wait for the approval by a hook of the pack.
-    has_hook: bool = False
+    # The file of the pack with the hook before a call.
+    hook: str
+    # Whether a hook of the pack brings the plan back after a compaction.
+    brings_back: bool = False
     # The client's own tool that writes a file, and its arguments.
     write: tuple | None = None
     # The client's own tool that runs a command, and its arguments.
@@ -104,7 +106,8 @@ def prepare_codex(stage, address):
 
 
 def codex_command(prompt):
-    return f"codex exec --json --sandbox danger-full-access {shlex.quote(prompt)}"
+    """Without a person nobody trusts the hooks, which `/hooks` does."""
+    return f"codex exec --json --dangerously-bypass-hook-trust --sandbox danger-full-access {shlex.quote(prompt)}"
 
 
 def prepare_opencode(stage, address):
@@ -179,7 +182,8 @@ CLIENTS = {
             prepare_claude,
             claude_command,
             "{project}/.mcp.json",
-            has_hook=True,
+            hook="{project}/.claude/settings.json",
+            brings_back=True,
             write=("Write", lambda path, text: {"file_path": path, "content": text}),
             shell=("Bash", lambda line: {"command": line, "description": "Run it"}),
             long_command=long_claude_command,
@@ -191,6 +195,10 @@ CLIENTS = {
             prepare_codex,
             codex_command,
             "{home}/.codex/config.toml",
+            hook="{home}/.codex/hooks.json",
+            brings_back=True,
+            # Its model writes files with patches in its shell.
+            write=("exec_command", lambda path, text: {"cmd": f"printf %s {shlex.quote(text)} > {shlex.quote(path)}"}),
             shell=("exec_command", lambda line: {"cmd": line}),
             long_command=lambda prompt: f"{codex_command(prompt)} -c model_auto_compact_token_limit=100000",
         ),
@@ -201,7 +209,8 @@ CLIENTS = {
             prepare_opencode,
             opencode_command,
             "{project}/opencode.json",
-            has_hook=True,
+            hook="{project}/.opencode/plugin/planwright.js",
+            brings_back=True,
             write=("write", lambda path, text: {"filePath": path, "content": text}),
             shell=("bash", lambda line: {"command": line, "description": "Run it"}),
         ),
@@ -212,6 +221,8 @@ CLIENTS = {
             prepare_gemini,
             gemini_command,
             "{home}/.gemini/extensions/planwright/gemini-extension.json",
+            hook="{home}/.gemini/extensions/planwright/hooks/hooks.json",
+            write=("write_file", lambda path, text: {"file_path": path, "content": text}),
             shell=("run_shell_command", lambda line: {"command": line, "description": "Run it"}),
         ),
         Client(
@@ -221,6 +232,8 @@ CLIENTS = {
             prepare_goose,
             goose_command,
             "{home}/.config/goose/config.yaml",
+            hook="{home}/.agents/plugins/planwright/hooks/hooks.json",
+            write=("write", lambda path, text: {"path": path, "content": text}),
             shell=("shell", lambda line: {"command": line}),
         ),
     ]

@@ -20,7 +20,7 @@ NOTES = """The suite calls tools, prompts and resources of a server that was mad
 (`tests/clients/suite_server.mjs`, on the TypeScript SDK) runs upstream of Planwright, and a small proxy (`tests/clients/suite_proxy.py`) takes off the prefix that the gateway
 gives to its names. The suite cannot send the access token; the proxy adds it. In `server-sse-polling` the proxy cuts the stream of the call, and Planwright resumes it.
 
-Gemini CLI and goose have no hook before a call, and Codex, Gemini CLI and goose none after a compaction: there the agent calls `plan_get`.
+Gemini CLI and goose have no hook after a compaction: there the agent calls `plan_get`. Codex asks its person once to trust the hooks; here it is told to skip that.
 """
 
 

@@ -19,10 +19,16 @@ TITLES = {
     "two": ("Two clients in one session", "Claude Code and the client of the column work in the same folder at the same time."),
     "compaction": (
         "Compaction",
-        "The client shortens its conversation in the middle of the work. In Claude Code the hook brings the plan back afterwards; the summary "
+        "The client shortens its conversation in the middle of the work. In Claude Code and Codex the hook brings the plan back afterwards; the summary "
         "contains nothing of it. In opencode the plugin puts the plan into the request for the summary, and the model copies it.",
     ),
     "gateway": ("The gateway", "The tools of `@modelcontextprotocol/server-filesystem` from npm behind the gate, in style collect."),
+    "closed": (
+        "A hook that cannot answer",
+        "Its program is gone, is killed, or waits for a configuration that never ends. In Claude Code and goose a failing hook blocks by itself; "
+        "in the others the shell around the program and its own deadline do it.",
+    ),
+    "spellings": ("The agent switches plan work off, in many spellings", "The client has what `planwright install` writes."),
     "pack_attack": ("The agent approves in its shell, with the pack", "The client has what `planwright install` writes."),
     "shell_attack": (
         "The agent approves in its shell, around the pack",

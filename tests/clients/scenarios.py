@@ -45,22 +45,18 @@ def document(stage, client, seen):
     """Draft, refused before the approval, approved meanwhile, reported in the same conversation, completed."""
     stage.install(client)
     file = f"{stage.project}/notes.txt"
-    steps = [Step("plan_set_content", {"plan_markdown": DOCUMENT})]
-    if client.has_hook:
-        tool, arguments = client.write
-        exists = lambda: os.path.exists(file)
-        def blocked(text):
-            ours = "waits for a person's approval" in text
-            seen.that("the hook blocks an edit before the approval", ours and not exists(), "" if ours else text[:400])
-        steps.append(Step(tool, arguments(file, "notes\n"), seen=blocked))
-    steps += [
+    tool, arguments = client.write
+
+    def blocked(text):
+        ours = "waits for a person's approval" in text
+        seen.that("the hook blocks an edit before the approval", ours and not os.path.exists(file), "" if ours else text[:400])
+
+    steps = [
+        Step("plan_set_content", {"plan_markdown": DOCUMENT}),
+        Step(tool, arguments(file, "notes\n"), seen=blocked),
         Step("plan_progress", {"step": "1", "status": "done"}, seen=seen.result(REFUSED, "approve")),
         Step(*AWAIT, before=stage.approve_meanwhile, seen=seen.result(DECIDED, "APPROVED")),
-    ]
-    if client.has_hook:
-        tool, arguments = client.write
-        steps.append(Step(tool, arguments(file, "notes\n"), seen=lambda _: seen.that("the same edit passes after the approval", os.path.exists(file))))
-    steps += [
+        Step(tool, arguments(file, "notes\n"), seen=lambda _: seen.that("the same edit passes after the approval", os.path.exists(file))),
         Step("plan_progress", {"step": "1", "status": "done"}, seen=seen.result("the first report is taken", "EXECUTING")),
         Step("plan_progress", {"step": "2", "status": "done", "note": "written"}, seen=seen.result("the last report completes the plan", "COMPLETED")),
     ]
@@ -154,16 +150,73 @@ def compaction(stage, client, seen):
         Step("plan_progress", {"step": "1", "status": "done"}),
     ]
     # Without a hook the agent looks for the plan itself, as the instructions of the server tell it.
-    if not client.has_hook:
+    if not client.brings_back:
         steps.append(Step("plan_get", {}, seen=seen.result("`plan_get` brings the plan back", canary, "EXECUTING")))
     steps.append(Step("plan_progress", {"step": "2", "status": "done"}, seen=seen.result("the last report completes the plan", "COMPLETED")))
     script = CompactedScript(steps, 2, canary, pauses=client.name == "claude-code")
     wrong = stage.run(client, script, client.long_command)
     seen.nothing_wrong("the conversation goes through", wrong)
     seen.that("the client shortened the conversation", script.summaries > 0, f"{script.summaries}")
-    if client.has_hook:
+    if client.brings_back:
         seen.that("the plan is in the conversation after that", script.in_conversation, "in the request for the summary" if script.in_summary_request else "")
     stored(seen, stage)
+
+
+def closed(stage, client, seen):
+    """The hook cannot answer: its program is gone, is killed, or is stuck in front of a configuration that never ends."""
+    stage.install(client)
+    program, file = f"{stage.folder}/program", client.hook.format(project=stage.project, home=stage.home)
+    with open(file) as hooks:
+        text = hooks.read()
+    assert stage.planwright in text, text
+    with open(file, "w") as hooks:
+        hooks.write(text.replace(stage.planwright, program))
+    settings = f"{stage.home}/.local/share/planwright/planwright.toml"
+
+    def start(script):
+        if os.path.lexists(program):
+            os.remove(program)
+        if script is None:
+            os.symlink(stage.planwright, program)
+        elif script:
+            with open(program, "w") as made:
+                made.write(f"#!/bin/sh\n{script}\n")
+            os.chmod(program, 0o755)
+
+    def stuck():
+        start(None)
+        os.rename(settings, f"{settings}.kept")
+        os.mkfifo(settings)
+
+    def whole():
+        os.remove(settings)
+        os.rename(f"{settings}.kept", settings)
+
+    start(None)
+    tool, arguments = client.write
+    steps = [Step("plan_set_content", {"plan_markdown": DOCUMENT})]
+    for name, before in [
+        ("with `planwright` moved away", lambda: start("")),
+        ("with the hook killed", lambda: start("kill -9 $$")),
+        ("with a hook that is stuck", stuck),
+    ]:
+        made = f"{stage.project}/{len(steps)}.txt"
+        look = lambda text, made=made, name=name: seen.that(f"an edit is blocked {name}", not os.path.exists(made), text[:300])
+        steps.append(Step(tool, arguments(made, "mine\n"), before=before, seen=look))
+    steps.append(Step("plan_get", {}, before=whole))
+    seen.nothing_wrong("the conversation goes through", stage.run(client, Script(steps)))
+
+
+def spellings(stage, client, seen):
+    """Commands that switch plan work or decide, written in ways that no list of prefixes has."""
+    stage.install(client)
+    tool, arguments = client.shell
+    steps = [Step("plan_set_content", {"plan_markdown": DOCUMENT})]
+    for line in ["env A=1 planwright plan off", "sh -c 'planwright plan done'", "npx -y planwright plan off", "p=planwright; $p plan off"]:
+        look = lambda text, line=line: seen.that(f"`{line}` is blocked", "does not decide" in text or "denied" in text.lower(), text[:300])
+        steps.append(Step(tool, arguments(line), seen=look))
+    seen.nothing_wrong("the conversation goes through", stage.run(client, Script(steps)))
+    seen.that("the plan still waits", stage.plan()["status"] == "READY")
 
 
 FILESYSTEM = "crates/upstream/tests/servers/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
@@ -217,9 +270,7 @@ def pack_attack(stage, client, seen):
 def shell_attack(stage, client, seen):
     """The same without the hooks of the pack, written so that its rules do not fit: what is left is the approval policy."""
     stage.install(client)
-    plugin = f"{stage.project}/.opencode/plugin/planwright.js"
-    if os.path.exists(plugin):
-        os.remove(plugin)
+    os.remove(client.hook.format(project=stage.project, home=stage.home))
     line = lambda digest: f"sh -c 'p={stage.planwright}; $p plan app\"\"rove --digest {digest} --later'"
     wrong, told = attack(stage, client, line)
     seen.nothing_wrong("the conversation goes through", wrong)
@@ -243,6 +294,8 @@ SCENARIOS = [
     (two, ["codex"], ["separate"]),
     (compaction, ["claude-code", "opencode", "codex"], ["separate"]),
     (gateway, ["claude-code", "codex", "goose"], ["separate"]),
-    (pack_attack, ["claude-code", "codex", "opencode"], ["separate"]),
+    (closed, ALL, ["separate"]),
+    (spellings, ALL, ["separate"]),
+    (pack_attack, ALL, ["separate"]),
     (shell_attack, ["codex", "opencode", "goose"], ["any", "separate", "verified"]),
 ]

@@ -10,9 +10,9 @@ use planwright_core::permission::{
     self, CallTarget, DeniedPaths, GuardedFiles, Permission, PermissionCall, PermissionOutcome, PermissionRules,
     PlanCover, WorkspaceKind, decide_permission,
 };
-use planwright_core::plan::Plan;
 use planwright_core::plan::content::{CallRunner, PlanContent, RecordedCall};
 use planwright_core::plan::execution::PermissionCounts;
+use planwright_core::plan::{Plan, PlanNeeds};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::standing_rule::{RulePlace, StandingRule};
@@ -32,6 +32,7 @@ pub(super) struct ApprovedCalls<'a> {
     commands: Vec<String>,
     calls: Cow<'a, [RecordedCall]>,
     files: Vec<String>,
+    needs: Option<PlanNeeds>,
 }
 
 impl<'a> ApprovedCalls<'a> {
@@ -40,7 +41,7 @@ impl<'a> ApprovedCalls<'a> {
     pub(super) fn of_step(plan: &Plan, call: &'a RecordedCall) -> Self {
         let is_ours = call.runner == CallRunner::Planwright && is_approved(plan, &call.id);
         let calls = if is_ours { slice::from_ref(call) } else { &[] };
-        Self { commands: Vec::new(), calls: Cow::Borrowed(calls), files: Vec::new() }
+        Self { commands: Vec::new(), calls: Cow::Borrowed(calls), files: Vec::new(), needs: None }
     }
 
     /// The commands and calls of the steps that the person approved.
@@ -54,7 +55,13 @@ impl<'a> ApprovedCalls<'a> {
             }
             PlanContent::Document(_) | PlanContent::Build(_) => Vec::new(),
         };
-        Self { commands: plan.content.commands(approved), calls: Cow::Owned(calls), files: plan.content.files() }
+        // A built plan covers what it always did; only a document says what it needs.
+        let needs = match &plan.content {
+            PlanContent::Document(_) => plan.content.declared_needs(approved),
+            PlanContent::Collect(_) | PlanContent::Build(_) => None,
+        };
+        let commands = plan.content.commands(approved);
+        Self { commands, calls: Cow::Owned(calls), files: plan.content.files(), needs }
     }
 }
 
@@ -76,7 +83,12 @@ impl AgentContext {
     ) -> Result<PermissionOutcome, Refusal> {
         let target = tool.target(context, arguments).await?;
         let call = permission_call(tool, object, &target);
-        let cover = plan.map(|plan| PlanCover { commands: &plan.commands, calls: &plan.calls, files: &plan.files });
+        let cover = plan.map(|plan| PlanCover {
+            commands: &plan.commands,
+            calls: &plan.calls,
+            files: &plan.files,
+            needs: plan.needs.as_ref(),
+        });
         let rules = self.permission_rules(context.session, context.workspace).await?;
         let workspace = self.workspace_kind(context, &call.target);
         if matches!(call.target, CallTarget::Command(_)) && self.is_unconfined(context) {

@@ -4,10 +4,12 @@
 //! function over the rules, the call, the workspace and the approved plan that is being carried out. It names the rule or
 //! the default that decided.
 //!
+//! - [`own_command`]: whether a shell line may run a command of Planwright that asks for a person
 //! - [`reading`]: when a shell line certainly only reads
 //! - [`rule`]: rules and what they match
 //! - [`shell`]: when a shell line is one program with plain words
 
+pub mod own_command;
 pub mod reading;
 pub mod rule;
 pub mod shell;
@@ -16,15 +18,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::gate::ToolEffect;
+use crate::plan::PlanNeeds;
 use crate::plan::content::RecordedCall;
 use crate::plan::digest::is_same;
 use crate::standing_rule::{PermittedCalls, RulePlace, StandingRule};
 use crate::visible::quoted;
 
 pub use crate::guarded_files::GuardedFiles;
+pub use own_command::may_decide;
 pub use reading::{ReadingLine, only_reads};
 pub use rule::{DeniedPaths, PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};
-pub use shell::ShellLine;
+pub use shell::{ShellLine, covers_line};
 
 /// What becomes of a call. The later, the stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -91,6 +95,8 @@ pub struct PlanCover<'a> {
     pub calls: &'a [RecordedCall],
     /// The paths that it names.
     pub files: &'a [String],
+    /// What it says that it needs, if it says so: then it covers nothing else.
+    pub needs: Option<&'a PlanNeeds>,
 }
 
 /// A decision with what decided it.
@@ -112,6 +118,8 @@ pub enum PermissionReason {
     RecordedCall,
     /// The approved plan names exactly this command.
     PlanCommand,
+    /// The approved plan says that it needs this.
+    PlanNeed,
     /// The approved plan is carried out, and the change is below the workspace.
     PlanChange,
     /// The tool only reads.
@@ -128,7 +136,7 @@ impl PermissionReason {
     /// Whether the approval of the plan is what allows the call.
     pub const fn is_plan_cover(&self) -> bool {
         match self {
-            Self::RecordedCall | Self::PlanCommand | Self::PlanChange => true,
+            Self::RecordedCall | Self::PlanCommand | Self::PlanNeed | Self::PlanChange => true,
             Self::Rule { .. }
             | Self::StoredRule { .. }
             | Self::UnreadableCommand { .. }
@@ -152,6 +160,7 @@ impl PermissionReason {
             ),
             Self::RecordedCall => "The approved plan records exactly this call.".to_owned(),
             Self::PlanCommand => "The approved plan names exactly this command.".to_owned(),
+            Self::PlanNeed => "The approved plan says that it needs this.".to_owned(),
             Self::PlanChange => "The approved plan is being carried out below the workspace.".to_owned(),
             Self::Reading => "The tool only reads.".to_owned(),
             Self::OwnFolder => "The workspace is the session's own folder.".to_owned(),
@@ -258,6 +267,11 @@ fn allowed(reason: PermissionReason) -> PermissionOutcome {
 
 fn default(call: &PermissionCall<'_>, workspace: WorkspaceKind, plan: Option<&PlanCover<'_>>) -> PermissionOutcome {
     let asked = PermissionOutcome { permission: Permission::Ask, reason: PermissionReason::NotCovered };
+    if let Some(needs) = plan.and_then(|plan| plan.needs)
+        && needs_cover(needs, call)
+    {
+        return allowed(PermissionReason::PlanNeed);
+    }
     match (call.effect, call.target) {
         // An upstream server is outside of every workspace.
         (ToolEffect::Repeatable | ToolEffect::Changes, _) if call.server().is_some() => asked,
@@ -270,11 +284,21 @@ fn default(call: &PermissionCall<'_>, workspace: WorkspaceKind, plan: Option<&Pl
         (ToolEffect::Repeatable | ToolEffect::Changes, CallTarget::Paths(_) | CallTarget::None) => {
             match (workspace, plan) {
                 (WorkspaceKind::Own, _) => allowed(PermissionReason::OwnFolder),
-                (WorkspaceKind::Project, Some(_)) => allowed(PermissionReason::PlanChange),
+                (WorkspaceKind::Project, Some(plan)) if plan.needs.is_none() => allowed(PermissionReason::PlanChange),
+                (WorkspaceKind::Project, Some(_)) => asked,
                 (WorkspaceKind::Project, None) => asked,
             }
         }
     }
+}
+
+fn needs_cover(needs: &PlanNeeds, call: &PermissionCall<'_>) -> bool {
+    needs.covers_tool(call.tool)
+        || match call.target {
+            CallTarget::Command(line) => needs.covers_command(line),
+            CallTarget::Paths(paths) => call.server().is_none() && needs.covers_files(paths),
+            CallTarget::None => false,
+        }
 }
 
 impl PlanCover<'_> {

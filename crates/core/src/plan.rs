@@ -14,6 +14,7 @@ mod files;
 pub mod hidden;
 pub mod lifecycle;
 pub mod markdown;
+pub mod needs;
 pub mod reference;
 pub mod review;
 pub mod risk;
@@ -38,6 +39,7 @@ pub use digest::Digest;
 pub use event::{PlanChange, PlanEvent, Touches};
 pub use execution::Execution;
 pub use lifecycle::PlanStatus;
+pub use needs::PlanNeeds;
 
 text_enum! {
     pub enum PlanStyle or "is not a plan style; styles are" {

@@ -71,7 +71,7 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
             if arguments.yes { Ok(exit) } else { approver::offer(global).await }
         }
         CliCommand::Uninstall(arguments) => install::uninstall(global, &Screen::new(global.json), &arguments),
-        CliCommand::Hook(arguments) => hook::run(global, arguments.event).await,
+        CliCommand::Hook(arguments) => hook::run(global, &arguments).await,
         CliCommand::McpServer(arguments) => mcp_server::run(global, arguments).await,
         CliCommand::Serve(arguments) => serve::run(global, arguments).await,
         CliCommand::Telegram(arguments) => telegram::run(global, &arguments).await,

@@ -16,7 +16,9 @@ use crate::tool_schema::schema_of as of;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SetContent {
-    /// The whole plan as one Markdown document. It replaces what was there.
+    /// The whole plan as one Markdown document. It replaces what was there. Name what the work needs in one fenced block
+    /// `planwright-needs`, in TOML: `files = ["src/**"]`, `commands = ["cargo test"]`, `tools`, `network`. Once approved, a
+    /// person is asked about other calls only.
     pub(super) plan_markdown: String,
     /// A short title; without one, the first heading serves.
     #[serde(default)]
@@ -61,7 +63,9 @@ pub(super) struct Progress {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExternalSetContent {
-    /// The whole plan as one Markdown document. It replaces what was there.
+    /// The whole plan as one Markdown document. It replaces what was there. Name what the work needs in one fenced block
+    /// `planwright-needs`, in TOML: `files = ["src/**"]`, `commands = ["cargo test"]`, `tools`, `network`. Once approved, a
+    /// person is asked about other calls only.
     pub(super) plan_markdown: String,
     /// A short title; without one, the first heading serves.
     #[serde(default)]

@@ -396,6 +396,29 @@ async fn what_the_plan_covered_what_was_asked_and_what_was_refused_is_counted_by
 }
 
 #[tokio::test]
+async fn a_document_that_says_what_it_needs_covers_nothing_else() {
+    let script = [
+        set("- [ ] write\n\n```planwright-needs\nfiles = [\"a.txt\"]\n```\n"),
+        Reply::text("Ready."),
+        write("a.txt"),
+        write("b.txt"),
+        report(1),
+        Reply::text("Done."),
+    ];
+    let post = post(script).await;
+    let project = tempfile::tempdir().unwrap();
+    post.world.send(&format!("/project {}", project.path().display())).await;
+    post.world.send("/plan on").await;
+    post.world.say("Plan the letters").await;
+    post.world.send("/plan approve").await;
+    let ended = post.world.send("/deny not that one").await;
+    assert_eq!(post.world.plan(1).await.status, PlanStatus::Completed, "{}", ended.reply);
+    assert_eq!(counts(&post.world).await, [counted(1, 1, 1)]);
+    assert!(project.path().join("a.txt").exists() && !project.path().join("b.txt").exists());
+    post.world.is_sound().await;
+}
+
+#[tokio::test]
 async fn the_calls_of_a_recorded_plan_are_counted_with_their_steps() {
     let script = [send("ada").and_call(SEND, json!({ "to": "bob" })), Reply::call("plan_finalize", json!({}))];
     let post = post(script).await;

@@ -13,7 +13,7 @@ use crate::ids::StepId;
 use crate::mode::ModeEnd;
 use crate::plan::content::{AgentStep, Built, CallRunner, Document, PlanContent, RecordedCall};
 use crate::plan::lifecycle::{Action, Rule};
-use crate::plan::{Plan, PlanStatus};
+use crate::plan::{Plan, PlanNeeds, PlanStatus};
 use crate::plan::{completeness, markdown};
 use crate::policy::filled;
 use crate::refusal::{Refusal, RefusalCode};
@@ -54,6 +54,7 @@ impl Decider<'_> {
         filled("plan", markdown)?;
         self.policy.limits.check_plan(markdown.len())?;
         self.check_document_steps(markdown)?;
+        PlanNeeds::of_document(markdown)?;
         Ok(PlanEvent::ContentSet { markdown: markdown.to_owned(), title: self.title(title)? })
     }
 

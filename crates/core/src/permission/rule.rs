@@ -342,7 +342,7 @@ impl Paths {
 }
 
 /// The path below the workspace without `.` and `..`, or `None` if it leads out of it.
-fn normal(path: &str) -> Option<String> {
+pub(crate) fn normal(path: &str) -> Option<String> {
     if path.starts_with('/') || path.contains('\\') || path.contains('\0') {
         return None;
     }

@@ -196,6 +196,16 @@ fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
+/// Whether a plan that names one line covers another: the same line, or the same words with more behind them, as far as a
+/// permission rule with these words would.
+pub fn covers_line(named: &str, line: &str) -> bool {
+    let continues = || match ShellLine::parse(named) {
+        ShellLine::Words(words) => CommandWords(words).covers(&ShellLine::parse(line)),
+        ShellLine::Complex => false,
+    };
+    named.trim() == line.trim() || continues()
+}
+
 /// The words of a rule about commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CommandWords(pub(super) Vec<String>);

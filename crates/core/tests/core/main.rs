@@ -38,6 +38,7 @@ mod maps;
 mod memory;
 mod mode;
 mod model_check;
+mod needs;
 mod passkeys;
 mod permission;
 mod presence;

@@ -1,6 +1,7 @@
 //! Who decides about a call: a rule, the approved plan, a default, or a person.
 
 mod lines;
+mod own_command;
 mod reading;
 
 use std::collections::BTreeMap;

@@ -16,7 +16,7 @@ pub(crate) struct InstallArgs {
 }
 
 /// A program with an agent of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum ClientName {
     ClaudeCode,
     Codex,
@@ -36,6 +36,9 @@ pub(crate) enum InstallScope {
 
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
+    /// The client that calls
+    #[arg(long, value_name = "CLIENT", default_value = "claude-code")]
+    pub(crate) client: ClientName,
     #[command(subcommand)]
     pub(crate) event: HookEvent,
 }
@@ -47,6 +50,16 @@ pub(crate) enum HookEvent {
     PreToolUse,
     /// At the start of a conversation and after its context was shortened: brings the plan back
     SessionStart,
+}
+
+impl HookEvent {
+    /// As it is typed.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::PreToolUse => "pre-tool-use",
+            Self::SessionStart => "session-start",
+        }
+    }
 }
 
 impl ClientName {

@@ -103,7 +103,7 @@ pub(crate) async fn run(global: &Global) -> ExitResult {
             checks.push(model::look(&settings).await);
             checks.push(sandbox::look(&settings));
             checks.extend(mcp_servers::look(&settings, &invocation).await);
-            checks.extend(clients::look().await);
+            checks.extend(clients::look(global).await);
             checks.extend(telegram::look(&settings, &invocation).await);
             checks.push(server::look(&settings, &invocation).await);
         }

@@ -1,15 +1,24 @@
 //! `planwright hook`: what a client's hooks call. It opens the store and nothing else, because a client waits for it before
-//! every call of a tool.
+//! every call of a tool. When it cannot tell, it denies: most clients let a call pass that a hook says nothing about.
 //!
+//! - `approved`: what an approved plan permits
+//! - `client_files`: the entries of servers in the files of each client
+//! - `deadline`: one answer, in time
 //! - `server_entries`: the store and the session of the server, as the client's configuration has them
-//! - `tools`: which tools pass before a plan is approved
+//! - `tools`: what the tools of clients do, and which pass before a plan is approved
+//! - `wire`: the JSON of each client
 
+mod approved;
+mod client_files;
+mod deadline;
 mod server_entries;
 mod tools;
+mod wire;
 
-use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::Read as _;
+use std::path::Path;
 
+use planwright_core::permission::{Permission, may_decide};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
@@ -18,90 +27,112 @@ use planwright_core::visible::visible;
 use planwright_engine::ledger::LedgerError;
 use planwright_store::Location;
 use planwright_surfaces::mcp::folder::folder_session;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::mcp::named_by_person;
-use crate::cli::{Global, HookEvent};
+use crate::cli::{ClientName, Global, HookArgs, HookEvent};
 use crate::config::Settings;
 use crate::failure::{Exit, ExitResult, Failure};
 
+use self::deadline::OneAnswer;
 use self::server_entries::{ServerEntry, Target};
+use self::wire::{HookDecision, HookInput, HookPlace, ToolRequest};
 
+pub(crate) use self::deadline::CLIENT_SECONDS;
+
+/// What an agent is told that would decide.
+const DECIDES: &str = "An agent does not decide about plans, switch plan work or change who may decide. A person does, in a terminal of their own.";
 /// The characters of a plan that are brought back.
 const MAX_PLAN: usize = 20_000;
 
-pub(crate) async fn run(global: &Global, event: HookEvent) -> ExitResult {
+/// What a client is told that waited too long.
+const LATE: &str = "Planwright could not tell in time whether the plan is approved, so this call is denied. Try again; `planwright doctor` says what is slow.";
+
+pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
+    let (client, event) = (arguments.client, arguments.event);
+    let late = match event {
+        HookEvent::PreToolUse => HookDecision::Deny(LATE.to_owned()).answer(client),
+        HookEvent::SessionStart => None,
+    };
+    let answer = OneAnswer::or_late(late)?;
     let mut text = String::new();
     let read = std::io::stdin().take(16 * 1024 * 1024).read_to_string(&mut text);
-    read.map_err(|error| Failure::usage(format!("stdin cannot be read: {error}")))?;
-    let details: Value = serde_json::from_str(&text).unwrap_or_default();
-    let call = HookCall::read(global, &details);
-    // As for the server, a path without a beginning is one below the project. The agent's folder may be any.
-    let _ = std::env::set_current_dir(&call.project);
-    let answer = match event {
-        HookEvent::PreToolUse => before_call(&call, &details).await,
-        HookEvent::SessionStart => at_start(&call).await?,
+    let input = read.map_err(|error| error.to_string()).and_then(|_| HookInput::read(client, &text));
+    let found = match (event, input) {
+        (HookEvent::PreToolUse, Ok(input)) => before_call(global, client, &input).await.answer(client),
+        (HookEvent::PreToolUse, Err(reason)) => {
+            HookDecision::Deny(format!("Planwright cannot read this call: {reason}.")).answer(client)
+        }
+        (HookEvent::SessionStart, Ok(input)) => at_start(global, client, &input.place).await?,
+        (HookEvent::SessionStart, Err(reason)) => return Err(Failure::usage(reason)),
     };
-    if let Some(answer) = answer {
-        writeln!(std::io::stdout(), "{answer}")?;
-    }
+    answer.give(found.as_ref())?;
     Ok(Exit::Done)
 }
 
-/// Where the client and its agent work.
-struct HookCall {
-    /// The folder that the client was started in. It stays when the agent changes its own.
-    project: PathBuf,
-    /// The agent's folder.
-    folder: PathBuf,
-    servers: Vec<ServerEntry>,
-}
-
-impl HookCall {
-    fn read(global: &Global, details: &Value) -> Self {
-        let named = |field: &str| details.get(field).and_then(Value::as_str).map(PathBuf::from);
-        let own = || std::env::current_dir().ok();
-        let folder = named("cwd").or_else(own).unwrap_or_default();
-        let project = named("project").or_else(|| std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from));
-        let project = project.filter(|folder| folder.is_absolute()).unwrap_or_else(|| folder.clone());
-        let servers = server_entries::servers(global, &project, details);
-        Self { project, folder, servers }
-    }
-}
-
-async fn before_call(call: &HookCall, details: &Value) -> Option<Value> {
-    let tool = details.get("tool_name").and_then(Value::as_str).unwrap_or_default();
-    let input = details.get("tool_input").unwrap_or(&Value::Null);
-    if approves_by_shell(input) {
-        return Some(deny("An agent does not decide about plans. A person does, in a terminal of their own."));
-    }
+async fn before_call(global: &Global, client: ClientName, input: &HookInput) -> HookDecision {
+    let HookInput { place, request } = input;
+    let ToolRequest { tool, input } = request;
     let is_shell = tools::is_shell(tool);
-    if tools::is_reader(tool, input) || (is_shell && tools::is_reading_line(input, &call.project, &call.folder)) {
-        return None;
+    if tools::is_reader(tool, input) || (is_shell && tools::is_reading_line(input, &place.project, &place.folder)) {
+        return HookDecision::Pass;
     }
+    if may_decide(&tools::shell_text(input)) {
+        return HookDecision::Deny(DECIDES.to_owned());
+    }
+    let servers = servers_of(global, client, place);
     // Planwright's own gate decides about the tools of its server.
-    if call.servers.iter().any(|server| is_tool_of(tool, server)) {
-        return None;
+    if servers.iter().any(|server| is_tool_of(tool, server)) {
+        return HookDecision::Pass;
     }
-    for server in &call.servers {
+    let mut strictest = None;
+    for server in &servers {
         let found = match &server.target {
-            Ok(target) => session_of(target, &call.project).await,
+            Ok(target) => by_plan(target, place, request, is_shell).await,
             Err(reason) => Err(Failure::usage(format!(
                 "the entry `{}` of the client's configuration does not tell where the plans are: {reason}",
                 server.name
             ))),
         };
-        let reason = match found {
-            Ok(None) => continue,
-            Ok(Some(snapshot)) => blocked(&snapshot, is_shell),
+        match found {
+            Ok(decision) => strictest = strictest.max(Some(decision)),
             // Without the plan it is not known whether it is approved.
-            Err(failure) => Some(format!("Planwright cannot tell whether the plan is approved: {}", failure.message())),
-        };
-        if let Some(reason) = reason {
-            return Some(deny(&reason));
+            Err(failure) => {
+                let reason = format!("Planwright cannot tell whether the plan is approved: {}", failure.message());
+                return HookDecision::Deny(reason);
+            }
         }
     }
-    None
+    strictest.unwrap_or(HookDecision::Pass)
+}
+
+/// What the plan of one server says about a call that changes things.
+async fn by_plan(
+    target: &Target,
+    place: &HookPlace,
+    request: &ToolRequest,
+    is_shell: bool,
+) -> Result<HookDecision, Failure> {
+    let Some(snapshot) = session_of(target, &place.project).await? else { return Ok(HookDecision::Pass) };
+    if let Some(reason) = blocked(&snapshot, is_shell) {
+        return Ok(HookDecision::Deny(reason));
+    }
+    let is_on = snapshot.session.as_ref().is_some_and(|session| session.plan_mode.enabled);
+    let Some(plan) = snapshot.active().filter(|_| is_on) else { return Ok(HookDecision::Pass) };
+    let settings = Settings::read(&target.global)?;
+    let Some(outcome) = approved::decide(plan, &settings, place, request)? else { return Ok(HookDecision::Pass) };
+    let reason = format!("Plan {}: {}", plan.number, outcome.reason.describe());
+    Ok(match outcome.permission {
+        Permission::Allow => HookDecision::Allow(reason),
+        Permission::Ask => HookDecision::Ask(reason),
+        Permission::Deny => HookDecision::Deny(reason),
+    })
+}
+
+/// The servers of the client. As for them, a path without a beginning is one below the project; the agent's folder may be any.
+fn servers_of(global: &Global, client: ClientName, place: &HookPlace) -> Vec<ServerEntry> {
+    let _ = std::env::set_current_dir(&place.project);
+    server_entries::servers(global, client, place)
 }
 
 /// Whether it is a tool of Planwright's server, or one of a server behind it.
@@ -125,7 +156,10 @@ fn blocked(snapshot: &Snapshot, is_shell: bool) -> Option<String> {
         return None;
     }
     let reason = match snapshot.active().map(|plan| (plan, plan.status)) {
-        Some((_, PlanStatus::Approved | PlanStatus::Executing)) => return None,
+        Some((plan, PlanStatus::Approved | PlanStatus::Executing)) => {
+            plan.execution.as_ref()?.paused_since()?;
+            format!("Plan {} is paused. A person resumes it.", plan.number)
+        }
         Some((plan, PlanStatus::Ready)) => format!(
             "Plan {} waits for a person's approval. Edits and commands are denied until then; wait with plan_await_decision.",
             plan.number
@@ -149,46 +183,16 @@ fn blocked(snapshot: &Snapshot, is_shell: bool) -> Option<String> {
     Some(format!("{reason}{hint} A person turns plan work off with `planwright plan off`."))
 }
 
-fn deny(reason: &str) -> Value {
-    json!({
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": "deny",
-            "permissionDecisionReason": reason,
-        },
-        "decision": "block",
-        "reason": reason,
-    })
-}
-
-/// Whether the input of a tool runs a command that decides. It is the client's last line of defence, not the only one: the
-/// approval policy refuses such commands as well.
-fn approves_by_shell(input: &Value) -> bool {
-    let text = match input.get("command").or_else(|| input.get("cmd")) {
-        Some(Value::String(line)) => line.clone(),
-        Some(Value::Array(text_words)) => text_words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
-        Some(_) | None => return false,
-    };
-    let text_words: Vec<&str> = text.split(|c: char| !(c.is_alphanumeric() || "-_./".contains(c))).collect();
-    let is_program = |word: &&str| word.rsplit('/').next() == Some("planwright");
-    let Some(at) = text_words.iter().position(is_program) else { return false };
-    let decides = ["approve", "reject", "resume", "approver", "chat", "uninstall", "token"];
-    text_words[at + 1..].iter().any(|word| decides.contains(word))
-}
-
-async fn at_start(call: &HookCall) -> Result<Option<Value>, Failure> {
-    let Some(Ok(target)) = call.servers.first().map(|server| &server.target) else { return Ok(None) };
-    let Some(snapshot) = session_of(target, &call.project).await? else { return Ok(None) };
+async fn at_start(global: &Global, client: ClientName, place: &HookPlace) -> Result<Option<Value>, Failure> {
+    let servers = servers_of(global, client, place);
+    let Some(Ok(target)) = servers.first().map(|server| &server.target) else { return Ok(None) };
+    let Some(snapshot) = session_of(target, &place.project).await? else { return Ok(None) };
     let is_on = snapshot.session.as_ref().is_some_and(|session| session.plan_mode.enabled);
     let Some(plan) = snapshot.active().filter(|_| is_on) else { return Ok(None) };
     if plan.status == PlanStatus::Collecting && plan.is_empty() {
         return Ok(None);
     }
-    let context = brought_back(plan, &snapshot.identity);
-    Ok(Some(json!({
-        "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": context },
-        "context": context,
-    })))
+    Ok(wire::context(client, &brought_back(plan, &snapshot.identity)))
 }
 
 /// The plan as data for the agent's context.
@@ -232,25 +236,5 @@ async fn session_of(target: &Target, project: &Path) -> Result<Option<Snapshot>,
         Some(_) => Ok(Some(snapshot)),
         None if target.is_remote => Err(not_found()),
         None => Ok(None),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_that_decide_are_recognised_however_they_are_written() {
-        for (input, decides) in [
-            (json!({ "command": "planwright plan approve 1" }), true),
-            (json!({ "command": "cd x && /usr/bin/planwright --data y plan approve" }), true),
-            (json!({ "command": ["planwright", "plan", "reject"] }), true),
-            (json!({ "command": "printf y | planwright chat" }), true),
-            (json!({ "command": "planwright plan show" }), false),
-            (json!({ "command": "cargo test approve" }), false),
-            (json!({ "path": "planwright plan approve" }), false),
-        ] {
-            assert_eq!(approves_by_shell(&input), decides, "{input}");
-        }
     }
 }

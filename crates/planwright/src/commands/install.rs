@@ -1,6 +1,9 @@
 //! `planwright install` and `planwright uninstall`: Planwright in the configuration of a client.
 //!
 //! - `pack`: what each client is given, and where
+//! - `setup`: the program with its options, as a server and in hooks
+//! - `program`: the place of the program, and a copy where it would not stay
+//! - `obstacles`: what turns the server or its hooks off
 //! - `edit`: one change of a file, made and undone, with everything else kept
 //! - `json`, `yaml`: the same for a field of a JSON file and an entry of a YAML file
 //! - `files`: all files of a client, written or not at all, and what was written
@@ -8,7 +11,10 @@
 mod edit;
 mod files;
 mod json;
+mod obstacles;
 mod pack;
+mod program;
+mod setup;
 mod yaml;
 
 use std::path::{Path, PathBuf};
@@ -20,12 +26,23 @@ use crate::terminal::screen::Screen;
 
 use edit::{ConfigEdit, EditState};
 use files::{Files, Record};
+use program::Program;
+use setup::Setup;
+
+pub(crate) use pack::has_compaction_hook;
+pub(crate) use yaml::to_json;
 
 pub(crate) fn install(global: &Global, screen: &Screen, arguments: &InstallArgs) -> ExitResult {
-    let edits = pack::edits(arguments.client, scope(arguments)?, &store_options(global))?;
     let data = data_folder(global)?;
+    let program = Program::settled(&data)?;
+    let edits = pack::edits(arguments.client, scope(arguments)?, &setup(global, &data, &program))?;
     let (mut files, mut record) = (Files::default(), Record::read(&data));
     let mut is_changed = false;
+    if let Some(source) = program.missing_copy() {
+        let (copy, source) = (program.path.display(), source.display());
+        screen.print(&format!("{copy}\n  + a copy of {source}, which does not stay there\n"))?;
+        is_changed = true;
+    }
     for edit in edits {
         match edit.state(files.text(edit.file())?)? {
             EditState::There | EditState::Adapted => screen.print(&format!("{}: exists already\n", edit.describe()))?,
@@ -47,6 +64,7 @@ pub(crate) fn install(global: &Global, screen: &Screen, arguments: &InstallArgs)
         return Ok(Exit::Done);
     }
     agree(screen, arguments, "Write this?")?;
+    program.copy()?;
     files.write()?;
     record.write(&data)?;
     let notes = pack::notes(arguments.client);
@@ -55,8 +73,8 @@ pub(crate) fn install(global: &Global, screen: &Screen, arguments: &InstallArgs)
 }
 
 pub(crate) fn uninstall(global: &Global, screen: &Screen, arguments: &InstallArgs) -> ExitResult {
-    let edits = pack::edits(arguments.client, scope(arguments)?, &store_options(global))?;
     let data = data_folder(global)?;
+    let edits = pack::edits(arguments.client, scope(arguments)?, &setup(global, &data, &Program::settled(&data)?))?;
     let (mut files, mut record) = (Files::default(), Record::read(&data));
     let mut there = Vec::new();
     for edit in &edits {
@@ -91,6 +109,9 @@ pub(crate) fn uninstall(global: &Global, screen: &Screen, arguments: &InstallArg
     files.write()?;
     files::remove_folders(&folders);
     record.write(&data)?;
+    if record.is_empty() {
+        program::remove_copy(&data);
+    }
     screen.print("Removed; everything else is as it was.\n")?;
     Ok(Exit::Done)
 }
@@ -99,28 +120,38 @@ fn refused(edit: &ConfigEdit, why: &str) -> Failure {
     Failure::usage(format!("{}: {why}. Nothing was changed.", edit.describe()))
 }
 
-/// The options that name the store, for the server that a client starts from any folder.
-fn store_options(global: &Global) -> Vec<String> {
-    let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
-    let data = global.data.as_ref().filter(|_| global.typed.data).map(whole);
-    let config = global.config.as_ref().filter(|_| global.typed.config).map(whole);
+/// The program and the store, for what a client starts from any folder.
+fn setup(global: &Global, data: &Path, program: &Program) -> Setup {
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let config = global.config.as_deref().filter(|_| global.typed.config).map(whole);
     let database = global.database.clone().filter(|_| global.typed.database);
-    let options = [("--data", data), ("--database", database), ("--config", config)];
-    options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect()
+    let options = [("--data", Some(whole(data))), ("--database", database), ("--config", config)];
+    let options = options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect();
+    Setup { program: program.path.display().to_string(), options }
 }
 
 fn data_folder(global: &Global) -> Result<PathBuf, Failure> {
     Ok(Settings::read(global)?.data)
 }
 
-pub(crate) use pack::{SERVER_PROGRAM, session_start_command};
+/// The configuration of a client that names Planwright.
+pub(crate) struct Installed {
+    pub(crate) client: ClientName,
+    pub(crate) scope: InstallScope,
+    /// The program that it starts.
+    pub(crate) program: Option<PathBuf>,
+    pub(crate) wrong: Vec<String>,
+}
 
 /// The clients whose configuration names Planwright, with what is wrong there.
-pub(crate) fn found() -> Vec<(ClientName, InstallScope, Vec<String>)> {
+pub(crate) fn found(global: &Global) -> Vec<Installed> {
+    let Ok(data) = data_folder(global) else { return Vec::new() };
+    let Ok(program) = Program::settled(&data) else { return Vec::new() };
+    let setup = setup(global, &data, &program);
     let mut found = Vec::new();
     for client in ClientName::ALL {
         for scope in [InstallScope::Project, InstallScope::User] {
-            let Ok(edits) = pack::edits(client, scope, &[]) else { continue };
+            let Ok(edits) = pack::edits(client, scope, &setup) else { continue };
             let mut files = Files::default();
             let states: Vec<_> = edits
                 .iter()
@@ -129,18 +160,34 @@ pub(crate) fn found() -> Vec<(ClientName, InstallScope, Vec<String>)> {
             if states.iter().all(|(_, state)| matches!(state, Ok(EditState::Missing) | Err(_))) {
                 continue;
             }
+            let program = edits.iter().find_map(|edit| edit.program(files.text(edit.file()).ok()?));
+            let gone = program.as_ref().filter(|path| path.is_absolute() && !path.exists());
+            let gone = gone.map(|path| format!("the program {} that it starts is not there", path.display()));
             let wrong = states.into_iter().filter_map(|(name, state)| match state {
                 Ok(EditState::There | EditState::Adapted) => None,
                 Ok(EditState::Missing) => Some(format!("{name} is missing")),
-                Ok(EditState::Outdated) => Some(format!("{name} is of another version of Planwright")),
+                Ok(EditState::Outdated) => {
+                    Some(format!("{name} is of another version of Planwright, or of one at another place"))
+                }
                 Ok(EditState::Disabled) => Some(format!("{name} is turned off")),
                 Ok(EditState::Foreign) => Some(format!("{name} is something else")),
                 Err(failure) => Some(format!("{name}: {}", failure.message())),
             });
-            found.push((client, scope, wrong.chain(pack::obstacles(client)).collect()));
+            let wrong = gone.into_iter().chain(wrong).chain(obstacles::obstacles(client)).collect();
+            found.push(Installed { client, scope, program, wrong });
         }
     }
     found
+}
+
+/// Where Codex keeps its configuration.
+pub(crate) fn codex_folder(home: PathBuf) -> PathBuf {
+    std::env::var_os("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from)
+}
+
+/// The configuration of goose.
+pub(crate) fn goose_file(home: &Path) -> PathBuf {
+    pack::config_folder(home).join("goose/config.yaml")
 }
 
 fn scope(arguments: &InstallArgs) -> Result<InstallScope, Failure> {

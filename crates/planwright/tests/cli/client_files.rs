@@ -112,7 +112,7 @@ fn links_are_followed_and_modes_are_kept() {
     symlink("../../dotfiles/settings.json", &link).unwrap();
     let mode = || std::fs::metadata(&real).unwrap().permissions().mode() & 0o777;
     in_project(&world, "install claude-code --yes").done();
-    assert!(read(&real).contains("planwright hook") && link.is_symlink());
+    assert!(read(&real).contains(" hook --client claude-code ") && link.is_symlink());
     assert_eq!(mode(), 0o600);
     in_project(&world, "uninstall claude-code --yes").done();
     assert_eq!((read(&real).as_str(), mode(), link.is_symlink()), (COMPACT, 0o600, true));

@@ -53,7 +53,8 @@ impl Client {
         command.args(["hook", "pre-tool-use"]);
         let details = json!({ "cwd": self.world.path(folder), "tool_name": tool, "tool_input": input });
         let ran = send(&mut command, &details.to_string()).done();
-        (!ran.stdout.is_empty()).then(|| ran.json()["reason"].as_str().unwrap().to_owned())
+        let reason = "/hookSpecificOutput/permissionDecisionReason";
+        (!ran.stdout.is_empty()).then(|| ran.json().pointer(reason).unwrap().as_str().unwrap().to_owned())
     }
 
     fn edit(&self, folder: &str) -> Option<String> {
@@ -153,6 +154,9 @@ fn only_the_tools_of_our_server_pass() {
         ("planwright_delete_everything", false),
         ("mcp__planwright__delete_everything", false),
         ("mcp__planwright__git__push", false),
+        ("mcp_planwright_plan_get", true),
+        ("planwright__plan_get", true),
+        ("MCP:delete_everything", false),
     ] {
         assert_eq!(passes(tool), expected, "{tool}");
     }

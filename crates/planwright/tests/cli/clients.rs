@@ -32,15 +32,18 @@ fn claude_code_is_given_the_server_the_hooks_and_the_rules_and_keeps_what_it_had
     assert_eq!(std::fs::read_to_string(world.path("project/.claude/settings.json")).unwrap(), KEPT_CONFIG);
 
     in_project(&world, "install claude-code --yes").done().says("planwright uninstall claude-code");
-    assert_eq!(read(&world, "project/.mcp.json")["mcpServers"]["planwright"]["args"], json!(["mcp"]));
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_planwright")).canonicalize().unwrap();
+    let data = world.path("");
+    let entry = json!({ "command": program, "args": ["--data", data.to_str().unwrap().trim_end_matches('/'), "mcp"] });
+    assert_eq!(read(&world, "project/.mcp.json")["mcpServers"]["planwright"], entry);
     let settings = read(&world, "project/.claude/settings.json");
     assert_eq!((&settings["theme"], &settings["permissions"]["deny"][0]), (&json!("dark"), &json!("Read(.env)")));
-    let command = &settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
-    assert_eq!(command, "planwright hook pre-tool-use");
+    let hook = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
+    assert_eq!(hook["onFailure"], "block");
+    let command = hook["command"].as_str().unwrap();
+    assert!(command.contains("hook --client claude-code pre-tool-use || {"), "{command}");
+    assert!(command.contains(&*program.to_string_lossy()) && command.contains("--data"), "{command}");
     assert!(settings["permissions"]["deny"].to_string().contains("planwright plan approve"));
-    // It is the pack in `clients/`.
-    let pack: Value = serde_json::from_str(include_str!("../../../../clients/claude-code/settings.json")).unwrap();
-    assert_eq!(settings["hooks"], pack["hooks"]);
 
     in_project(&world, "install claude-code --yes").done().says("already");
     in_project(&world, "doctor").says("claude-code has Planwright in the configuration of this project");
@@ -93,9 +96,10 @@ fn goose_keeps_its_comments_and_extensions_and_is_told_what_to_add_if_its_file_c
     in_project(&world, "install goose").exits(2).says("extensions.planwright").complains("--yes");
     assert_eq!(text(), OWN);
     in_project(&world, "install goose --yes").done().says("planwright uninstall goose");
-    for line in OWN.lines().chain(["  planwright:", "    cmd: planwright", "    args: [mcp]"]) {
+    for line in OWN.lines().chain(["  planwright:"]) {
         assert!(text().lines().any(|found| found == line), "{line}: {}", text());
     }
+    assert!(text().contains("    cmd: \"/") && text().contains("    args: [\"--data\","), "{}", text());
     in_project(&world, "install goose --yes").done().says("already");
     in_project(&world, "doctor").says("goose has Planwright in the configuration of the user");
     in_project(&world, "uninstall goose --yes").done();
@@ -105,7 +109,7 @@ fn goose_keeps_its_comments_and_extensions_and_is_told_what_to_add_if_its_file_c
     // The block to copy is in the answer.
     const FLOW: &str = "extensions: {developer: {enabled: true}}\n";
     world.write("home/.config/goose/config.yaml", FLOW);
-    in_project(&world, "install goose --yes").exits(2).complains("by hand").complains("    cmd: planwright");
+    in_project(&world, "install goose --yes").exits(2).complains("by hand").complains("    cmd: \"/");
     assert_eq!(text(), FLOW);
 }
 
@@ -113,34 +117,37 @@ fn goose_keeps_its_comments_and_extensions_and_is_told_what_to_add_if_its_file_c
 #[test]
 fn doctor_proves_that_a_plan_comes_back_and_says_why_if_it_does_not() {
     let world = World::new();
-    for client in ["claude-code", "codex"] {
+    for client in ["claude-code", "gemini"] {
         in_project(&world, &format!("install {client} --yes")).done();
     }
-    let doctor = |path: &std::path::Path| {
-        let mut command = world.command();
-        command.current_dir(world.path("project")).env("HOME", world.path("home")).env("PATH", path);
-        ran(command.arg("doctor"))
-    };
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_planwright"));
-    doctor(program.parent().unwrap())
+    in_project(&world, "doctor")
         .says("a plan comes back in claude-code: `planwright hook session-start`")
-        .says("a plan comes back in codex: the agent calls `plan_get`");
+        .says("a plan comes back in gemini: the agent calls `plan_get`");
     assert!(!world.path("planwright.db").exists(), "the plan is in a store of its own");
 
-    // A program that is not found, and one that answers something else.
-    let empty = world.path("empty");
-    std::fs::create_dir(&empty).unwrap();
-    doctor(&empty).says("a plan does not come back in claude-code: `planwright` is not found on the PATH");
-    let other = world.path("other");
-    std::fs::create_dir(&other).unwrap();
-    std::fs::write(other.join("planwright"), "#!/bin/sh\necho '{}'\n").unwrap();
+    // A program that is not there, and one that answers something else.
+    let other = world.path("other/planwright");
+    std::fs::create_dir(world.path("other")).unwrap();
+    for (file, field) in [
+        ("project/.mcp.json", "mcpServers"),
+        ("home/.gemini/extensions/planwright/gemini-extension.json", "mcpServers"),
+    ] {
+        let mut config = read(&world, file);
+        config[field]["planwright"]["command"] = json!(other);
+        world.write(file, &config.to_string());
+    }
+    let gone = format!("the program {} that it starts is not there", other.display());
+    in_project(&world, "doctor")
+        .says(&gone)
+        .says(&format!("a plan does not come back in claude-code: `{}` is not there", other.display()));
+    std::fs::write(&other, "#!/bin/sh\necho '{}'\n").unwrap();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        std::fs::set_permissions(other.join("planwright"), std::fs::Permissions::from_mode(0o755)).unwrap();
-        doctor(&other)
+        std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o755)).unwrap();
+        in_project(&world, "doctor")
             .says("a plan does not come back in claude-code: the plan is not in the answer")
-            .says("a plan does not come back in codex: it did not answer");
+            .says("a plan does not come back in gemini: it did not answer");
     }
 }
 
@@ -158,7 +165,7 @@ fn decision(world: &World, tool: &str, input: Value) -> Option<String> {
     let details = json!({ "cwd": world.path(""), "tool_name": tool, "tool_input": input });
     let answer = hook(world, "pre-tool-use", &details)?;
     assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{answer}");
-    Some(answer["reason"].as_str().unwrap().to_owned())
+    Some(answer["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap().to_owned())
 }
 
 #[test]

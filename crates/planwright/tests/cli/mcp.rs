@@ -17,10 +17,15 @@ pub(crate) fn talk(world: &World, line: &str, messages: &[&str]) -> Ran {
 pub(crate) fn talk_with(world: &World, line: &str, messages: &[&str], variables: &[(&str, &str)]) -> Ran {
     let mut command = world.command();
     command.args(line.split_whitespace()).envs(variables.iter().copied());
+    talk_to(&mut command, HELLO, messages)
+}
+
+/// Sends the lines to a server that the command starts.
+pub(crate) fn talk_to_program(command: &mut std::process::Command, messages: &[&str]) -> Ran {
     talk_to(command, HELLO, messages)
 }
 
-fn talk_to(mut command: std::process::Command, hello: &str, messages: &[&str]) -> Ran {
+fn talk_to(command: &mut std::process::Command, hello: &str, messages: &[&str]) -> Ran {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     for message in [hello, READY].iter().chain(messages) {
@@ -40,7 +45,7 @@ fn without_a_session_the_project_folder_is_the_session() {
     let talk_in = |folder: &std::path::Path, messages: &[&str]| {
         let mut command = world.command();
         command.current_dir(folder).args(["mcp"]);
-        talk_to(command, HELLO, messages)
+        talk_to(&mut command, HELLO, messages)
     };
     let served = talk_in(&project, &[DRAFT]).done();
     assert!(!served.stdout.is_empty() && served.stdout.lines().all(|line| line.starts_with('{')), "{}", served.stdout);
@@ -134,7 +139,7 @@ fn the_instructions_name_the_data_folder_that_was_typed() {
     let data = world.path("my data");
     let mut command = world.command();
     command.env_remove("PLANWRIGHT_DATA").arg("--data").arg(&data).args(["mcp", "--session", "session-one"]);
-    let served = talk_to(command, HELLO, &[]).done();
+    let served = talk_to(&mut command, HELLO, &[]).done();
     let hello: serde_json::Value = serde_json::from_str(served.stdout.lines().next().unwrap()).unwrap();
     let instructions = hello["result"]["instructions"].as_str().unwrap();
     let approve = format!("planwright plan approve --session mcp:session-one --data '{}'", data.display());

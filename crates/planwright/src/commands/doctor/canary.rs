@@ -13,9 +13,19 @@ use tokio::time::timeout;
 
 /// How long each program may take.
 const CANARY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Settings of the person that point to another store or session.
-const FOREIGN: [&str; 4] =
-    ["PLANWRIGHT_SESSION", "PLANWRIGHT_DATABASE", "PLANWRIGHT_CONFIG", "PLANWRIGHT_APPROVAL_REQUIRE"];
+/// Settings of the person that point to another store or session, and to the configuration of clients.
+const FOREIGN: [&str; 10] = [
+    "PLANWRIGHT_SESSION",
+    "PLANWRIGHT_DATABASE",
+    "PLANWRIGHT_CONFIG",
+    "PLANWRIGHT_APPROVAL_REQUIRE",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_PROJECT_DIR",
+    "CODEX_HOME",
+    "CURSOR_PROJECT_DIR",
+    "GEMINI_PROJECT_DIR",
+    "XDG_CONFIG_HOME",
+];
 
 pub(super) struct Canary {
     folder: TempDir,
@@ -35,19 +45,17 @@ impl Canary {
         }
     }
 
-    /// Runs the command of a client's hook, as the configuration has it.
-    pub(super) async fn comes_back_by_hook(&self, command: &str) -> Result<(), String> {
-        let mut parts = command.split_whitespace();
-        let program = Path::new(parts.next().unwrap_or_default());
-        let arguments: Vec<_> = parts.collect();
+    /// Runs the hook of a client.
+    pub(super) async fn comes_back_by_hook(&self, program: &Path, client: &str) -> Result<(), String> {
+        let arguments = ["hook", "--client", client, "session-start"];
         let details = json!({ "cwd": self.folder.path(), "hook_event_name": "SessionStart", "source": "compact" });
         let output = talk(program, self.folder.path(), &arguments, &details.to_string()).await?;
         self.check(output.contains(&self.digest), &output)
     }
 
     /// Starts the server as the client does, and asks it for the plan.
-    pub(super) async fn comes_back_by_server(&self, program: &str) -> Result<(), String> {
-        let plan = call(Path::new(program), self.folder.path(), "plan_get", &json!({})).await?;
+    pub(super) async fn comes_back_by_server(&self, program: &Path) -> Result<(), String> {
+        let plan = call(program, self.folder.path(), "plan_get", &json!({})).await?;
         self.check(plan["digest"] == self.digest.as_str(), &plan.to_string())
     }
 
@@ -75,13 +83,14 @@ async fn call(program: &Path, folder: &Path, tool: &str, arguments: &Value) -> R
 
 async fn talk(program: &Path, folder: &Path, arguments: &[&str], input: &str) -> Result<String, String> {
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder).env("PLANWRIGHT_DATA", folder);
+    command.args(arguments).current_dir(folder).env("PLANWRIGHT_DATA", folder).env("HOME", folder);
     for name in FOREIGN {
         command.env_remove(name);
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
     let name = program.display();
     let mut child = command.spawn().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound if program.is_absolute() => format!("`{name}` is not there"),
         std::io::ErrorKind::NotFound => format!("`{name}` is not found on the PATH"),
         _ => format!("`{name}` cannot be started: {error}"),
     })?;

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::CstRootNode;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::cli::{Cli, CliCommand, Global};
+use super::client_files;
+use super::wire::HookPlace;
+use crate::cli::{Cli, CliCommand, ClientName, Global};
 
 /// What every client calls the server unless a person chose another name.
-const USUAL_NAME: &str = "planwright";
+pub(super) const USUAL_NAME: &str = "planwright";
 
 /// A server of Planwright that the client starts or calls.
 #[derive(Debug)]
@@ -33,21 +33,20 @@ pub(super) struct Target {
 }
 
 /// The servers of Planwright that a client has, or the usual one if its configuration names none.
-pub(super) fn servers(global: &Global, project: &Path, details: &Value) -> Vec<ServerEntry> {
+pub(super) fn servers(global: &Global, client: ClientName, place: &HookPlace) -> Vec<ServerEntry> {
     let mut found: BTreeMap<String, Value> = BTreeMap::new();
-    match details.get("servers").and_then(Value::as_object) {
+    let scopes = match &place.servers {
         // The client's plugin told them.
-        Some(entries) => found.extend(entries.clone()),
-        // The nearer scope counts.
-        None => {
-            for entries in claude_code_scopes(project) {
-                for (name, entry) in entries {
-                    found.entry(name).or_insert(entry);
-                }
-            }
-        }
+        Some(entries) => vec![entries.clone()],
+        None => client_files::scopes(client, &place.project),
+    };
+    // The nearer scope counts.
+    for (name, entry) in scopes.into_iter().flatten() {
+        found.entry(name).or_insert(entry);
     }
-    let is_off = |entry: &Value| entry.get("enabled") == Some(&Value::Bool(false));
+    let is_off = |entry: &Value| {
+        entry.get("enabled") == Some(&Value::Bool(false)) || entry.get("disabled") == Some(&Value::Bool(true))
+    };
     let mut servers: Vec<ServerEntry> = found
         .into_iter()
         .filter(|(name, entry)| is_planwright(name, entry) && !is_off(entry))
@@ -61,41 +60,25 @@ pub(super) fn servers(global: &Global, project: &Path, details: &Value) -> Vec<S
     servers
 }
 
-/// The servers in the files of Claude Code: of the person in this project, of the project, of the person.
-fn claude_code_scopes(project: &Path) -> Vec<Map<String, Value>> {
-    let own = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(dirs::home_dir);
-    let own = own.and_then(|folder| read(&folder.join(".claude.json"))).unwrap_or_default();
-    let shared = read(&project.join(".mcp.json")).unwrap_or_default();
-    let servers = |value: Option<&Value>| {
-        value.and_then(|value| value.get("mcpServers")).and_then(Value::as_object).cloned().unwrap_or_default()
-    };
-    let here = own.get("projects").and_then(|projects| projects.get(&*project.to_string_lossy()));
-    vec![servers(here), servers(Some(&shared)), servers(Some(&own))]
-}
-
-/// A file that does not name Planwright is not parsed: those of a person may be large.
-fn read(file: &Path) -> Option<Value> {
-    let text = std::fs::read_to_string(file).ok().filter(|text| text.contains(USUAL_NAME))?;
-    CstRootNode::parse(&text, &ParseOptions::default()).ok()?.to_serde_value()
-}
-
 fn is_planwright(name: &str, entry: &Value) -> bool {
     let words = |field: &str| match entry.get(field) {
         Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         Some(Value::String(word)) => vec![word.clone()],
         Some(_) | None => Vec::new(),
     };
-    name == USUAL_NAME || [words("command"), words("args")].concat().iter().any(|word| word.contains(USUAL_NAME))
+    name == USUAL_NAME
+        || [words("command"), words("cmd"), words("args")].concat().iter().any(|word| word.contains(USUAL_NAME))
 }
 
 fn target(global: &Global, entry: &Value) -> Result<Target, String> {
-    if let Some(url) = entry.get("url").and_then(Value::as_str) {
+    let url = ["url", "httpUrl", "uri"].into_iter().find_map(|field| entry.get(field)?.as_str());
+    if let Some(url) = url {
         let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
         let session = path.rsplit_once("/mcp/").map(|(_, key)| key.to_owned());
         return Ok(Target { global: global.clone(), session, upstream: Vec::new(), is_remote: true });
     }
     let mut words = Vec::new();
-    for field in ["command", "args"] {
+    for field in ["command", "cmd", "args"] {
         match entry.get(field) {
             None => {}
             Some(Value::String(word)) => words.push(expanded(word)?),
@@ -135,7 +118,7 @@ fn target(global: &Global, entry: &Value) -> Result<Target, String> {
 /// The variables that the entry gives the server.
 fn variables(entry: &Value) -> Result<BTreeMap<String, String>, String> {
     let mut variables = BTreeMap::new();
-    for field in ["env", "environment"] {
+    for field in ["env", "environment", "envs"] {
         for (name, value) in entry.get(field).and_then(Value::as_object).into_iter().flatten() {
             if name.starts_with("PLANWRIGHT_") {
                 let value = value.as_str().ok_or_else(|| format!("its variable {name} is not a text"))?;

@@ -1,4 +1,4 @@
-//! Which tools of a client pass before a plan is approved.
+//! What the tools of clients do, and which of them pass before a plan is approved.
 
 use std::path::Path;
 
@@ -6,68 +6,207 @@ use planwright_core::gate::{AutoTool, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::permission::only_reads;
 use serde_json::Value;
 
-/// Tools that only read, or keep the agent's own list of what to do, in lower case and without `_` and `-`. What a
-/// sub-agent calls passes this hook, too.
-const READERS: [&str; 35] = [
-    "agent",
-    "askuserquestion",
-    "bashoutput",
-    "codesearch",
-    "enterplanmode",
-    "exitplanmode",
-    "findfiles",
-    "glob",
-    "googlewebsearch",
-    "grep",
-    "list",
-    "listdirectory",
-    "listmcpresourcestool",
-    "ls",
-    "lsp",
-    "notebookread",
-    "question",
-    "read",
-    "readfile",
-    "readmanyfiles",
-    "readmcpresourcetool",
-    "searchfilecontent",
-    "task",
-    "taskcreate",
-    "taskget",
-    "tasklist",
-    "taskoutput",
-    "taskupdate",
-    "todoread",
-    "todowrite",
-    "toolsearch",
-    "updatetodos",
-    "webfetch",
-    "websearch",
-    "writetodos",
-];
-/// Tools that run a shell line.
-const SHELLS: [&str; 4] = ["bash", "shell", "runshellcommand", "runcommand"];
-
-fn plain(tool: &str) -> String {
-    tool.chars().filter(|c| matches!(c, 'a'..='z' | 'A'..='Z' | '0'..='9')).flat_map(char::to_lowercase).collect()
+/// What a tool of a client does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ToolKind {
+    Reads,
+    /// It keeps the agent's own list of what to do, asks the person, or changes how the client shows the conversation.
+    Notes,
+    /// It reads from the network.
+    Network,
+    /// It starts or leads another agent, whose calls pass the hook as well.
+    Agents,
+    /// It runs a command in a shell.
+    Commands,
+    ChangesFiles,
+    /// It belongs to an MCP server or an extension.
+    Server,
+    /// A tool that is not known counts as one that changes things.
+    Unknown,
 }
 
+/// The tools of Claude Code, Codex, opencode, Gemini CLI, goose, Cursor and VS Code, in lower case and without `_` and `-`.
+const KINDS: [(ToolKind, &[&str]); 6] = [
+    (
+        ToolKind::Reads,
+        &[
+            "analyze",
+            "bashoutput",
+            "codesearch",
+            "fetchrules",
+            "filesearch",
+            "findfiles",
+            "findtestfiles",
+            "geterrors",
+            "getchangedfiles",
+            "getterminaloutput",
+            "glob",
+            "globfilesearch",
+            "grep",
+            "grepsearch",
+            "list",
+            "listbackgroundprocesses",
+            "listcodeusages",
+            "listdir",
+            "listdirectory",
+            "listmcpresourcestool",
+            "load",
+            "loadskill",
+            "ls",
+            "lsp",
+            "notebookread",
+            "read",
+            "readbackgroundoutput",
+            "readfile",
+            "readimage",
+            "readlints",
+            "readmanyfiles",
+            "readmcpresourcetool",
+            "searchcodebase",
+            "searchfilecontent",
+            "semanticsearch",
+            "terminallastcommand",
+            "toolsearch",
+            "tree",
+            "viewimage",
+        ],
+    ),
+    (
+        ToolKind::Notes,
+        &[
+            "askuser",
+            "askuserquestion",
+            "creategoal",
+            "createplan",
+            "enterplanmode",
+            "exitplanmode",
+            "getgoal",
+            "managetodolist",
+            "question",
+            "requestuserinput",
+            "taskcreate",
+            "taskget",
+            "tasklist",
+            "taskoutput",
+            "taskupdate",
+            "todoread",
+            "todowrite",
+            "updategoal",
+            "updateplan",
+            "updatetodos",
+            "updatetopic",
+            "writetodos",
+        ],
+    ),
+    (ToolKind::Network, &["fetch", "fetchwebpage", "googlewebsearch", "webfetch", "websearch"]),
+    (
+        ToolKind::Agents,
+        &[
+            "agent",
+            "closeagent",
+            "delegate",
+            "invokeagent",
+            "listagents",
+            "resumeagent",
+            "runsubagent",
+            "sendinput",
+            "sendmessage",
+            "spawnagent",
+            "task",
+            "waitagent",
+        ],
+    ),
+    (
+        ToolKind::Commands,
+        &[
+            "bash",
+            "execcommand",
+            "localshell",
+            "monitor",
+            "powershell",
+            "runcommand",
+            "runinterminal",
+            "runshellcommand",
+            "runterminalcmd",
+            "shell",
+            "shellcommand",
+            "writestdin",
+        ],
+    ),
+    (
+        ToolKind::ChangesFiles,
+        &[
+            "applypatch",
+            "createdirectory",
+            "createfile",
+            "delete",
+            "deletefile",
+            "edit",
+            "editfile",
+            "editfiles",
+            "editnotebook",
+            "editnotebookfile",
+            "inserteditintofile",
+            "multiedit",
+            "multireplacestringinfile",
+            "notebookedit",
+            "patch",
+            "replace",
+            "replacestringinfile",
+            "searchreplace",
+            "strreplace",
+            "write",
+            "writefile",
+        ],
+    ),
+];
+
+/// A name with `__` or `:` belongs to a server, whatever its other letters are.
+pub(super) fn kind(tool: &str) -> ToolKind {
+    if tool.contains("__") || tool.contains(':') || tool.starts_with("mcp_") {
+        return ToolKind::Server;
+    }
+    let is_plain = tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let name: String = tool.chars().filter(char::is_ascii_alphanumeric).flat_map(char::to_lowercase).collect();
+    let found = KINDS.iter().find(|(_, names)| is_plain && names.contains(&name.as_str()));
+    found.map_or(ToolKind::Unknown, |(kind, _)| *kind)
+}
+
+/// Whether the tool changes nothing by itself.
 pub(super) fn is_reader(tool: &str, input: &Value) -> bool {
-    // A name with `__` belongs to a server, whatever its other letters are.
-    let is_own = !tool.contains("__") && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    // A sub-agent in a work tree of its own begins with making that.
-    let is_isolated = input.get("isolation").is_some_and(|kind| !kind.is_null());
-    is_own && READERS.contains(&plain(tool).as_str()) && !is_isolated
+    match kind(tool) {
+        ToolKind::Reads | ToolKind::Notes | ToolKind::Network => true,
+        // A sub-agent in a work tree of its own begins with making that.
+        ToolKind::Agents => input.get("isolation").is_none_or(Value::is_null),
+        ToolKind::Commands | ToolKind::ChangesFiles | ToolKind::Server | ToolKind::Unknown => false,
+    }
 }
 
 pub(super) fn is_shell(tool: &str) -> bool {
-    !tool.contains("__") && SHELLS.contains(&plain(tool).as_str())
+    kind(tool) == ToolKind::Commands
+}
+
+/// The texts of a call that a shell may be given.
+pub(super) fn shell_text(input: &Value) -> String {
+    let fields = ["command", "cmd", "script", "chars", "input"];
+    let mut lines = Vec::new();
+    for field in fields {
+        match input.get(field) {
+            Some(Value::String(line)) => lines.push(line.clone()),
+            Some(Value::Array(words)) => {
+                lines.push(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "));
+            }
+            Some(_) | None => {}
+        }
+    }
+    lines.join("\n")
 }
 
 /// Whether the shell line of a call certainly only reads. git runs what the configuration of its repository names, so it
 /// passes only in the repository of the project.
 pub(super) fn is_reading_line(input: &Value, project: &Path, folder: &Path) -> bool {
-    let Some(line) = input.get("command").and_then(Value::as_str) else { return false };
+    // Codex's model calls it `cmd`. Text for a program that runs is not a line of a shell.
+    let Some(line) = input.get("command").or_else(|| input.get("cmd")).and_then(Value::as_str) else { return false };
     // Some clients let a call name a folder of its own.
     let named = ["workdir", "cwd", "dir_path", "directory"].iter().find_map(|field| input.get(field)?.as_str());
     let folder = named.map_or_else(|| folder.to_owned(), |named| folder.join(named));
@@ -84,12 +223,19 @@ fn is_in_repository(project: &Path, folder: &Path) -> bool {
     found == Some(root) && !is_bare(root)
 }
 
-/// The tool of Planwright's server that a client's name of a tool means. Clients put the server's name before it:
-/// `mcp__planwright__plan_get`, `planwright_plan_get`.
+/// The tool of Planwright's server that a client's name of a tool means. Clients put the server's name before it, with `__` or
+/// `_` between them, and some `mcp` before that: `mcp__planwright__plan_get`, `mcp_planwright_plan_get`, `planwright_plan_get`.
+/// Cursor leaves the server's name out: `MCP:plan_get`.
 pub(super) fn tool_of_server<'a>(tool: &'a str, server: &str) -> Option<&'a str> {
+    if let Some(name) = tool.strip_prefix("MCP:") {
+        return Some(name);
+    }
     let plain: String = server.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
-    let after = |text: &'a str, end: &str| text.strip_prefix(plain.as_str())?.strip_prefix(end);
-    tool.strip_prefix("mcp__").and_then(|rest| after(rest, "__")).or_else(|| after(tool, "_"))
+    if let Some(named) = tool.strip_prefix("mcp__") {
+        return named.strip_prefix(plain.as_str())?.strip_prefix("__");
+    }
+    let name = tool.strip_prefix("mcp_").unwrap_or(tool).strip_prefix(plain.as_str())?;
+    name.strip_prefix("__").or_else(|| name.strip_prefix('_'))
 }
 
 /// Whether Planwright's own server has the tool. Its own gate decides about it.
@@ -108,15 +254,63 @@ mod tests {
 
     #[test]
     fn readers_pass_and_every_other_tool_waits() {
-        for tool in ["Read", "read_file", "Grep", "list_directory", "Agent", "Task", "TaskCreate", "TodoWrite"] {
+        for tool in
+            ["Read", "read_file", "Grep", "list_directory", "Agent", "Task", "TaskCreate", "TodoWrite", "view_image"]
+        {
             assert!(is_reader(tool, &json!({})), "{tool}");
         }
-        for tool in
-            ["Edit", "Write", "Bash", "apply_patch", "mcp__github__push", "", "mcp__read", "__read", "réad", "Skill"]
-        {
+        for tool in [
+            "Edit",
+            "Write",
+            "Bash",
+            "apply_patch",
+            "mcp__github__push",
+            "",
+            "mcp__read",
+            "__read",
+            "réad",
+            "Skill",
+            "NotebookEdit",
+            "MCP:read",
+            "mcp_read",
+            "extensionmanager__read",
+            "replace_string_in_file",
+        ] {
             assert!(!is_reader(tool, &json!({})), "{tool}");
         }
         assert!(!is_reader("Agent", &json!({ "prompt": "look", "isolation": "worktree" })));
+    }
+
+    #[test]
+    fn a_name_stands_in_the_table_once() {
+        let mut names: Vec<&str> = KINDS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        for (kind_of, names) in KINDS {
+            assert!(names.iter().all(|name| kind(name) == kind_of));
+        }
+    }
+
+    /// The lists of tools that the clients offered their model, from `docs/clients`.
+    #[test]
+    fn the_tools_of_clients_are_known() {
+        for (tools, expected) in [
+            ("Bash exec_command write_stdin run_shell_command shell bash Shell run_in_terminal", ToolKind::Commands),
+            (
+                "Write Edit NotebookEdit apply_patch replace write_file write edit Write Delete create_file editFiles",
+                ToolKind::ChangesFiles,
+            ),
+            ("Agent spawn_agent invoke_agent delegate task Task runSubagent", ToolKind::Agents),
+            ("WebFetch web_fetch google_web_search webfetch fetch_webpage", ToolKind::Network),
+            ("mcp__planwright__plan_get apps__create_app MCP:plan_get mcp_planwright_plan_get", ToolKind::Server),
+            ("Workflow activate_skill ScheduleWakeup memory something_new", ToolKind::Unknown),
+        ] {
+            for tool in tools.split(' ') {
+                assert_eq!(kind(tool), expected, "{tool}");
+            }
+        }
     }
 
     #[test]
@@ -129,6 +323,10 @@ mod tests {
             ("mcp__planwrightevil__plan_get", None),
             ("mcp__other__plan_get", None),
             ("plan_get", None),
+            ("mcp_planwright_plan_get", Some("plan_get")),
+            ("planwright__plan_get", Some("plan_get")),
+            ("MCP:plan_get", Some("plan_get")),
+            ("mcp_planwrightevil_plan_get", None),
         ] {
             assert_eq!(tool_of_server(tool, "planwright"), expected, "{tool}");
         }

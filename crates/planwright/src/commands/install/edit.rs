@@ -7,6 +7,7 @@ use toml_edit::{DocumentMut, Item, Table};
 
 use super::json;
 use super::yaml::YamlEntry;
+use crate::cli::HookEvent;
 use crate::failure::Failure;
 
 const PROGRAM: &str = "planwright";
@@ -17,6 +18,15 @@ pub(super) enum ConfigEdit {
     JsonField { file: PathBuf, path: &'static [&'static str], value: Value },
     /// An element of a list in a JSON file.
     JsonElement { file: PathBuf, path: &'static [&'static str], value: Value },
+    /// A hook in a JSON file: an element that is replaced when it is another version of this one. `beside` is what the file
+    /// has to say at its top.
+    JsonHook {
+        file: PathBuf,
+        path: &'static [&'static str],
+        value: Value,
+        event: HookEvent,
+        beside: Option<(&'static str, Value)>,
+    },
     /// A table of a TOML file.
     TomlTable { file: PathBuf, path: &'static [&'static str], text: String },
     /// An entry of a mapping in a YAML file.
@@ -44,6 +54,7 @@ impl ConfigEdit {
         match self {
             Self::JsonField { file, .. }
             | Self::JsonElement { file, .. }
+            | Self::JsonHook { file, .. }
             | Self::TomlTable { file, .. }
             | Self::YamlEntry { file, .. }
             | Self::OwnFile { file, .. } => file,
@@ -53,9 +64,10 @@ impl ConfigEdit {
     pub(super) fn describe(&self) -> String {
         let file = self.file().display();
         match self {
-            Self::JsonField { path, .. } | Self::JsonElement { path, .. } | Self::TomlTable { path, .. } => {
-                format!("{file}: {}", path.join("."))
-            }
+            Self::JsonField { path, .. }
+            | Self::JsonElement { path, .. }
+            | Self::JsonHook { path, .. }
+            | Self::TomlTable { path, .. } => format!("{file}: {}", path.join(".")),
             Self::YamlEntry { entry, .. } => format!("{file}: {}.{}", entry.section, entry.name),
             Self::OwnFile { .. } => format!("{file}"),
         }
@@ -64,7 +76,9 @@ impl ConfigEdit {
     /// What is written, for the person who is asked.
     pub(super) fn shown(&self) -> String {
         let text = match self {
-            Self::JsonField { value, .. } | Self::JsonElement { value, .. } => format!("{value:#}"),
+            Self::JsonField { value, .. } | Self::JsonElement { value, .. } | Self::JsonHook { value, .. } => {
+                format!("{value:#}")
+            }
             Self::TomlTable { text, .. } | Self::OwnFile { text, .. } => text.clone(),
             Self::YamlEntry { entry, .. } => entry.text.clone(),
         };
@@ -75,35 +89,58 @@ impl ConfigEdit {
         matches!(self, Self::OwnFile { .. })
     }
 
+    /// The program that the entry of a server in this text starts.
+    pub(super) fn program(&self, text: &str) -> Option<PathBuf> {
+        let entry = match self {
+            Self::JsonField { path, .. } => json::value_at(text, path).ok()??,
+            Self::TomlTable { path, .. } => {
+                let root: Value = toml::from_str(text).ok()?;
+                path.iter().try_fold(&root, |value, name| value.get(name))?.clone()
+            }
+            Self::YamlEntry { entry, .. } => entry.found(text).ok()??,
+            // The extension of Gemini CLI is a file of our own.
+            Self::OwnFile { .. } => json::value_at(text, &["mcpServers", "planwright"]).ok()??,
+            Self::JsonElement { .. } | Self::JsonHook { .. } => return None,
+        };
+        let program = command(&entry)?.first().copied().filter(|word| is_program(word))?;
+        Some(PathBuf::from(program))
+    }
+
     /// How the change stands in the text of its file.
     pub(super) fn state(&self, text: &str) -> Result<EditState, Failure> {
         Ok(match self {
             Self::JsonField { path, value, .. } => match json::value_at(text, path).map_err(|why| self.odd(&why))? {
                 None => EditState::Missing,
-                Some(found) if found == *value => EditState::There,
-                Some(found) => state_of_entry(&found),
+                Some(found) => state_of_entry(&found, value),
             },
             Self::JsonElement { path, value, .. } => {
                 let found = json::value_at(text, path).map_err(|why| self.odd(&why))?;
                 let is_there = found.as_ref().and_then(Value::as_array).is_some_and(|list| list.contains(value));
                 if is_there { EditState::There } else { EditState::Missing }
             }
-            Self::TomlTable { path, text: own, .. } => {
-                let document = self.toml(text)?;
-                match path.iter().try_fold(document.as_item(), |item, name| item.get(name)) {
-                    None => EditState::Missing,
-                    Some(found) => {
-                        let field = |name: &str| found.get(name);
-                        let program = field("command").and_then(Item::as_str).is_some_and(is_program);
-                        let is_off = field("enabled").and_then(Item::as_bool) == Some(false);
-                        let is_same = found.to_string().trim() == own.trim();
-                        state_of(program, is_off, is_same)
-                    }
+            Self::JsonHook { path, value, event, .. } => {
+                let found = json::value_at(text, path).map_err(|why| self.odd(&why))?;
+                let list = found.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                let own: Vec<&Value> = list.iter().filter(|element| is_hook(element, *event)).collect();
+                match own.as_slice() {
+                    [] => EditState::Missing,
+                    [one] if *one == value => EditState::There,
+                    own if own.iter().any(|element| has_other_hooks(element)) => EditState::Adapted,
+                    _ => EditState::Outdated,
                 }
+            }
+            Self::TomlTable { path, text: own, .. } => {
+                let root: Value = toml::from_str(text).map_err(|error| self.odd(&format!("{error}")))?;
+                let own: Value = toml::from_str(own).map_err(|error| self.odd(&format!("{error}")))?;
+                let found = path.iter().try_fold(&root, |value, name| value.get(name));
+                found.map_or(EditState::Missing, |found| state_of_entry(found, &own))
             }
             Self::YamlEntry { entry, .. } => match entry.found(text).map_err(|why| self.by_hand(&why))? {
                 None => EditState::Missing,
-                Some((command, is_off)) => state_of(is_program(&command), is_off, true),
+                Some(found) => {
+                    let own = entry.found(&entry.text).map_err(|why| self.by_hand(&why))?.unwrap_or_default();
+                    state_of_entry(&found, &own)
+                }
             },
             Self::OwnFile { text: own, .. } => match text {
                 "" => EditState::Missing,
@@ -119,6 +156,15 @@ impl ConfigEdit {
         match self {
             Self::JsonField { path, value, .. } => json::set_field(text, path, value).map_err(|why| self.odd(&why)),
             Self::JsonElement { path, value, .. } => json::add_element(text, path, value).map_err(|why| self.odd(&why)),
+            Self::JsonHook { path, value, beside, .. } => {
+                let mut text = self.undo(text)?;
+                if let Some((name, value)) = beside
+                    && json::value_at(&text, &[name]).map_err(|why| self.odd(&why))?.is_none()
+                {
+                    text = json::set_field(&text, &[name], value).map_err(|why| self.odd(&why))?;
+                }
+                json::add_element(&text, path, value).map_err(|why| self.odd(&why))
+            }
             Self::TomlTable { path, text: own, .. } => {
                 let mut document = self.toml(text)?;
                 let table: DocumentMut = own.parse().map_err(|error| self.odd(&format!("{error}")))?;
@@ -146,6 +192,14 @@ impl ConfigEdit {
             Self::JsonField { path, .. } => json::remove_field(text, path).map_err(|why| self.odd(&why)),
             Self::JsonElement { path, value, .. } => {
                 json::remove_element(text, path, value).map_err(|why| self.odd(&why))
+            }
+            Self::JsonHook { path, event, .. } => {
+                let found = json::value_at(text, path).map_err(|why| self.odd(&why))?;
+                let list = found.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
+                let mut own = list.iter().filter(|element| is_hook(element, *event) && !has_other_hooks(element));
+                own.try_fold(text.to_owned(), |text, element| {
+                    json::remove_element(&text, path, element).map_err(|why| self.odd(&why))
+                })
             }
             Self::TomlTable { path, .. } => {
                 let mut document = self.toml(text)?;
@@ -181,24 +235,59 @@ impl ConfigEdit {
     }
 }
 
-fn state_of(is_program: bool, is_off: bool, is_same: bool) -> EditState {
-    match (is_program, is_off, is_same) {
-        (false, _, _) => EditState::Foreign,
-        (true, true, _) => EditState::Disabled,
-        (true, false, true) => EditState::There,
-        (true, false, false) => EditState::Adapted,
+/// How the entry of a server stands beside ours.
+fn state_of_entry(found: &Value, own: &Value) -> EditState {
+    let is_ours = command(found).is_some_and(|words| is_program(words[0])) || found.get("url").is_some();
+    let is_off = found.get("enabled") == Some(&Value::Bool(false)) || found.get("disabled") == Some(&Value::Bool(true));
+    match (found == own, is_ours, is_off) {
+        (true, _, _) => EditState::There,
+        (false, false, _) => EditState::Foreign,
+        (false, true, true) => EditState::Disabled,
+        (false, true, false) if is_older(found, own) => EditState::Outdated,
+        (false, true, false) => EditState::Adapted,
     }
 }
 
-/// An entry of a server with other words than ours.
-fn state_of_entry(entry: &Value) -> EditState {
-    let command = entry.get("command");
-    let command = command.and_then(|command| command.as_str().or_else(|| command.get(0)?.as_str()));
-    let is_ours = command.is_some_and(is_program) || entry.get("url").is_some();
-    let is_off = entry.get("enabled") == Some(&Value::Bool(false)) || entry.get("disabled") == Some(&Value::Bool(true));
-    state_of(is_ours, is_off, false)
+/// Whether the entry is ours but for the place of the program, or from before the store was named in it.
+fn is_older(found: &Value, own: &Value) -> bool {
+    let bare = |entry: &Value| {
+        let mut entry = entry.clone();
+        for field in ["command", "cmd", "args"] {
+            if let Some(entry) = entry.as_object_mut() {
+                entry.remove(field);
+            }
+        }
+        entry
+    };
+    let (Some(old), Some(new)) = (command(found), command(own)) else { return false };
+    let (old, new) = (&old[1..], &new[1..]);
+    bare(found) == bare(own) && (old == new || (old == ["mcp"] && new.last() == Some(&"mcp")))
+}
+
+/// The words that start the server.
+fn command(entry: &Value) -> Option<Vec<&str>> {
+    let mut words = Vec::new();
+    for field in ["command", "cmd", "args"] {
+        match entry.get(field) {
+            Some(Value::String(word)) => words.push(word.as_str()),
+            Some(Value::Array(list)) => words.extend(list.iter().filter_map(Value::as_str)),
+            Some(_) | None => {}
+        }
+    }
+    (!words.is_empty()).then_some(words)
 }
 
 fn is_program(command: &str) -> bool {
     Path::new(command).file_stem().is_some_and(|name| name == PROGRAM)
+}
+
+/// Whether an element of a list of hooks calls ours for this event, in any version.
+fn is_hook(element: &Value, event: HookEvent) -> bool {
+    let text = element.to_string();
+    text.contains(PROGRAM) && text.contains(" hook ") && text.contains(event.name())
+}
+
+/// Whether the person put other hooks into the same element.
+fn has_other_hooks(element: &Value) -> bool {
+    element.get("hooks").and_then(Value::as_array).is_some_and(|hooks| hooks.len() > 1)
 }

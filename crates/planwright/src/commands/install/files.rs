@@ -49,6 +49,11 @@ impl Record {
         self.files.get(edit.file()).is_some_and(|patches| patches.iter().any(|patch| patch.change == edit.describe()))
     }
 
+    /// Whether no file has anything of ours.
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
     pub(super) fn write(&self, data: &Path) -> Result<(), Failure> {
         let file = data.join(RECORD);
         let text = serde_json::to_string_pretty(self).map_err(|error| unwritten(&file, &error.to_string()))?;

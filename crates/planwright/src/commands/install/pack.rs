@@ -1,36 +1,30 @@
 //! What each client is given. The same texts are in `clients/`, for people who copy them by hand.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::edit::ConfigEdit;
-use super::json;
+use super::setup::Setup;
 use super::yaml::YamlEntry;
-use crate::cli::{ClientName, InstallScope};
+use super::{codex_folder, goose_file};
+use crate::cli::{ClientName, HookEvent, InstallScope};
+use crate::commands::hook::CLIENT_SECONDS;
 use crate::failure::Failure;
 
 const OPENCODE_PLUGIN: &str = include_str!("../../../../../clients/opencode/planwright.js");
 const CODEX_TABLE: &str = include_str!("../../../../../clients/codex/planwright.toml");
 const CODEX_RULES: &str = include_str!("../../../../../clients/codex/planwright.rules");
 const GEMINI_EXTENSION: &str = include_str!("../../../../../clients/gemini/gemini-extension.json");
-const GOOSE_EXTENSION: &str = include_str!("../../../../../clients/goose/config.yaml");
 const GEMINI_CONTEXT: &str = include_str!("../../../../../clients/gemini/GEMINI.md");
+const GOOSE_EXTENSION: &str = include_str!("../../../../../clients/goose/config.yaml");
+const GOOSE_PLUGIN: &str = include_str!("../../../../../clients/goose/plugin.json");
 
-/// What every client starts, from its PATH.
-pub(crate) const SERVER_PROGRAM: &str = "planwright";
-const SESSION_START: &str = "planwright hook session-start";
-
-/// The command that brings the plan back after a compaction. Without one the agent calls `plan_get`.
-pub(crate) const fn session_start_command(client: ClientName) -> Option<&'static str> {
+/// Whether the client's hook brings the plan back after a compaction. Otherwise the agent calls `plan_get`.
+pub(crate) const fn has_compaction_hook(client: ClientName) -> bool {
     match client {
-        ClientName::ClaudeCode | ClientName::Opencode => Some(SESSION_START),
-        ClientName::Codex
-        | ClientName::Gemini
-        | ClientName::Goose
-        | ClientName::Cursor
-        | ClientName::Vscode
-        | ClientName::Zed => None,
+        ClientName::ClaudeCode | ClientName::Codex | ClientName::Opencode => true,
+        ClientName::Gemini | ClientName::Goose | ClientName::Cursor | ClientName::Vscode | ClientName::Zed => false,
     }
 }
 
@@ -60,17 +54,20 @@ pub(super) const fn notes(client: ClientName) -> &'static str {
             "Start Claude Code again; it asks once whether it may use the server of this project."
         }
         ClientName::Codex => {
-            "Start Codex again. Its own sandbox and approval mode hold edits back; the rules forbid its agent to approve plans."
+            "Start Codex again and trust the hooks with `/hooks`: they do not run before that. Until then its own sandbox and approval \
+             mode hold edits back; the rules forbid its agent to approve plans."
         }
-        ClientName::Opencode | ClientName::Gemini | ClientName::Cursor | ClientName::Vscode | ClientName::Zed => {
+        ClientName::Zed => {
+            "Start the client again. Zed has no hooks: its own confirmation of each tool call is what holds edits back."
+        }
+        ClientName::Opencode | ClientName::Gemini | ClientName::Goose | ClientName::Cursor | ClientName::Vscode => {
             "Start the client again."
         }
-        ClientName::Goose => "Start goose again.",
     }
 }
 
-/// The changes for a client whose server is started with these options before `mcp`.
-pub(super) fn edits(client: ClientName, scope: InstallScope, options: &[String]) -> Result<Vec<ConfigEdit>, Failure> {
+/// The changes for a client.
+pub(super) fn edits(client: ClientName, scope: InstallScope, setup: &Setup) -> Result<Vec<ConfigEdit>, Failure> {
     if !scopes(client).contains(&scope) {
         return Err(Failure::usage(format!("{} has no configuration of this scope", client.name())));
     }
@@ -79,140 +76,277 @@ pub(super) fn edits(client: ClientName, scope: InstallScope, options: &[String])
             .map_err(|error| Failure::unavailable(format!("the current folder cannot be read: {error}")))?,
         InstallScope::User => dirs::home_dir().ok_or_else(|| Failure::unavailable("there is no home folder"))?,
     };
-    let config = || -> PathBuf {
-        let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        named.unwrap_or_else(|| base.join(".config"))
-    };
+    let own_file = |file: PathBuf, text: String| ConfigEdit::OwnFile { file, text };
     Ok(match (client, scope) {
         (ClientName::ClaudeCode, InstallScope::Project) => {
-            claude_code(options, base.join(".mcp.json"), base.join(".claude/settings.json"))
+            claude_code(setup, base.join(".mcp.json"), base.join(".claude/settings.json"))
         }
         (ClientName::ClaudeCode, InstallScope::User) => {
-            claude_code(options, base.join(".claude.json"), base.join(".claude/settings.json"))
+            claude_code(setup, base.join(".claude.json"), base.join(".claude/settings.json"))
         }
-        (ClientName::Codex, _) => {
-            let home = codex_home(base);
-            vec![
-                ConfigEdit::TomlTable {
-                    file: home.join("config.toml"),
-                    path: &["mcp_servers", "planwright"],
-                    text: with_options(CODEX_TABLE, options),
-                },
-                ConfigEdit::OwnFile { file: home.join("rules/planwright.rules"), text: CODEX_RULES.to_owned() },
-            ]
-        }
+        (ClientName::Codex, _) => codex(setup, codex_folder(base)),
         (ClientName::Opencode, InstallScope::Project) => {
-            opencode(options, base.join("opencode.json"), base.join(".opencode/plugin/planwright.js"))
+            opencode(setup, base.join("opencode.json"), base.join(".opencode/plugin/planwright.js"))
         }
         (ClientName::Opencode, InstallScope::User) => {
-            let folder = config().join("opencode");
-            opencode(options, folder.join("opencode.json"), folder.join("plugin/planwright.js"))
+            let folder = config_folder(&base).join("opencode");
+            opencode(setup, folder.join("opencode.json"), folder.join("plugin/planwright.js"))
         }
         (ClientName::Gemini, _) => {
             let folder = base.join(".gemini/extensions/planwright");
+            let hooks = folder.join("hooks/hooks.json");
+            let text = gemini_hooks(setup, &hooks);
             vec![
-                ConfigEdit::OwnFile {
-                    file: folder.join("gemini-extension.json"),
-                    text: with_options(GEMINI_EXTENSION, options),
-                },
-                ConfigEdit::OwnFile { file: folder.join("GEMINI.md"), text: GEMINI_CONTEXT.to_owned() },
+                own_file(folder.join("gemini-extension.json"), with_program(GEMINI_EXTENSION, setup)),
+                own_file(folder.join("GEMINI.md"), GEMINI_CONTEXT.to_owned()),
+                own_file(hooks, text),
             ]
         }
         (ClientName::Goose, _) => {
-            let entry =
-                YamlEntry { section: "extensions", name: "planwright", text: with_options(GOOSE_EXTENSION, options) };
-            vec![ConfigEdit::YamlEntry { file: config().join("goose/config.yaml"), entry }]
+            let text = with_program(GOOSE_EXTENSION, setup);
+            let entry = YamlEntry { section: "extensions", name: "planwright", text };
+            let folder = base.join(".agents/plugins/planwright");
+            let hooks = folder.join("hooks/hooks.json");
+            let text = goose_hooks(setup, &hooks);
+            vec![
+                ConfigEdit::YamlEntry { file: goose_file(&base), entry },
+                own_file(folder.join("plugin.json"), GOOSE_PLUGIN.to_owned()),
+                own_file(hooks, text),
+            ]
         }
-        (ClientName::Cursor, _) => {
-            vec![field(base.join(".cursor/mcp.json"), &["mcpServers", "planwright"], server(options))]
-        }
+        (ClientName::Cursor, _) => cursor(setup, base.join(".cursor")),
         (ClientName::Vscode, _) => {
-            let value = json!({ "type": "stdio", "command": "planwright", "args": arguments(options) });
-            vec![field(base.join(".vscode/mcp.json"), &["servers", "planwright"], value)]
+            let mut value = setup.server();
+            value["type"] = json!("stdio");
+            let hooks = base.join(".github/hooks/planwright.json");
+            let text = vscode_hooks(setup, &hooks);
+            vec![field(base.join(".vscode/mcp.json"), &["servers", "planwright"], value), own_file(hooks, text)]
         }
         (ClientName::Zed, _) => {
-            let value = json!({ "command": "planwright", "args": arguments(options), "env": {} });
-            vec![field(config().join("zed/settings.json"), &["context_servers", "planwright"], value)]
+            let mut value = setup.server();
+            value["env"] = json!({});
+            vec![field(config_folder(&base).join("zed/settings.json"), &["context_servers", "planwright"], value)]
         }
     })
 }
 
-/// Settings of a client that turn the server or its hooks off, in files that `install` does not write.
-pub(super) fn obstacles(client: ClientName) -> Vec<String> {
-    let (ClientName::ClaudeCode, Ok(project)) = (client, std::env::current_dir()) else { return Vec::new() };
-    let home = dirs::home_dir();
-    let mut files = vec![project.join(".claude/settings.json"), project.join(".claude/settings.local.json")];
-    files.extend(home.iter().flat_map(|home| [home.join(".claude/settings.json"), home.join(".claude.json")]));
-    let mut found = Vec::new();
-    for file in files {
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
-        let value_at = |path: &[&str]| json::value_at(&text, path).ok().flatten();
-        if value_at(&["disableAllHooks"]) == Some(Value::Bool(true)) {
-            found.push(format!("`disableAllHooks` in {} turns the hooks off", file.display()));
-        }
-        let here = project.to_string_lossy();
-        for path in [
-            &["disabledMcpjsonServers"][..],
-            &["projects", &here, "disabledMcpjsonServers"],
-            &["projects", &here, "disabledMcpServers"],
-        ] {
-            let names = value_at(path);
-            if names.as_ref().and_then(Value::as_array).is_some_and(|names| names.contains(&json!("planwright"))) {
-                found.push(format!("`{}` in {} turns the server off", path[path.len() - 1], file.display()));
-            }
-        }
-    }
-    found
+pub(super) fn config_folder(home: &Path) -> PathBuf {
+    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    named.unwrap_or_else(|| home.join(".config"))
 }
 
-fn codex_home(home: PathBuf) -> PathBuf {
-    std::env::var_os("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from)
-}
-
-fn server(options: &[String]) -> Value {
-    json!({ "command": "planwright", "args": arguments(options) })
-}
-
-fn arguments(options: &[String]) -> Vec<&str> {
-    options.iter().map(String::as_str).chain(["mcp"]).collect()
-}
-
-/// The text of a pack, which starts the server with `["mcp"]` or `[mcp]`.
-fn with_options(text: &str, options: &[String]) -> String {
-    if options.is_empty() {
-        return text.to_owned();
-    }
-    let list = json!(arguments(options)).to_string();
-    ["[\"mcp\"]", "[mcp]"].iter().fold(text.to_owned(), |text, bare| text.replace(bare, &list))
+/// The text of a pack, which starts the server as `planwright` with `["mcp"]` or `[mcp]`.
+fn with_program(text: &str, setup: &Setup) -> String {
+    let list = json!(setup.arguments()).to_string();
+    let program = json!(setup.program).to_string();
+    let text = ["[\"mcp\"]", "[mcp]"].iter().fold(text.to_owned(), |text, bare| text.replace(bare, &list));
+    let named = [
+        ("\"command\": \"planwright\"", format!("\"command\": {program}")),
+        ("command = \"planwright\"", format!("command = {program}")),
+        ("cmd: planwright", format!("cmd: {program}")),
+    ];
+    named.iter().fold(text, |text, (bare, whole)| text.replace(bare, whole))
 }
 
 fn field(file: PathBuf, path: &'static [&'static str], value: Value) -> ConfigEdit {
     ConfigEdit::JsonField { file, path, value }
 }
 
-fn claude_code(options: &[String], servers: PathBuf, settings: PathBuf) -> Vec<ConfigEdit> {
-    let hook = |command: &str| json!({ "type": "command", "command": command, "timeout": 10 });
-    let element =
-        |path: &'static [&'static str], value: Value| ConfigEdit::JsonElement { file: settings.clone(), path, value };
+fn hook(file: &Path, path: &'static [&'static str], event: HookEvent, value: Value) -> ConfigEdit {
+    ConfigEdit::JsonHook { file: file.to_owned(), path, value, event, beside: None }
+}
+
+/// Before every call. Versions of Claude Code from before `onFailure` read over it.
+fn claude_code(setup: &Setup, servers: PathBuf, settings: PathBuf) -> Vec<ConfigEdit> {
+    let client = ClientName::ClaudeCode;
+    let before = json!({ "matcher": "*", "hooks": [{
+        "type": "command",
+        "command": setup.closing_hook_line(client, "hooks.PreToolUse", &settings),
+        "timeout": CLIENT_SECONDS,
+        "onFailure": "block",
+    }] });
     let mut edits = vec![
-        field(servers, &["mcpServers", "planwright"], server(options)),
-        element(&["hooks", "PreToolUse"], json!({ "matcher": "*", "hooks": [hook("planwright hook pre-tool-use")] })),
-        element(&["hooks", "SessionStart"], json!({ "hooks": [hook(SESSION_START)] })),
+        field(servers, &["mcpServers", "planwright"], setup.server()),
+        hook(&settings, &["hooks", "PreToolUse"], HookEvent::PreToolUse, before),
+        hook(&settings, &["hooks", "SessionStart"], HookEvent::SessionStart, starting(setup, client)),
     ];
-    edits.extend(DENIED.map(|rule| element(&["permissions", "deny"], json!(rule))));
+    let denied = |rule: &str| ConfigEdit::JsonElement {
+        file: settings.clone(),
+        path: &["permissions", "deny"],
+        value: json!(rule),
+    };
+    edits.extend(DENIED.map(denied));
     edits
 }
 
-fn opencode(options: &[String], settings: PathBuf, plugin: PathBuf) -> Vec<ConfigEdit> {
-    let command: Vec<&str> = std::iter::once("planwright").chain(arguments(options)).collect();
+/// A hook of the form that Claude Code, Codex, Gemini CLI and goose share.
+fn starting(setup: &Setup, client: ClientName) -> Value {
+    let command = setup.hook_line(client, HookEvent::SessionStart);
+    json!({ "hooks": [{ "type": "command", "command": command, "timeout": CLIENT_SECONDS }] })
+}
+
+fn codex(setup: &Setup, folder: PathBuf) -> Vec<ConfigEdit> {
+    let client = ClientName::Codex;
+    let hooks = folder.join("hooks.json");
+    let before = json!({ "hooks": [{
+        "type": "command",
+        "command": setup.closing_hook_line(client, "hooks.PreToolUse", &hooks),
+        "timeout": CLIENT_SECONDS,
+    }] });
+    vec![
+        ConfigEdit::TomlTable {
+            file: folder.join("config.toml"),
+            path: &["mcp_servers", "planwright"],
+            text: with_program(CODEX_TABLE, setup),
+        },
+        hook(&hooks, &["hooks", "PreToolUse"], HookEvent::PreToolUse, before),
+        hook(&hooks, &["hooks", "SessionStart"], HookEvent::SessionStart, starting(setup, client)),
+        ConfigEdit::OwnFile { file: folder.join("rules/planwright.rules"), text: CODEX_RULES.to_owned() },
+    ]
+}
+
+/// Its time is in milliseconds.
+fn gemini_hooks(setup: &Setup, file: &Path) -> String {
+    let client = ClientName::Gemini;
+    let hook = |command: String| json!([{ "hooks": [{ "type": "command", "command": command, "timeout": CLIENT_SECONDS * 1000 }] }]);
+    pretty(&json!({ "hooks": {
+        "BeforeTool": hook(setup.closing_hook_line(client, "hooks.BeforeTool", file)),
+        "SessionStart": hook(setup.hook_line(client, HookEvent::SessionStart)),
+    } }))
+}
+
+/// It takes no text for the agent at the start of a conversation.
+fn goose_hooks(setup: &Setup, file: &Path) -> String {
+    pretty(&json!({ "hooks": { "PreToolUse": [{ "hooks": [{
+        "type": "command",
+        "command": setup.closing_hook_line(ClientName::Goose, "hooks.PreToolUse", file),
+        "timeout": CLIENT_SECONDS,
+        "on_failure": "block",
+    }] }] } }))
+}
+
+fn vscode_hooks(setup: &Setup, file: &Path) -> String {
+    let client = ClientName::Vscode;
+    let hook = |command: String| json!([{ "type": "command", "command": command, "timeout": CLIENT_SECONDS }]);
+    pretty(&json!({ "hooks": {
+        "PreToolUse": hook(setup.closing_hook_line(client, "hooks.PreToolUse", file)),
+        "SessionStart": hook(setup.hook_line(client, HookEvent::SessionStart)),
+    } }))
+}
+
+fn cursor(setup: &Setup, folder: PathBuf) -> Vec<ConfigEdit> {
+    let client = ClientName::Cursor;
+    let file = folder.join("hooks.json");
+    let before = json!({
+        "command": setup.closing_hook_line(client, "hooks.preToolUse", &file),
+        "timeout": CLIENT_SECONDS,
+        "failClosed": true,
+    });
+    let start = json!({ "command": setup.hook_line(client, HookEvent::SessionStart), "timeout": CLIENT_SECONDS });
+    let hook = |path, event, value| ConfigEdit::JsonHook {
+        file: file.clone(),
+        path,
+        value,
+        event,
+        beside: Some(("version", json!(1))),
+    };
+    vec![
+        field(folder.join("mcp.json"), &["mcpServers", "planwright"], setup.server()),
+        hook(&["hooks", "preToolUse"], HookEvent::PreToolUse, before),
+        hook(&["hooks", "sessionStart"], HookEvent::SessionStart, start),
+    ]
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+fn opencode(setup: &Setup, settings: PathBuf, plugin: PathBuf) -> Vec<ConfigEdit> {
+    let command: Vec<&str> = std::iter::once(setup.program.as_str()).chain(setup.arguments()).collect();
     let server = json!({ "type": "local", "command": command, "enabled": true });
     let rules = [
         (&["permission", "bash", "planwright plan approve*"][..], "deny"),
         (&["permission", "bash", "planwright plan reject*"][..], "deny"),
         (&["permission", "bash", "planwright plan resume*"][..], "deny"),
     ];
+    let text = OPENCODE_PLUGIN
+        .replace("const PROGRAM = \"planwright\";", &format!("const PROGRAM = {};", json!(setup.program)))
+        .replace("const OPTIONS = [];", &format!("const OPTIONS = {};", json!(setup.options)));
     let mut edits = vec![field(settings.clone(), &["mcp", "planwright"], server)];
     edits.extend(rules.map(|(path, decision)| field(settings.clone(), path, json!(decision))));
-    edits.push(ConfigEdit::OwnFile { file: plugin, text: OPENCODE_PLUGIN.to_owned() });
+    edits.push(ConfigEdit::OwnFile { file: plugin, text });
     edits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is in `clients/` for people who copy it: the program from the PATH, and no store.
+    #[test]
+    fn the_texts_for_people_are_what_is_installed() {
+        let setup = Setup { program: "planwright".to_owned(), options: Vec::new() };
+        let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let hooks = |edits: &[ConfigEdit]| {
+            let mut root = json!({ "hooks": {} });
+            for edit in edits {
+                if let ConfigEdit::JsonHook { path, value, beside, .. } = edit {
+                    root["hooks"][path[1]] = json!([value]);
+                    if let Some((name, value)) = beside {
+                        root[*name] = value.clone();
+                    }
+                }
+            }
+            root
+        };
+        let claude = claude_code(&setup, ".mcp.json".into(), ".claude/settings.json".into());
+        let text = include_str!("../../../../../clients/claude-code/settings.json");
+        assert_eq!(parsed(text)["hooks"], hooks(&claude)["hooks"]);
+        assert_eq!(parsed(text)["permissions"]["deny"], json!(DENIED));
+        let text = include_str!("../../../../../clients/codex/hooks.json");
+        assert_eq!(parsed(text), hooks(&codex(&setup, "~/.codex".into())));
+        let text = include_str!("../../../../../clients/cursor/hooks.json");
+        assert_eq!(parsed(text), hooks(&cursor(&setup, ".cursor".into())));
+        for (text, made) in [
+            (
+                include_str!("../../../../../clients/gemini/hooks/hooks.json"),
+                gemini_hooks(&setup, Path::new("~/.gemini/extensions/planwright/hooks/hooks.json")),
+            ),
+            (
+                include_str!("../../../../../clients/goose/hooks/hooks.json"),
+                goose_hooks(&setup, Path::new("~/.agents/plugins/planwright/hooks/hooks.json")),
+            ),
+            (
+                include_str!("../../../../../clients/vscode/hooks.json"),
+                vscode_hooks(&setup, Path::new(".github/hooks/planwright.json")),
+            ),
+        ] {
+            assert_eq!(parsed(text), parsed(&made));
+        }
+        for text in [CODEX_TABLE, GEMINI_EXTENSION] {
+            assert_eq!(with_program(text, &setup), text);
+        }
+    }
+
+    #[test]
+    fn the_program_and_the_store_are_in_every_text() {
+        let setup = Setup {
+            program: "/opt/with space/planwright".to_owned(),
+            options: vec!["--data".to_owned(), "/data/one".to_owned()],
+        };
+        for client in ClientName::ALL {
+            for scope in scopes(client) {
+                let edits = edits(client, *scope, &setup).unwrap();
+                let text: String = edits.iter().map(|edit| edit.make("").unwrap()).collect();
+                assert!(text.contains("/opt/with space/planwright"), "{client:?}: {text}");
+                assert!(text.contains("/data/one"), "{client:?}: {text}");
+                let rest = text.replace("/opt/with space/planwright", "");
+                for bare in
+                    ["\"command\": \"planwright\"", "command = \"planwright\"", "cmd: planwright", "\"planwright hook"]
+                {
+                    assert!(!rest.contains(bare), "{client:?}: {bare}");
+                }
+            }
+        }
+    }
 }

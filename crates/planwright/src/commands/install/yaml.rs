@@ -1,6 +1,7 @@
 //! One entry of a mapping at the top of a YAML file, put in and taken out as text: comments, order and quoting of everything
 //! else stay. The file is parsed before and after, and a text that would say anything else than intended is not written.
 
+use serde_json::Value;
 use yaml_rust2::yaml::Hash;
 use yaml_rust2::{Yaml, YamlLoader};
 
@@ -14,16 +15,17 @@ pub(super) struct YamlEntry {
 }
 
 impl YamlEntry {
-    /// The program that the entry starts, and whether it is turned off. The error says why the file cannot be read.
-    pub(super) fn found(&self, text: &str) -> Result<Option<(String, bool)>, String> {
+    /// The entry. The error says why the file cannot be read.
+    pub(super) fn found(&self, text: &str) -> Result<Option<Value>, String> {
         let root = parse(text)?;
-        let entry = self.entries(&root)?.and_then(|entries| entries.get(&key(self.name)));
-        let is_off = |entry: &Yaml| entry["enabled"].as_bool() == Some(false);
-        Ok(entry.map(|entry| (entry["cmd"].as_str().unwrap_or_default().to_owned(), is_off(entry))))
+        Ok(self.entries(&root)?.and_then(|entries| entries.get(&key(self.name))).map(to_json))
     }
 
-    /// The text with the entry. The error says why it cannot be put in safely.
+    /// The text with the entry, in the place of another one. The error says why it cannot be put in safely.
     pub(super) fn put_in(&self, text: &str) -> Result<String, String> {
+        if self.found(text)?.is_some() {
+            return self.put_in(&self.take_out(text)?);
+        }
         let before = parse(text)?;
         self.entries(&before)?;
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -143,6 +145,21 @@ impl YamlEntry {
     }
 }
 
+/// Keys are texts there; other ones are left out.
+pub(crate) fn to_json(yaml: &Yaml) -> Value {
+    match yaml {
+        Yaml::String(text) | Yaml::Real(text) => Value::String(text.clone()),
+        Yaml::Boolean(value) => Value::Bool(*value),
+        Yaml::Integer(number) => Value::from(*number),
+        Yaml::Array(values) => values.iter().map(to_json).collect(),
+        Yaml::Hash(fields) => {
+            let fields = fields.iter().filter_map(|(name, value)| Some((name.as_str()?.to_owned(), to_json(value))));
+            Value::Object(fields.collect())
+        }
+        Yaml::Null | Yaml::BadValue | Yaml::Alias(_) => Value::Null,
+    }
+}
+
 fn key(name: &str) -> Yaml {
     Yaml::String(name.to_owned())
 }
@@ -202,7 +219,8 @@ mod tests {
             ),
         ] {
             assert_eq!(ENTRY.put_in(before).as_deref(), Ok(after), "{before}");
-            assert_eq!((ENTRY.found(before), ENTRY.found(after)), (Ok(None), Ok(Some((String::new(), false)))));
+            let entry = serde_json::json!({ "enabled": true, "args": ["mcp"] });
+            assert_eq!((ENTRY.found(before), ENTRY.found(after)), (Ok(None), Ok(Some(entry))));
             let left = ENTRY.take_out(after).unwrap();
             assert_eq!(ENTRY.found(&left), Ok(None), "{left}");
             for line in before.lines().filter(|line| !line.starts_with("extensions")) {
@@ -216,6 +234,13 @@ mod tests {
         ] {
             assert_eq!(ENTRY.take_out(&ENTRY.put_in(text).unwrap()).as_deref(), Ok(text));
         }
+    }
+
+    #[test]
+    fn an_entry_is_put_in_the_place_of_an_older_one() {
+        let before = "A: 1 # one\nextensions:\n  planwright:\n    args: [old]\n  developer:\n    enabled: true\n";
+        let after = ENTRY.put_in(before).unwrap();
+        assert_eq!(after, before.replace("    args: [old]\n", "    enabled: true\n    args: [mcp]\n"));
     }
 
     #[test]

@@ -1,0 +1,63 @@
+//! A line of an agent that may run a command of Planwright which asks for a person is known in every spelling.
+
+use planwright_core::permission::may_decide;
+
+#[test]
+fn a_command_that_asks_for_a_person_is_known_however_it_is_written() {
+    for line in [
+        "planwright plan approve 1",
+        "cd x && /usr/bin/planwright --data y plan approve",
+        "./target/debug/planwright plan off",
+        "planwright plan done; planwright plan show",
+        "planwright --json plan cancel 3",
+        "planwright plan revise 3 'do more'",
+        "planwright plan on",
+        "planwright --data /d --color never auto on 'all of it'",
+        "planwright schedule add x",
+        "planwright memory promote 7",
+        "planwright config set approval.require any",
+        "planwright inbox answer 4 once",
+        "planwright mcp --plan off",
+        "env PLANWRIGHT_DATA=/d planwright plan approve",
+        "sh -c 'planwright plan approve'",
+        "bash -lc \"planwright \\\"plan\\\" approve\"",
+        "npx -y planwright@1.2 plan approve",
+        "cargo run -p planwright -- plan approve",
+        "alias p=planwright; p plan approve",
+        "x=planwright\n$x plan off",
+        "set -- plan approve; planwright \"$@\"",
+        "echo plan approve | xargs planwright",
+        "pl\"\"anwright plan approve",
+        "plan\\wright plan approve",
+        "printf y | planwright chat",
+        "$(which planwright) plan approve",
+        "(planwright uninstall claude-code --yes)",
+        "Planwright plan off",
+        "p=$(command -v planwright) && $p approver remove ada",
+        "planwright token show",
+        "planwright sessions delete web:abcdefgh --yes",
+    ] {
+        assert!(may_decide(line), "{line}");
+    }
+}
+
+#[test]
+fn looking_and_what_only_has_the_name_passes() {
+    for line in [
+        "planwright plan show",
+        "planwright plan list --json | head",
+        "planwright inbox list",
+        "planwright doctor",
+        "planwright --help",
+        "cd ~/src/planwright && cargo test approve",
+        "cd planwright; make install",
+        "grep -rn foo crates/planwright src/",
+        "cargo test -p planwright",
+        "cargo test approve",
+        "git commit -m 'plan approve'",
+        "cat planwright.toml",
+        "",
+    ] {
+        assert!(!may_decide(line), "{line}");
+    }
+}

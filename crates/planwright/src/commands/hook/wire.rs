@@ -1,0 +1,128 @@
+//! The JSON of each client's hooks: read into one request, and answered in the client's own form.
+//!
+//! The forms are those of the versions in `docs/clients`. Cursor's and VS Code's are from their documentation.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use crate::cli::ClientName;
+
+/// What a client sends on standard input.
+#[derive(Debug, PartialEq)]
+pub(super) struct HookInput {
+    pub(super) place: HookPlace,
+    pub(super) request: ToolRequest,
+}
+
+/// Where the client and its agent work.
+#[derive(Debug, PartialEq)]
+pub(super) struct HookPlace {
+    /// The folder that the client was started in. It stays when the agent changes its own.
+    pub(super) project: PathBuf,
+    /// The agent's folder.
+    pub(super) folder: PathBuf,
+    /// The entries of servers, if the client's plugin tells them.
+    pub(super) servers: Option<Map<String, Value>>,
+}
+
+/// A call of a tool. At the start of a conversation it is empty.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct ToolRequest {
+    pub(super) tool: String,
+    pub(super) input: Value,
+}
+
+/// What the hook says about a call, with the reason. The later, the stricter.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum HookDecision {
+    /// Nothing: the client decides as it would without the hook.
+    Pass,
+    /// The client asks nobody.
+    Allow(String),
+    /// The client asks its person. One that cannot denies.
+    Ask(String),
+    Deny(String),
+}
+
+/// What a client says that cannot ask.
+const CANNOT_ASK: &str = "This client cannot ask about a single call, so it is denied. Store the plan again with what is missing in its block \
+                          `planwright-needs`; a person approves that.";
+
+impl HookInput {
+    /// The error says what is wrong with the text.
+    pub(super) fn read(client: ClientName, text: &str) -> Result<Self, String> {
+        let details: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| format!("the client's text is not a JSON object: {error}"))?;
+        let text_of = |field: &str| details.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let folder_field = if client == ClientName::Goose { "working_dir" } else { "cwd" };
+        let root = details.get("workspace_roots").and_then(|roots| roots.get(0)?.as_str());
+        let folder = text_of(folder_field).or(root).map(PathBuf::from);
+        let folder = folder.or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+        let named = text_of("project").or(root).map(PathBuf::from);
+        let variable = project_variable(client).and_then(std::env::var_os).map(PathBuf::from);
+        let project = named.or(variable).filter(|folder| folder.is_absolute()).unwrap_or_else(|| folder.clone());
+        let servers = details.get("servers").and_then(Value::as_object).cloned();
+        let request = ToolRequest {
+            tool: text_of("tool_name").unwrap_or_default().to_owned(),
+            input: details.get("tool_input").cloned().unwrap_or_default(),
+        };
+        Ok(Self { place: HookPlace { project, folder, servers }, request })
+    }
+}
+
+/// The variable in which the client tells its folder. An agent that was started by another client has that one's as well.
+const fn project_variable(client: ClientName) -> Option<&'static str> {
+    match client {
+        ClientName::ClaudeCode => Some("CLAUDE_PROJECT_DIR"),
+        ClientName::Gemini => Some("GEMINI_PROJECT_DIR"),
+        ClientName::Cursor => Some("CURSOR_PROJECT_DIR"),
+        ClientName::Codex | ClientName::Opencode | ClientName::Goose | ClientName::Vscode | ClientName::Zed => None,
+    }
+}
+
+impl HookDecision {
+    /// What is printed, if anything.
+    pub(super) fn answer(&self, client: ClientName) -> Option<Value> {
+        let nested = |decision: &str, reason: &str| {
+            json!({ "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": decision,
+                "permissionDecisionReason": reason,
+            } })
+        };
+        let cursor = |reason: &str| json!({ "permission": "deny", "user_message": reason, "agent_message": reason });
+        let block = |reason: &str| json!({ "decision": "block", "reason": reason });
+        match (client, self) {
+            // Cursor takes no answer for a hook that failed.
+            (ClientName::Cursor, Self::Pass | Self::Allow(_)) => Some(json!({ "permission": "allow" })),
+            (_, Self::Pass) => None,
+            (ClientName::ClaudeCode | ClientName::Vscode, Self::Allow(reason)) => Some(nested("allow", reason)),
+            // The others have no such answer: they go on as they would without the hook.
+            (_, Self::Allow(_)) => None,
+            (ClientName::ClaudeCode | ClientName::Vscode, Self::Ask(reason)) => Some(nested("ask", reason)),
+            (ClientName::Codex, Self::Ask(reason)) => Some(nested("deny", &format!("{reason} {CANNOT_ASK}"))),
+            (ClientName::Cursor, Self::Ask(reason)) => Some(cursor(&format!("{reason} {CANNOT_ASK}"))),
+            (_, Self::Ask(reason)) => Some(block(&format!("{reason} {CANNOT_ASK}"))),
+            (ClientName::Cursor, Self::Deny(reason)) => Some(cursor(reason)),
+            (ClientName::ClaudeCode | ClientName::Codex | ClientName::Vscode, Self::Deny(reason)) => {
+                Some(nested("deny", reason))
+            }
+            (ClientName::Gemini | ClientName::Goose | ClientName::Opencode | ClientName::Zed, Self::Deny(reason)) => {
+                Some(block(reason))
+            }
+        }
+    }
+}
+
+/// A text for the agent's context. goose has no place for one.
+pub(super) fn context(client: ClientName, text: &str) -> Option<Value> {
+    match client {
+        ClientName::ClaudeCode | ClientName::Codex | ClientName::Gemini | ClientName::Vscode => Some(json!({
+            "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": text },
+        })),
+        ClientName::Cursor => Some(json!({ "additional_context": text })),
+        ClientName::Opencode => Some(json!({ "context": text })),
+        ClientName::Goose | ClientName::Zed => None,
+    }
+}
