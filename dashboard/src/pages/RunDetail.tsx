@@ -5,6 +5,7 @@ import { useRef, type ReactNode } from "react";
 import { decideRun, type RunChoice } from "../api/decisions";
 import type { InboxItem } from "../api/types";
 import { sessionIdOf } from "../session/id";
+import { SessionName } from "../session/SessionName";
 import { t } from "../texts/t";
 import { Banner, Button, errorWords, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
@@ -29,7 +30,7 @@ export function RunDetail({ item, run }: { item: InboxItem; run: NonNullable<Inb
         <div className="page-about">
           <span>{inboxTitle(item)}</span>
           <Link to="/s/$session" params={{ session: sessionIdOf(item) }}>
-            {sessionIdOf(item)}
+            <SessionName session={sessionIdOf(item)} />
           </Link>
         </div>
         <h2>
