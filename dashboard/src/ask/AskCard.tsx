@@ -40,7 +40,7 @@ export function AskCard({ item, where }: { item: InboxItem; where: "inbox" | "ch
           )}
           {where !== "plan" && item.planId !== undefined && <AskedFor planId={item.planId} />}
         </div>
-        <h2>
+        <h2 dir="auto">
           <Visible text={item.title} />
         </h2>
       </header>
@@ -115,7 +115,7 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
         {answer.isError && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(answer.error) })}</Banner>}
         <label className="decision-note">
           <span>{t("ask.words")}</span>
-          <textarea rows={1} value={words} maxLength={16384} onChange={(event) => setWords(event.target.value)} />
+          <textarea dir="auto" rows={1} value={words} maxLength={16384} onChange={(event) => setWords(event.target.value)} />
         </label>
         {verification.fields}
         <div className="decision-row">
@@ -173,7 +173,7 @@ function Questions({ item, questions }: { item: InboxItem; questions: NonNullabl
                 <Visible text={choice} />
               </label>
             ))}
-            <textarea
+            <textarea dir="auto"
               rows={2}
               aria-label={question.choices.length > 0 ? t("ask.other") : question.text}
               placeholder={question.choices.length > 0 ? t("ask.other") : undefined}

@@ -126,7 +126,7 @@ export function PlanCard({ planId }: { planId: string }): ReactNode {
           {t("plan.number", { n: data.number })} · {t("plan.version", { n: data.version })} · {t("plan.steps", { count: data.steps.length })}
         </span>
       </span>
-      <span className="plan-card-title">
+      <span className="plan-card-title" dir="auto">
         <Visible text={data.title} />
       </span>
       <span className="plan-card-act">

@@ -33,7 +33,7 @@ export function RunDetail({ item, run }: { item: InboxItem; run: NonNullable<Inb
             <SessionName session={sessionIdOf(item)} />
           </Link>
         </div>
-        <h2>
+        <h2 dir="auto">
           <Visible text={item.title} />
         </h2>
       </header>

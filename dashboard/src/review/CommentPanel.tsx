@@ -104,12 +104,12 @@ function Said({ comment, plan, onGo }: { comment: ReviewComment; plan: Plan; onG
         about
       )}
       {kind === "replace" ? (
-        <ins className="comment-new">
+        <ins className="comment-new" dir="auto">
           <Visible text={text} />
         </ins>
       ) : (
         text !== "" && (
-          <p>
+          <p dir="auto">
             <Visible text={text} />
           </p>
         )
@@ -160,7 +160,7 @@ function Write({ review, plan }: { review: ReviewDraft; plan: Plan }): ReactNode
       <Anchor anchor={writing.anchor} plan={plan} kind={writing.kind} />
       <label>
         <span className="visually-hidden">{t(`review.write.${writing.kind}`)}</span>
-        <textarea
+        <textarea dir="auto"
           autoFocus
           rows={4}
           value={writing.text}
@@ -192,7 +192,7 @@ export function Anchor({ anchor, plan, kind }: { anchor: ReviewAnchor; plan: Pla
   }
   if (anchor.quote === undefined) return <span className="comment-anchor">{t("review.whole")}</span>;
   return (
-    <q className="comment-anchor" data-kind={kind}>
+    <q className="comment-anchor" dir="auto" data-kind={kind}>
       <Visible text={anchor.quote.length > 160 ? `${anchor.quote.slice(0, 160)}…` : anchor.quote} />
     </q>
   );

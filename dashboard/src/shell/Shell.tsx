@@ -88,7 +88,7 @@ export function PageHead({ title, about, actions, back }: { title: ReactNode; ab
       <IconButton className="only-small" icon="menu" label={t("shell.menu")} onClick={openMenu} />
       {back}
       <div className="page-title">
-        <h1>{title}</h1>
+        <h1 dir="auto">{title}</h1>
         {about && <div className="page-about">{about}</div>}
       </div>
       <div className="page-actions">{actions}</div>

@@ -161,7 +161,7 @@ function SessionRow({ session, id, item, current }: { session: Session; id: Sess
   return (
     <Link to="/s/$session" params={{ session: id }} className="session-row" aria-current={current ? "page" : undefined}>
       <StateDot state={state} label={words ?? t("session.idle")} />
-      <span className="session-name">{sessionName(session)}</span>
+      <span className="session-name" dir="auto">{sessionName(session)}</span>
       <span className="session-about">
         {words && <span data-tone={item?.kind === "failed" ? "failed" : item ? "waiting" : "running"}>{words}</span>}
         {session.channel !== "web" && <span>{session.channel}</span>}
