@@ -6067,6 +6067,11 @@ export interface components {
         PermissionAnswer: {
             /** @description The approver who permits it; it may be left out if there is one. */
             approver?: string | null;
+            /**
+             * @description What the call is to be made with instead of the arguments that were shown. Only with `once`; it is recorded with the
+             *     answer, and the agent is told.
+             */
+            arguments?: Record<string, unknown> | null;
             channel?: components["schemas"]["Channel"] | null;
             /** @description The digest of the call that the person was shown. */
             digest: components["schemas"]["Digest"];
