@@ -118,6 +118,12 @@ fn describe_session(event: &SessionEvent) -> String {
         SessionEvent::ReviewSent { review, .. } => {
             format!("{} on version {} sent", count(review.comments.len(), "comment"), review.version)
         }
+        SessionEvent::ReviewAnswered { answers, .. } => {
+            let texts: Vec<_> = answers.iter().map(|answer| answer.text.as_str()).collect();
+            format!("{} answered: {}", count(answers.len(), "comment"), shown_line(&texts.join(" ")))
+        }
+        SessionEvent::CommentResolved { resolved: true, .. } => "a comment is resolved".to_owned(),
+        SessionEvent::CommentResolved { resolved: false, .. } => "a comment is open again".to_owned(),
         SessionEvent::PlanCreated { creation } => match &creation.succeeds {
             None => format!("plan {} began ({})", creation.number, creation.style),
             Some(predecessor) => format!("plan {} began in place of {}", creation.number, predecessor.of.short()),
