@@ -99,7 +99,7 @@ test("the next version says which suggestions were taken; whether a comment is a
   await page.reload();
   await page.getByText("Sent with version 1: 3 comments").click();
   await thread("Which day?").getByText("resolved", { exact: true }).waitFor();
-  await thread("Which day?").getByRole("button", { name: "Open again" }).click();
+  await thread("Which day?").getByRole("button", { name: "Open it again" }).click();
   await thread("Which day?").getByText("open", { exact: true }).waitFor();
 });
 

@@ -116,8 +116,8 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     };
     let server = Server::bind(options).await.map_err(|error| refused(error, &context.invocation))?;
     let Context { screen, invocation, .. } = context;
-    let announcement =
-        Announcement { address: server.address(), token, store, model, sandbox_warning, screen, invocation };
+    let (address, link) = (server.address(), server.start_link());
+    let announcement = Announcement { address, token, link, store, model, sandbox_warning, screen, invocation };
     Ok(Ready { server, announcement, agent, beside: BackgroundServices { bot, notifier } })
 }
 
