@@ -51,6 +51,10 @@ describe("an inbox of two plans and a question", () => {
     await page.getByRole("checkbox", { name: /Move the blog/ }).check();
     await page.getByRole("button", { name: "Bring it back" }).click();
     await page.getByText("2 decisions waiting").waitFor();
+    await page.getByRole("button", { name: "All 2" }).click();
+    await page.getByRole("checkbox", { name: /Move the blog/ }).check();
+    await page.getByRole("button", { name: "Not now", exact: true }).click();
+    await page.getByText("1 decision waiting").waitFor();
     // A new version is something else to decide about.
     await stack.api("POST", "/api/sessions/inbox-blog/messages", { text: "make it shorter" });
     await page.getByText("2 decisions waiting").waitFor();
