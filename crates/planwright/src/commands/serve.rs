@@ -128,7 +128,7 @@ fn notifier(
     bot: Option<&TelegramBot>,
     public_url: Option<String>,
 ) -> Result<Option<Notifier>, Failure> {
-    let is_set_up = bot.is_some() || options.webhook.is_some() || options.email.is_some();
+    let is_set_up = bot.is_some() || options.webhook.is_some() || options.ntfy.is_some() || options.email.is_some();
     if !is_set_up && options.to.is_empty() && options.escalate_to.is_empty() {
         return Ok(None);
     }
