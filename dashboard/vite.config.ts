@@ -12,8 +12,23 @@ const proxy = {
   headers: { origin: server },
 };
 
+/**
+ * The words of `index.html` are drawn before the styles are there: a style sheet in the head would keep the screen empty until it
+ * arrived. Scripts still wait for it.
+ */
+const wordsFirst = {
+  name: "words-first",
+  transformIndexHtml: {
+    order: "post" as const,
+    handler: (html: string) => {
+      const sheets = html.match(/ *<link rel="stylesheet"[^>]*>\n?/g) ?? [];
+      return sheets.reduce((text, sheet) => text.replace(sheet, ""), html).replace("  </body>", `${sheets.join("")}  </body>`);
+    },
+  },
+};
+
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), wordsFirst],
   resolve: {
     alias: {
       // Radix locks scrolling with an inline <style>, which the content security policy forbids. Ours uses a class.

@@ -101,7 +101,7 @@ test.each(BUILDS)("%sthe first page", async (build, dist) => {
   for (let n = 0; n < 5; n += 1) {
     await page.goto("about:blank");
     await page.goto(`${stack.url}/`);
-    await page.getByText("Nothing is waiting for you.").waitFor();
+    await page.getByText("Nothing waits for you.").waitFor();
     await page.waitForLoadState("networkidle");
     // Interactive: the page is drawn, and no long task is under way.
     times.push(

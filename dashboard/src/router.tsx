@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent } from "@tanstack/react-router";
 
 import { InboxPage } from "./pages/InboxPage";
+import type { InboxView } from "./pages/InboxTools";
 import type { PlanView } from "./pages/PlanPage";
 import { Shell } from "./shell/Shell";
 import { t } from "./texts/t";
@@ -15,11 +16,15 @@ const root = createRootRoute({
   ),
 });
 
+const INBOX_VIEWS: readonly InboxView[] = ["plans", "asks", "stopped", "tools", "later"];
 const inbox = createRoute({
   getParentRoute: () => root,
   path: "/",
   component: InboxPage,
-  validateSearch: (search: Record<string, unknown>): { item?: string } => (typeof search.item === "string" ? { item: search.item } : {}),
+  validateSearch: (search: Record<string, unknown>): { item?: string | undefined; view?: InboxView | undefined } => ({
+    item: typeof search.item === "string" ? search.item : undefined,
+    view: INBOX_VIEWS.find((one) => one === search.view),
+  }),
 });
 
 const session = createRoute({ getParentRoute: () => root, path: "/s/$session", component: lazyRouteComponent(() => import("./pages/SessionPage"), "SessionPage") });

@@ -12,10 +12,12 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::LedgerResult;
+use serde_json::Value;
 
 use super::agent_context::AgentContext;
 use super::execution::Executions;
 use super::turn::Turns;
+use crate::catch_panic::catch_panic;
 use crate::session::ask_prompt::{ask_prompt, typed_answers};
 use crate::session::outcome::Answer;
 use crate::session::work::InputContext;
@@ -41,7 +43,12 @@ impl Asks {
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         let grant = match &answer {
-            AskAnswer::Permission { grant, .. } => *grant,
+            AskAnswer::Permission { grant, arguments, .. } => {
+                if let Some(arguments) = arguments {
+                    self.check_arguments(ask, arguments, context).await?;
+                }
+                *grant
+            }
             AskAnswer::Questions { .. } => Grant::No,
         };
         let command = AnswerCommand { ask: ask.clone(), digest, answer };
@@ -80,7 +87,7 @@ impl Asks {
             let message = format!("The agent asks about another call now.\n\n{}", ask_prompt(&ask));
             return Err(Refusal::new(RefusalCode::StaleApproval, message).into());
         }
-        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Permission { grant, note }, context).await
+        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::permission(grant, note), context).await
     }
 
     /// `/deny`: without a code it is about the call that the person was shown.
@@ -99,7 +106,7 @@ impl Asks {
         if !is_meant {
             return Ok(unseen(context.session(), ask));
         }
-        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Permission { grant: Grant::No, note }, context).await
+        self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::permission(Grant::No, note), context).await
     }
 
     /// `/answer`: the code names the question.
@@ -187,6 +194,19 @@ impl Asks {
             return Err(Refusal::invalid(message).into());
         };
         self.answer(&ask.ask.id, ask.ask.digest, AskAnswer::Questions { answers }, context).await
+    }
+
+    /// Refuses changed arguments that the tool does not take, so that the person hears of it and not the agent.
+    async fn check_arguments(&self, ask: &AskId, arguments: &Value, context: &InputContext) -> LedgerResult<()> {
+        let waiting = self.waiting(context.session()).await?.filter(|waiting| waiting.ask.id == *ask);
+        let Some(AskSubject::Permission(call)) = waiting.map(|waiting| waiting.ask.subject) else { return Ok(()) };
+        let Some((tool, arguments)) = self.agent.toolbox.get(&call.tool).zip(arguments.as_object()) else {
+            return Ok(());
+        };
+        match catch_panic(&call.tool, async { tool.check(arguments) }).await {
+            Some(checked) => Ok(checked?),
+            None => Err(Refusal::invalid("These arguments could not be checked. See the log.").into()),
+        }
     }
 
     async fn waiting(&self, session: &SessionIdentity) -> LedgerResult<Option<WaitingAsk>> {

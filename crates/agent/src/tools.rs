@@ -4,9 +4,11 @@
 //! by the gate in `core`, in the same transaction.
 //!
 //! - `arguments`, `results`: what the plan tools take and answer
+//! - `answers`: what an agent says about the comments of a person
 //! - `external`: the tools as the agent of another program has them
 //! - `workbook`, `memory`, `auto`: the tools for workbooks, memories, goals and tasks
 
+mod answers;
 mod arguments;
 pub(crate) mod auto;
 mod external;
@@ -144,6 +146,7 @@ impl PlanTools {
                 return Err(external_only(tool).into());
             }
         }
+        let answers = answers::given(tool, &arguments);
         let command = match changing_command(tool, arguments) {
             Ok(command) => command,
             Err(unfit) => {
@@ -153,8 +156,10 @@ impl PlanTools {
             }
         };
         let step = changed_step(&command);
-        let committed = self.engine.submitter().submit_as(request, command).await?;
-        Ok((self.answer(tool, step, &committed)?, Some(committed)))
+        let answers = self.find_answered(context.snapshot.active_handle(), &request, answers).await?;
+        let committed = self.engine.submitter().submit_as(request.clone(), command).await?;
+        let answer = self.answer(tool, step, &committed)?;
+        Ok((answer, Some(self.write_answers(request, answers, committed).await?)))
     }
 
     /// `plan_progress` from the specialist that works on a step: it reports on that step and on no other.

@@ -249,7 +249,7 @@ impl Session {
             TurnEvent::QuestionsAsked { ask, call, digest, questions } => {
                 self.ask(id, ask, *call, *digest, AskSubject::Questions { questions: questions.clone() }, at);
             }
-            TurnEvent::PermissionAnswered { grant, note, execution, .. } => {
+            TurnEvent::PermissionAnswered { grant, note, arguments, execution, .. } => {
                 let subject = self.open_turn_mut(id).and_then(|open| open.ask.as_ref()).map(|ask| ask.subject.clone());
                 if let (Some(execution), Some(AskSubject::Permission(call))) = (execution, subject) {
                     let CallToPermit { tool, arguments, .. } = call;
@@ -257,7 +257,8 @@ impl Session {
                     self.granted.retain(|granted| granted.execution == *execution);
                     self.granted.push(GrantedCall { execution: execution.clone(), tool, arguments });
                 }
-                self.take_answer(id, AskAnswer::Permission { grant: *grant, note: note.clone() });
+                let (note, arguments) = (note.clone(), arguments.clone());
+                self.take_answer(id, AskAnswer::Permission { grant: *grant, note, arguments });
             }
             TurnEvent::QuestionsAnswered { answers, .. } => {
                 self.take_answer(id, AskAnswer::Questions { answers: answers.clone() });

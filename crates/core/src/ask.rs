@@ -93,6 +93,9 @@ pub enum AskAnswer {
         /// What the person says to the agent about it.
         #[serde(rename = "words", default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
+        /// What the person changed the arguments to, before they permitted the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arguments: Option<Box<Value>>,
     },
     /// One for each question.
     Questions { answers: Vec<String> },
@@ -108,6 +111,13 @@ text_enum! {
         /// A rule allows it from now on.
         Always = "always",
         No = "no",
+    }
+}
+
+impl AskAnswer {
+    /// The answer to a call as it was shown.
+    pub fn permission(grant: Grant, note: Option<String>) -> Self {
+        Self::Permission { grant, note, arguments: None }
     }
 }
 
@@ -209,7 +219,16 @@ impl AskSubject {
                 Self::Permission(CallToPermit { always: None, .. }),
                 AskAnswer::Permission { grant: Grant::Always, .. },
             ) => Err(Refusal::invalid("No rule was shown with this call: answer `once`, `plan` or `no`.")),
-            (Self::Permission(_), AskAnswer::Permission { .. }) => Ok(()),
+            (Self::Permission(_), AskAnswer::Permission { grant, arguments: Some(arguments), .. }) => {
+                if *grant != Grant::Once {
+                    return Err(Refusal::invalid("Changed arguments are permitted for one call: answer `once`."));
+                }
+                if !arguments.is_object() {
+                    return Err(Refusal::invalid("The arguments of a call are one JSON object."));
+                }
+                Ok(())
+            }
+            (Self::Permission(_), AskAnswer::Permission { arguments: None, .. }) => Ok(()),
             (Self::Questions { questions }, AskAnswer::Questions { answers }) => {
                 if questions.len() != answers.len() {
                     let message = format!("{} questions were asked, and {} answered.", questions.len(), answers.len());

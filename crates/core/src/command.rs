@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use crate::ask::{AskAnswer, AskSubject, GatewayAsk};
 use crate::auto::AutoCommand;
-use crate::ids::{AskId, ExecutionId, MemoryId, PlanId, StepId, TurnId};
+use crate::ids::{AskId, CommentId, ExecutionId, MemoryId, PlanId, StepId, TurnId};
 use crate::memory::MemoryCommand;
 use crate::plan::approval::Selection;
 use crate::plan::execution::{Pause, PermissionCounts};
-use crate::plan::review::Review;
+use crate::plan::review::{CommentAnswer, Review};
 use crate::plan::{ApprovalSignature, Digest, PlanStyle};
 use crate::presence::AgentClient;
 use crate::session::{Compaction, Session};
@@ -64,6 +64,10 @@ pub enum SessionCommand {
     SeeClient(AgentClient),
     /// Keeps a person's comments on a plan until they are sent with a decision. They replace the ones before.
     DraftReview { plan: PlanId, review: Review },
+    /// What an agent answers to comments that were sent.
+    AnswerReview { plan: PlanId, answers: Vec<CommentAnswer> },
+    /// Whether a person is satisfied with what became of a comment.
+    ResolveComment { plan: PlanId, comment: CommentId, resolved: bool },
 }
 
 /// About the conversation and its open turn.
@@ -305,7 +309,11 @@ impl Command {
                 SessionCommand::EnablePlanMode { parked, .. } | SessionCommand::EnsurePlanMode { parked, .. },
             ) => parked.as_ref(),
             Self::Session(SessionCommand::RecordUndo(undo)) => undo.plan.as_ref(),
-            Self::Session(SessionCommand::DraftReview { plan, .. }) => Some(plan),
+            Self::Session(
+                SessionCommand::DraftReview { plan, .. }
+                | SessionCommand::AnswerReview { plan, .. }
+                | SessionCommand::ResolveComment { plan, .. },
+            ) => Some(plan),
             Self::Session(_)
             | Self::Draft(_)
             | Self::External(_)

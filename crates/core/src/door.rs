@@ -121,7 +121,9 @@ impl SessionCommand {
             | Self::ChooseWorkspace(_)
             | Self::RecordUndo(_)
             | Self::Rename { .. }
-            | Self::DraftReview { .. } => Guard::Person,
+            | Self::DraftReview { .. }
+            | Self::AnswerReview { .. }
+            | Self::ResolveComment { .. } => Guard::Person,
             Self::Open | Self::SeeClient(_) => Guard::Free,
         }
     }

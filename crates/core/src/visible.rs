@@ -1,7 +1,7 @@
 //! Text as a person may trust it: characters that hide, reorder or move text are written out.
 //!
-//! The rendering is one-to-one apart from Windows line ends, which look like line ends, and the selector between text
-//! and emoji after a symbol.
+//! The rendering is one-to-one apart from Windows line ends, which look like line ends, the selector between text
+//! and emoji after a symbol, and the joiner between two emoji that are drawn as one.
 
 use std::borrow::Cow;
 
@@ -14,16 +14,21 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 16);
     let mut chars = text.chars().peekable();
     let mut before = ' ';
+    // Whether the text so far ends in an emoji, with or without its selector.
+    let mut after_emoji = false;
     while let Some(c) = chars.next() {
         let line_end = c == '\r' && chars.peek() == Some(&'\n');
         if line_end {
             continue;
         }
-        if is_plain(c) || chooses_emoji(c, before) {
+        let selects = chooses_emoji(c, before);
+        let joins = c == '\u{200d}' && after_emoji && chars.peek().copied().is_some_and(is_emoji);
+        if is_plain(c) || selects || joins {
             shown.push(c);
         } else {
             shown.push_str(&format!("⟦U+{:04X}⟧", u32::from(c)));
         }
+        after_emoji = is_emoji(c) || (selects && after_emoji);
         before = c;
     }
     Cow::Owned(shown)
@@ -44,6 +49,11 @@ pub fn quoted(text: &str) -> String {
 fn chooses_emoji(c: char, before: char) -> bool {
     let symbol = matches!(before, '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}');
     matches!(c, '\u{fe0e}' | '\u{fe0f}') && symbol && is_plain(before)
+}
+
+/// What a joiner can put together: pictures, their skin tones, and the symbols that stand in joined emoji.
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2194}' | '\u{2195}' | '\u{2b1b}')
 }
 
 fn is_plain(c: char) -> bool {
@@ -77,6 +87,8 @@ mod tests {
         for (text, expected) in [
             ("plain\n\ttext ✓ ⚠\u{fe0f} żółć 漢字", "plain\n\ttext ✓ ⚠\u{fe0f} żółć 漢字"),
             ("rm\u{fe0f} ⚠\u{fe0f}\u{fe0f}", "rm⟦U+FE0F⟧ ⚠\u{fe0f}⟦U+FE0F⟧"),
+            ("👩\u{200d}💻 👩🏽\u{200d}🚀 🏳\u{fe0f}\u{200d}🌈", "👩\u{200d}💻 👩🏽\u{200d}🚀 🏳\u{fe0f}\u{200d}🌈"),
+            ("👩\u{200d}a a\u{200d}👩 👩\u{200d}\u{200d}💻", "👩⟦U+200D⟧a a⟦U+200D⟧👩 👩⟦U+200D⟧⟦U+200D⟧💻"),
             ("a\u{202e}b", "a⟦U+202E⟧b"),
             ("a\u{200b}b\u{feff}", "a⟦U+200B⟧b⟦U+FEFF⟧"),
             ("\u{1b}[2Jgone", "⟦U+001B⟧[2Jgone"),

@@ -1,17 +1,17 @@
 //! Comments of people on plans: the draft of one person, and the rounds that were sent.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as MapEntry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{Command, SessionCommand};
 use planwright_core::event::{Event, SessionEvent};
-use planwright_core::ids::PlanId;
+use planwright_core::ids::{CommentId, PlanId};
 use planwright_core::journal::Entry;
 use planwright_core::plan::Plan;
-use planwright_core::plan::review::{CommentState, Review, ReviewComment, ReviewTracker, SentWith};
+use planwright_core::plan::review::{CommentAnswer, CommentState, Review, ReviewComment, ReviewTracker, SentWith};
 
 use crate::history::History;
 use crate::ledger::{LedgerError, LedgerResult};
@@ -53,6 +53,17 @@ pub struct TrackedComment {
     pub comment: ReviewComment,
     /// `None` while the version that it is about is the current one.
     pub state: Option<CommentState>,
+    /// What the agent said about it.
+    pub answer: Option<String>,
+    /// Whether the person is satisfied with what became of it.
+    pub resolved: bool,
+}
+
+/// The comments that were sent last with a request for changes, in the order in which the agent reads them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentComments {
+    pub plan: PlanId,
+    pub comments: Vec<CommentId>,
 }
 
 /// What the journal of one plan says about reviews.
@@ -60,6 +71,7 @@ pub struct TrackedComment {
 struct PlanReviews {
     draft: Review,
     sent: Vec<SentReview>,
+    resolved: BTreeSet<CommentId>,
 }
 
 #[derive(Debug)]
@@ -68,6 +80,7 @@ struct SentReview {
     by: Actor,
     with: SentWith,
     review: Review,
+    answers: BTreeMap<CommentId, String>,
 }
 
 impl Reviews {
@@ -81,21 +94,26 @@ impl Reviews {
     }
 
     pub async fn get(&self, plan: &Arc<Plan>, by: &Actor) -> LedgerResult<ReviewReport> {
-        let PlanReviews { draft, sent } = self.read(plan, by).await?;
+        let PlanReviews { draft, sent, mut resolved } = self.read(plan, by).await?;
         let mut found: Vec<_> = sent.into_iter().map(|sent| (Arc::clone(plan), sent)).collect();
         let mut replaced = plan.supersedes.clone();
         for _ in 0..MAX_PREDECESSORS {
             let Some(id) = replaced.take() else { break };
             let earlier = lookup::plan(self.submitter.ledger().as_ref(), &plan.session, &id).await?;
-            let sent = self.read(&earlier, by).await?.sent;
+            let PlanReviews { sent, resolved: earlier_resolved, .. } = self.read(&earlier, by).await?;
+            resolved.extend(earlier_resolved);
             found.splice(0..0, sent.into_iter().map(|sent| (Arc::clone(&earlier), sent)));
             replaced.clone_from(&earlier.supersedes);
         }
         let mut tracked = Tracking { history: &self.history, now: plan, before: BTreeMap::new() };
         let mut rounds = Vec::new();
-        for (of, SentReview { at, by, with, review }) in found.into_iter().rev() {
+        for (of, SentReview { at, by, with, review, mut answers }) in found.into_iter().rev() {
             let version = review.version;
-            let comments = tracked.comments(&of, review).await?;
+            let mut comments = tracked.comments(&of, review).await?;
+            for found in &mut comments {
+                found.answer = answers.remove(&found.comment.id);
+                found.resolved = resolved.contains(&found.comment.id);
+            }
             rounds.push(ReviewRound { plan: of, version, at, by, with, comments });
         }
         let version = if draft.comments.is_empty() { plan.version } else { draft.version };
@@ -110,6 +128,34 @@ impl Reviews {
             return Ok(());
         }
         let command = SessionCommand::DraftReview { plan: plan.id.clone(), review };
+        self.submitter.submit(&plan.session, by, Command::Session(command)).await?;
+        Ok(())
+    }
+
+    /// The comments that an agent answers: those of the last request for changes, on this plan or on one that it replaced.
+    pub async fn last_sent(&self, plan: &Arc<Plan>, by: &Actor) -> LedgerResult<Option<SentComments>> {
+        let mut of = Some(Arc::clone(plan));
+        for _ in 0..MAX_PREDECESSORS {
+            let Some(plan) = of.take() else { break };
+            let sent = self.read(&plan, by).await?.sent.into_iter().rev().find(|sent| sent.with == SentWith::Revise);
+            if let Some(sent) = sent {
+                let comments = sent.review.comments.into_iter().map(|comment| comment.id).collect();
+                return Ok(Some(SentComments { plan: plan.id.clone(), comments }));
+            }
+            if let Some(id) = &plan.supersedes {
+                of = Some(lookup::plan(self.submitter.ledger().as_ref(), &plan.session, id).await?);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes down whether the person is satisfied with what became of a comment that was sent on this plan.
+    pub async fn resolve(&self, plan: &Plan, by: &Actor, comment: &CommentId, resolved: bool) -> LedgerResult<()> {
+        if self.read(plan, by).await?.resolved.contains(comment) == resolved {
+            return Ok(());
+        }
+        let (plan_id, comment) = (plan.id.clone(), comment.clone());
+        let command = SessionCommand::ResolveComment { plan: plan_id, comment, resolved };
         self.submitter.submit(&plan.session, by, Command::Session(command)).await?;
         Ok(())
     }
@@ -133,7 +179,21 @@ impl PlanReviews {
                 if is_own {
                     self.draft = std::mem::take(&mut self.draft).without(&review);
                 }
-                self.sent.push(SentReview { at: entry.at, by: entry.by, with, review });
+                self.sent.push(SentReview { at: entry.at, by: entry.by, with, review, answers: BTreeMap::new() });
+            }
+            Event::Session(SessionEvent::ReviewAnswered { answers, .. }) => {
+                for CommentAnswer { comment, text } in answers {
+                    let about = |sent: &&mut SentReview| sent.review.comments.iter().any(|one| one.id == comment);
+                    if let Some(sent) = self.sent.iter_mut().rev().find(about) {
+                        sent.answers.insert(comment, text);
+                    }
+                }
+            }
+            Event::Session(SessionEvent::CommentResolved { comment, resolved: true, .. }) => {
+                self.resolved.insert(comment);
+            }
+            Event::Session(SessionEvent::CommentResolved { comment, resolved: false, .. }) => {
+                self.resolved.remove(&comment);
             }
             _ => {}
         }
@@ -158,14 +218,21 @@ impl Tracking<'_> {
         let Review { version, comments } = review;
         let is_current = of.id == self.now.id && version == self.now.version;
         if is_current || version == 0 || comments.is_empty() {
-            return Ok(comments.into_iter().map(|comment| TrackedComment { comment, state: None }).collect());
+            return Ok(comments.into_iter().map(|comment| track(comment, None)).collect());
         }
         let before = match self.before.entry((of.id.clone(), version)) {
             MapEntry::Occupied(known) => known.into_mut(),
             MapEntry::Vacant(unknown) => unknown.insert(self.history.version(of, version).await?),
         };
         let tracker = ReviewTracker::new(before, self.now);
-        let tracked = |comment: ReviewComment| TrackedComment { state: Some(tracker.state(&comment)), comment };
-        Ok(comments.into_iter().map(tracked).collect())
+        let with_state = |comment: ReviewComment| {
+            let state = tracker.state(&comment);
+            track(comment, Some(state))
+        };
+        Ok(comments.into_iter().map(with_state).collect())
     }
+}
+
+fn track(comment: ReviewComment, state: Option<CommentState>) -> TrackedComment {
+    TrackedComment { comment, state, answer: None, resolved: false }
 }

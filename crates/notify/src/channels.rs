@@ -2,6 +2,8 @@
 
 mod desktop;
 mod email;
+mod http_target;
+mod ntfy;
 mod webhook;
 
 use async_trait::async_trait;
@@ -10,7 +12,9 @@ use serde::Serialize;
 
 pub use desktop::Desktop;
 pub use email::Email;
-pub use webhook::{Webhook, is_private};
+pub use http_target::is_private;
+pub use ntfy::Ntfy;
+pub use webhook::Webhook;
 
 use crate::notice::NoticeKind;
 

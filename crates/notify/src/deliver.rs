@@ -99,7 +99,7 @@ async fn send(
 ) -> LedgerResult<Result<(), ChannelError>> {
     match target {
         NotifyTarget::Telegram => send_cards(shared, address, messages).await.map(Ok),
-        NotifyTarget::Desktop | NotifyTarget::Webhook | NotifyTarget::Email => {
+        NotifyTarget::Desktop | NotifyTarget::Webhook | NotifyTarget::Ntfy | NotifyTarget::Email => {
             let notification = notification(shared, messages);
             Ok(match shared.channel(target) {
                 Some(channel) => channel.send(&notification).await,

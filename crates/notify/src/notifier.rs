@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::channels::{Desktop, Email, NotifyChannel, Webhook};
+use crate::channels::{Desktop, Email, NotifyChannel, Ntfy, Webhook};
 use crate::deliver;
 use crate::notice::{FoundNotice, Notice, NoticeKind, find, find_weakened};
 use crate::options::{NotifyOptions, NotifyTarget};
@@ -46,6 +46,7 @@ pub(crate) struct Shared {
     pub(crate) options: NotifyOptions,
     pub(crate) telegram: Option<InboxCards>,
     pub(crate) webhook: Option<Webhook>,
+    pub(crate) ntfy: Option<Ntfy>,
     pub(crate) email: Option<Email>,
     pub(crate) desktop: Desktop,
     pub(crate) put: Notify,
@@ -69,11 +70,13 @@ impl Notifier {
         telegram: Option<InboxCards>,
     ) -> Result<Self, String> {
         let webhook = options.webhook.as_ref().map(Webhook::new).transpose()?;
+        let ntfy = options.ntfy.as_ref().map(Ntfy::new).transpose()?;
         let email = options.email.as_ref().map(Email::new).transpose()?;
         for target in options.to.iter().chain(&options.escalate_to) {
             let is_there = match target {
                 NotifyTarget::Telegram => telegram.is_some(),
                 NotifyTarget::Webhook => webhook.is_some(),
+                NotifyTarget::Ntfy => ntfy.is_some(),
                 NotifyTarget::Email => email.is_some(),
                 NotifyTarget::Desktop => true,
             };
@@ -87,6 +90,7 @@ impl Notifier {
             options,
             telegram,
             webhook,
+            ntfy,
             email,
             desktop: Desktop::default(),
             put: Notify::new(),
@@ -132,6 +136,7 @@ impl Shared {
             NotifyTarget::Telegram => None,
             NotifyTarget::Desktop => Some(&self.desktop),
             NotifyTarget::Webhook => self.webhook.as_ref().map(|webhook| webhook as &dyn NotifyChannel),
+            NotifyTarget::Ntfy => self.ntfy.as_ref().map(|ntfy| ntfy as &dyn NotifyChannel),
             NotifyTarget::Email => self.email.as_ref().map(|email| email as &dyn NotifyChannel),
         }
     }
@@ -141,6 +146,7 @@ impl Shared {
         let is_there = |target: &NotifyTarget| match target {
             NotifyTarget::Telegram => self.telegram.is_some(),
             NotifyTarget::Webhook => self.webhook.is_some(),
+            NotifyTarget::Ntfy => self.ntfy.is_some(),
             NotifyTarget::Email => self.email.is_some(),
             NotifyTarget::Desktop => self.options.to.contains(target) || self.options.escalate_to.contains(target),
         };
@@ -153,7 +159,9 @@ impl Shared {
             NotifyTarget::Telegram => {
                 self.telegram.iter().flat_map(|cards| cards.users()).map(i64::to_string).collect()
             }
-            NotifyTarget::Desktop | NotifyTarget::Webhook | NotifyTarget::Email => vec![target.as_str().to_owned()],
+            NotifyTarget::Desktop | NotifyTarget::Webhook | NotifyTarget::Ntfy | NotifyTarget::Email => {
+                vec![target.as_str().to_owned()]
+            }
         }
     }
 }

@@ -18,6 +18,7 @@ pub struct NotifyOptions {
     pub escalate_after: Option<Duration>,
     pub escalate_to: Vec<NotifyTarget>,
     pub webhook: Option<WebhookOptions>,
+    pub ntfy: Option<NtfyOptions>,
     pub email: Option<EmailOptions>,
     /// The address that links begin with.
     pub public_url: Option<String>,
@@ -35,6 +36,7 @@ impl Default for NotifyOptions {
             escalate_after: None,
             escalate_to: Vec::new(),
             webhook: None,
+            ntfy: None,
             email: None,
             public_url: None,
             owner: String::new(),
@@ -48,17 +50,19 @@ pub enum NotifyTarget {
     Telegram,
     Desktop,
     Webhook,
+    Ntfy,
     Email,
 }
 
 impl NotifyTarget {
-    pub const ALL: [Self; 4] = [Self::Telegram, Self::Desktop, Self::Webhook, Self::Email];
+    pub const ALL: [Self; 5] = [Self::Telegram, Self::Desktop, Self::Webhook, Self::Ntfy, Self::Email];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Telegram => "telegram",
             Self::Desktop => "desktop",
             Self::Webhook => "webhook",
+            Self::Ntfy => "ntfy",
             Self::Email => "email",
         }
     }
@@ -80,7 +84,19 @@ pub struct WebhookOptions {
     pub answer_time: Duration,
 }
 
-/// The usual [`WebhookOptions::answer_time`].
+#[derive(Debug, Clone)]
+pub struct NtfyOptions {
+    /// The address of the topic.
+    pub url: String,
+    /// The access token of the server.
+    pub token: Option<SecretString>,
+    /// Whether addresses of this machine and of private networks may be called.
+    pub allow_private: bool,
+    /// How long the host name may take to be resolved, and the call to be answered.
+    pub answer_time: Duration,
+}
+
+/// The usual answer time of a webhook and an ntfy server.
 pub const WEBHOOK_ANSWER_TIME: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone)]

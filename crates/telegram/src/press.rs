@@ -123,7 +123,7 @@ async fn carry_out(
         ButtonAction::Answer { session, ask, digest, answer } => {
             let (Ok(ask), Ok(digest)) = (AskId::new(ask), digest.parse::<Digest>()) else { return Ok(Err(damaged())) };
             let answer = match answer {
-                PressedAnswer::Permission(grant) => AskAnswer::Permission { grant, note: None },
+                PressedAnswer::Permission(grant) => AskAnswer::permission(grant, None),
                 PressedAnswer::Choice { choice } => AskAnswer::Questions { answers: vec![choice] },
             };
             let location = handler.in_session(to, session).await?;

@@ -38,6 +38,13 @@ export interface RequestOptions {
   hasPassphrase?: boolean;
 }
 
+let held: Promise<void> | undefined;
+
+/** Reads wait for this before they are sent. */
+export function holdReads(until: Promise<void>): void {
+  held = until;
+}
+
 export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
   const answer = await send(method, path, options);
   if (answer.status === 204) return undefined as T;
@@ -53,6 +60,7 @@ export async function send(method: string, path: string, options: RequestOptions
   if (options.body !== undefined) headers["Content-Type"] = "application/json";
   else if (options.file !== undefined) headers["Content-Type"] = "application/octet-stream";
   if (options.idempotencyKey !== undefined) headers["Idempotency-Key"] = options.idempotencyKey;
+  if (method === "GET") await held;
   let answer: Response;
   try {
     answer = await fetch(path + queryString(options.query), {

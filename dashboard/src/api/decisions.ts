@@ -154,16 +154,24 @@ export function stopSession(id: SessionId): Promise<unknown> {
 
 export type PermissionGrant = "once" | "plan" | "always" | "no";
 
+export interface PermissionAnswer {
+  grant: PermissionGrant;
+  words: string;
+  /** What the person changed the arguments of the call to. */
+  args?: Record<string, unknown> | undefined;
+}
+
 export interface Answered {
   id: string;
   words: string;
 }
 
 /** Permits or refuses a call. Sent again with its key, the first answer counts. */
-export function answerPermission(item: InboxItem, grant: PermissionGrant, words: string, key: string, verified?: ApproverEntry): Promise<Answered> {
+export function answerPermission(item: InboxItem, answer: PermissionAnswer, key: string, verified?: ApproverEntry): Promise<Answered> {
   const { digest, sessionId, channel } = item;
-  const said = words.trim() === "" ? {} : { words: words.trim() };
-  return request("POST", `/api/permissions/${path(item.id)}`, { body: { digest, sessionId, channel, grant, ...said, ...verified }, ...once(key, verified) });
+  const { grant, words, args } = answer;
+  const more = { ...(words.trim() === "" ? {} : { words: words.trim() }), ...(args === undefined ? {} : { arguments: args }) };
+  return request("POST", `/api/permissions/${path(item.id)}`, { body: { digest, sessionId, channel, grant, ...more, ...verified }, ...once(key, verified) });
 }
 
 export function answerQuestions(item: InboxItem, answers: string[], key: string): Promise<Answered> {

@@ -28,6 +28,11 @@ export function changeReview(planId: string, version: number, change: (comments:
   });
 }
 
+/** Says whether the person is satisfied with what became of a comment. It belongs to the plan that it was sent on. */
+export function resolveComment(planId: string, comment: string, resolved: boolean): Promise<Review> {
+  return request<Review>("POST", `${reviewPath(planId)}/resolve`, { body: { comment, resolved } });
+}
+
 /** Locks exist on `https:` and on localhost only. */
 function alone<T>(name: string, act: () => Promise<T>): Promise<T> {
   const locks = (navigator as { locks?: LockManager }).locks;

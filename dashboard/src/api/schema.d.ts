@@ -2575,6 +2575,79 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/plans/{id}/review/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve a comment
+         * @description Says whether the person is satisfied with what became of a comment. It is a comment of a round of this plan.
+         */
+        post: {
+            parameters: {
+                query?: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId?: components["schemas"]["ConversationKey"];
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CommentResolution"];
+                };
+            };
+            responses: {
+                /** @description The draft and the rounds */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "version": 1,
+                         *       "comments": [
+                         *         {
+                         *           "id": "c1",
+                         *           "anchor": {
+                         *             "quote": "copy the files",
+                         *             "prefix": "new host ",
+                         *             "suffix": ""
+                         *           },
+                         *           "kind": "comment",
+                         *           "text": "Which files?"
+                         *         }
+                         *       ],
+                         *       "rounds": []
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ReviewView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/plans/{id}/revise": {
         parameters: {
             query?: never;
@@ -5382,14 +5455,29 @@ export interface components {
         /** @enum {string} */
         CommentKind: "comment" | "replace" | "strike";
         /**
+         * @example {
+         *       "comment": "c1",
+         *       "resolved": true
+         *     }
+         */
+        CommentResolution: {
+            /** @description A comment that was sent. */
+            comment: components["schemas"]["CommentId"];
+            resolved: boolean;
+        };
+        /**
          * @description What became of a comment in a later version.
          * @enum {string}
          */
         CommentState: "open" | "addressed" | "orphaned";
         CommentView: {
             anchor: components["schemas"]["AnchorView"];
+            /** @description What the agent said about it. */
+            answer?: string;
             id: string;
             kind: components["schemas"]["CommentKind"];
+            /** @description Whether the person is satisfied with what became of it. */
+            resolved?: boolean;
             /** @description What became of it, if the plan has a newer version than the one it is about. */
             state?: components["schemas"]["CommentState"];
             text: string;
@@ -6111,6 +6199,11 @@ export interface components {
         PermissionAnswer: {
             /** @description The approver who permits it; it may be left out if there is one. */
             approver?: string | null;
+            /**
+             * @description What the call is to be made with instead of the arguments that were shown. Only with `once`; it is recorded with the
+             *     answer, and the agent is told.
+             */
+            arguments?: Record<string, unknown> | null;
             channel?: components["schemas"]["Channel"] | null;
             /** @description The digest of the call that the person was shown. */
             digest: components["schemas"]["Digest"];

@@ -36,8 +36,8 @@ function set(next: "in" | "out"): void {
 }
 
 /**
- * The address that the server prints ends in `#token=…`, the one of `planwright dashboard` in `#link=…`. The secret leaves the
- * address bar before anything else happens.
+ * The addresses that the server and `planwright dashboard` print end in `#link=…`, which works once. The secret leaves the address
+ * bar before anything else happens.
  */
 export function takeSecretFromAddress(): { kind: "token" | "link"; secret: string } | undefined {
   const found = /^#(token|link)=(.+)$/.exec(location.hash);

@@ -18,6 +18,8 @@ import { Icon } from "../ui/Icon";
 import { say } from "../ui/toasts";
 import { Words } from "../ui/Words";
 import { CallAsked } from "./CallAsked";
+import { EditCall } from "./EditCall";
+import { editableTexts, editedCall } from "./editedCall";
 
 /** What the agent of a session asks now: a session asks one thing at a time. */
 export function useSessionAsk(session: SessionId): InboxItem | undefined {
@@ -41,7 +43,7 @@ export function AskCard({ item, where }: { item: InboxItem; where: "inbox" | "ch
           )}
           {where !== "plan" && item.planId !== undefined && <AskedFor planId={item.planId} />}
         </div>
-        <h2>
+        <h2 dir="auto">
           <Visible text={item.title} />
         </h2>
       </header>
@@ -86,15 +88,22 @@ const MIN_SHOWN = 600;
 
 function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxItem["call"]> }): ReactNode {
   const [words, setWords] = useState("");
+  const [texts, setTexts] = useState<Record<string, string>>();
+  const edited = texts === undefined ? undefined : editedCall(call.arguments, texts);
+  const wrong = edited && "wrong" in edited ? edited.wrong : undefined;
+  const changed = edited && "args" in edited && edited.isChanged ? edited.args : undefined;
   const verification = useVerification(item.require);
-  const answer = useAnswer((grant: PermissionGrant, key) => answerPermission(item, grant, words, key, grant === "no" ? undefined : verification.entry));
+  const answer = useAnswer((grant: PermissionGrant, key) => answerPermission(item, { grant, words, args: grant === "once" ? changed : undefined }, key, grant === "no" ? undefined : verification.entry));
   const shownAt = useRef(Infinity);
   useEffect(() => {
     shownAt.current = performance.now();
   }, []);
-  const offers = (grant: PermissionGrant) => item.actions.some(({ name }) => name === grant);
+  // What was changed is another call: it is allowed once.
+  const actions = item.actions.filter(({ name }) => texts === undefined || name === "no" || name === "once");
+  const off = wrong === undefined ? verification.off : t("ask.editWrong", { name: wrong });
   const give = (grant: PermissionGrant) => {
-    if (offers(grant) && !answer.isPending && (grant === "no" || verification.off === undefined)) answer.mutate(grant, grant === "no" ? {} : { onSuccess: verification.accepted });
+    if (!actions.some(({ name }) => name === grant) || answer.isPending || (grant !== "no" && off !== undefined)) return;
+    answer.mutate(grant, grant === "no" ? {} : { onSuccess: verification.accepted });
   };
   const byKey = (grant: PermissionGrant) => () => {
     if (performance.now() - shownAt.current >= MIN_SHOWN) give(grant);
@@ -103,11 +112,19 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
   return (
     <>
       <div className="inbox-detail-body">
-        <CallAsked session={sessionIdOf(item)} tool={call.tool} args={call.arguments} />
+        <CallAsked session={sessionIdOf(item)} tool={call.tool} args={changed ?? call.arguments} />
+        {texts !== undefined && <EditCall texts={texts} wrong={wrong} onChange={setTexts} />}
+        {Object.keys(call.arguments).length > 0 && (
+          <p>
+            <Button look="quiet" icon="edit" aria-expanded={texts !== undefined} onClick={() => setTexts(texts === undefined ? editableTexts(call.arguments) : undefined)}>
+              {t(texts === undefined ? "ask.change" : "ask.asMade")}
+            </Button>
+          </p>
+        )}
         <p className="ask-why">
           <span className="secondary">{t("ask.why")}</span> <Words text={call.reason} />
         </p>
-        {call.always !== undefined && (
+        {call.always !== undefined && texts === undefined && (
           <p className="ask-always">
             <span className="secondary">{t("ask.always")}</span> <Words text={call.always} />
           </p>
@@ -117,16 +134,16 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
         {answer.isError && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(answer.error) })}</Banner>}
         <label className="decision-note">
           <span>{t("ask.words")}</span>
-          <textarea rows={1} value={words} maxLength={16384} onChange={(event) => setWords(event.target.value)} />
+          <textarea dir="auto" rows={1} value={words} maxLength={16384} onChange={(event) => setWords(event.target.value)} />
         </label>
         {verification.fields}
         <div className="decision-row">
           <div className="decision-buttons">
-            {item.actions.map(({ name, label }) => {
+            {actions.map(({ name, label }) => {
               const grant = name as PermissionGrant;
               return (
-                <Button key={name} look={LOOKS[grant] ?? "plain"} off={grant === "no" ? undefined : verification.off} busy={answer.isPending} aria-busy={answer.isPending && answer.variables === grant} aria-keyshortcuts={KEYS[grant]} onClick={() => give(grant)}>
-                  {label}
+                <Button key={name} look={LOOKS[grant] ?? "plain"} off={grant === "no" ? undefined : off} busy={answer.isPending} aria-busy={answer.isPending && answer.variables === grant} aria-keyshortcuts={KEYS[grant]} onClick={() => give(grant)}>
+                  {grant === "once" && changed !== undefined ? t("ask.onceChanged") : label}
                   <kbd className="keys" aria-hidden="true">
                     {KEYS[grant]}
                   </kbd>
@@ -175,7 +192,7 @@ function Questions({ item, questions }: { item: InboxItem; questions: NonNullabl
                 <Visible text={choice} />
               </label>
             ))}
-            <textarea
+            <textarea dir="auto"
               rows={2}
               aria-label={question.choices.length > 0 ? t("ask.other") : question.text}
               placeholder={question.choices.length > 0 ? t("ask.other") : undefined}

@@ -162,7 +162,7 @@ export function Composer({ conversation, working, suggestion }: { conversation: 
               }}
             />
           </label>
-          <textarea
+          <textarea dir="auto"
             id="composer"
             ref={field}
             rows={1}

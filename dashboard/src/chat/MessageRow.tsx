@@ -39,7 +39,7 @@ export const MessageRow = memo(function MessageRow({ row, session, onDismiss }: 
     case "plan":
       return <PlanCard planId={row.planId} />;
     case "command":
-      return <Command outgoing={row.outgoing} onDismiss={onDismiss} />;
+      return <Command outgoing={row.outgoing} reply={row.reply} onDismiss={onDismiss} />;
     case "queued":
       return <Queued outgoing={row.outgoing} onDismiss={onDismiss} />;
   }
@@ -126,7 +126,7 @@ export function PlanCard({ planId }: { planId: string }): ReactNode {
           {t("plan.number", { n: data.number })} · {t("plan.version", { n: data.version })} · {t("plan.steps", { count: data.steps.length })}
         </span>
       </span>
-      <span className="plan-card-title">
+      <span className="plan-card-title" dir="auto">
         <Visible text={data.title} />
       </span>
       <span className="plan-card-act">
@@ -137,7 +137,7 @@ export function PlanCard({ planId }: { planId: string }): ReactNode {
 }
 
 /** A command and its answer. They are not part of the conversation that the agent reads. */
-function Command({ outgoing, onDismiss }: { outgoing: Outgoing; onDismiss: (key: string) => void }): ReactNode {
+function Command({ outgoing, reply, onDismiss }: { outgoing: Outgoing; reply: string; onDismiss: (key: string) => void }): ReactNode {
   return (
     <article className="command">
       <header>
@@ -151,7 +151,7 @@ function Command({ outgoing, onDismiss }: { outgoing: Outgoing; onDismiss: (key:
           </button>
         )}
       </header>
-      {outgoing.answer && <Markdown text={outgoing.answer.reply} />}
+      {reply !== "" && <Markdown text={reply} />}
       {outgoing.problem && (
         <p className="problem" role="alert">
           {sentence(outgoing.problem.detail)}

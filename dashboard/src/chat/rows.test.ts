@@ -36,6 +36,18 @@ test("a command stands where it was typed, and what waits stands at the end", ()
   expect(made.map((row) => row.key)).toEqual(["m1", "ok1", "m4", "ok2"]);
 });
 
+test("a command that began a turn does not repeat what the conversation has", () => {
+  const answered = (reply: string, outcome: "answered" | "done"): Outgoing => ({ ...outgoing("k1", "/plan move the blog", 1), answer: { sessionId: "s", channel: "web", reply, outcome } });
+  const messages = [message(1, "person", "a"), message(2, "person", "move the blog"), message(4, "agent", "The plan is ready.")];
+  const replies = (one: Outgoing) => rows(messages, [one]).flatMap((row) => (row.kind === "command" ? [row.reply] : []));
+  expect(replies(answered("Plan work is on.\n\nThe plan is ready.", "answered"))).toEqual(["Plan work is on."]);
+  expect(replies(answered("The plan is ready.", "answered"))).toEqual([""]);
+  // Without a turn it is an answer of its own, whatever the agent said.
+  expect(replies(answered("The plan is ready.", "done"))).toEqual(["The plan is ready."]);
+  // What was said before the command is something else.
+  expect(rows([message(1, "agent", "The plan is ready.")], [answered("The plan is ready.", "answered")]).map((row) => row.kind === "command" && row.reply)).toEqual([false, "The plan is ready."]);
+});
+
 test("a plan has one card, where it was mentioned last", () => {
   const made = rows([message(1, "note", "", { planId: "p", outcome: "answered" }), message(2, "note", "", { planId: "p", outcome: "plan_ready" })], []);
   expect(made.map((row) => row.key)).toEqual(["p2"]);

@@ -21,7 +21,7 @@ export type Row =
   | { kind: "tools"; key: string; calls: ToolCall[] }
   | { kind: "note"; key: string; message: ChatMessage }
   | { kind: "plan"; key: string; planId: string }
-  | { kind: "command"; key: string; outgoing: Outgoing }
+  | { kind: "command"; key: string; outgoing: Outgoing; reply: string }
   | { kind: "queued"; key: string; outgoing: Outgoing };
 
 /**
@@ -43,6 +43,7 @@ function isSame(a: Row, b: Row): boolean {
     case "note":
       return b.kind === a.kind && a.message === b.message;
     case "command":
+      return b.kind === a.kind && a.outgoing === b.outgoing && a.reply === b.reply;
     case "queued":
       return b.kind === a.kind && a.outgoing === b.outgoing;
     case "plan":
@@ -64,7 +65,7 @@ export function rows(messages: readonly ChatMessage[], outgoing: readonly Outgoi
   let nextCommand = 0;
   const placeCommands = (before: number) => {
     for (let one = commands[nextCommand]; one && one.afterSeq < before; one = commands[(nextCommand += 1)]) {
-      made.push({ kind: "command", key: `o${one.key}`, outgoing: one });
+      made.push({ kind: "command", key: `o${one.key}`, outgoing: one, reply: replyOf(one, messages) });
     }
   };
 
@@ -117,4 +118,15 @@ export function rows(messages: readonly ChatMessage[], outgoing: readonly Outgoi
     if (!one.text.startsWith("/")) made.push({ kind: "queued", key: `o${one.key}`, outgoing: one });
   }
   return made;
+}
+
+/** What a command answers beside the messages of the turn that it began: those stand in the conversation. */
+function replyOf({ answer, afterSeq }: Outgoing, messages: readonly ChatMessage[]): string {
+  let reply = answer?.reply.trim() ?? "";
+  if (answer === undefined || answer.outcome === "done") return reply;
+  for (const { seq, role, text } of messages) {
+    const said = text.trim();
+    if (seq > afterSeq && said !== "" && (role === "agent" || role === "note") && reply.endsWith(said)) reply = reply.slice(0, -said.length).trimEnd();
+  }
+  return reply;
 }

@@ -57,6 +57,8 @@ export class Conversation {
   /** Counts how often a component subscribed or unsubscribed. */
   #visit = 0;
   #subscriptions = 0;
+  /** The newest entry when it was read first. What is told up to there is in every answer that is read after it. */
+  #readUpTo = 0;
   #rereading: ReturnType<typeof setTimeout> | undefined;
   #onNews = new Set<(news: SessionNews) => void>();
 
@@ -107,6 +109,7 @@ export class Conversation {
       const session = await fetchSession(this.session);
       if (visit !== this.#visit) return;
       const known = this.#reading.head;
+      if (known === 0) this.#readUpTo = session.seq;
       const after = known > 0 ? known : Math.max(0, session.seq - BEHIND);
       if (!session.working) this.#tracker.clear();
       this.#set({ working: session.working });
@@ -184,13 +187,14 @@ export class Conversation {
   }
 
   #hear(news: SessionNews): void {
+    const isKnown = news.kind === "entry" && news.entry.seq <= this.#readUpTo;
     switch (news.kind) {
       case "entry": {
         const { reading, known } = takeIn(this.#reading, news.entry);
         this.#reading = reading;
         this.#afterEntry(news.entry.type, news.entry.event);
         this.#set({ messages: reading.messages, head: reading.head });
-        if (!known) this.#rereadSoon();
+        if (!known && !isKnown) this.#rereadSoon();
         break;
       }
       case "progress":
@@ -209,7 +213,7 @@ export class Conversation {
         if ((this.#subscriptions += 1) > 1) void this.#lookAgain();
         break;
     }
-    for (const listener of this.#onNews) listener(news);
+    if (!isKnown) for (const listener of this.#onNews) listener(news);
   }
 
   #afterEntry(type: string, event: Record<string, unknown>): void {

@@ -1,8 +1,9 @@
 import { useSyncExternalStore } from "react";
 
 import { isSignedIn, onSignInChange } from "../api/signIn";
-import { request } from "../api/client";
+import { holdReads, request } from "../api/client";
 import { Connection, type ConnectionState, type SocketLike } from "./connection";
+import { FirstNews } from "./firstNews";
 
 /** The one connection of this page. */
 export const connection = new Connection(
@@ -22,11 +23,20 @@ export function useConnection(): ConnectionState {
   );
 }
 
+let firstNews: FirstNews | undefined;
+
+/** Whether the change that is told of now made nothing old, because nothing was asked before it. */
+export function isFirstNews(): boolean {
+  return firstNews?.isNow === true;
+}
+
 export function keepConnected(): void {
   const follow = () => {
     if (isSignedIn()) connection.start();
     else connection.stop();
   };
+  firstNews = new FirstNews(connection);
+  holdReads(firstNews.awaited);
   onSignInChange(follow);
   window.addEventListener("online", () => connection.hurry());
   document.addEventListener("visibilitychange", () => {

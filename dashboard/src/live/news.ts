@@ -19,6 +19,8 @@ export function staleAfter(session: SessionId, news: SessionNews): QueryKey[] {
       const keys: QueryKey[] = [];
       const plan = planId ?? (typeof event.plan === "string" ? event.plan : undefined);
       if (plan !== undefined && plan !== null) keys.push(["plan", plan], ["plan-control-state", session], ["inbox"]);
+      // A comment may be on the plan that another one replaced.
+      if (type === "review_answered" || type === "comment_resolved") keys.push(["plan"]);
       if (type === "plan_mode_disabled" || type === "conversation_reset") keys.push(["plan-control-state", session], ["inbox"]);
       if (type.startsWith("workbook_")) keys.push(["workbook", session]);
       if (AUTO.test(type)) keys.push(["auto", session]);

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 
-import { connection } from "./live";
+import { connection, isFirstNews } from "./live";
 import { Conversation, type ConversationState } from "./conversation";
 import type { LiveTurn } from "./liveTurn";
 import { Invalidator } from "./news";
@@ -52,7 +52,9 @@ export function useWatchSessions(): void {
   const client = useQueryClient();
   useEffect(() => {
     const invalidator = new Invalidator(client, 150);
-    return connection.onChange((change) => invalidator.takeChange(change));
+    return connection.onChange((change) => {
+      if (!isFirstNews()) invalidator.takeChange(change);
+    });
   }, [client]);
 }
 

@@ -153,7 +153,7 @@ function RunStep({ run, step }: { run: StepRun; step: Step | undefined }): React
       <div>
         <div className="step-line">
           <span className="step-number">{run.position}</span>
-          <button type="button" className="step-label" aria-expanded={open} disabled={!hasDetails} onClick={() => setOpen(!open)}>
+          <button type="button" className="step-label" dir="auto" aria-expanded={open} disabled={!hasDetails} onClick={() => setOpen(!open)}>
             {call ? (
               <>
                 {call.words} {call.detail !== undefined && <code className="call-detail"><Visible text={call.detail} /></code>}

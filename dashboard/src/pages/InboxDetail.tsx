@@ -57,7 +57,7 @@ function DetailBody({ plan }: { plan: Plan }): ReactNode {
             {t("inbox.openPage")}
           </Link>
         </div>
-        <h2>
+        <h2 dir="auto">
           <Visible text={shown.title} />
         </h2>
       </header>

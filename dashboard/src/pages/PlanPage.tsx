@@ -85,7 +85,7 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
 
   const [active, setActive] = useState<string>();
   const [areCommentsOpen, setCommentsOpen] = useState(false);
-  const sent = useMemo(() => review?.rounds.flatMap((round) => round.comments) ?? [], [review?.rounds]);
+  const sent = useMemo(() => review?.rounds.flatMap((round) => round.comments.filter(({ resolved }) => resolved !== true)) ?? [], [review?.rounds]);
   const places = useCommentPlaces(text, review?.comments ?? NO_COMMENTS, sent, active, view === "plan" ? shown.digest : "");
   const go = (comment: ReviewComment) => {
     setActive(comment.id);

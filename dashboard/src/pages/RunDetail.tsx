@@ -7,6 +7,7 @@ import type { InboxItem } from "../api/types";
 import { useVerification } from "../approval/ApproverFields";
 import { forgetWrong } from "../approval/remembered";
 import { sessionIdOf } from "../session/id";
+import { SessionName } from "../session/SessionName";
 import { t } from "../texts/t";
 import { Banner, Button, errorWords, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
@@ -36,10 +37,10 @@ export function RunDetail({ item, run }: { item: InboxItem; run: NonNullable<Inb
         <div className="page-about">
           <span>{inboxTitle(item)}</span>
           <Link to="/s/$session" params={{ session: sessionIdOf(item) }}>
-            {sessionIdOf(item)}
+            <SessionName session={sessionIdOf(item)} />
           </Link>
         </div>
-        <h2>
+        <h2 dir="auto">
           <Visible text={item.title} />
         </h2>
       </header>

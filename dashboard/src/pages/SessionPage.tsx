@@ -10,8 +10,8 @@ import { forgetConversation, useConversation } from "../live/useLive";
 import { PlanPanel, PlanStrip } from "../plan/PlanPanel";
 import { deleteAfterAMoment } from "../session/deleting";
 import { sessionIdOf, type SessionId } from "../session/id";
+import { useSessionName } from "../session/SessionName";
 import { PageHead } from "../shell/Shell";
-import { sessionName } from "../shell/Sidebar";
 import { t } from "../texts/t";
 import { Button, Empty, errorWords, Failure, IconButton, Loading } from "../ui/basics";
 import { Dialog } from "../ui/Dialog";
@@ -48,7 +48,7 @@ function SessionHead({ session }: { session: SessionId }): ReactNode {
   const [asking, setAsking] = useState(false);
   const [renaming, setRenaming] = useState(false);
   const found = sessions.data?.pages.flatMap((page) => page.sessions).find((one) => sessionIdOf(one) === session);
-  const name = found ? sessionName(found) : session;
+  const name = useSessionName(session);
   const mode = control.data?.planMode;
   return (
     <>

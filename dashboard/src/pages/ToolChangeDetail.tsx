@@ -34,7 +34,7 @@ export function ToolChangeDetail({ item, change }: { item: InboxItem; change: No
         <div className="page-about">
           <span>{inboxTitle(item)}</span>
         </div>
-        <h2>
+        <h2 dir="auto">
           <Visible text={item.title} />
         </h2>
       </header>

@@ -8,6 +8,7 @@ import { reviewQuery } from "../api/review";
 import type { Plan } from "../api/types";
 import { signActWithPasskey, signWithPasskey } from "../approval/passkeys";
 import { remembered } from "../approval/remembered";
+import { SignatureNote } from "../approval/SignatureNote";
 import { VerifyDialog } from "../approval/VerifyDialog";
 import { UnsentDialog } from "../review/UnsentDialog";
 import { useReview } from "../review/useReview";
@@ -177,6 +178,7 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
           {t("approve.offUnread")}
         </p>
       )}
+      {needsVerified && has("approve") && <SignatureNote people={plan.needs?.people ?? 1} />}
       {plan.incompleteApproval !== undefined && has("approve") && (
         <Banner tone="waiting" icon="person">
           {t("approve.bySome", { words: plan.incompleteApproval.words })}
@@ -186,7 +188,7 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
       {note !== undefined && has("approve") && (
         <label className="decision-note">
           <span>{t("approve.note")}</span>
-          <textarea autoFocus rows={2} value={note} maxLength={16384} onChange={(event) => setNote(event.target.value)} />
+          <textarea dir="auto" autoFocus rows={2} value={note} maxLength={16384} onChange={(event) => setNote(event.target.value)} />
         </label>
       )}
       <div className="decision-row">
@@ -396,7 +398,7 @@ function Ask({
         <p>{asking === "cancel" && plan.status === "EXECUTING" ? t("ask.cancel.running") : t(`ask.${asking}.words`)}</p>
         <label>
           <span>{t(`ask.${asking}.label`)}</span>
-          <textarea autoFocus rows={asking === "revise" ? 6 : 3} maxLength={16384} value={words} onChange={(event) => setWords(event.target.value)} />
+          <textarea dir="auto" autoFocus rows={asking === "revise" ? 6 : 3} maxLength={16384} value={words} onChange={(event) => setWords(event.target.value)} />
         </label>
         {(isUnsaved || problem !== undefined) && (
           <p className="problem" role="alert">

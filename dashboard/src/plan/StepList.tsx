@@ -120,12 +120,12 @@ function StepRow({
         <div className="step-line">
           <span className="step-number">{step.position}</span>
           {hasDetails && !compact ? (
-            <button type="button" id={labelId} className="step-label" aria-expanded={open} onClick={() => setOpen(!open)}>
+            <button type="button" id={labelId} className="step-label" dir="auto" aria-expanded={open} onClick={() => setOpen(!open)}>
               {label}
               <Icon name="chevron" size={12} />
             </button>
           ) : (
-            <span id={labelId} className="step-label">
+            <span id={labelId} className="step-label" dir="auto">
               {label}
             </span>
           )}

@@ -1,13 +1,14 @@
-import { useState, type ReactNode } from "react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 
-import type { ReviewAnchor, ReviewComment } from "../api/review";
+import { resolveComment, reviewQuery, type ReviewAnchor, type ReviewComment } from "../api/review";
 import type { Plan, Step } from "../api/types";
 import { t } from "../texts/t";
-import { Banner, Button, IconButton, Time } from "../ui/basics";
+import { Banner, Button, errorWords, IconButton, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
+import { say } from "../ui/toasts";
 import { findAnchor } from "./anchors";
 import { isTaken, whereIs } from "./fate";
-import { resolvedOf, setResolved } from "./resolved";
 import type { ReviewDraft } from "./useReview";
 
 export interface CommentPanelProps {
@@ -60,27 +61,39 @@ export function CommentPanel({ review, plan, active, onGo, open, onClose }: Comm
   );
 }
 
-/** Comments that were sent: what became of their words, and whether the person is satisfied. */
+/** Comments that were sent: what became of their words, what the agent says, and whether the person is satisfied. */
 function Round({ round, plan, active, onGo }: { round: ReviewDraft["rounds"][number]; plan: Plan } & Pick<CommentPanelProps, "active" | "onGo">): ReactNode {
-  const [resolved, setShown] = useState(() => resolvedOf(plan.id));
+  const client = useQueryClient();
+  const resolve = useMutation({
+    mutationFn: ({ id, resolved = false }: ReviewComment) => resolveComment(round.planId, id, !resolved),
+    onSettled: () => client.invalidateQueries({ queryKey: reviewQuery(plan.id).queryKey }),
+    onError: (error) => say(errorWords(error), { tone: "failed" }),
+  });
+  const open = round.comments.filter(({ resolved }) => resolved !== true).length;
   return (
     <details className="round">
       <summary>
         {t("review.round", { version: round.version, count: round.comments.length })} <Time at={round.at} />
+        {open === 0 && <span className="badge" data-tone="done">{t("review.resolved")}</span>}
       </summary>
       <ol className="comment-list">
         {round.comments.map((comment) => {
-          const isResolved = resolved.has(comment.id);
+          const { id, kind, answer, resolved = false, state } = comment;
           return (
-            <li key={comment.id} className="comment" id={`comment-${comment.id}`} data-kind={comment.kind} data-resolved={isResolved || undefined} data-active={comment.id === active || undefined}>
+            <li key={id} className="comment" id={`comment-${id}`} data-kind={kind} data-resolved={resolved || undefined} data-active={id === active || undefined}>
               <Said comment={comment} plan={plan} onGo={onGo} />
+              {answer !== undefined && (
+                <blockquote className="comment-answer" dir="auto">
+                  <strong>{t("review.agent")}</strong> <Visible text={answer} />
+                </blockquote>
+              )}
               <div className="comment-foot">
-                {isResolved ? <span className="badge" data-tone="done">{t("review.resolved")}</span> : comment.state && <Fate comment={comment} plan={plan} />}
-                <Button look="quiet" onClick={() => setShown(setResolved(plan.id, comment.id, !isResolved))}>
-                  {t(isResolved ? "review.reopen" : "review.resolve")}
+                {resolved ? <span className="badge" data-tone="done">{t("review.resolved")}</span> : state && <Fate comment={comment} plan={plan} />}
+                <Button look="quiet" busy={resolve.isPending && resolve.variables.id === id} onClick={() => resolve.mutate(comment)}>
+                  {t(resolved ? "review.reopen" : "review.resolve")}
                 </Button>
               </div>
-              {!isResolved && comment.state === "addressed" && !isTaken(plan, comment) && <p className="secondary">{t("review.changedWords")}</p>}
+              {!resolved && state === "addressed" && !isTaken(plan, comment) && <p className="secondary">{t("review.changedWords")}</p>}
             </li>
           );
         })}
@@ -104,12 +117,12 @@ function Said({ comment, plan, onGo }: { comment: ReviewComment; plan: Plan; onG
         about
       )}
       {kind === "replace" ? (
-        <ins className="comment-new">
+        <ins className="comment-new" dir="auto">
           <Visible text={text} />
         </ins>
       ) : (
         text !== "" && (
-          <p>
+          <p dir="auto">
             <Visible text={text} />
           </p>
         )
@@ -160,7 +173,7 @@ function Write({ review, plan }: { review: ReviewDraft; plan: Plan }): ReactNode
       <Anchor anchor={writing.anchor} plan={plan} kind={writing.kind} />
       <label>
         <span className="visually-hidden">{t(`review.write.${writing.kind}`)}</span>
-        <textarea
+        <textarea dir="auto"
           autoFocus
           rows={4}
           value={writing.text}
@@ -192,7 +205,7 @@ export function Anchor({ anchor, plan, kind }: { anchor: ReviewAnchor; plan: Pla
   }
   if (anchor.quote === undefined) return <span className="comment-anchor">{t("review.whole")}</span>;
   return (
-    <q className="comment-anchor" data-kind={kind}>
+    <q className="comment-anchor" dir="auto" data-kind={kind}>
       <Visible text={anchor.quote.length > 160 ? `${anchor.quote.slice(0, 160)}…` : anchor.quote} />
     </q>
   );

@@ -81,7 +81,7 @@ export function WorkbookEditor({ session, document, onClose }: { session: Sessio
       )}
       <label className="workbook-text">
         <span className="visually-hidden">{t("workbook.text")}</span>
-        <textarea
+        <textarea dir="auto"
           value={text}
           rows={Math.min(40, Math.max(12, text.split("\n").length + 2))}
           spellCheck

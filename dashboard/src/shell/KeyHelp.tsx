@@ -21,6 +21,8 @@ const GROUPS: readonly { title: TextKey; keys: readonly (readonly [string, TextK
       ["j", "keys.next"],
       ["k", "keys.previous"],
       ["Enter", "keys.open"],
+      ["x", "keys.pick"],
+      ["s", "keys.notNow"],
     ],
   },
   {

@@ -122,7 +122,7 @@ function Choices({ onClose, onHelp }: { onClose: () => void; onHelp: () => void 
             onClick={() => act(choice)}
           >
             <Icon name={choice.icon} />
-            <span className="palette-label">{choice.label}</span>
+            <span className="palette-label" dir="auto">{choice.label}</span>
             {choice.about && <span className="palette-about">{choice.about}</span>}
           </li>
         ))}

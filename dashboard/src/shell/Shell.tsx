@@ -1,11 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from "react";
 
-import { inboxQuery } from "../api/queries";
 import { useSignedIn } from "../api/signIn";
 import { useWatchSessions } from "../live/useLive";
 import { SignIn } from "../pages/SignIn";
+import { useInbox } from "../pages/useInbox";
 import { t } from "../texts/t";
 import { IconButton } from "../ui/basics";
 import { Dialog } from "../ui/Dialog";
@@ -44,9 +43,9 @@ function Frame(): ReactNode {
   const [help, setHelp] = useState(false);
   const navigate = useNavigate();
   const place = useRouterState({ select: (state) => state.location.pathname });
-  const inbox = useQuery(inboxQuery);
+  const { query: inbox, items } = useInbox();
   useWatchSessions();
-  useInboxNotifications(inbox.data);
+  useInboxNotifications(inbox.data && items);
   useEffect(() => {
     setMenu(false);
   }, [place]);
@@ -83,14 +82,13 @@ function Frame(): ReactNode {
 /** The head of every page: on a phone it also leads to the menu and the inbox. */
 export function PageHead({ title, about, actions, back }: { title: ReactNode; about?: ReactNode; actions?: ReactNode; back?: ReactNode }): ReactNode {
   const { openMenu } = useShell();
-  const inbox = useQuery(inboxQuery);
-  const count = inbox.data?.length ?? 0;
+  const count = useInbox().items.length;
   return (
     <header className="page-head">
       <IconButton className="only-small" icon="menu" label={t("shell.menu")} onClick={openMenu} />
       {back}
       <div className="page-title">
-        <h1>{title}</h1>
+        <h1 dir="auto">{title}</h1>
         {about && <div className="page-about">{about}</div>}
       </div>
       <div className="page-actions">{actions}</div>

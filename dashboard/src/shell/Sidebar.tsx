@@ -1,12 +1,13 @@
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
 import { newId } from "../api/newId";
 import { createSession } from "../api/decisions";
-import { inboxQuery, sessionSearchQuery, sessionsQuery } from "../api/queries";
+import { sessionSearchQuery, sessionsQuery } from "../api/queries";
 import type { InboxItem, Session } from "../api/types";
+import { useInbox } from "../pages/useInbox";
 import { sessionIdOf, type SessionId } from "../session/id";
 import { isHidden, useHiddenSessions } from "../session/deleting";
 import { t } from "../texts/t";
@@ -18,9 +19,9 @@ import { visible } from "../ui/hidden";
 import { MOD } from "./keys";
 
 export function Sidebar({ onPalette, inDrawer = false }: { onPalette: () => void; inDrawer?: boolean }): ReactNode {
-  const inbox = useQuery(inboxQuery);
+  const { query: inbox, items } = useInbox();
   const begin = useNewSession();
-  const count = inbox.data?.length ?? 0;
+  const count = items.length;
   return (
     <nav className="sidebar" data-drawer={inDrawer || undefined} aria-label={t("shell.navigation")}>
       <div className="sidebar-head">
@@ -160,7 +161,7 @@ function SessionRow({ session, id, item, current }: { session: Session; id: Sess
   return (
     <Link to="/s/$session" params={{ session: id }} className="session-row" aria-current={current ? "page" : undefined}>
       <StateDot state={state} label={words ?? t("session.idle")} />
-      <span className="session-name">{sessionName(session)}</span>
+      <span className="session-name" dir="auto">{sessionName(session)}</span>
       <span className="session-about">
         {words && <span data-tone={item?.kind === "failed" ? "failed" : item ? "waiting" : "running"}>{words}</span>}
         {session.channel !== "web" && <span>{session.channel}</span>}

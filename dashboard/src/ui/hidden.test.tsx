@@ -7,6 +7,8 @@ import { visible } from "./hidden";
 test.each([
   ["plain\n\ttext ✓ ⚠\ufe0f żółć 漢字", "plain\n\ttext ✓ ⚠\ufe0f żółć 漢字"],
   ["rm\ufe0f ⚠\ufe0f\ufe0f", "rm⟦U+FE0F⟧ ⚠\ufe0f⟦U+FE0F⟧"],
+  ["👩\u200d💻 👩🏽\u200d🚀 🏳\ufe0f\u200d🌈", "👩\u200d💻 👩🏽\u200d🚀 🏳\ufe0f\u200d🌈"],
+  ["👩\u200da a\u200d👩 👩\u200d\u200d💻", "👩⟦U+200D⟧a a⟦U+200D⟧👩 👩⟦U+200D⟧⟦U+200D⟧💻"],
   ["a\u202eb", "a⟦U+202E⟧b"],
   ["zero\u200bwidth", "zero⟦U+200B⟧width"],
   ["end\r\nof line\r", "end\nof line⟦U+000D⟧"],

@@ -17,16 +17,21 @@ export function pieces(text: string): Piece[] {
   const found: Piece[] = [];
   let plain = "";
   let before = " ";
+  // Whether the text so far ends in an emoji, with or without its selector.
+  let afterEmoji = false;
   const characters = [...text];
   characters.forEach((character, index) => {
     if (character === "\r" && characters[index + 1] === "\n") return;
-    if (isPlain(character) || choosesEmoji(character, before)) {
+    const selects = choosesEmoji(character, before);
+    const joins = character === "\u200d" && afterEmoji && isEmoji(characters[index + 1] ?? "");
+    if (isPlain(character) || selects || joins) {
       plain += character;
     } else {
       if (plain !== "") found.push({ text: plain, hidden: false });
       plain = "";
       found.push({ text: written(character), hidden: true });
     }
+    afterEmoji = isEmoji(character) || (selects && afterEmoji);
     before = character;
   });
   if (plain !== "") found.push({ text: plain, hidden: false });
@@ -103,4 +108,10 @@ function choosesEmoji(character: string, before: string): boolean {
   const code = before.codePointAt(0) ?? 0;
   const symbol = code === 0xa9 || code === 0xae || (code >= 0x203c && code <= 0x3299) || (code >= 0x1f000 && code <= 0x1faff);
   return symbol && isPlain(before);
+}
+
+/** What a joiner can put together: pictures, their skin tones, and the symbols that stand in joined emoji. */
+function isEmoji(character: string): boolean {
+  const code = character.codePointAt(0) ?? 0;
+  return (code >= 0x1f000 && code <= 0x1faff) || (code >= 0x2600 && code <= 0x27bf) || code === 0x2194 || code === 0x2195 || code === 0x2b1b;
 }

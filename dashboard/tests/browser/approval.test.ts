@@ -50,6 +50,8 @@ async function virtualAuthenticator(page: Page): Promise<CDPSession> {
 test("a plan that needs a verified person is approved with the passphrase", async () => {
   const { stack, plan } = await waiting(verified, ["ada"]);
   const { page } = await visit(stack, `/p/${plan}`);
+  // It is said before the click.
+  await page.getByText("Approving asks for an approver's passphrase: this plan needs a signature.").waitFor();
   await approveButton(page).click();
   await page.getByLabel("Passphrase").fill("let me in");
   await page.getByRole("button", { name: "Approve", exact: true }).click();

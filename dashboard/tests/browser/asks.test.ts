@@ -20,12 +20,28 @@ test("a call that waits is seen as it runs, and the answer reaches the agent", a
   await say("delete the draft");
   const { page } = await visit(stack);
   await page.getByRole("button", { name: /delete_file: draft.md/ }).click();
-  await page.getByLabel("The call").getByText('"path": "draft.md"').waitFor();
+  await page.getByLabel("The call", { exact: true }).getByText('"path": "draft.md"').waitFor();
   await page.getByLabel("Message to the agent").fill("keep it until Friday");
   await page.getByRole("button", { name: "Do not allow" }).click();
   await page.getByText("Nothing waits for you.").waitFor();
   await untilSaid("That is settled.");
   expect(JSON.stringify(await stack.api("GET", "/api/sessions/door-paint/messages"))).toContain("keep it until Friday");
+});
+
+test("a call is changed before it is allowed, and runs as it was changed", async () => {
+  await say("delete the draft");
+  const { page } = await visit(stack);
+  await page.getByRole("button", { name: /delete_file: draft.md/ }).click();
+  await page.getByRole("button", { name: "Change it before allowing it" }).click();
+  await page.getByRole("textbox", { name: "path" }).fill("no-such-file.md");
+  await page.getByLabel("The call", { exact: true }).getByText('"path": "no-such-file.md"').waitFor();
+  await page.getByRole("button", { name: "Allow once, as changed" }).click();
+  await page.getByText("Nothing waits for you.").waitFor();
+  await untilSaid("That is settled.");
+  const journal = await stack.api("GET", "/api/sessions/door-paint/journal");
+  const answered = journal.entries.find((entry: any) => entry.type === "permission_answered");
+  expect(answered.event).toMatchObject({ grant: "once", arguments: { path: "no-such-file.md" } });
+  await untilSaid("A person changed the arguments");
 });
 
 test("an answer that was given elsewhere takes the call out of the inbox", async () => {

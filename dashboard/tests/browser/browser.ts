@@ -55,7 +55,7 @@ async function servePages(context: BrowserContext, dist: string): Promise<void> 
       const answer = await route.fetch().catch(() => undefined);
       // The server may be gone, as a test wants it.
       if (!answer) return route.abort();
-      await route.fulfill({ status: 200, headers: answer.headers(), path: join(dist, isFile ? pathname : "index.html"), contentType: TYPES[isFile ? (pathname.split(".").at(-1) ?? "") : "html"] ?? "application/octet-stream" });
+      await route.fulfill({ status: isFile ? 200 : answer.status(), headers: answer.headers(), path: join(dist, isFile ? pathname : "index.html"), contentType: TYPES[isFile ? (pathname.split(".").at(-1) ?? "") : "html"] ?? "application/octet-stream" });
     },
   );
 }

@@ -73,6 +73,8 @@ const SCENES: [RegExp, Scene][] = [
   [/^a hostile file/, (results) => (results === 0 ? { calls: [["write_file", { path: "hostile.md", content: HOSTILE }]] } : { text: "Written." })],
   [/^a hostile plan/, (results) => (results === 0 ? { calls: [["plan_set_content", { plan_markdown: `# ${HOSTILE_LINE}\n\n- [ ] ${HOSTILE_LINE}\n\n${HOSTILE}` }]] } : { text: "Drafted." })],
   [/hostile|hacked/, () => ({ text: HOSTILE })],
+  // The same with an answer to the first comment.
+  [/answer the comments/, (results) => (results === 0 ? { calls: [["plan_set_content", { plan_markdown: BLOG_PLAN.replace("end of the month", "30th of April"), answers: [{ comment: 1, answer: "It is the 30th; the text says so now." }] }]] } : { text: "The comment is answered." })],
   [/shorter|maintenance window/, (results) => (results === 0 ? { calls: [["plan_set_content", { plan_markdown: BLOG_PLAN.replace("- [ ] Lower the TTL of the DNS records to 60 seconds\n", "").replace("Copy the uploads with rsync", "Announce a maintenance window, then copy the uploads with rsync") }]] } : { text: "The plan is shorter now and has a maintenance window." })],
   [/move the blog/i, (results) =>
     results === 0

@@ -93,9 +93,25 @@ test("the next version says which suggestions were taken; whether a comment is a
   await untilCount(thread("Which day?").getByText("resolved", { exact: true }), 0);
   await thread("Which day?").getByRole("button", { name: "Resolve" }).click();
   await thread("Which day?").getByText("resolved", { exact: true }).waitFor();
+  // It is kept on the server: every browser of the person knows it.
+  const { rounds } = await until(() => stack.api("GET", `/api/plans/${id}/review`), (seen: any) => seen.rounds[0].comments.some((comment: any) => comment.resolved));
+  expect(rounds[0].comments.filter((comment: any) => comment.resolved).map((comment: any) => comment.id)).toEqual(["c3"]);
   await page.reload();
   await page.getByText("Sent with version 1: 3 comments").click();
   await thread("Which day?").getByText("resolved", { exact: true }).waitFor();
+  await thread("Which day?").getByRole("button", { name: "Open it again" }).click();
+  await thread("Which day?").getByText("open", { exact: true }).waitFor();
+});
+
+test("the agent answers a comment, and the person reads it there", async () => {
+  const id = await blog("threads-5");
+  await keep(id, [["c1", "comment", "end of the month", "Which day?"]]);
+  const { page } = await visit(stack, `/p/${id}`);
+  await page.getByRole("cell", { name: "120,481 rows" }).waitFor();
+  await stack.api("POST", `/api/plans/${id}/revise`, { feedback: "answer the comments", review: true });
+  await until(() => stack.api("GET", `/api/plans/${id}`), (plan: any) => plan.version === 2 && plan.status === "READY");
+  await page.getByText("Sent with version 1: 1 comment").click();
+  await page.getByRole("complementary", { name: "Comments" }).getByText("It is the 30th; the text says so now.").waitFor();
 });
 
 test("a difference is shown as it is read, and a mark of what was viewed ends when that step changes", async () => {

@@ -35,7 +35,7 @@ describe("while a step asks for permission", () => {
       await go(path);
       if (path === "/") await page.getByRole("button", { name: /delete_file: door.md/ }).click();
       const card = page.getByRole("region", { name: "The agent asks for permission" }).first();
-      await card.getByLabel("The call").getByText('"path": "door.md"').waitFor();
+      await card.getByLabel("The call", { exact: true }).getByText('"path": "door.md"').waitFor();
       for (const name of ["Allow once", "Allow for this plan", "Do not allow"]) await card.getByRole("button", { name }).waitFor();
       if (path.startsWith("/p/")) await page.getByText("Waits for your answer").first().waitFor();
       await settled();

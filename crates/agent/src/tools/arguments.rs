@@ -23,6 +23,20 @@ pub(super) struct SetContent {
     /// A short title; without one, the first heading serves.
     #[serde(default)]
     pub(super) title: Option<String>,
+    /// What you did about each comment of the person's review that you answer, by its number there.
+    #[serde(default)]
+    #[expect(dead_code, reason = "`answers` reads it before the command is made; its type is checked here")]
+    pub(super) answers: Option<Vec<CommentAnswer>>,
+}
+
+/// What the agent did about one comment.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CommentAnswer {
+    /// The comment's number in the review, from 1.
+    pub(super) comment: usize,
+    /// What you changed, or why you did not, in a sentence.
+    pub(super) answer: String,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
@@ -74,6 +88,10 @@ pub(super) struct ExternalSetContent {
     /// the difference.
     #[serde(default)]
     pub(super) expected_digest: Option<String>,
+    /// What you did about each comment of the person's review that you answer, by its number there.
+    #[serde(default)]
+    #[expect(dead_code, reason = "`answers` reads it before the command is made; its type is checked here")]
+    pub(super) answers: Option<Vec<CommentAnswer>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -181,6 +199,10 @@ pub(super) struct Summary {
     /// The plan in a few words, for the person who decides.
     #[serde(default)]
     pub(super) summary: Option<String>,
+    /// What you did about each comment of the person's review that you answer, by its number there.
+    #[serde(default)]
+    #[expect(dead_code, reason = "`answers` reads it before the command is made; its type is checked here")]
+    pub(super) answers: Option<Vec<CommentAnswer>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -21,8 +21,8 @@ use serde_json::{Value, json};
 
 use super::arguments::{self, StepName};
 use super::{
-    Arguments, CallContext, PlanTools, ToolDefinition, changed_step, changing_command, memory, parse, plan_tools,
-    results, workbook,
+    Arguments, CallContext, PlanTools, ToolDefinition, answers, changed_step, changing_command, memory, parse,
+    plan_tools, results, workbook,
 };
 
 /// The bytes of a difference that an agent is shown.
@@ -136,6 +136,7 @@ impl ExternalTools {
         shown: &mut Option<Arc<Plan>>,
     ) -> LedgerResult<Value> {
         let (tools, tool) = (&self.tools, PlanTool::SetContent);
+        let answers = answers::given(tool, &arguments);
         let (command, expected) = match content_command(arguments) {
             Ok(command) => command,
             Err(unfit) => {
@@ -146,7 +147,10 @@ impl ExternalTools {
             }
         };
         tools.engine.submitter().read_plan_file(session).await?;
-        let committed = match tools.engine.submitter().submit(session, by, command).await {
+        let request = tools.engine.submitter().request(session, by);
+        let active = if answers.is_some() { tools.snapshot(session).await?.active_handle() } else { None };
+        let answers = tools.find_answered(active, &request, answers).await?;
+        let committed = match tools.engine.submitter().submit_as(request.clone(), command).await {
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict && expected.is_some() => {
                 return Err(self.with_difference(session, refusal, expected).await.into());
             }
@@ -155,9 +159,10 @@ impl ExternalTools {
         // The answer names the sections of the project's template that are missing.
         tools.engine.submitter().policies().read_project(&committed.snapshot).await;
         let answer = tools.answer(tool, None, &committed)?;
-        let plan = results::changed_plan(&committed)?;
-        *shown = Some(Arc::clone(plan));
-        Ok(with_next(answer, plan))
+        let plan = Arc::clone(results::changed_plan(&committed)?);
+        tools.write_answers(request, answers, committed).await?;
+        *shown = Some(Arc::clone(&plan));
+        Ok(with_next(answer, &plan))
     }
 
     async fn call_plan_tool(
@@ -184,6 +189,7 @@ impl ExternalTools {
             parse::<arguments::AwaitDecision>(tool, arguments)?;
             return decision(context.snapshot);
         }
+        let answers = answers::given(tool, &arguments);
         let command = match command(context.snapshot, tool, arguments, is_upstream) {
             Ok(command) => command,
             Err(unfit) => {
@@ -193,17 +199,20 @@ impl ExternalTools {
             }
         };
         let step = changed_step(&command);
-        let committed = tools.engine.submitter().submit(session, by, command).await?;
-        let plan = results::changed_plan(&committed)?;
+        let request = tools.engine.submitter().request(session, by);
+        let answers = tools.find_answered(context.snapshot.active_handle(), &request, answers).await?;
+        let committed = tools.engine.submitter().submit_as(request.clone(), command).await?;
+        let plan = Arc::clone(results::changed_plan(&committed)?);
         if tool == PlanTool::AddCall {
-            return Ok(results::planned(plan));
+            return Ok(results::planned(&plan));
         }
         let answer = tools.answer(tool, step, &committed)?;
+        tools.write_answers(request, answers, committed).await?;
         if !matches!(tool, PlanTool::Submit | PlanTool::Finalize) {
             return Ok(answer);
         }
-        *shown = Some(Arc::clone(plan));
-        Ok(with_next(answer, plan))
+        *shown = Some(Arc::clone(&plan));
+        Ok(with_next(answer, &plan))
     }
 
     /// Records a call to a tool of an upstream server as a step. A plan that is over gives way to a new one.

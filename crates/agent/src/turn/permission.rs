@@ -28,7 +28,7 @@ impl TurnRunner<'_> {
     ) -> Result<Option<ToolOutcome>, TurnAbort> {
         let answer = self.answer_to(pending);
         // A person's "no" stands, whatever the rules say since.
-        if let Some(AskAnswer::Permission { grant, note }) = &answer
+        if let Some(AskAnswer::Permission { grant, note, .. }) = &answer
             && !grant.permits()
         {
             self.call_permissions = PermissionCounts::REFUSED;
@@ -58,6 +58,14 @@ impl TurnRunner<'_> {
         let (tool, reason) = (pending.call.name.clone(), decided.reason.describe());
         let asked = CallToPermit { tool, arguments: object, reason, always };
         self.wait_for(pending, AskSubject::Permission(asked)).await.map(Some)
+    }
+
+    /// The arguments that a person gave the call before they permitted it.
+    pub(super) fn changed_arguments(&self, pending: &PendingCall) -> Option<Arguments> {
+        let Some(AskAnswer::Permission { arguments: Some(arguments), .. }) = self.answer_to(pending) else {
+            return None;
+        };
+        arguments.as_object().cloned()
     }
 
     /// The approved plan that the turn carries out.

@@ -32,19 +32,29 @@ use crate::tools::{self, AssignedStep, CallContext, PlanTools, is_paused};
 /// The largest result of one call that the model is sent.
 const MAX_TOKENS: u32 = 16_000;
 
+/// What stands in front of the result of a call that is not the one the agent asked for.
+const CHANGED: &str = "A person changed the arguments before they permitted this call. This is the call that was made:";
+
 impl TurnRunner<'_> {
     /// Carries out a call. It has an outcome unless the store fails or the turn is stopped.
     pub(super) async fn carry_out(&mut self, pending: &PendingCall) -> Result<ToolOutcome, TurnAbort> {
         let call = &pending.call;
         let name = visible(&call.name).into_owned();
-        self.context.progress.send(Progress::ToolStarted { name: name.clone(), detail: detail(&call.arguments) });
+        let changed = self.changed_arguments(pending);
+        let shown = changed.as_ref().map(|arguments| Value::Object(arguments.clone()).to_string());
+        let detail_of_call = detail(shown.as_deref().unwrap_or(&call.arguments));
+        self.context.progress.send(Progress::ToolStarted { name: name.clone(), detail: detail_of_call });
         let began = Instant::now();
         // Only the first call after a crash may have been begun before it.
         let interrupted = std::mem::take(&mut self.resumed);
-        let mut outcome = match read_arguments(&call.name, &call.arguments) {
+        let arguments = changed.map_or_else(|| read_arguments(&call.name, &call.arguments), Ok);
+        let mut outcome = match arguments {
             Ok(arguments) => self.dispatch(pending, arguments, interrupted).await?,
             Err(refusal) => refused(&refusal),
         };
+        if let Some(arguments) = shown {
+            outcome.text = format!("{CHANGED} {arguments}\n\n{}", outcome.text);
+        }
         outcome = self.readable(&call.name, outcome);
         self.note_call(pending, &mut outcome).await;
         let (status, detail) = (outcome.status, detail_of(&outcome));

@@ -103,6 +103,45 @@ async fn a_call_that_nothing_covers_waits_and_is_made_once_it_is_permitted() {
     post.world.is_sound().await;
 }
 
+impl Post {
+    /// Permits the call that waits, with other arguments.
+    async fn permit_with(&self, arguments: serde_json::Value) -> Answer {
+        let ask = self.waiting().await.expect("an ask");
+        let answer = AskAnswer::Permission { grant: Grant::Once, note: None, arguments: Some(Box::new(arguments)) };
+        let input = Input::Answer { ask: ask.id, digest: ask.digest, answer };
+        let stream = self.world.agent.submit(input, Request::new(self.world.place(), person()));
+        stream.outcome().await.unwrap().answer().expect("an answer")
+    }
+}
+
+#[tokio::test]
+async fn a_person_changes_the_arguments_before_they_permit_the_call_and_the_model_is_told() {
+    let post = post([send("ada"), send("ada"), Reply::text("Sent.")]).await;
+    post.world.send("Write to Ada").await;
+    let answered = post.permit_with(json!({ "to": "bob" })).await;
+    assert_eq!(post.tool.calls(), [json!({ "to": "bob" })]);
+    let request = format!("{:?}", post.world.sent(2).messages);
+    assert!(request.contains("A person changed the arguments") && request.contains("bob"), "{request}");
+    // It was for that one call: the next is asked about as the agent makes it.
+    let Some(AskSubject::Permission(call)) = answered.ask.map(|waiting| waiting.ask.subject) else {
+        panic!("no permission asked")
+    };
+    assert_eq!(call.arguments, json!({ "to": "ada" }));
+    post.world.send(&format!("/allow {}", post.code().await)).await;
+    assert_eq!(post.tool.calls().last(), Some(&json!({ "to": "ada" })));
+    post.world.is_sound().await;
+}
+
+#[tokio::test]
+async fn changed_arguments_do_not_pass_a_rule_that_denies() {
+    let post = post([send("ada"), Reply::text("No luck.")]).await;
+    post.rules.0.lock().unwrap().push(rule(SEND, Permission::Ask));
+    post.world.send("Write to Ada").await;
+    post.rules.0.lock().unwrap().push(rule("*", Permission::Deny));
+    assert_eq!(post.permit_with(json!({ "to": "bob" })).await.reply, "No luck.");
+    assert!(post.tool.calls().is_empty());
+}
+
 #[tokio::test]
 async fn a_no_reaches_the_model_with_the_persons_words() {
     let post = post([send("ada"), Reply::text("Then not.")]).await;
@@ -248,7 +287,7 @@ async fn the_first_answer_counts_and_only_a_persons() {
     let answer = |grant| planwright_core::command::AnswerCommand {
         ask: ask.id.clone(),
         digest: ask.digest,
-        answer: AskAnswer::Permission { grant, note: None },
+        answer: AskAnswer::permission(grant, None),
     };
     let submit = async |by: planwright_core::actor::Actor, grant| {
         let command = planwright_core::command::Command::Answer(answer(grant));

@@ -74,18 +74,21 @@ impl Decider<'_> {
         }
         ask.subject.check_answer(answer)?;
         let event = match answer.clone() {
-            AskAnswer::Permission { grant, note } => {
+            AskAnswer::Permission { grant, note, arguments } => {
                 if let (true, AskSubject::Permission(call)) = (grant.permits(), &ask.subject) {
                     self.approval_check(&tool_risks(&call.tool)).check()?;
                 }
                 if let Some(note) = &note {
                     self.policy.limits.check_line("answer", note)?;
                 }
+                if let Some(arguments) = &arguments {
+                    self.policy.limits.check_message(&arguments.to_string())?;
+                }
                 let execution = match grant {
                     Grant::Plan => Some(self.executing_plan(open)?),
                     Grant::Once | Grant::Always | Grant::No => None,
                 };
-                TurnEvent::PermissionAnswered { ask: id.clone(), grant, note, execution }
+                TurnEvent::PermissionAnswered { ask: id.clone(), grant, note, arguments, execution }
             }
             AskAnswer::Questions { answers } => {
                 for answer in &answers {

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use crate::actor::ActorKind;
 use crate::decide::Decider;
 use crate::event::{Event, SessionEvent};
-use crate::ids::PlanId;
+use crate::ids::{CommentId, PlanId};
 use crate::plan::Plan;
-use crate::plan::review::{CommentAnchor, CommentKind, MAX_COMMENTS, MAX_CONTEXT, Review, ReviewComment};
-use crate::policy::Limits;
+use crate::plan::review::{
+    CommentAnchor, CommentAnswer, CommentKind, MAX_COMMENTS, MAX_CONTEXT, Review, ReviewComment,
+};
+use crate::policy::{Limits, filled};
 use crate::refusal::Refusal;
 
 impl Decider<'_> {
@@ -20,6 +22,37 @@ impl Decider<'_> {
         let plan = self.snapshot.named(plan)?;
         self.check_review(plan, review)?;
         Ok(vec![Event::Session(SessionEvent::ReviewDrafted { plan: plan.id.clone(), review: review.clone() })])
+    }
+
+    /// Answers of an agent. Whether there are such comments is checked where the journal is read.
+    pub(super) fn answer_review(&self, plan: &PlanId, answers: &[CommentAnswer]) -> Result<Vec<Event>, Refusal> {
+        self.snapshot.opened()?;
+        let plan = self.snapshot.named(plan)?;
+        if answers.is_empty() {
+            return Ok(Vec::new());
+        }
+        if answers.len() > MAX_COMMENTS {
+            return Err(Refusal::limit(format!("At most {MAX_COMMENTS} answers are taken at once.")));
+        }
+        for answer in answers {
+            filled("answer", &answer.text)?;
+            self.policy.limits.check_line("answer", &answer.text)?;
+        }
+        Ok(vec![Event::Session(SessionEvent::ReviewAnswered { plan: plan.id.clone(), answers: answers.to_vec() })])
+    }
+
+    pub(super) fn resolve_comment(
+        &self,
+        plan: &PlanId,
+        comment: &CommentId,
+        resolved: bool,
+    ) -> Result<Vec<Event>, Refusal> {
+        if self.context.by.kind != ActorKind::Person {
+            return Err(Refusal::policy_denied("Only a person resolves a comment."));
+        }
+        self.snapshot.opened()?;
+        let (plan, comment) = (self.snapshot.named(plan)?.id.clone(), comment.clone());
+        Ok(vec![Event::Session(SessionEvent::CommentResolved { plan, comment, resolved })])
     }
 
     /// Checks the comments of a person, whether as a draft or with a decision.

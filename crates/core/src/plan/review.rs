@@ -64,6 +64,13 @@ pub enum CommentKind {
     Strike,
 }
 
+/// What an agent answers to a comment that was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommentAnswer {
+    pub comment: CommentId,
+    pub text: String,
+}
+
 /// The decision that a review was sent with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

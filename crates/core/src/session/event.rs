@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use crate::ask::GatewayAsk;
-use crate::ids::PlanId;
+use crate::ids::{CommentId, PlanId};
 use crate::mode::ModeEnd;
 use crate::plan::creation::{Creation, ImportedPlan};
-use crate::plan::review::{Review, SentWith};
+use crate::plan::review::{CommentAnswer, Review, SentWith};
 use crate::plan::{PlanChange, PlanStyle, Touches};
 use crate::presence::AgentClient;
 use crate::session::Compaction;
@@ -51,6 +51,10 @@ events! {
         "review_drafted" ReviewDrafted { plan: PlanId, review: Review } => { plan: plan },
         /// The comments that a person sent with a decision about the plan.
         "review_sent" ReviewSent { plan: PlanId, with: SentWith, review: Review } => { plan: plan },
+        /// What an agent answered to comments of a person.
+        "review_answered" ReviewAnswered { plan: PlanId, answers: Vec<CommentAnswer> } => { plan: plan },
+        /// A person is satisfied with what became of a comment, or no longer.
+        "comment_resolved" CommentResolved { plan: PlanId, comment: CommentId, resolved: bool } => { plan: plan },
         "plan_created" PlanCreated {
             #[serde(flatten)]
             creation: Box<Creation>,

@@ -1,5 +1,7 @@
 //! What happens in a turn.
 
+use serde_json::Value;
+
 use crate::ask::{CallToPermit, Grant, Question};
 use crate::ids::{AskId, ExecutionId};
 use crate::model::ModelReply;
@@ -34,6 +36,9 @@ events! {
             grant: Grant,
             #[serde(rename = "words", default, skip_serializing_if = "Option::is_none")]
             note: Option<String>,
+            /// What the person changed the arguments to: the call that runs is this one.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            arguments: Option<Box<Value>>,
             /// The execution that it is granted for.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             execution: Option<ExecutionId>,

@@ -31,7 +31,7 @@ fn ask(turn: &TurnId, call: u32, subject: AskSubject) -> Command {
 }
 
 fn grant(grant: Grant) -> AskAnswer {
-    AskAnswer::Permission { grant, note: None }
+    AskAnswer::permission(grant, None)
 }
 
 /// A turn with two pending calls, of which the first asks.
@@ -129,6 +129,29 @@ fn an_answer_fits_what_was_asked() {
     assert_eq!(code(world.person(answer(&world, grant(Grant::Once)))), RefusalCode::InvalidArgument);
     let both = AskAnswer::Questions { answers: vec!["red".to_owned(), "2".to_owned()] };
     assert_eq!(names(&world.person(answer(&world, both)).unwrap()), ["questions_answered"]);
+}
+
+#[test]
+fn changed_arguments_are_for_one_call_and_are_recorded_with_the_answer() {
+    let (mut world, _) = asking(permission("make test"));
+    let changed = |grant, arguments| AskAnswer::Permission { grant, note: None, arguments: Some(Box::new(arguments)) };
+    let quick = json!({ "command": "make quick-test" });
+    for (grant, arguments, expected) in [
+        (Grant::Plan, quick.clone(), RefusalCode::InvalidArgument),
+        (Grant::Always, quick.clone(), RefusalCode::InvalidArgument),
+        (Grant::No, quick.clone(), RefusalCode::InvalidArgument),
+        (Grant::Once, json!(["make"]), RefusalCode::InvalidArgument),
+        (Grant::Once, json!({ "command": "x".repeat(256 * 1024) }), RefusalCode::LimitExceeded),
+    ] {
+        assert_eq!(code(world.person(answer(&world, changed(grant, arguments)))), expected, "{grant:?}");
+    }
+    let events = world.person(answer(&world, changed(Grant::Once, quick.clone()))).unwrap();
+    let [Event::Turn { event: TurnEvent::PermissionAnswered { arguments, .. }, .. }] = events.as_slice() else {
+        panic!("{events:?}")
+    };
+    assert_eq!(arguments.as_deref(), Some(&quick));
+    assert_eq!(asked(&world).answer(), Some(&changed(Grant::Once, quick)));
+    assert_eq!(replayed(&world), world.snapshot);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use planwright_core::ids::CommentId;
 use planwright_core::plan::Plan;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::review::{
-    CommentAnchor, CommentKind, CommentState, MAX_COMMENTS, MAX_CONTEXT, Review, ReviewComment, ReviewTracker,
+    CommentAnchor, CommentAnswer, CommentKind, CommentState, MAX_COMMENTS, MAX_CONTEXT, Review, ReviewComment,
+    ReviewTracker,
 };
 use planwright_core::refusal::RefusalCode;
 
@@ -130,6 +131,25 @@ fn comments_go_with_an_approval_as_its_note() {
     assert_eq!(names(&events), ["plan_approved", "review_sent"]);
     let note = world.active().approval.as_ref().unwrap().note.clone().unwrap();
     assert_eq!(note, "Comments on version 1:\n\n1. Replace step 1 (Copy the uploads with rsync) by: Copy with care");
+}
+
+#[test]
+fn an_agent_answers_comments_and_only_a_person_resolves_them() {
+    let mut world = World::ready_document(PLAN);
+    let (plan, before) = (world.active().id.clone(), world.active().clone());
+    let id = CommentId::new("c1").unwrap();
+    let answered = |text: &str| {
+        let answers = vec![CommentAnswer { comment: id.clone(), text: text.to_owned() }];
+        Command::Session(SessionCommand::AnswerReview { plan: plan.clone(), answers })
+    };
+    assert_eq!(names(&world.agent(answered("On the 30th.")).unwrap()), ["review_answered"]);
+    assert_eq!(world.agent(answered(" ")).unwrap_err().code, RefusalCode::InvalidArgument);
+    assert_eq!(world.agent(answered(&"x".repeat(16 * 1024 + 1))).unwrap_err().code, RefusalCode::LimitExceeded);
+    let resolve =
+        Command::Session(SessionCommand::ResolveComment { plan: plan.clone(), comment: id.clone(), resolved: true });
+    assert_eq!(world.agent(resolve.clone()).unwrap_err().code, RefusalCode::PolicyDenied);
+    assert_eq!(names(&world.person(resolve).unwrap()), ["comment_resolved"]);
+    assert_eq!(*world.active(), before);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use planwright_core::journal::Entry;
 use planwright_core::model::ToolCall;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd, TurnEnding};
-use planwright_core::visible::quoted;
+use planwright_core::visible::{quoted, visible};
 
 use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page};
 use crate::lookup;
@@ -305,8 +305,14 @@ impl Reading {
             TurnEvent::PermissionAsked { asked, .. } => {
                 self.messages.push(note(entry, &format!("The agent asks to call {}.", quoted(&asked.tool))));
             }
-            TurnEvent::PermissionAnswered { grant, note: added, .. } => {
-                let answer = if grant.permits() { "permitted" } else { "not permitted" };
+            TurnEvent::PermissionAnswered { grant, note: added, arguments, .. } => {
+                let answer = match (grant.permits(), arguments) {
+                    (true, Some(changed)) => {
+                        format!("permitted with other arguments: {}", visible(&changed.to_string()))
+                    }
+                    (true, None) => "permitted".to_owned(),
+                    (false, _) => "not permitted".to_owned(),
+                };
                 let added = added.as_deref().map_or_else(String::new, |note| format!(": {note}"));
                 self.messages.push(note(entry, &format!("The call was {answer} ({}){added}.", grant.as_str())));
             }

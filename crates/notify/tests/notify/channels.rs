@@ -1,9 +1,14 @@
 //! The channels themselves.
 
-use planwright_notify::channels::{ChannelError, Desktop, Email, Notification, NotifiedEvent, NotifyChannel as _};
+use std::time::Duration;
+
+use planwright_notify::channels::{
+    ChannelError, Desktop, Email, Notification, NotifiedEvent, NotifyChannel as _, Ntfy,
+};
 use planwright_notify::notice::NoticeKind;
-use planwright_notify::options::EmailOptions;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use planwright_notify::options::{EmailOptions, NtfyOptions};
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpListener;
 
 fn notification() -> Notification {
@@ -84,6 +89,74 @@ async fn a_mail_server_that_is_not_there_is_tried_again() {
         panic!("it should fail");
     };
     assert!(!why.contains("geheim"), "{why}");
+}
+
+/// One HTTP request as it came, which is answered with this status.
+async fn requested(listener: TcpListener, status: &str) -> String {
+    let (stream, _) = listener.accept().await.unwrap();
+    let (reading, mut writing) = stream.into_split();
+    let (mut reader, mut head, mut length) = (BufReader::new(reading), String::new(), 0);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).await.unwrap();
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        head.push_str(&line);
+        if line == "\r\n" {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).await.unwrap();
+    writing.write_all(format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").as_bytes()).await.unwrap();
+    head + &String::from_utf8(body).unwrap()
+}
+
+fn ntfy(listener: &TcpListener) -> NtfyOptions {
+    NtfyOptions {
+        url: format!("http://{}/push/my-topic", listener.local_addr().unwrap()),
+        token: Some("tk_geheim".into()),
+        allow_private: true,
+        answer_time: Duration::from_secs(10),
+    }
+}
+
+#[tokio::test]
+async fn a_push_to_a_topic_has_the_title_and_opens_the_page_and_says_nothing_more() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let channel = Ntfy::new(&ntfy(&listener)).unwrap();
+    let server = tokio::spawn(requested(listener, "200 OK"));
+    channel.send(&notification()).await.unwrap();
+    let request = server.await.unwrap();
+    assert!(request.starts_with("POST /push/ HTTP/1.1\r\n"), "{request}");
+    assert!(request.to_ascii_lowercase().contains("authorization: bearer tk_geheim"), "{request}");
+    let body: serde_json::Value = serde_json::from_str(request.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    let expected = json!({
+        "topic": "my-topic",
+        "title": "Plan #1 waits for your decision",
+        "message": "-rf \u{1b}]0;x",
+        "click": "https://plans.example.org/p/1",
+    });
+    assert_eq!(body, expected);
+}
+
+#[tokio::test]
+async fn an_ntfy_server_that_fails_is_tried_again_and_one_that_refuses_is_not() {
+    for (status, is_transient) in [("503 Unavailable", true), ("403 Forbidden", false), ("302 Found", false)] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let channel = Ntfy::new(&ntfy(&listener)).unwrap();
+        let server = tokio::spawn(requested(listener, status));
+        let failed = channel.send(&notification()).await.unwrap_err();
+        server.await.unwrap();
+        assert_eq!(matches!(failed, ChannelError::Transient(_)), is_transient, "{status}: {failed}");
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let elsewhere = NtfyOptions { allow_private: false, ..ntfy(&listener) };
+    let refused = Ntfy::new(&elsewhere).unwrap().send(&notification()).await.unwrap_err();
+    assert!(refused.to_string().contains("notify.ntfy_private"), "{refused}");
+    let without = NtfyOptions { url: "https://ntfy.sh/".to_owned(), ..elsewhere };
+    assert!(Ntfy::new(&without).unwrap_err().contains("TOPIC"));
 }
 
 #[cfg(unix)]

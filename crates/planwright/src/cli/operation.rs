@@ -9,7 +9,7 @@ use crate::config::listen_address;
 use crate::logging::LogFormat;
 
 pub(super) const SERVE: &str = "\
-The first start makes an access token. In a terminal every start shows the address with the token in it; elsewhere \
+The first start makes an access token. In a terminal every start shows an address that signs one browser in, once; elsewhere \
 `planwright token` shows the token. To listen for other machines the token must exist already.
 
 On SIGTERM or SIGINT running work may reach a safe point; a second signal ends it at once. SIGHUP is ignored, except in a \

@@ -122,8 +122,9 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     // A store whose records are damaged says so elsewhere.
     let is_enrolled = context.engine.approvals().state().await.map_or(true, |state| !state.approvers.is_empty());
     let Context { screen, invocation, .. } = context;
-    let address = server.address();
-    let announcement = Announcement { address, token, store, model, sandbox_warning, is_enrolled, screen, invocation };
+    let (address, link) = (server.address(), server.start_link());
+    let announcement =
+        Announcement { address, token, link, store, model, sandbox_warning, is_enrolled, screen, invocation };
     Ok(Ready { server, announcement, agent, beside: BackgroundServices { bot, notifier } })
 }
 
@@ -134,7 +135,7 @@ fn notifier(
     bot: Option<&TelegramBot>,
     public_url: Option<String>,
 ) -> Result<Option<Notifier>, Failure> {
-    let is_set_up = bot.is_some() || options.webhook.is_some() || options.email.is_some();
+    let is_set_up = bot.is_some() || options.webhook.is_some() || options.ntfy.is_some() || options.email.is_some();
     if !is_set_up && options.to.is_empty() && options.escalate_to.is_empty() {
         return Ok(None);
     }

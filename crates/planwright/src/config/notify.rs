@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use planwright_core::visible::quoted;
 use planwright_notify::notice::NoticeKind;
-use planwright_notify::options::{EmailOptions, WEBHOOK_ANSWER_TIME, WebhookOptions};
+use planwright_notify::options::{EmailOptions, NtfyOptions, WEBHOOK_ANSWER_TIME, WebhookOptions};
 use planwright_notify::schedule::QuietHours;
 use planwright_notify::{NotifyOptions, NotifyTarget};
 use secrecy::SecretString;
@@ -37,6 +37,12 @@ section! {
         webhook_secret: Checked<Secret> => "calls are not signed",
         "Whether the webhook may be on this machine or in a private network."
         webhook_private: Switch = false,
+        "The address of an ntfy topic, such as `https://ntfy.sh/TOPIC`."
+        ntfy_url: Checked<Address> => "no ntfy topic",
+        "The access token of the ntfy server."
+        ntfy_token: Checked<Secret> => "without a token",
+        "Whether the ntfy server may be on this machine or in a private network."
+        ntfy_private: Switch = false,
         "The mail server."
         email_server: Checked<Secret> => "no e-mail",
         "The address that e-mails come from."
@@ -56,6 +62,12 @@ impl NotifySection {
             allow_private: self.webhook_private(),
             answer_time: WEBHOOK_ANSWER_TIME,
         });
+        let ntfy = self.ntfy_url().map(|url| NtfyOptions {
+            url,
+            token: self.ntfy_token(),
+            allow_private: self.ntfy_private(),
+            answer_time: WEBHOOK_ANSWER_TIME,
+        });
         let email = match self.email_server() {
             None => None,
             Some(server) => {
@@ -73,6 +85,7 @@ impl NotifySection {
             escalate_after: self.escalate_after_seconds(),
             escalate_to: self.escalate_to(),
             webhook,
+            ntfy,
             email,
             ..defaults()
         })
@@ -105,7 +118,7 @@ pub(super) enum TargetName {}
 
 impl Check for TargetName {
     type Value = NotifyTarget;
-    const KIND: &'static str = "`telegram`, `desktop`, `webhook`, `email`";
+    const KIND: &'static str = "`telegram`, `desktop`, `webhook`, `ntfy`, `email`";
 
     fn check(text: &str) -> Result<NotifyTarget, String> {
         let found = NotifyTarget::ALL.into_iter().find(|target| target.as_str() == text);

@@ -118,6 +118,12 @@ fn describe_session(event: &SessionEvent) -> String {
         SessionEvent::ReviewSent { review, .. } => {
             format!("{} on version {} sent", count(review.comments.len(), "comment"), review.version)
         }
+        SessionEvent::ReviewAnswered { answers, .. } => {
+            let texts: Vec<_> = answers.iter().map(|answer| answer.text.as_str()).collect();
+            format!("{} answered: {}", count(answers.len(), "comment"), shown_line(&texts.join(" ")))
+        }
+        SessionEvent::CommentResolved { resolved: true, .. } => "a comment is resolved".to_owned(),
+        SessionEvent::CommentResolved { resolved: false, .. } => "a comment is open again".to_owned(),
         SessionEvent::PlanCreated { creation } => match &creation.succeeds {
             None => format!("plan {} began ({})", creation.number, creation.style),
             Some(predecessor) => format!("plan {} began in place of {}", creation.number, predecessor.of.short()),
@@ -157,10 +163,11 @@ fn describe_turn(event: &TurnEvent) -> String {
         TurnEvent::ModelReplied { reply, .. } => format!("replied: {}", shown_line(&reply.text)),
         TurnEvent::ToolEnded { outcome, .. } => format!("a tool answered: {}", shown_line(&outcome.text)),
         TurnEvent::PermissionAsked { asked, .. } => format!("asked for permission to call {}", shown_line(&asked.tool)),
-        TurnEvent::PermissionAnswered { grant, note, .. } => match note {
-            Some(note) => format!("answered: {}, {}", grant.as_str(), shown_line(note)),
-            None => format!("answered: {}", grant.as_str()),
-        },
+        TurnEvent::PermissionAnswered { grant, note, arguments, .. } => {
+            let note = note.as_ref().map(|note| format!(", {}", shown_line(note))).unwrap_or_default();
+            let changed = arguments.as_ref().map(|arguments| format!(", with {}", shown_line(&arguments.to_string())));
+            format!("answered: {}{}{note}", grant.as_str(), changed.unwrap_or_default())
+        }
         TurnEvent::QuestionsAsked { questions, .. } => {
             let texts: Vec<_> = questions.iter().map(|question| question.text.as_str()).collect();
             format!("asked: {}", shown_line(&texts.join(" ")))

@@ -184,6 +184,7 @@ fn requests(digest: &str) -> Vec<(&'static str, &'static str, Value)> {
         ("POST /api/sessions/{sessionId}/messages", "session", json!({ "text": "Go on" })),
         ("POST /api/sessions/{sessionId}/undo", "session", json!({})),
         ("POST /api/tasks", "", said("title", "Empty the bin")),
+        ("POST /api/plans/{id}/review/resolve", "plan", json!({ "comment": "one", "resolved": true })),
         (
             "PUT /api/plans/{id}/review",
             "plan",

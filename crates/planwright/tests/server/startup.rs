@@ -24,7 +24,7 @@ fn startup_text(world: &World, variables: &[(&str, &str)]) -> String {
     text
 }
 
-/// On a terminal the address has the token in it; `tests/cli/sign_in.rs` looks there.
+/// On a terminal the address has a link in it; `tests/cli/sign_in.rs` looks there.
 #[test]
 fn the_token_is_never_printed_into_a_pipe_or_a_log() {
     let world = World::new();

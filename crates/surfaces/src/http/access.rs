@@ -8,6 +8,7 @@
 //! - `browsers`: the browsers that are signed in
 //! - `client`: which client sent a request
 //! - `revoked_cookies`: cookies of browsers that signed out
+//! - `start_link`: the link that the server shows when it starts
 //! - `token_throttle`: wrong tokens are counted by address
 
 pub(super) mod allowed_hosts;
@@ -18,6 +19,7 @@ pub(super) mod cookie;
 pub(super) mod credentials;
 mod request_rate;
 mod revoked_cookies;
+mod start_link;
 mod token_throttle;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -36,6 +38,7 @@ use self::client::Client;
 use self::cookie::CookieScope;
 use self::credentials::{Credential, Credentials, PresentedToken};
 use self::request_rate::RequestRate;
+use self::start_link::StartLink;
 use self::token_throttle::TokenThrottle;
 use super::ServerLimits;
 use super::extract::body_limits::BodyLimits;
@@ -70,6 +73,7 @@ pub(crate) struct Access {
     wrong_tokens: TokenThrottle,
     rate: RequestRate,
     body_limits: BodyLimits,
+    start_link: StartLink,
     updates: Option<Arc<dyn UpdateReceiver>>,
 }
 
@@ -82,6 +86,7 @@ impl Access {
             wrong_tokens: TokenThrottle::new(limits.wrong_tokens_per_minute),
             rate: RequestRate::new(limits),
             body_limits: BodyLimits { body_bytes, body_time, json_depth },
+            start_link: StartLink::default(),
             updates: None,
         }
     }
@@ -151,6 +156,21 @@ impl Access {
     /// A wrong link counts like a wrong token.
     pub(crate) fn count_wrong_link(&self, from: Peer) {
         let _ = self.wrong_tokens.count(from.0.ip());
+    }
+
+    /// The secret of a link that signs one browser in as the token does. `None` without a token.
+    pub(crate) fn make_start_link(&self) -> Option<String> {
+        self.start_link.make(self.credentials.token_ended()?)
+    }
+
+    /// The `Set-Cookie` header for a browser that presents the link of the start. `None` if this is not its secret.
+    pub(crate) fn use_start_link(&self, headers: &HeaderMap, secret: &str) -> Option<String> {
+        if !self.start_link.take(secret) {
+            return None;
+        }
+        let scope = CookieScope::of(headers);
+        let value = self.credentials.new_cookie(&scope)?;
+        Some(scope.set(&value, allowed_hosts::came_encrypted(headers)))
     }
 
     /// The `Set-Cookie` headers for a browser that used a link of a person: the cookie of every browser that signed in, and

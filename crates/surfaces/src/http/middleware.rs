@@ -27,6 +27,7 @@ use super::access::client::Client;
 use super::access::{Access, Authenticated};
 use super::mcp;
 use super::metrics::Metrics;
+use super::page::dashboard;
 use super::problem::ApiProblem;
 
 #[derive(Debug, Clone)]
@@ -40,6 +41,7 @@ pub(super) async fn handle(State(handling): State<RequestHandling>, request: Req
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
+    let unknown_page = if route == "none" { dashboard::for_unknown_path(&request) } else { None };
     let id = next_id();
     // Every line that is logged for the request carries these fields.
     let span = tracing::info_span!(
@@ -53,6 +55,11 @@ pub(super) async fn handle(State(handling): State<RequestHandling>, request: Req
         Ok(request) => run(request, next, route, &span).await,
         Err(problem) => problem.into_response(),
     };
+    if let Some(page) = unknown_page
+        && matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED)
+    {
+        response = page;
+    }
     responses::add_default_headers(&mut response);
     if let Ok(id) = HeaderValue::from_str(&id) {
         response.headers_mut().insert("x-request-id", id);

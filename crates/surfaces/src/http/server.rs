@@ -164,6 +164,11 @@ impl Server {
         self.address
     }
 
+    /// The secret of a link that signs one browser in, once, as the token does: `/#link=SECRET`. A new one ends the one before.
+    pub fn start_link(&self) -> Option<String> {
+        self.access.make_start_link()
+    }
+
     /// Answers until `shutdown` is cancelled. Then it accepts no new connection, finishes the requests it has, and after the
     /// grace period cuts the rest.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), ServerError> {

@@ -31,6 +31,14 @@ pub struct CommentView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub state: Option<CommentState>,
+    /// What the agent said about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub answer: Option<String>,
+    /// Whether the person is satisfied with what became of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub resolved: bool,
 }
 
 /// A step, or words with some of the text around them, or nothing for the whole plan.
@@ -98,6 +106,8 @@ impl From<&TrackedComment> for CommentView {
             kind: comment.kind,
             text: comment.text.clone(),
             state: tracked.state,
+            answer: tracked.answer.clone(),
+            resolved: tracked.resolved,
         }
     }
 }

@@ -66,6 +66,31 @@ async fn a_call_waits_in_the_inbox_and_is_made_after_the_answer() {
 }
 
 #[tokio::test]
+async fn a_call_is_permitted_with_other_arguments_and_recorded_with_them() {
+    let world = careful([write(), Reply::text("Written.")]).await;
+    world.say("write it").await.with(200);
+    let [item] = inbox(&world).await.try_into().unwrap();
+    let path = format!("/api/permissions/{}", item["id"].as_str().unwrap());
+    let answer =
+        |grant: &str, arguments: Value| json!({ "digest": item["digest"], "grant": grant, "arguments": arguments });
+    let changed = json!({ "path": "b.md", "content": "y" });
+    // The tool does not take these, and what is changed is permitted once.
+    for (grant, arguments) in [("once", json!({ "path": 5 })), ("once", json!([])), ("always", changed.clone())] {
+        world.post(&path, answer(grant, arguments)).await.refused(400, "INVALID_ARGUMENT");
+    }
+    assert_eq!(inbox(&world).await.len(), 1);
+    world.post(&path, answer("once", changed.clone())).await.with(200);
+    world.idle(SESSION).await;
+    let changes = world.get(&format!("/api/sessions/{SESSION}/changes")).await.with(200).to_string();
+    assert!(changes.contains("b.md") && !changes.contains("a.md"), "{changes}");
+    let journal = world.get(&format!("/api/sessions/{SESSION}/journal?limit=64")).await.with(200);
+    let answered = journal["entries"].as_array().unwrap().iter().find(|entry| entry["type"] == "permission_answered");
+    assert_eq!(answered.unwrap()["event"]["arguments"], changed);
+    let messages = world.get(&format!("/api/sessions/{SESSION}/messages")).await.with(200).to_string();
+    assert!(messages.contains("permitted with other arguments"), "{messages}");
+}
+
+#[tokio::test]
 async fn questions_are_answered_one_by_one() {
     let questions = json!({ "questions": [{ "text": "Which?", "choices": ["red", "blue"] }, { "text": "Why?" }] });
     let world = careful([Reply::call("ask_person", questions), Reply::text("Thanks.")]).await;

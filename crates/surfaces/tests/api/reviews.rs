@@ -103,6 +103,38 @@ async fn comments_go_to_the_agent_with_the_request_for_changes_and_are_found_in_
 }
 
 #[tokio::test]
+async fn the_agent_answers_comments_with_the_new_version_and_the_person_resolves_them() {
+    let write =
+        |answers: Value| Reply::call("plan_set_content", json!({ "plan_markdown": SHORTER, "answers": answers }));
+    let wrong = write(json!([{ "comment": 3, "answer": "There is none." }]));
+    let right = write(json!([{ "comment": 2, "answer": "It is struck." }, { "comment": 1, "answer": "All of them." }]));
+    let (world, plan) = World::with_plan([wrong, right, Reply::text("It is shorter.")]).await;
+    put(&world, &plan, 1, json!([quoted("c1", "copy the files", "All of them?"), struck("c2", "s2")])).await;
+    world.post(&path(&plan, "revise"), json!({ "review": true })).await.with(200);
+    world.idle(SESSION).await;
+    let told =
+        world.model.requests().iter().any(|request| format!("{request:?}").contains("has no comment 3; it has 2"));
+    assert!(told, "the agent hears of a number that does not exist");
+    let review = world.get(&path(&plan, "review")).await.with(200);
+    // The wrong call changed nothing: the new version is the second one.
+    assert_eq!(review["version"], 2);
+    let comments = |review: &Value| review["rounds"][0]["comments"].clone();
+    let answers: Vec<_> =
+        comments(&review).as_array().unwrap().iter().map(|comment| comment["answer"].clone()).collect();
+    assert_eq!(answers, [json!("All of them."), json!("It is struck.")]);
+
+    let resolve = async |resolved: bool| {
+        world.post(&path(&plan, "review/resolve"), json!({ "comment": "c1", "resolved": resolved })).await.with(200)
+    };
+    let resolved = resolve(true).await;
+    assert_eq!((&comments(&resolved)[0]["resolved"], comments(&resolved)[1].get("resolved")), (&json!(true), None));
+    let names = world.event_names(SESSION).await;
+    assert_eq!(resolve(true).await, resolved);
+    assert_eq!(world.event_names(SESSION).await, names, "the same again leaves nothing in the journal");
+    assert_eq!(comments(&resolve(false).await)[0].get("resolved"), None);
+}
+
+#[tokio::test]
 async fn comments_are_notes_of_an_approval() {
     let (world, plan) = World::with_plan(carrying_out()).await;
     put(&world, &plan, 1, json!([quoted("c1", "copy the files", "Carefully.")])).await;

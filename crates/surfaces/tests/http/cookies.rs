@@ -44,6 +44,22 @@ async fn the_token_is_exchanged_for_a_cookie_that_scripts_and_other_sites_cannot
 }
 
 #[tokio::test]
+async fn the_link_of_the_start_signs_one_browser_in_as_the_token_does() {
+    let world = World::new().await;
+    let body = format!(r#"{{"link":"{}"}}"#, world.start_link);
+    let answer = world.send(world.ask("POST /api/login/link").json(&body)).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let cookies: Vec<_> = answer.all("set-cookie").collect();
+    let [cookie] = cookies[..] else { panic!("{cookies:?}") };
+    // It is not the cookie that a person is recognised by: an agent may have read the screen.
+    assert!(cookie.starts_with(&format!("{}=2.", name(&world))), "{cookie}");
+    let cookie = cookie.split(';').next().unwrap();
+    assert_eq!(world.send(world.ask("GET /metrics").cookie(cookie)).await.status, 200);
+    // It worked once.
+    world.send(world.ask("POST /api/login/link").json(&body)).await.assert_problem(401, "UNAUTHENTICATED");
+}
+
+#[tokio::test]
 async fn over_https_the_cookie_is_secure() {
     let world = World::with(|options| options.hosts = vec!["plans.example.org".to_owned()]).await;
     let body = format!(r#"{{"token":"{}"}}"#, world.token);

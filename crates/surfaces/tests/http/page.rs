@@ -64,6 +64,7 @@ async fn nothing_of_an_answer_is_kept_or_guessed_at() {
         assert!(answer.header("referrer-policy").is_some(), "{told}");
         assert!(answer.header("content-security-policy").unwrap().contains("frame-ancestors 'none'"), "{told}");
         assert_eq!(answer.header("cross-origin-resource-policy"), Some("same-origin"), "{told}");
+        assert_eq!(answer.header("cross-origin-opener-policy"), Some("same-origin"), "{told}");
         assert!(answer.header("server").is_none(), "{told}");
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct World {
     folder: TempDir,
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
+    /// The secret of the link that the server shows when it starts.
+    pub(crate) start_link: String,
     pub(crate) control: StoreControl,
     pub(crate) shutdown: CancellationToken,
     running: JoinHandle<Result<(), ServerError>>,
@@ -50,8 +52,9 @@ impl World {
         let server = Server::bind(options).await.unwrap();
         let token = token.read().unwrap().unwrap().expose_secret().to_owned();
         let (address, shutdown) = (server.address(), CancellationToken::new());
+        let start_link = server.start_link().unwrap();
         let running = tokio::spawn(server.run(shutdown.clone()));
-        Self { folder, address, token, control, shutdown, running }
+        Self { folder, address, token, start_link, control, shutdown, running }
     }
 
     pub(crate) fn token_file(&self) -> PathBuf {

@@ -102,7 +102,7 @@ async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arg
         }
         AskSubject::Permission(_) | AskSubject::Questions { .. } => context.person.clone(),
     };
-    submit(context, waiting, &person, AskAnswer::Permission { grant, note }).await
+    submit(context, waiting, &person, AskAnswer::permission(grant, note)).await
 }
 
 fn check_shown(

@@ -1,7 +1,7 @@
 //! What the server prints to stdout when it is ready and when it stops.
 //!
-//! The address with the token in it is shown on a terminal only. A file or a pipe keeps what is printed, and others may
-//! read it; the log never has the token.
+//! The address with a link in it is shown on a terminal only. A file or a pipe keeps what is printed, and others may
+//! read it; neither the screen nor the log has the token.
 
 use std::io::IsTerminal as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use planwright_llm::ModelChoice;
 use planwright_surfaces::http::Token;
-use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -25,6 +24,8 @@ const PRINTING_TIME: Duration = Duration::from_secs(1);
 pub(super) struct Announcement {
     pub(super) address: SocketAddr,
     pub(super) token: Token,
+    /// The secret of the link that signs one browser in, once.
+    pub(super) link: Option<String>,
     /// Where the store is, without a password.
     pub(super) store: String,
     pub(super) model: ModelChoice,
@@ -70,7 +71,10 @@ impl Announcement {
         let row = |name: &str, text: &str| format!("  {}  {text}\n", paint(&format!("{name:<5}"), DIM));
         let mut text = format!("{} {}\n", paint("Planwright listens at", BOLD), paint(&self.url(), LINK));
         text.push_str(&match self.sign_in(on_terminal) {
-            SignIn::Address(address) => row("open", &paint(&address, LINK)),
+            SignIn::Address(address) => {
+                let another = format!("it works once; `{}` makes another", self.invocation.command(["dashboard"]));
+                row("open", &paint(&address, LINK)) + &row("", &paint(&another, DIM))
+            }
             SignIn::Command => row("token", &format!("`{}` shows it", self.invocation.command(["token"]))),
             SignIn::Variable => row("token", "the one in the variable PLANWRIGHT_TOKEN"),
         });
@@ -106,15 +110,11 @@ impl Announcement {
         match &self.token {
             Token::Given(_) => SignIn::Variable,
             Token::File(_) if !on_terminal => SignIn::Command,
-            Token::File(_) => match self.token.read() {
-                Ok(Some(token)) => SignIn::Address(self.url_with(&token)),
-                Ok(None) | Err(_) => SignIn::Command,
+            Token::File(_) => match &self.link {
+                Some(link) => SignIn::Address(format!("{}/#link={link}", self.url())),
+                None => SignIn::Command,
             },
         }
-    }
-
-    fn url_with(&self, token: &SecretString) -> String {
-        format!("{}/#token={}", self.url(), token.expose_secret())
     }
 
     /// How the server is reached from this machine.
@@ -130,7 +130,7 @@ impl Announcement {
 
 /// How a person gets in.
 enum SignIn {
-    /// The address with the token.
+    /// The address with the link.
     Address(String),
     /// `planwright token` shows the token.
     Command,

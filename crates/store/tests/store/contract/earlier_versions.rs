@@ -193,7 +193,7 @@ async fn assert_question(engine: &Engine, ledger: &dyn Ledger) {
     let [asking] = asking.as_slice() else { panic!("{asking:?}") };
     assert_eq!(asking.session.identity, session("web:asking-one"));
     let asked = asking.session.waiting_ask().unwrap().clone();
-    let answer = AskAnswer::Permission { grant: Grant::Once, note: None };
+    let answer = AskAnswer::permission(Grant::Once, None);
     let answer = Command::Answer(AnswerCommand { ask: asked.id, digest: asked.digest, answer });
     engine.submit(&asking.session.identity, &person(), answer).await.unwrap();
     assert!(ledger.asking(None, 10).await.unwrap().items.is_empty());

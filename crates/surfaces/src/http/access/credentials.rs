@@ -88,6 +88,12 @@ impl Credentials {
         credentials
     }
 
+    /// Cancelled when the token is replaced. `None` without a token.
+    pub(super) fn token_ended(&self) -> Option<CancellationToken> {
+        let current = self.current();
+        current.keys.as_ref().map(|_| current.ended.clone())
+    }
+
     pub(super) fn check_token(&self, presented: &PresentedToken) -> Option<Authenticated> {
         let current = self.current();
         let keys = current.keys.as_ref()?;

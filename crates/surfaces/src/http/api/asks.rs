@@ -11,6 +11,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::visible::quoted;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -39,6 +40,10 @@ struct PermissionAnswerBody {
     #[schema(max_length = 16384)]
     #[serde(rename = "words")]
     note: Option<String>,
+    /// What the call is to be made with instead of the arguments that were shown. Only with `once`; it is recorded with the
+    /// answer, and the agent is told.
+    #[schema(value_type = Option<Object>)]
+    arguments: Option<Map<String, Value>>,
     /// The approver who permits it; it may be left out if there is one.
     #[schema(min_length = 1, max_length = 64)]
     approver: Option<String>,
@@ -97,7 +102,8 @@ async fn permit(
 ) -> ApiResult<Json<AnsweredView>> {
     let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey };
     let name = channel.verified(&app, name, proof).await?;
-    let answer = AskAnswer::Permission { grant: body.grant, note: body.note };
+    let arguments = body.arguments.map(|arguments| Box::new(Value::Object(arguments)));
+    let answer = AskAnswer::Permission { grant: body.grant, note: body.note, arguments };
     let session = asking(&app, &id, body.session_id, body.channel).await?;
     submit(&app, &name, session, id, body.digest, answer).await
 }

@@ -7,12 +7,14 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use crate::http::problem::ApiProblem;
 
 /// Unless the response says otherwise, a browser stores, runs and embeds nothing of it.
-const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 5] = [
+const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 6] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    // A page that opened ours, or that ours opened, has no hold on it.
+    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
 ];
 
 pub(super) fn add_default_headers(response: &mut Response) {

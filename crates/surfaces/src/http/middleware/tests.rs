@@ -217,3 +217,30 @@ async fn a_slow_body_times_out_in_every_extractor() {
     assert_eq!(refused.status(), StatusCode::REQUEST_TIMEOUT);
     assert_eq!(problem(refused).await["code"], "LIMIT_EXCEEDED");
 }
+
+#[tokio::test]
+async fn a_browser_at_a_path_that_does_not_exist_gets_a_page_and_a_program_a_problem() {
+    let routes = given(Router::new());
+    let open = async |method: &str, path: &str, token: &str, accept: &str| {
+        send(&routes, ask(method, path, token).header(header::ACCEPT, accept).body(Body::empty()).unwrap()).await
+    };
+    let browser = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8";
+    for token in [TOKEN, "none"] {
+        let response = open("GET", "/plans/3", token, browser).await;
+        let kind = response.headers()[header::CONTENT_TYPE].clone();
+        let is_page = kind == "text/html; charset=utf-8" && response.status() == StatusCode::NOT_FOUND;
+        assert_eq!(is_page, super::dashboard::is_built(), "{kind:?} {}", response.status());
+    }
+    for (method, path, accept) in [
+        ("GET", "/plans/3", "*/*"),
+        ("GET", "/plans/3", "application/json"),
+        ("POST", "/plans/3", browser),
+        ("GET", "/api/plan", browser),
+        ("GET", "/api", browser),
+        ("GET", "/assets/nothing.js", browser),
+    ] {
+        let response = open(method, path, TOKEN, accept).await;
+        assert_eq!(response.status(), StatusCode::NOT_FOUND, "{method} {path}");
+        problem(response).await;
+    }
+}

@@ -2,8 +2,8 @@
 //! its script reads the address. A build without Node has none, and shows the start page instead.
 
 use axum::Router;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
@@ -43,15 +43,38 @@ pub(crate) fn is_built() -> bool {
 
 async fn show(State(app): State<App>, admitted: Option<start::SignedIn>, headers: HeaderMap) -> Response {
     match find("/index.html") {
-        Some(page) => {
-            let mut response = send(page, &headers);
-            response.headers_mut().extend(page_headers());
-            // A new version of the program has other assets.
-            response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-            response
-        }
+        Some(page) => send_page(page, &headers),
         None => start::show(State(app), admitted, headers).await,
     }
+}
+
+/// Below these are no pages: what is not there is said to programs.
+const NO_PAGES: [&str; 4] = ["/api", "/assets", "/mcp", "/ws"];
+
+/// The dashboard for a browser that opens a path that does not exist; the page says so.
+pub(crate) fn for_unknown_path(request: &Request) -> Option<Response> {
+    let accepted = request.headers().get(header::ACCEPT)?.to_str().ok()?;
+    let wants_page = accepted.split([',', ';']).any(|kind| kind.trim().eq_ignore_ascii_case("text/html"));
+    let path = request.uri().path();
+    let has_pages = !NO_PAGES.iter().any(|start| path.strip_prefix(start).is_some_and(is_whole_segment));
+    if !wants_page || !has_pages || !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return None;
+    }
+    let mut response = send_page(find("/index.html")?, request.headers());
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    Some(response)
+}
+
+fn is_whole_segment(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
+}
+
+fn send_page(page: &'static DashboardFile, headers: &HeaderMap) -> Response {
+    let mut response = send(page, headers);
+    response.headers_mut().extend(page_headers());
+    // A new version of the program has other assets.
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {

@@ -45,7 +45,8 @@ struct LinkSignIn {
     link: String,
 }
 
-/// `POST /api/login/link`. A link of `planwright dashboard` signs this browser in, once.
+/// `POST /api/login/link`. A link of `planwright dashboard`, or the one that the server showed when it started, signs this
+/// browser in, once.
 pub(super) async fn sign_in_with_link(
     State(app): State<App>,
     Extension(access): Extension<Arc<Access>>,
@@ -55,6 +56,9 @@ pub(super) async fn sign_in_with_link(
     let headers = request.headers().clone();
     access.check_links(from)?;
     let Body(LinkSignIn { link }) = Body::from_request(request, &()).await?;
+    if let Some(cookie) = access.use_start_link(&headers, link.trim()) {
+        return Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), Json(json!({ "signedIn": true }))).into_response());
+    }
     let secret = app.engine().approvals().use_link(&app.person(), link.trim()).await;
     if secret.is_err() {
         access.count_wrong_link(from);

@@ -1,4 +1,4 @@
-// The address that is printed at the first start ends in #token=…, that of `planwright dashboard` in #link=…: what follows the # stays in the browser. It is
+// The addresses that `serve` and `planwright dashboard` print end in #link=…: what follows the # stays in the browser. It is
 // exchanged for a cookie, and taken out of the address before anything else happens.
 (async () => {
   const found = /^#(token|link)=(.+)$/.exec(location.hash);

@@ -156,7 +156,7 @@ pub(crate) async fn a_turn_that_asks_a_person_is_found_and_not_unfinished(store:
     assert_eq!((found, end), (expected, None));
     let stored = ledger.session(&sessions[0]).await.unwrap().unwrap().session;
     let asked = stored.waiting_ask().unwrap().clone();
-    let answer = AskAnswer::Permission { grant: Grant::Once, note: None };
+    let answer = AskAnswer::permission(Grant::Once, None);
     let answer = AnswerCommand { ask: asked.id, digest: asked.digest, answer };
     engine.submit(&sessions[0], &person(), Command::Answer(answer)).await.unwrap();
     assert_eq!(listed(None, 10).await.0.len(), 2);

@@ -19,7 +19,7 @@ use crate::http::problem::ApiResult;
 use crate::wire::ReviewView;
 
 pub(super) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::default().routes(routes!(show, keep))
+    OpenApiRouter::default().routes(routes!(show, keep)).routes(routes!(resolve))
 }
 
 /// The comments so far
@@ -125,6 +125,34 @@ async fn keep(
     let plan = of.plan(&app, &id).await?;
     let reviews = app.engine().reviews();
     reviews.put(&plan, &app.person(), body.review()?).await?;
+    Ok(Json(ReviewView::new(&plan, &reviews.get(&plan, &app.person()).await?)))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = CommentResolution, example = json!({ "comment": "c1", "resolved": true }))]
+struct ResolveBody {
+    /// A comment that was sent.
+    comment: CommentId,
+    resolved: bool,
+}
+
+/// Resolve a comment
+///
+/// Says whether the person is satisfied with what became of a comment. It is a comment of a round of this plan.
+#[utoipa::path(post, path = "/api/plans/{id}/review/resolve", tag = "plans", params(SessionQuery), request_body = ResolveBody,
+    responses((status = 200, description = "The draft and the rounds", body = ReviewView, example = json!(example())),
+        (status = 404, description = "There is no such plan", body = ProblemBody),
+        (status = 409, description = "The name fits several plans", body = ProblemBody)))]
+async fn resolve(
+    State(app): State<App>,
+    Path(id): Path<PlanId>,
+    Query(of): Query<SessionQuery>,
+    Body(body): Body<ResolveBody>,
+) -> ApiResult<Json<ReviewView>> {
+    let plan = of.plan(&app, &id).await?;
+    let reviews = app.engine().reviews();
+    reviews.resolve(&plan, &app.person(), &body.comment, body.resolved).await?;
     Ok(Json(ReviewView::new(&plan, &reviews.get(&plan, &app.person()).await?)))
 }
 
