@@ -1,6 +1,7 @@
 //! Calls that the agent of another program makes to tools of upstream servers. Each passes the gate, the person's rules and
-//! the setting of the gateway. In style collect they are recorded, and this makes those of an approved plan.
+//! the settings of the gateway. Those that are recorded are made once they are approved.
 
+mod carry_out;
 mod start;
 mod subscriptions;
 
@@ -10,16 +11,14 @@ use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::ask::GatewayAsk;
-use planwright_core::command::{Command, ExecutionCommand, ExternalCommand};
+use planwright_core::command::{Command, ExternalCommand};
 use planwright_core::gate::ToolEffect;
-use planwright_core::gateway::{GatewayCall, GatewayDecision, GatewayWrites, decide_gateway};
-use planwright_core::ids::StepId;
+use planwright_core::gateway::{GatewayCall, GatewayDecision, GatewayOptions, GatewayWork, decide_gateway};
+use planwright_core::ids::{PlanId, StepId};
 use planwright_core::model::ToolSpec;
-use planwright_core::plan::content::{CallRunner, PlanContent};
-use planwright_core::plan::execution::StepStatus;
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::PlanStyle;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::session::{Channel, SessionIdentity, TransportChat};
+use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
@@ -36,7 +35,6 @@ use super::Agent;
 use super::permission::permission_call;
 use super::turn::{CallNote, WorkbookHooks};
 use crate::catch_panic::catch_panic;
-use crate::session::input::{ChatLocation, Input, Request};
 use crate::tool_schema::Arguments;
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 use crate::tools::ExternalTools;
@@ -51,7 +49,7 @@ const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
 pub struct Gateway {
     agent: Agent,
     hooks: WorkbookHooks,
-    writes: GatewayWrites,
+    options: GatewayOptions,
     counts: Arc<CallCounts>,
     start: Arc<GatewayStart>,
     subscriptions: Arc<SubscriptionCounts>,
@@ -105,10 +103,10 @@ pub enum Permitted {
 }
 
 impl Gateway {
-    pub(super) fn new(agent: &Agent, writes: GatewayWrites) -> Self {
+    pub(super) fn new(agent: &Agent, options: GatewayOptions) -> Self {
         let hooks = WorkbookHooks::new(&agent.context);
         let (counts, start, subscriptions, tool_changes) = Default::default();
-        Self { agent: agent.clone(), hooks, writes, counts, start, subscriptions, tool_changes }
+        Self { agent: agent.clone(), hooks, options, counts, start, subscriptions, tool_changes }
     }
 
     /// The accepted tools of all upstream servers.
@@ -120,6 +118,12 @@ impl Gateway {
     /// Whether an upstream server has a tool of this name.
     pub fn has(&self, name: &str) -> bool {
         self.agent.upstream().is_some_and(|upstream| upstream.get(name).is_some())
+    }
+
+    /// Whether a call of this tool may be recorded. Recorded calls have an order.
+    pub fn may_record(&self, name: &str, style: Option<PlanStyle>) -> bool {
+        let tool = self.agent.upstream().and_then(|upstream| upstream.get(name));
+        self.options.may_record(style, tool.map_or(ToolEffect::Changes, |tool| tool.effect()))
     }
 
     /// The servers whose resources and prompts are passed on.
@@ -208,10 +212,14 @@ impl Gateway {
                 self.counts.asked.fetch_add(1, Ordering::Relaxed);
                 Ok(GatewayOutcome::Ask)
             }
-            GatewayDecision::Recorded(step) => Ok(GatewayOutcome::Recorded(recorded_result(&snapshot, &step))),
+            GatewayDecision::Recorded { plan, step } => {
+                Ok(GatewayOutcome::Recorded(recorded_result(&snapshot, &plan, &step)))
+            }
             GatewayDecision::Record => {
                 tool.check(&arguments)?;
-                let planned = ExternalTools::new(self.agent.engine()).record(session, by, name, arguments).await?;
+                let style = GatewayWork::of(&snapshot).style;
+                let planned =
+                    ExternalTools::new(self.agent.engine()).record(session, by, style, name, arguments).await?;
                 self.counts.recorded.fetch_add(1, Ordering::Relaxed);
                 Ok(GatewayOutcome::Planned(planned))
             }
@@ -234,13 +242,11 @@ impl Gateway {
         let context = ToolContext::without_lease(session);
         let object = Value::Object(arguments.clone());
         let permission = self.agent.context.decide_permission(tool, context, arguments, &object, None).await?;
-        let mode = snapshot.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
         let target = crate::toolbox::ToolTarget::None;
         let call = permission_call(tool, &object, &target);
         let call =
             GatewayCall { tool: call.tool, arguments: call.arguments, effect: call.effect, permission: &permission };
-        let plan = mode.and_then(|_| snapshot.active());
-        Ok(decide_gateway(self.writes, mode.map(|mode| mode.style), plan, &call))
+        Ok(decide_gateway(self.options, GatewayWork::of(snapshot), &call))
     }
 
     async fn run(
@@ -323,65 +329,10 @@ impl Gateway {
             tracing::debug!(%error, "a refused call could not be counted");
         }
     }
-
-    /// Makes the recorded calls of the active plan once it is approved, as far as this program makes them. Another process
-    /// that does so at the same time has the session's lease, and each call is made once. Returns whether there was a call
-    /// to make: then the caller tries again later, because that other process may have ended in the middle.
-    pub async fn carry_out(&self, session: &SessionIdentity) -> LedgerResult<bool> {
-        let engine = self.agent.engine();
-        let snapshot = engine.sessions().snapshot(session).await?;
-        let Some(plan) = snapshot.active().filter(|plan| plan.style() == PlanStyle::Collect) else { return Ok(false) };
-        let Some(next) = self.next_call(plan) else { return Ok(false) };
-        if engine.history().external_author(plan).await?.is_none() {
-            return Ok(false);
-        }
-        let by = Actor::system(Channel::Mcp.as_str());
-        if plan.status == PlanStatus::Approved {
-            tracing::debug!(session_identity = %session, step = %next, "the calls of an approved plan begin");
-            let start = Command::Execution(ExecutionCommand::Start { plan: plan.id.clone() });
-            match engine.submit(session, &by, start).await {
-                Ok(_) => {}
-                // Another process was faster, or the approval does not permit it any more.
-                Err(LedgerError::Refused(refusal)) => {
-                    tracing::debug!(%refusal, "the calls of an approved plan do not begin here");
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        let place = ChatLocation::new(TransportChat(format!("mcp:{session}")), session.clone());
-        let outcome = self.agent.submit(Input::ResumeExecution, Request::new(place, by)).outcome().await;
-        outcome.map(|_| true)
-    }
-
-    /// The next call of a plan, if it is one that this program makes and has the tool for.
-    fn next_call(&self, plan: &Plan) -> Option<StepId> {
-        let PlanContent::Collect(collected) = &plan.content else { return None };
-        let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
-        let run = |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.step(step));
-        let is_open = |step: &StepId| match plan.status {
-            PlanStatus::Approved => skipped.iter().all(|skip| skip.step != *step),
-            PlanStatus::Executing => run(step).is_some_and(|run| !run.status.is_settled()),
-            PlanStatus::Collecting
-            | PlanStatus::Ready
-            | PlanStatus::PartiallyCompleted
-            | PlanStatus::Completed
-            | PlanStatus::Rejected
-            | PlanStatus::Cancelled
-            | PlanStatus::Superseded => false,
-        };
-        let waits = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing).is_some_and(|execution| {
-            execution.paused_since().is_some()
-                || execution.step_pause().is_some()
-                || execution.steps.iter().any(|run| run.status == StepStatus::Uncertain)
-        });
-        let next = collected.steps.iter().find(|call| is_open(&call.id)).filter(|_| !waits)?;
-        (next.runner == CallRunner::Planwright && self.agent.context.toolbox.get(&next.tool).is_some())
-            .then(|| next.id.clone())
-    }
 }
 
-fn recorded_result(snapshot: &Snapshot, step: &StepId) -> Value {
-    let run = snapshot.active().and_then(|plan| plan.execution.as_ref()).and_then(|execution| execution.step(step));
+fn recorded_result(snapshot: &Snapshot, plan: &PlanId, step: &StepId) -> Value {
+    let run = snapshot.plan(plan).and_then(|plan| plan.execution.as_ref()).and_then(|execution| execution.step(step));
     let note = run.and_then(|run| run.note.clone()).unwrap_or_default();
     let result = serde_json::from_str(&note).unwrap_or(Value::String(note));
     serde_json::json!({ "recorded": true, "step_id": step, "result": result })

@@ -156,6 +156,10 @@ pub enum ExternalCommand {
     },
     /// A call for the plan that is collected. A plan that is over gives way to a new one.
     AddCall { tool: String, arguments: Value, description: Option<String>, runner: CallRunner },
+    /// A call for the round that is recorded beside the active plan. A round that is over gives way to the next one.
+    RecordInRound { tool: String, arguments: Value },
+    /// The round that is recorded is complete: a person decides about it.
+    FinalizeRound { summary: Option<String> },
     /// A report on a step of the active plan, of whatever style.
     Report(ProgressReport),
     /// A call to an upstream server was asked about, or answered.

@@ -51,6 +51,8 @@ pub struct Policy {
     pub agent_sandbox: AgentSandbox,
     /// What runs may spend, and when they pause.
     pub auto: AutoPolicy,
+    /// Whether calls of agents of other programs that change things are recorded in rounds.
+    pub has_rounds: bool,
 }
 
 impl Default for Policy {
@@ -75,6 +77,7 @@ impl Default for Policy {
             other_agents: Arc::default(),
             agent_sandbox: AgentSandbox::default(),
             auto: AutoPolicy::default(),
+            has_rounds: false,
         }
     }
 }

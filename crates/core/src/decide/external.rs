@@ -11,6 +11,7 @@ use crate::gate::{self, Caller, GateContext, PlanTool};
 use crate::ids::StepId;
 use crate::plan::content::{CallRunner, PlanContent, RecordedCall};
 use crate::plan::execution::{PermissionCounts, StepStatus};
+use crate::plan::lifecycle::Action;
 use crate::plan::{Digest, Plan, PlanStatus, PlanStyle};
 use crate::refusal::{Refusal, RefusalCode};
 
@@ -23,6 +24,8 @@ impl Decider<'_> {
             ExternalCommand::AddCall { tool, arguments, description, runner } => {
                 self.add_call(tool, arguments, description.as_deref(), *runner)
             }
+            ExternalCommand::RecordInRound { tool, arguments } => self.record_in_round(tool, arguments),
+            ExternalCommand::FinalizeRound { summary } => self.finalize_round(summary.as_deref()),
             ExternalCommand::Report(report) => self.external_report(report),
             ExternalCommand::RecordAsk { tool, arguments, state } => {
                 let (id, description, runner) = (StepId::nth(1), None, CallRunner::Planwright);
@@ -84,6 +87,59 @@ impl Decider<'_> {
                 self.next_plan(PlanStyle::Collect, PlanEvent::StepRecorded { step: call })
             }
         }
+    }
+
+    /// A call for the round beside the active plan. The first one begins it.
+    fn record_in_round(&self, tool: &str, arguments: &Value) -> Result<Vec<Event>, Refusal> {
+        let active = self.rounds_of()?;
+        gate::check_recorded_tool(tool)?;
+        let under_way = self.snapshot.round().filter(|round| match round.status {
+            PlanStatus::Collecting | PlanStatus::Ready | PlanStatus::Approved | PlanStatus::Executing => true,
+            PlanStatus::PartiallyCompleted
+            | PlanStatus::Completed
+            | PlanStatus::Rejected
+            | PlanStatus::Cancelled
+            | PlanStatus::Superseded => false,
+        });
+        let call = RecordedCall {
+            id: under_way.map_or_else(|| StepId::nth(1), Plan::next_step_id),
+            tool: tool.to_owned(),
+            arguments: arguments.clone(),
+            description: None,
+            runner: CallRunner::Planwright,
+        };
+        match under_way {
+            Some(round) => self.record_call(round, call),
+            None => {
+                self.check_call(&call)?;
+                let first = PlanEvent::StepRecorded { step: call };
+                Ok(vec![self.create_round(active)?, Event::of_plan(&self.new_plan_id(), first)])
+            }
+        }
+    }
+
+    fn finalize_round(&self, summary: Option<&str>) -> Result<Vec<Event>, Refusal> {
+        self.rounds_of()?;
+        let Some(round) = self.snapshot.round() else {
+            return Err(Refusal::wrong_status(
+                "No call is recorded. Calls that change things are recorded when you make them; plan_finalize then has a \
+                 person decide about them.",
+            ));
+        };
+        round.permits(Action::Finalize)?;
+        if round.content.steps().is_empty() {
+            return Err(Refusal::invalid("Nothing is recorded yet. Make the calls first; they are recorded."));
+        }
+        Ok(vec![Event::of_plan(&round.id, PlanEvent::Finalized { summary: self.summary(round, summary)? })])
+    }
+
+    /// The active plan, if calls are recorded in rounds beside it.
+    fn rounds_of(&self) -> Result<&Plan, Refusal> {
+        let situation = self.external_situation();
+        let situation = GateContext { has_rounds: true, ..situation };
+        gate::authorize_plan_tool(&situation, PlanTool::Finalize)?;
+        let active = self.snapshot.active().filter(|plan| plan.style() != PlanStyle::Collect);
+        active.ok_or_else(|| Refusal::policy_denied("There is no plan beside which calls could be recorded."))
     }
 
     /// The plan before is over; this is the first content of the one that follows it.

@@ -46,6 +46,7 @@ mod properties;
 mod reference;
 mod restored;
 mod reviews;
+mod rounds;
 mod slash;
 mod stored_entries;
 mod turns;

@@ -133,9 +133,14 @@ impl Client {
 
     /// Waits until the plan has this status, as a client does.
     fn wait_for(&mut self, status: &str) -> Value {
+        self.wait_until(|plan| plan["status"] == status)
+    }
+
+    /// Reads the plan until it fits.
+    pub(crate) fn wait_until(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
         loop {
             let plan = self.succeed("plan_get", json!({}));
-            if plan["status"] == status {
+            if fits(&plan) {
                 return plan;
             }
             let wait = self.request("ping", json!({}));
@@ -220,7 +225,8 @@ fn the_clients_own_calls_and_those_of_planwright_take_turns_in_the_order_of_the_
 #[test]
 fn in_the_other_styles_the_setting_says_when_changes_run() {
     let world = World::new();
-    let mut client = Client::start(&world, "document", "plain", &[]);
+    let during_plan = [("PLANWRIGHT_GATEWAY_WRITES", "during_plan")];
+    let mut client = Client::start(&world, "document", "plain", &during_plan);
     assert!(client.refused("up__note", json!({ "text": "x" }), "POLICY_DENIED").contains("COLLECTING"));
     client.succeed("plan_set_content", json!({ "plan_markdown": "- [ ] note it" }));
     assert!(client.refused("up__note", json!({ "text": "x" }), "POLICY_DENIED").contains("READY"));

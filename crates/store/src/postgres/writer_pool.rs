@@ -322,9 +322,13 @@ fn weight(command: &Command) -> usize {
         Command::Draft(DraftCommand::SetContent { markdown, .. })
         | Command::External(ExternalCommand::SetContent { markdown, .. }) => markdown.len(),
         Command::External(
-            ExternalCommand::AddCall { arguments, .. } | ExternalCommand::RecordAsk { arguments, .. },
+            ExternalCommand::AddCall { arguments, .. }
+            | ExternalCommand::RecordInRound { arguments, .. }
+            | ExternalCommand::RecordAsk { arguments, .. },
         ) => arguments.to_string().len(),
-        Command::External(ExternalCommand::Report(_) | ExternalCommand::CountRefused) => 0,
+        Command::External(
+            ExternalCommand::Report(_) | ExternalCommand::FinalizeRound { .. } | ExternalCommand::CountRefused,
+        ) => 0,
         Command::Import(imported) => imported.content.size(),
         Command::Workbook(command) => command.size(),
         Command::Memory(command) => command.size(),

@@ -201,7 +201,8 @@ impl PlanServer {
         let text = async {
             let opened = self.opened(context).await?;
             let mode = self.engine().sessions().get(&opened.identity).await?.plan_mode;
-            LedgerResult::Ok(instructions::text(&opened.identity, &mode, self.commands()))
+            let has_rounds = self.engine().policy().has_rounds;
+            LedgerResult::Ok(instructions::text(&opened.identity, &mode, has_rounds, self.commands()))
         };
         // The client still gets to know the server; its calls are told what is wrong, too.
         config.instructions =

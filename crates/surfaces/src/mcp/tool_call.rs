@@ -50,8 +50,7 @@ impl PlanServer {
         }
         let upstream = self.shared.options.gateway.as_ref().filter(|gateway| tool.is_none() && gateway.has(name));
         if let Some(upstream) = upstream {
-            if self.style(opened).await != Some(PlanStyle::Collect) {
-                // Only recorded calls have an order.
+            if !upstream.may_record(name, self.style(opened).await) {
                 give_up_position(context);
             }
             let client = GatewayClient { shared: &self.shared, session: &opened.identity, by: &by, context };
@@ -104,8 +103,7 @@ impl PlanServer {
     ) -> Option<Refusal> {
         let gateway = self.shared.options.gateway.as_ref().filter(|gateway| !gateway.has(name))?;
         let server = gateway.server_of(name)?;
-        if self.style(opened).await != Some(PlanStyle::Collect) {
-            // Only recorded calls have an order.
+        if !gateway.may_record(name, self.style(opened).await) {
             give_up_position(context);
         }
         self.wait_for_start(gateway, context).await;
