@@ -53,7 +53,9 @@ pub struct UpstreamAnnotations {
 /// Whether the annotations of a server count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AnnotationTrust {
+    /// The configuration says nothing about it. The store may say that they count.
     #[default]
+    Unset,
     Ignored,
     Trusted,
 }
@@ -76,7 +78,7 @@ impl UpstreamTool {
     /// A tool changes things unless the person trusts the server and the server says otherwise.
     pub fn effect(&self, trust: AnnotationTrust) -> ToolEffect {
         match trust {
-            AnnotationTrust::Ignored => ToolEffect::Changes,
+            AnnotationTrust::Unset | AnnotationTrust::Ignored => ToolEffect::Changes,
             AnnotationTrust::Trusted if self.annotations.read_only == Some(true) => ToolEffect::ReadsOnly,
             AnnotationTrust::Trusted if self.annotations.idempotent == Some(true) => ToolEffect::Repeatable,
             AnnotationTrust::Trusted => ToolEffect::Changes,

@@ -77,12 +77,15 @@ pub(super) fn trusted(servers: &[UpstreamServerOptions]) -> GuardedSettings {
     Some(names).filter(|names| !names.is_empty()).map(of_names).into_iter().collect()
 }
 
-/// Believes only servers that the store trusts, too.
+/// Believes exactly the servers that the store trusts, except those that this process's file does not believe.
 pub(super) fn keep_trust(servers: &mut [UpstreamServerOptions], stored: &GuardedSettings) {
     let names = stored.get(TRUST).map(String::as_str).unwrap_or_default();
-    for server in servers.iter_mut().filter(|server| !names.split(',').any(|name| name.trim() == server.name.as_str()))
-    {
-        server.trust = AnnotationTrust::Ignored;
+    for server in servers {
+        let is_trusted = names.split(',').any(|name| name.trim() == server.name.as_str());
+        server.trust = match (server.trust, is_trusted) {
+            (AnnotationTrust::Trusted | AnnotationTrust::Unset, true) => AnnotationTrust::Trusted,
+            (AnnotationTrust::Ignored, _) | (_, false) => AnnotationTrust::Ignored,
+        };
     }
 }
 

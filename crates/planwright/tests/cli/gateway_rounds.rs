@@ -193,3 +193,35 @@ fn a_standing_approval_reaches_the_calls_of_the_gateway() {
     client.leave();
     assert_eq!(calls(&world).len(), 1);
 }
+
+/// The server's own word counts for nothing before that.
+#[test]
+fn a_tool_only_reads_once_a_person_believes_its_server() {
+    let world = World::new();
+    let mut client = Client::start(&world, "document", "plain", &[]);
+    assert!(client.succeed("up__read", json!({}))["message"].as_str().unwrap().starts_with("[Planned]"));
+    client.leave();
+    world.run("config set mcp.trust_annotations up").done();
+    let mut client = Client::start(&world, "document", "plain", &[]);
+    client.succeed("up__read", json!({}));
+    client.leave();
+    assert_eq!(calls(&world), ["read {}"]);
+
+    let server = format!(
+        "[mcp.servers.books]\ncommand = \"python3\"\nargs = [\"{SCRIPT}\", \"library\", \"{}\"]\n",
+        world.path("notes").display()
+    );
+    world.write("planwright.toml", &server);
+    let shown = world.json("mcp-server show books");
+    let digest = shown["digest"].as_str().unwrap();
+    world.run(&format!("mcp-server accept books --digest {digest} --trust-annotations")).done();
+    world.run("config show").done().says("up,books");
+    let mut client = Client::start(&world, "document", "plain", &[]);
+    client.succeed("books__steps", json!({}));
+    client.leave();
+    // The file of a process can say no.
+    world.write("planwright.toml", &format!("{server}trust_annotations = false\n"));
+    let mut client = Client::start(&world, "document", "plain", &[]);
+    assert!(client.succeed("books__steps", json!({}))["message"].as_str().unwrap().starts_with("[Planned]"));
+    client.leave();
+}
