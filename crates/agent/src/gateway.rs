@@ -2,6 +2,7 @@
 //! the settings of the gateway. Those that are recorded are made once they are approved.
 
 mod carry_out;
+mod record;
 mod start;
 mod subscriptions;
 
@@ -10,10 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
-use planwright_core::ask::GatewayAsk;
-use planwright_core::command::{Command, ExternalCommand};
 use planwright_core::gate::ToolEffect;
-use planwright_core::gateway::{GatewayCall, GatewayDecision, GatewayOptions, GatewayWork, decide_gateway};
+use planwright_core::gateway::{
+    GatewayCall, GatewayDecision, GatewayOptions, GatewayReason, GatewayWork, decide_gateway,
+};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::model::ToolSpec;
 use planwright_core::plan::PlanStyle;
@@ -29,6 +30,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use self::record::MadeCall;
 use self::start::GatewayStart;
 use self::subscriptions::SubscriptionCounts;
 use super::Agent;
@@ -200,12 +202,12 @@ impl Gateway {
         };
         let snapshot = self.agent.engine().sessions().snapshot(session).await.map_err(LedgerError::into_refusal)?;
         let decided = match (self.decide(session, &snapshot, tool.as_ref(), &arguments).await, permitted) {
-            (Ok(GatewayDecision::Ask), Permitted::ByPerson) => Ok(GatewayDecision::Run),
+            (Ok(GatewayDecision::Ask), Permitted::ByPerson) => Ok(GatewayDecision::Run(GatewayReason::Permitted)),
             (decided, _) => decided,
         };
         match decided? {
             GatewayDecision::Deny(refusal) => {
-                self.count_refused(session, by, name, &refusal).await;
+                self.record_refused(session, by, name, &arguments, &refusal).await;
                 Err(refusal)
             }
             GatewayDecision::Ask => {
@@ -223,9 +225,14 @@ impl Gateway {
                 self.counts.recorded.fetch_add(1, Ordering::Relaxed);
                 Ok(GatewayOutcome::Planned(planned))
             }
-            GatewayDecision::Run => {
+            GatewayDecision::Run(why) => {
+                tool.check(&arguments)?;
+                let call = self.agent.engine().submitter().next_request();
+                let made = MadeCall { session, by, tool: tool.as_ref(), arguments: &arguments, why, call };
+                self.record_begun(&made).await?;
                 self.counts.run.fetch_add(1, Ordering::Relaxed);
-                let answer = self.run(session, &snapshot, tool.as_ref(), arguments.clone(), events).await;
+                let answer = self.run(&snapshot, &made, events).await;
+                self.record_ended(&made, &answer).await?;
                 self.note(&snapshot, by, tool.as_ref(), &arguments, &answer).await;
                 answer.map(GatewayOutcome::Answered)
             }
@@ -251,18 +258,15 @@ impl Gateway {
 
     async fn run(
         &self,
-        session: &SessionIdentity,
         snapshot: &Snapshot,
-        tool: &dyn Tool,
-        arguments: Arguments,
+        made: &MadeCall<'_>,
         events: &CallEventSender,
     ) -> Result<ToolAnswer, Refusal> {
-        tool.check(&arguments)?;
+        let (tool, arguments) = (made.tool, made.arguments.clone());
         let name = tool.spec().name.as_str();
         let workspace = snapshot.session.as_ref().map(|session| session.workspace.clone()).unwrap_or_default();
-        let call = self.agent.engine().submitter().next_request();
-        let context =
-            ToolContext::without_lease(session).in_workspace(&workspace).named(call.as_str()).observed_by(events);
+        let context = ToolContext::without_lease(made.session);
+        let context = context.in_workspace(&workspace).named(made.call.as_str()).observed_by(events);
         let limit = tool.time_limit(&arguments, self.agent.engine().policy().turn.tool_time);
         let ended = timeout(limit, catch_panic(name, tool.call(context, arguments))).await;
         let unknown = |message: String| match tool.effect() {
@@ -298,36 +302,12 @@ impl Gateway {
                 let count = self.counts.research.fetch_add(1, Ordering::Relaxed) + 1;
                 (CallNote::Research(count), answer.value.to_string())
             }
-            Ok(_) => return,
+            Ok(answer) => (CallNote::Change, answer.value.to_string()),
         };
         let arguments = Value::Object(arguments.clone()).to_string();
         let ended = EndedCall { tool: &tool.spec().name, arguments: &arguments, answer: &text };
         let request = self.agent.engine().submitter().request(&snapshot.identity, by);
         self.hooks.note(session, request, call_note, ended).await;
-    }
-
-    /// Writes down that a call was asked about, or what was answered.
-    pub async fn record_ask(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        name: &str,
-        arguments: &Arguments,
-        state: GatewayAsk,
-    ) -> Result<(), Refusal> {
-        let arguments = Value::Object(arguments.clone());
-        let command = Command::External(ExternalCommand::RecordAsk { tool: name.to_owned(), arguments, state });
-        self.agent.engine().submit(session, by, command).await.map(drop).map_err(LedgerError::into_refusal)
-    }
-
-    /// Counts a call that was refused.
-    pub async fn count_refused(&self, session: &SessionIdentity, by: &Actor, name: &str, refusal: &Refusal) {
-        self.counts.refused.fetch_add(1, Ordering::Relaxed);
-        tracing::info!(event = "gateway_refused", session_identity = %session, tool = name, code = %refusal.code);
-        let count = Command::External(ExternalCommand::CountRefused);
-        if let Err(error) = self.agent.engine().submit(session, by, count).await {
-            tracing::debug!(%error, "a refused call could not be counted");
-        }
     }
 }
 

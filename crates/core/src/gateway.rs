@@ -1,13 +1,14 @@
 //! What becomes of a call that the agent of another program makes to a tool of an upstream server, through this program.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::gate::ToolEffect;
-use crate::ids::{PlanId, StepId};
+use crate::ids::{PlanId, RequestId, StepId};
 use crate::permission::{Permission, PermissionOutcome, PermissionReason};
 use crate::plan::content::{CallRunner, PlanContent};
 use crate::plan::digest::is_same;
-use crate::plan::execution::StepStatus;
+use crate::plan::execution::{StepOutcome, StepStatus};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::refusal::Refusal;
 use crate::snapshot::Snapshot;
@@ -59,6 +60,35 @@ pub struct GatewayWork<'a> {
     pub round: Option<&'a Plan>,
 }
 
+text_enum! {
+    /// Why a call ran.
+    pub enum GatewayReason {
+        /// It only reads.
+        Reads = "reads",
+        /// A rule of the person allows it.
+        Rule = "rule",
+        /// An approved plan was carried out.
+        DuringPlan = "during_plan",
+        /// A person permitted it in the client.
+        Permitted = "permitted",
+        /// Calls that change things are free.
+        Free = "free",
+    }
+}
+
+/// A call that was made for the agent of another program, as the journal has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GatewayCallRecord {
+    /// Names the call.
+    pub call: RequestId,
+    pub tool: String,
+    pub arguments: Value,
+    pub why: GatewayReason,
+    /// Absent before the call has ended. A call that changes things is written down before it is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<StepOutcome>,
+}
+
 /// A call through the gateway.
 #[derive(Debug, Clone, Copy)]
 pub struct GatewayCall<'a> {
@@ -71,7 +101,7 @@ pub struct GatewayCall<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GatewayDecision {
-    Run,
+    Run(GatewayReason),
     /// Written down as a step and answered with `[Planned]`.
     Record,
     /// The approved plan made exactly this call; its recorded result is the answer.
@@ -123,11 +153,11 @@ impl GatewayCall<'_> {
         }
     }
 
-    /// Whether it needs nobody's approval: a rule allows it, or it only reads and no rule says otherwise.
-    fn is_harmless(&self) -> bool {
+    /// Why it needs nobody's approval: a rule allows it, or it only reads and no rule says otherwise.
+    fn needs_nobody(&self) -> Option<GatewayReason> {
         match self.rule() {
-            Some(permission) => permission == Permission::Allow,
-            None => self.effect == ToolEffect::ReadsOnly,
+            Some(permission) => (permission == Permission::Allow).then_some(GatewayReason::Rule),
+            None => (self.effect == ToolEffect::ReadsOnly).then_some(GatewayReason::Reads),
         }
     }
 }
@@ -139,22 +169,24 @@ pub fn decide_gateway(options: GatewayOptions, work: GatewayWork<'_>, call: &Gat
         return GatewayDecision::Deny(Refusal::policy_denied(format!("{} is denied. {why}", quoted(call.tool))));
     }
     if work.style == Some(PlanStyle::Collect) {
+        if let Some(why) = call.needs_nobody().filter(|_| options.reads == GatewayReads::Run) {
+            return GatewayDecision::Run(why);
+        }
         return match work.plan {
-            _ if options.reads == GatewayReads::Run && call.is_harmless() => GatewayDecision::Run,
             Some(plan) if is_in_force(plan.status) => {
                 firewall(plan, call).unwrap_or_else(|| outside_of_plan(options.writes, plan, call))
             }
             Some(_) | None => GatewayDecision::Record,
         };
     }
-    if call.is_harmless() {
-        return GatewayDecision::Run;
+    if let Some(why) = call.needs_nobody() {
+        return GatewayDecision::Run(why);
     }
     match options.writes {
         // A person decides about a recorded call, as the rule wants it.
         GatewayWrites::Recorded => in_round(work, call),
         _ if call.rule() == Some(Permission::Ask) => GatewayDecision::Ask,
-        GatewayWrites::Free => GatewayDecision::Run,
+        GatewayWrites::Free => GatewayDecision::Run(GatewayReason::Free),
         GatewayWrites::Ask => GatewayDecision::Ask,
         GatewayWrites::DuringPlan => during_plan(work.plan, call),
     }
@@ -183,7 +215,9 @@ fn in_round(work: GatewayWork<'_>, call: &GatewayCall<'_>) -> GatewayDecision {
 
 fn during_plan(plan: Option<&Plan>, call: &GatewayCall<'_>) -> GatewayDecision {
     match plan {
-        Some(plan) if matches!(plan.status, PlanStatus::Approved | PlanStatus::Executing) => GatewayDecision::Run,
+        Some(plan) if matches!(plan.status, PlanStatus::Approved | PlanStatus::Executing) => {
+            GatewayDecision::Run(GatewayReason::DuringPlan)
+        }
         Some(plan) => GatewayDecision::Deny(Refusal::policy_denied(format!(
             "{} changes things and runs only while an approved plan is carried out; plan {} is {}.",
             quoted(call.tool),

@@ -8,12 +8,16 @@ use crate::decide::Decider;
 use crate::decide::execution::{PendingChanges, check_needs_done, permissions_counted, reported_step};
 use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::gate::{self, Caller, GateContext, PlanTool};
-use crate::ids::StepId;
+use crate::gateway::GatewayCallRecord;
+use crate::ids::{PlanId, StepId};
 use crate::plan::content::{CallRunner, PlanContent, RecordedCall};
 use crate::plan::execution::{PermissionCounts, StepStatus};
 use crate::plan::lifecycle::Action;
 use crate::plan::{Digest, Plan, PlanStatus, PlanStyle};
 use crate::refusal::{Refusal, RefusalCode};
+
+/// The longest arguments of a call that was made or refused, in bytes of JSON.
+const MAX_ARGUMENTS: usize = 64 * 1024;
 
 impl Decider<'_> {
     pub(super) fn external(&self, command: &ExternalCommand) -> Result<Vec<Event>, Refusal> {
@@ -34,7 +38,20 @@ impl Decider<'_> {
                 let RecordedCall { tool, arguments, .. } = call;
                 Ok(vec![Event::Session(SessionEvent::GatewayAsked { tool, arguments, state: *state })])
             }
-            ExternalCommand::CountRefused => Ok(self.count_refused()),
+            ExternalCommand::RecordCall(record) => {
+                let record = GatewayCallRecord { arguments: kept(&record.arguments), ..record.clone() };
+                Ok(vec![Event::Session(SessionEvent::GatewayCalled { record, plan: self.worked_on()? })])
+            }
+            ExternalCommand::RecordCallEnd { call, tool, outcome } => {
+                let (call, tool, outcome, plan) = (call.clone(), tool.clone(), outcome.clone(), self.worked_on()?);
+                Ok(vec![Event::Session(SessionEvent::GatewayCallEnded { call, tool, outcome, plan })])
+            }
+            ExternalCommand::RecordRefused { tool, arguments, refusal } => {
+                let (tool, arguments, refusal, plan) =
+                    (tool.clone(), kept(arguments), refusal.clone(), self.worked_on()?);
+                let refused = SessionEvent::GatewayRefused { tool, arguments, refusal, plan };
+                Ok(std::iter::once(Event::Session(refused)).chain(self.count_refused()).collect())
+            }
         }
     }
 
@@ -152,14 +169,16 @@ impl Decider<'_> {
         ])
     }
 
+    /// The plan that calls are listed with.
+    fn worked_on(&self) -> Result<Option<PlanId>, Refusal> {
+        let mode = &self.snapshot.opened()?.plan_mode;
+        Ok(mode.active_plan.clone().filter(|_| mode.enabled))
+    }
+
     /// Without an execution there is nothing to count it for.
-    fn count_refused(&self) -> Vec<Event> {
-        let Some(plan) = self.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing) else {
-            return Vec::new();
-        };
-        let execution = plan.execution.as_ref();
-        let counted = execution.and_then(|it| permissions_counted(plan, it, None, PermissionCounts::REFUSED));
-        counted.into_iter().collect()
+    fn count_refused(&self) -> Option<Event> {
+        let plan = self.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing)?;
+        permissions_counted(plan, plan.execution.as_ref()?, None, PermissionCounts::REFUSED)
     }
 
     fn external_report(&self, report: &ProgressReport) -> Result<Vec<Event>, Refusal> {
@@ -202,6 +221,15 @@ impl Decider<'_> {
             }
         }
     }
+}
+
+/// The arguments as the journal keeps them. Very long ones are shortened text.
+fn kept(arguments: &Value) -> Value {
+    let text = arguments.to_string();
+    if text.len() <= MAX_ARGUMENTS {
+        return arguments.clone();
+    }
+    Value::String(format!("{}…", &text[..text.floor_char_boundary(MAX_ARGUMENTS)]))
 }
 
 fn changed_since(plan: &Plan, expected: &Digest) -> Refusal {

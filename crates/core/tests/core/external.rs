@@ -5,7 +5,7 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
-use planwright_core::refusal::RefusalCode;
+use planwright_core::refusal::{Refusal, RefusalCode};
 use serde_json::json;
 
 use crate::world::*;
@@ -101,10 +101,16 @@ fn the_runner_of_a_call_is_part_of_the_digest_only_where_it_is_the_client() {
 }
 
 #[test]
-fn a_refused_call_is_counted_while_a_plan_is_carried_out() {
-    let count = || Command::External(ExternalCommand::CountRefused);
+fn a_refused_call_is_recorded_and_counted_while_a_plan_is_carried_out() {
+    let count = || {
+        let (tool, arguments) = ("up__pay".to_owned(), json!({ "to": "eve" }));
+        let refusal = Refusal::policy_denied("not a call of the plan");
+        Command::External(ExternalCommand::RecordRefused { tool, arguments, refusal })
+    };
     let mut world = World::ready_document("- [ ] one");
-    assert!(world.agent(count()).unwrap().is_empty());
+    let events = world.agent(count()).unwrap();
+    assert_eq!(names(&events), ["gateway_refused"]);
+    assert_eq!(events[0].plan(), Some(&world.active().id), "it is listed with the plan");
     world.approve(Selection::All).unwrap();
     world.agent(report_external(None, StepStatus::InProgress)).unwrap();
     world.agent(count()).unwrap();

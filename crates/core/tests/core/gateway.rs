@@ -31,7 +31,7 @@ fn decide(
 ) -> &'static str {
     let call = GatewayCall { tool, arguments: &arguments, effect, permission };
     match decide_gateway(options, work, &call) {
-        GatewayDecision::Run => "run",
+        GatewayDecision::Run(_) => "run",
         GatewayDecision::Record => "record",
         GatewayDecision::Recorded { .. } => "recorded",
         GatewayDecision::Ask => "ask",

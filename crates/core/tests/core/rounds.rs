@@ -53,7 +53,7 @@ fn decided(world: &World, arguments: Value) -> &'static str {
     let call =
         GatewayCall { tool: "up__pay", arguments: &arguments, effect: ToolEffect::Changes, permission: &permission };
     match decide_gateway(GatewayOptions::default(), GatewayWork::of(&world.snapshot), &call) {
-        GatewayDecision::Run => "run",
+        GatewayDecision::Run(_) => "run",
         GatewayDecision::Record => "record",
         GatewayDecision::Recorded { .. } => "recorded",
         GatewayDecision::Ask => "ask",

@@ -149,6 +149,11 @@ impl Client {
         }
     }
 
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     pub(crate) fn leave(mut self) {
         drop(self.input.take());
         assert!(self.child.wait().unwrap().success());
@@ -324,6 +329,9 @@ fn results_and_errors_go_into_the_workbook() {
     client.refused("up__fail", json!({}), "UNAVAILABLE");
     let progress = client.succeed("read_plan", json!({ "which": "progress" }));
     assert!(progress.to_string().contains("the disk is full"), "{progress}");
+    client.text("up__note", json!({ "text": "a change" }));
+    let findings = client.succeed("read_plan", json!({ "which": "findings" }));
+    assert!(findings.to_string().contains("noted a change"), "{findings}");
     client.leave();
 }
 

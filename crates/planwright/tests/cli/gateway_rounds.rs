@@ -225,3 +225,44 @@ fn a_tool_only_reads_once_a_person_believes_its_server() {
     assert!(client.succeed("books__steps", json!({}))["message"].as_str().unwrap().starts_with("[Planned]"));
     client.leave();
 }
+
+/// The journal and the history of the plan say what ran, why, and what became of it; refused calls are described.
+#[test]
+fn every_call_and_every_refusal_is_in_the_journal_and_in_the_history_of_the_plan() {
+    let world = World::new();
+    let rules = r#"[{ tool = "up__again", decide = "allow" }, { tool = "up__die", decide = "deny" }]"#;
+    let settings = [("PLANWRIGHT_GATEWAY_WRITES", "free"), ("PLANWRIGHT_PERMISSIONS", rules)];
+    let mut client = Client::start(&world, "document", "plain", &settings);
+    client.succeed("plan_set_content", json!({ "plan_markdown": "- [ ] note it" }));
+    client.text("up__note", json!({ "text": "ada" }));
+    client.text("up__again", json!({}));
+    client.refused("up__fail", json!({}), "UNAVAILABLE");
+    client.refused("up__die", json!({ "to": "eve" }), "POLICY_DENIED");
+    client.leave();
+    let shown = world.run("plan history 1 --session gateway-session").done();
+    for expected in [
+        "call to `up__note` ran (free)",
+        "noted ada",
+        "call to `up__again` ran (rule)",
+        "the disk is full",
+        "call to `up__die` refused (POLICY_DENIED)",
+        "eve",
+    ] {
+        assert!(shown.stdout.contains(expected), "{expected:?} is not in {}", shown.stdout);
+    }
+    world.run("verify").done();
+}
+
+/// The intent is in the journal before the call, so that one that was made is never missing.
+#[test]
+fn a_call_that_changes_things_is_written_down_before_it_is_made() {
+    let world = World::new();
+    let mut client = Client::start(&world, "document", "plain", &[("PLANWRIGHT_GATEWAY_WRITES", "free")]);
+    client.request("tools/call", json!({ "name": "up__block", "arguments": {} }));
+    while calls(&world).is_empty() {
+        std::thread::yield_now();
+    }
+    let shown = world.run("plan history 1 --session gateway-session").done();
+    assert!(shown.stdout.contains("call to `up__block` ran (free): {}"), "{}", shown.stdout);
+    client.kill();
+}
