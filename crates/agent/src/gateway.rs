@@ -2,6 +2,7 @@
 //! the settings of the gateway. Those that are recorded are made once they are approved.
 
 mod carry_out;
+mod names;
 mod record;
 mod start;
 mod subscriptions;

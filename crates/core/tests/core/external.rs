@@ -1,6 +1,6 @@
 //! What the agent of another program does through MCP.
 
-use planwright_core::command::{CallRunner, Command, ExecutionCommand, ExternalCommand, ProgressReport};
+use planwright_core::command::{CallRunner, Command, ExecutionCommand, ExternalCommand, ProgressReport, StepOutcome};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::execution::StepStatus;
@@ -117,4 +117,20 @@ fn a_refused_call_is_recorded_and_counted_while_a_plan_is_carried_out() {
     assert_eq!(world.active().execution.as_ref().unwrap().steps[0].permissions.refused, 1);
     let plan = world.active().id.clone();
     refused(world.person(Command::Execution(ExecutionCommand::Start { plan })), RefusalCode::WrongStatus, "");
+}
+
+#[test]
+fn a_step_that_is_done_keeps_the_note_of_the_first_report() {
+    let done = |note: &str, evidence: Option<&str>| {
+        let (note, evidence) = (Some(note.to_owned()), evidence.map(str::to_owned));
+        let outcome = StepOutcome { status: StepStatus::Completed, note, evidence };
+        Command::External(ExternalCommand::Report(ProgressReport { step: Some(1), outcome }))
+    };
+    let mut world = World::ready_document("- [ ] one\n- [ ] two");
+    world.approve(Selection::All).unwrap();
+    world.agent(done("first", None)).unwrap();
+    assert!(world.agent(done("second", None)).unwrap().is_empty());
+    world.agent(done("third", Some("log"))).unwrap();
+    let step = &world.active().execution.as_ref().unwrap().steps[0];
+    assert_eq!((step.note.as_deref(), step.evidence.as_deref()), (Some("first"), Some("log")));
 }

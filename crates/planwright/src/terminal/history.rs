@@ -138,7 +138,12 @@ fn describe_session(event: &SessionEvent) -> String {
         SessionEvent::GatewayAsked { tool, state, .. } => format!("call to {}: {state}", quoted(tool)),
         SessionEvent::GatewayCalled { record, .. } => {
             let outcome = record.outcome.as_ref().map(outcome_text).unwrap_or_default();
-            format!("call to {} ran ({}){outcome}: {}", quoted(&record.tool), record.why, one_call(&record.arguments))
+            format!(
+                "call to {} was made ({}){outcome}: {}",
+                quoted(&record.tool),
+                record.why,
+                one_call(&record.arguments)
+            )
         }
         SessionEvent::GatewayCallEnded { tool, outcome, .. } => {
             format!("call to {}{}{}", quoted(tool), outcome_text(outcome), because(outcome.note.as_deref()))

@@ -89,30 +89,29 @@ fn no_injected_call_runs_because_a_document_is_approved() {
 /// A person said that the server's annotations count, or a rule allows the call.
 #[test]
 fn what_only_reads_runs_at_once() {
-    let world = World::new();
-    let notes = world.path("notes");
-    std::fs::create_dir_all(&notes).unwrap();
-    let server = format!(
-        "[mcp.servers.books]\ncommand = \"python3\"\nargs = [\"{SCRIPT}\", \"plain\", \"{}\"]\ntrust_annotations = true\n",
-        notes.display()
-    );
-    let rule = "[[permissions]]\ntool = \"books__again\"\ndecide = \"allow\"\n";
-    world.write("planwright.toml", &format!("{server}{rule}"));
-    let shown = world.json("mcp-server show books");
-    world.run(&format!("mcp-server accept books --digest {}", shown["digest"].as_str().unwrap())).done();
     for plan in ["document", "build"] {
+        let world = World::new();
+        let notes = world.path("notes");
+        std::fs::create_dir_all(&notes).unwrap();
+        let server = format!(
+            "[mcp.servers.books]\ncommand = \"python3\"\nargs = [\"{SCRIPT}\", \"plain\", \"{}\"]\ntrust_annotations = true\n",
+            notes.display()
+        );
+        let rule = "[[permissions]]\ntool = \"books__again\"\ndecide = \"allow\"\n";
+        world.write("planwright.toml", &format!("{server}{rule}"));
+        let shown = world.json("mcp-server show books");
+        world.run(&format!("mcp-server accept books --digest {}", shown["digest"].as_str().unwrap())).done();
         let mut client = Client::start(&world, plan, "library", &[]);
         client.succeed("books__read", json!({}));
         client.succeed("books__again", json!({}));
         let planned = client.succeed("books__note", json!({ "text": "x" }));
         assert!(planned["message"].as_str().unwrap().starts_with("[Planned]"), "{planned}");
-        // The same program under a name that nobody trusts.
+        // The same tool of a server that nobody trusts.
         let planned = client.succeed("up__read", json!({}));
         assert!(planned["message"].as_str().unwrap().starts_with("[Planned]"), "{planned}");
         client.leave();
+        assert_eq!(calls(&world), ["read {}", "again {}"], "{plan}");
     }
-    assert!(calls(&world).iter().all(|call| !call.starts_with("note")), "{:?}", calls(&world));
-    assert_eq!(calls(&world).len(), 4, "{:?}", calls(&world));
 }
 
 #[test]
@@ -241,9 +240,9 @@ fn every_call_and_every_refusal_is_in_the_journal_and_in_the_history_of_the_plan
     client.leave();
     let shown = world.run("plan history 1 --session gateway-session").done();
     for expected in [
-        "call to `up__note` ran (free)",
+        "call to `up__note` was made (free)",
         "noted ada",
-        "call to `up__again` ran (rule)",
+        "call to `up__again` was made (rule)",
         "the disk is full",
         "call to `up__die` refused (POLICY_DENIED)",
         "eve",
@@ -263,6 +262,31 @@ fn a_call_that_changes_things_is_written_down_before_it_is_made() {
         std::thread::yield_now();
     }
     let shown = world.run("plan history 1 --session gateway-session").done();
-    assert!(shown.stdout.contains("call to `up__block` ran (free): {}"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("call to `up__block` was made (free): {}"), "{}", shown.stdout);
     client.kill();
+}
+
+/// Before anything is recorded or asked about.
+#[test]
+fn a_tool_that_does_not_exist_is_refused_with_the_nearest_names() {
+    let world = World::new();
+    let mut client = Client::start(&world, "collect", "plain", &[]);
+    let note = || json!({ "text": "pay ada" });
+    for name in ["up__Note", "up_note", "up__n\u{43e}te", "up__note\u{200b}"] {
+        let refused = client.refused(name, note(), "NOT_FOUND");
+        assert!(refused.contains("only looks like `up__note`"), "{name:?}: {refused}");
+        let planned = json!({ "tool": name, "arguments": note() });
+        assert!(client.refused("plan_add_call", planned, "NOT_FOUND").contains("`up__note`"));
+    }
+    assert!(client.refused("up__notes", note(), "NOT_FOUND").contains("The nearest are `up__note`"));
+    assert!(client.refused("plan_finalise", json!({}), "NOT_FOUND").contains("`plan_finalize`"));
+    let wrong = json!({ "tool": "up__note", "arguments": { "text": 7 } });
+    assert!(client.refused("plan_add_call", wrong, "INVALID_ARGUMENT").contains("/text"));
+    assert!(client.refused("up__note", json!({ "text": 7 }), "INVALID_ARGUMENT").contains("/text"));
+    // A tool of the agent's own program is none of ours.
+    client.succeed("plan_add_call", json!({ "tool": "Bash", "arguments": { "command": "make" } }));
+    let plan = client.succeed("plan_get", json!({}));
+    assert_eq!(plan["steps"].as_array().unwrap().len(), 1, "{plan}");
+    client.leave();
+    assert_eq!(calls(&world), [""; 0]);
 }

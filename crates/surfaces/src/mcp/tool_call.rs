@@ -2,18 +2,19 @@
 
 use planwright_agent::tools::ExternalTools;
 use planwright_core::actor::Actor;
-use planwright_core::gate::PlanTool;
+use planwright_core::gate::{OwnToolKind, PlanTool};
 use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
+use rmcp::model::JsonObject;
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
 use super::THROUGH;
 use super::answer::CallAnswer;
 use super::decision::DecisionWait;
-use super::gateway::GatewayClient;
+use super::gateway::{Gateway, GatewayClient};
 use super::request_order::give_up_position;
 use super::server::{OpenedSession, PlanServer, locked};
 
@@ -57,6 +58,12 @@ impl PlanServer {
             let outcome = client.call(upstream, name, arguments).await;
             return (outcome, Vec::new());
         }
+        if let Some(gateway) = &self.shared.options.gateway
+            && let Err(refusal) = self.check_name(gateway, opened, name, &arguments).await
+        {
+            gateway.record_refused(&opened.identity, &by, named.unwrap_or(name), &arguments, &refusal).await;
+            return (Err(refusal), Vec::new());
+        }
         let seconds = arguments.get("timeout_seconds").and_then(Value::as_u64);
         let is_upstream = |name: &str| self.shared.options.gateway.as_ref().is_some_and(|gateway| gateway.has(name));
         let tools = ExternalTools::new(self.engine());
@@ -92,6 +99,30 @@ impl PlanServer {
             }
         }
         (answered.outcome.map(CallAnswer::Own), answered.ignored)
+    }
+
+    /// Refuses tools that do not exist, and that only look like one.
+    async fn check_name(
+        &self,
+        gateway: &Gateway,
+        opened: &OpenedSession,
+        name: &str,
+        arguments: &JsonObject,
+    ) -> Result<(), Refusal> {
+        match PlanTool::named(name) {
+            Some(PlanTool::AddCall) => match arguments.get("tool").and_then(Value::as_str) {
+                Some(tool) => gateway.check_planned(tool, arguments.get("arguments").unwrap_or(&Value::Null)),
+                None => Ok(()),
+            },
+            Some(_) => Ok(()),
+            None if OwnToolKind::of(name).is_some() => Ok(()),
+            None => {
+                let session = self.engine().ledger().session(&opened.identity).await;
+                let session = session.map_err(LedgerError::into_refusal)?.map(|stored| stored.session.into());
+                let own = ExternalTools::new(self.engine()).advertised_names(&opened.identity, session);
+                gateway.refuse_unknown(name, &own).map_or(Ok(()), Err)
+            }
+        }
     }
 
     /// Waits for the server of an upstream tool that is not there yet. The refusal says why it still is not.
