@@ -182,10 +182,13 @@ pub fn decide_gateway(options: GatewayOptions, work: GatewayWork<'_>, call: &Gat
     if let Some(why) = call.needs_nobody() {
         return GatewayDecision::Run(why);
     }
+    // A person decides about a recorded call, as the rule wants it.
+    let is_recorded = options.writes == GatewayWrites::Recorded && work.style.is_some();
+    if call.rule() == Some(Permission::Ask) && !is_recorded {
+        return GatewayDecision::Ask;
+    }
     match options.writes {
-        // A person decides about a recorded call, as the rule wants it.
         GatewayWrites::Recorded => in_round(work, call),
-        _ if call.rule() == Some(Permission::Ask) => GatewayDecision::Ask,
         GatewayWrites::Free => GatewayDecision::Run(GatewayReason::Free),
         GatewayWrites::Ask => GatewayDecision::Ask,
         GatewayWrites::DuringPlan => during_plan(work.plan, call),

@@ -63,7 +63,7 @@ fn outside_of_style_collect_the_setting_and_the_rules_decide_about_changes() {
             let work = GatewayWork { style, plan: plan.filter(|_| style.is_some()), round: None };
             let (changes, asked) = match style {
                 Some(_) => (changes, asked),
-                None => (without_plan_work, if writes == Recorded { "deny" } else { "ask" }),
+                None => (without_plan_work, "ask"),
             };
             let call = || ("up__note", json!({}));
             let of = |effect, permission: &PermissionOutcome| decide(writing(writes), work, effect, call(), permission);
