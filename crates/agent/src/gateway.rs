@@ -4,6 +4,7 @@
 mod carry_out;
 mod names;
 mod record;
+mod resources;
 mod start;
 mod subscriptions;
 
@@ -22,10 +23,9 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::upstream::{CallEventSender, UpstreamRequest};
+use planwright_engine::ledger::LedgerError;
+use planwright_engine::upstream::CallEventSender;
 use planwright_engine::workbook::EndedCall;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -127,22 +127,6 @@ impl Gateway {
     pub fn may_record(&self, name: &str, style: Option<PlanStyle>) -> bool {
         let tool = self.agent.upstream().and_then(|upstream| upstream.get(name));
         self.options.may_record(style, tool.map_or(ToolEffect::Changes, |tool| tool.effect()))
-    }
-
-    /// The servers whose resources and prompts are passed on.
-    pub async fn servers(&self) -> LedgerResult<Vec<ServerName>> {
-        match self.agent.upstream() {
-            Some(upstream) => upstream.accepted_servers().await,
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// Asks a server for its resources or prompts.
-    pub async fn request(&self, server: &ServerName, request: UpstreamRequest) -> LedgerResult<Value> {
-        match self.agent.upstream() {
-            Some(upstream) => upstream.request(server, request).await,
-            None => Err(Refusal::not_found(format!("No MCP server {server} is configured.")).into()),
-        }
     }
 
     /// Takes in what people accepted since.

@@ -76,6 +76,16 @@ impl Gateway {
         Ok(())
     }
 
+    /// Writes down that a resource was read that its server lists.
+    pub(super) async fn record_read(
+        &self,
+        made: &MadeCall<'_>,
+        answer: &Result<ToolAnswer, Refusal>,
+    ) -> Result<(), Refusal> {
+        let record = made.record(Some(outcome_of(answer)));
+        self.write(made.session, made.by, ExternalCommand::RecordCall(record)).await
+    }
+
     /// Writes down that a call was asked about, or what was answered.
     pub async fn record_ask(
         &self,

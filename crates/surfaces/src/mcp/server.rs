@@ -33,7 +33,7 @@ use super::session_changes::SessionChanges;
 use super::upstream::UpstreamUpdates;
 use super::{
     McpOptions, Never, PersonCommands, PlanStart, answer, completion, gateway, instructions, notifications, prompts,
-    resources, upstream,
+    resources, tool_call, upstream,
 };
 
 /// How many resources a client is told about.
@@ -382,7 +382,11 @@ impl ServerHandler for PlanServer {
             return Ok(ReadResourceResult::new(vec![contents]).into());
         }
         let found = match self.gateway_for(&mut context).await {
-            Some(gateway) => upstream::read(gateway, &request.uri).await.map_err(answer::refused_resource)?,
+            Some(gateway) => {
+                let by = tool_call::caller(&context);
+                let found = upstream::read(gateway, &opened.identity, &by, &request.uri).await;
+                found.map_err(answer::refused_resource)?
+            }
             None => None,
         };
         found.map(Into::into).ok_or_else(|| answer::no_resource(&request.uri))

@@ -180,7 +180,7 @@ fn cannot_work(error: LedgerError) -> Refusal {
 }
 
 /// The agent, by the name its client gives itself. It is stored unchanged; every surface makes it visible before it shows it.
-fn caller(context: &RequestContext<RoleServer>) -> Actor {
+pub(super) fn caller(context: &RequestContext<RoleServer>) -> Actor {
     let name = context.client_info().map(|client| client.name).unwrap_or_default();
     let name: String = name.trim().chars().take(MAX_NAME).collect();
     Actor::agent(if name.is_empty() { "agent" } else { &name }, THROUGH)
