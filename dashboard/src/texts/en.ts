@@ -98,6 +98,7 @@ export const en = {
   "ask.failed": "The answer was not accepted. {why}",
   "inbox.kind.run": "Plan {number} is paused",
   "inbox.kind.step": "Review step {step} of plan {number}",
+  "inbox.kind.refused": "Calls outside of plan {number} were refused",
   "inbox.kind.tool_change": "An MCP server offers tools that you have not accepted",
   "toolChange.difference": "What is new",
   "toolChange.accept": "Accept these tools",
@@ -138,6 +139,7 @@ export const en = {
   "session.waits.run": "paused",
   "session.waits.budget": "at a limit",
   "session.waits.step": "step to review",
+  "session.waits.refused": "calls refused",
   "session.waits.tool_change": "needs an answer",
 
   "rooms.title": "Rooms of this session",

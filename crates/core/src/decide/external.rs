@@ -177,7 +177,8 @@ impl Decider<'_> {
 
     /// Without an execution there is nothing to count it for.
     fn count_refused(&self) -> Option<Event> {
-        let plan = self.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing)?;
+        let executing = |plan: &&Plan| plan.status == PlanStatus::Executing;
+        let plan = self.snapshot.active().filter(executing).or_else(|| self.snapshot.round().filter(executing))?;
         permissions_counted(plan, plan.execution.as_ref()?, None, PermissionCounts::REFUSED)
     }
 

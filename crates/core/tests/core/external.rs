@@ -4,6 +4,7 @@ use planwright_core::command::{CallRunner, Command, ExecutionCommand, ExternalCo
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use serde_json::json;
@@ -133,4 +134,24 @@ fn a_step_that_is_done_keeps_the_note_of_the_first_report() {
     world.agent(done("third", Some("log"))).unwrap();
     let step = &world.active().execution.as_ref().unwrap().steps[0];
     assert_eq!((step.note.as_deref(), step.evidence.as_deref()), (Some("first"), Some("log")));
+}
+
+#[test]
+fn refused_calls_in_numbers_are_to_be_looked_at_while_the_plan_is_carried_out() {
+    let refused = || {
+        let refusal = Refusal::policy_denied("not a call of the plan");
+        let (tool, arguments) = ("up__pay".to_owned(), json!({}));
+        Command::External(ExternalCommand::RecordRefused { tool, arguments, refusal })
+    };
+    let mut world = World::ready_document("- [ ] one");
+    world.approve(Selection::All).unwrap();
+    world.agent(report_external(None, StepStatus::InProgress)).unwrap();
+    for count in 1..=5 {
+        assert_eq!(world.active().wants_a_look(), None, "{count}");
+        world.agent(refused()).unwrap();
+    }
+    assert_eq!(world.active().wants_a_look(), Some(WaitingFor::RefusedCalls { count: 5 }));
+    assert!(!world.active().waits_for_person(), "the work goes on");
+    world.agent(report_external(None, StepStatus::Completed)).unwrap();
+    assert_eq!(world.active().wants_a_look(), None);
 }

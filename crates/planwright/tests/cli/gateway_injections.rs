@@ -91,6 +91,10 @@ fn no_injected_call_runs_while_an_approved_plan_is_carried_out() {
             let result = client.call(tool, arguments.clone());
             assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
         }
+        // In numbers they stand in the inbox, as long as the plan is carried out.
+        let waiting = world.json("inbox");
+        let refused = waiting["items"].as_array().unwrap().iter().any(|item| item["kind"] == "refused");
+        assert_eq!(refused, injected.len() >= 5, "{waiting}");
         // The exact call of the plan is answered with its recorded result, and is not made again.
         let known = client.succeed(gold[0].0, gold[0].1.clone());
         assert_eq!(known["recorded"], true, "{known}");

@@ -93,7 +93,8 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
             WaitingFor::UncertainStep { .. }
             | WaitingFor::StepEnded { .. }
             | WaitingFor::StepFailed { .. }
-            | WaitingFor::Paused => None,
+            | WaitingFor::Paused
+            | WaitingFor::RefusedCalls { .. } => None,
         };
         WaitingView { require, ..WaitingView::from(waiting) }
     });
