@@ -31,12 +31,14 @@ impl Plan {
             rounds(&mut text, round);
         }
         text.push_str("\n## Steps\n");
+        let has_both = !self.content.is_made_by_planwright();
         for (step, n) in collected.steps.iter().zip(1..) {
             let _ = write!(text, "\n{n}. {}", code(&one_line(&step.tool)));
             if let Some(description) = &step.description {
                 let _ = write!(text, ": {}", one_line(description));
             }
             match step.runner {
+                CallRunner::Planwright if has_both => text.push_str(" (Planwright makes this call)"),
                 CallRunner::Planwright => {}
                 CallRunner::Client => text.push_str(" (the agent's own tool; the agent makes this call)"),
             }

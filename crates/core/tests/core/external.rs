@@ -155,3 +155,15 @@ fn refused_calls_in_numbers_are_to_be_looked_at_while_the_plan_is_carried_out() 
     world.agent(report_external(None, StepStatus::Completed)).unwrap();
     assert_eq!(world.active().wants_a_look(), None);
 }
+
+#[test]
+fn a_plan_says_which_program_makes_each_call() {
+    let mut world = World::planning(PlanStyle::Collect);
+    world.agent(add_call("up__note", CallRunner::Planwright)).unwrap();
+    assert!(!world.active().markdown().contains("makes this call"), "Planwright makes all of them");
+    world.agent(add_call("Bash", CallRunner::Client)).unwrap();
+    let text = world.active().markdown();
+    for expected in ["(Planwright makes this call)", "(the agent's own tool; the agent makes this call)"] {
+        assert_eq!(text.matches(expected).count(), 1, "{text}");
+    }
+}
