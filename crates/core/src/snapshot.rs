@@ -74,15 +74,18 @@ impl Snapshot {
         self.plan(self.session.as_ref()?.round.as_ref()?)
     }
 
-    /// The plan whose decision the agent of another program waits for: the round that is ready or to be changed, the active
-    /// plan that is ready, else the one that changed last. A round that is still recorded is not waited for.
+    /// The plan whose decision the agent of another program waits for: a round that is ready or to be changed, else the one of
+    /// the two that it worked on last. A round that is still recorded is not waited for.
     pub fn awaited(&self) -> Option<&Plan> {
         let is_open = |round: &&Plan| round.status == PlanStatus::Collecting && round.feedback.is_none();
         let (round, active) = (self.round().filter(|round| !is_open(round)), self.active());
         let (Some(round), Some(active)) = (round, active) else { return round.or(active) };
-        let is_ready = |plan: &Plan| plan.status == PlanStatus::Ready;
-        let is_round =
-            is_ready(round) || round.feedback.is_some() || (!is_ready(active) && round.updated_at >= active.updated_at);
+        let is_round = match (round.status, active.status) {
+            (PlanStatus::Ready | PlanStatus::Collecting, _) => true,
+            // It is as the agent wrote it. A round that began later is what the agent waits for.
+            (_, PlanStatus::Ready) => round.created_at >= active.updated_at,
+            _ => round.updated_at >= active.updated_at,
+        };
         Some(if is_round { round } else { active })
     }
 

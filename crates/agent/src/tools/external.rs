@@ -356,8 +356,10 @@ fn decision(snapshot: &Snapshot) -> LedgerResult<Value> {
         return Err(Refusal::not_found("There is no plan that a person could decide about.").into());
     };
     let mut answer = decided(plan);
-    if let Some(round) = snapshot.round().filter(|round| round.id != plan.id) {
-        answer["round"] = results::named(round);
+    for (name, other) in [("plan", snapshot.active()), ("round", snapshot.round())] {
+        if let Some(other) = other.filter(|other| other.id != plan.id) {
+            answer[name] = results::named(other);
+        }
     }
     Ok(answer)
 }

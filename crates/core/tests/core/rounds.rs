@@ -170,12 +170,20 @@ fn the_awaited_plan_is_the_one_that_is_ready() {
     let first = round(&world).id.clone();
     assert_eq!(awaited(&world), first);
     world.person(reject(&first)).unwrap();
-    assert_eq!(awaited(&world), document, "the document is ready");
+    assert_eq!(awaited(&world), document, "the document was written after the round began");
     world.approve(Selection::All).unwrap();
     assert_eq!(awaited(&world), document);
     world.agent(pay("bob")).unwrap();
     world.agent(close()).unwrap();
     assert_eq!(awaited(&world), round(&world).id);
+
+    // A decision about the round is told although the document before it waits, too.
+    let mut world = World::ready_document("- [ ] one");
+    world.agent(pay("ada")).unwrap();
+    world.agent(close()).unwrap();
+    let first = round(&world).id.clone();
+    world.person(reject(&first)).unwrap();
+    assert_eq!(awaited(&world), first);
 }
 
 #[test]
