@@ -64,14 +64,28 @@ pub(super) fn is_idempotent(name: &str) -> bool {
 /// hold refusals against the schema as well.
 pub(super) fn output_schema(name: &str) -> Option<serde_json::Map<String, serde_json::Value>> {
     let fields: &[(&str, &str)] = match PlanTool::named(name)? {
-        PlanTool::Get => {
-            &[("title", "string"), ("digest", "string"), ("markdown", "string"), ("steps", "array"), ("next", "string")]
-        }
+        PlanTool::Get => &[
+            ("title", "string"),
+            ("digest", "string"),
+            ("markdown", "string"),
+            ("steps", "array"),
+            ("round", "object"),
+            ("next", "string"),
+        ],
         PlanTool::SetContent | PlanTool::Submit => &[("digest", "string"), ("next", "string")],
-        PlanTool::Finalize => &[("digest", "string"), ("steps", "array"), ("next", "string")],
+        PlanTool::Finalize => {
+            &[("digest", "string"), ("steps", "array"), ("round_number", "integer"), ("next", "string")]
+        }
         PlanTool::Progress => &[("done", "integer"), ("total", "integer"), ("message", "string")],
         PlanTool::AddCall => &[("planned", "boolean"), ("step", "integer"), ("message", "string")],
-        PlanTool::AwaitDecision => &[("decided", "boolean"), ("next", "string"), ("feedback", "string")],
+        PlanTool::AwaitDecision => &[
+            ("decided", "boolean"),
+            ("next", "string"),
+            ("feedback", "string"),
+            ("round_number", "integer"),
+            ("plan", "object"),
+            ("round", "object"),
+        ],
         PlanTool::CreateDraft => &[],
         PlanTool::SetMetadata => &[("missing", "array")],
         PlanTool::AddStep | PlanTool::UpdateStep | PlanTool::RemoveStep => {
