@@ -5,6 +5,7 @@ mod carry_out;
 mod names;
 mod record;
 mod resources;
+mod results;
 mod start;
 mod subscriptions;
 
@@ -251,7 +252,8 @@ impl Gateway {
         let name = tool.spec().name.as_str();
         let workspace = snapshot.session.as_ref().map(|session| session.workspace.clone()).unwrap_or_default();
         let context = ToolContext::without_lease(made.session);
-        let context = context.in_workspace(&workspace).named(made.call.as_str()).observed_by(events);
+        let context = context.in_workspace(&workspace).named(made.call.as_str());
+        let context = context.observed_by(events, self.options.result_bytes);
         let limit = tool.time_limit(&arguments, self.agent.engine().policy().turn.tool_time);
         let ended = timeout(limit, catch_panic(name, tool.call(context, arguments))).await;
         let unknown = |message: String| match tool.effect() {

@@ -17,5 +17,6 @@ mod server_tool;
 mod upstream_tools;
 
 pub use answer::PassthroughResult;
+pub(crate) use answer::READ_RESULT;
 pub(crate) use resource_tool::resource_tool_name;
 pub use upstream_tools::{AcceptanceState, ServerStatus, UpstreamTools};

@@ -42,11 +42,24 @@ text_enum! {
     }
 }
 
-/// The settings of the gateway that decide about calls.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The settings of the gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GatewayOptions {
     pub writes: GatewayWrites,
     pub reads: GatewayReads,
+    /// The bytes of a result's text that the client gets at once.
+    pub result_bytes: usize,
+}
+
+impl GatewayOptions {
+    pub const RESULT_BYTES: usize = 64 * 1024;
+}
+
+impl Default for GatewayOptions {
+    fn default() -> Self {
+        let (writes, reads) = Default::default();
+        Self { writes, reads, result_bytes: Self::RESULT_BYTES }
+    }
 }
 
 /// The plan work of a session, as far as calls depend on it.

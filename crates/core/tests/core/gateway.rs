@@ -40,7 +40,7 @@ fn decide(
 }
 
 const fn writing(writes: GatewayWrites) -> GatewayOptions {
-    GatewayOptions { writes, reads: GatewayReads::Recorded }
+    GatewayOptions { writes, reads: GatewayReads::Recorded, result_bytes: GatewayOptions::RESULT_BYTES }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use planwright_core::gateway::{GatewayOptions, GatewayReads, GatewayWrites};
 
-use super::setting::{Choice, Choices, Seconds, section};
+use super::setting::{Choice, Choices, Positive, Seconds, section};
 
 section! {
     pub(super) struct GatewaySection, "gateway" {
@@ -12,6 +12,8 @@ section! {
         writes: Choice<GatewayWrites> = GatewayWrites::default(),
         "What becomes of upstream calls that only read, in style collect: they are recorded, too, or run at once. In the other styles they run."
         reads: Choice<GatewayReads> = GatewayReads::default(),
+        "The bytes of text of an upstream result that the client gets at once. The rest is read by parts."
+        result_bytes: Positive<usize> = GatewayOptions::RESULT_BYTES,
         "The time after the start of `planwright mcp` for which a list of tools waits for the servers named with `--upstream`. A server that takes longer is added when it answers."
         start_seconds: Seconds = Duration::from_secs(8),
     }
@@ -19,7 +21,7 @@ section! {
 
 impl GatewaySection {
     pub(super) fn options(&mut self) -> GatewayOptions {
-        GatewayOptions { writes: self.writes(), reads: self.reads() }
+        GatewayOptions { writes: self.writes(), reads: self.reads(), result_bytes: self.result_bytes() }
     }
 }
 

@@ -16,8 +16,9 @@ use super::telegram::TelegramSection;
 pub(crate) type GuardedSettings = BTreeMap<String, String>;
 
 /// The settings that live in the store. The policy (`approval.*`) lives there, too, in records of its own.
-pub(crate) const GUARDED: [&str; 13] = [
+pub(crate) const GUARDED: [&str; 14] = [
     "gateway.reads",
+    "gateway.result_bytes",
     "gateway.start_seconds",
     "gateway.writes",
     TRUST,

@@ -296,6 +296,7 @@ impl ServerHandler for PlanServer {
         let mut tools: Vec<_> = own.into_iter().map(|tool| answer::tool(tool, &context)).collect();
         if let Some(gateway) = self.gateway_for(&mut context).await {
             gateway.refresh().await;
+            tools.push(answer::tool(Gateway::result_tool(), &context));
             tools.extend(gateway::tools(gateway));
         }
         Ok(ListToolsResult::with_all_items(tools))

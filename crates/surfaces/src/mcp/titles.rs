@@ -1,5 +1,6 @@
 //! Titles of the tools, for people.
 
+use planwright_agent::Gateway;
 use planwright_core::gate::{MemoryTool, PlanTool, WorkbookTool};
 
 /// A tool of Planwright as a person reads it.
@@ -32,10 +33,11 @@ pub(super) fn title(name: &str) -> Option<&'static str> {
             WorkbookTool::Export => "Export planning files",
         });
     }
-    MemoryTool::named(name).map(|tool| match tool {
+    let memory = MemoryTool::named(name).map(|tool| match tool {
         MemoryTool::Search => "Search the memory",
         MemoryTool::Save => "Remember",
-    })
+    });
+    memory.or_else(|| Gateway::is_result_tool(name).then_some("Read on in a result"))
 }
 
 /// Whether doing it again with the same arguments changes nothing more.
@@ -56,7 +58,9 @@ pub(super) fn is_idempotent(name: &str) -> bool {
             | PlanTool::RemoveStep
             | PlanTool::Submit => false,
         },
-        None => matches!(name, "read_plan" | "list_plans" | "memory_search" | "write_plan" | "update_plan"),
+        None => {
+            matches!(name, "read_plan" | "list_plans" | "memory_search" | "write_plan" | "update_plan" | "result_read")
+        }
     }
 }
 

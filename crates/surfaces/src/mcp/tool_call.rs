@@ -58,6 +58,11 @@ impl PlanServer {
             let outcome = client.call(upstream, name, arguments).await;
             return (outcome, Vec::new());
         }
+        if let Some(gateway) = self.shared.options.gateway.as_ref().filter(|_| Gateway::is_result_tool(name)) {
+            give_up_position(context);
+            let read = gateway.read_result(&opened.identity, arguments).await;
+            return (read.map(CallAnswer::Own), Vec::new());
+        }
         if let Some(gateway) = &self.shared.options.gateway
             && let Err(refusal) = self.check_name(gateway, opened, name, &arguments).await
         {
