@@ -58,16 +58,8 @@ impl PlanServer {
             let outcome = client.call(upstream, name, arguments).await;
             return (outcome, Vec::new());
         }
-        if let Some(gateway) = self.shared.options.gateway.as_ref().filter(|_| Gateway::is_result_tool(name)) {
-            give_up_position(context);
-            let read = gateway.read_result(&opened.identity, arguments).await;
-            return (read.map(CallAnswer::Own), Vec::new());
-        }
-        if let Some(gateway) = &self.shared.options.gateway
-            && let Err(refusal) = self.check_name(gateway, opened, name, &arguments).await
-        {
-            gateway.record_refused(&opened.identity, &by, named.unwrap_or(name), &arguments, &refusal).await;
-            return (Err(refusal), Vec::new());
+        if let Some(answered) = self.answer_before_tools(opened, &by, name, &arguments).await {
+            return (answered, Vec::new());
         }
         let seconds = arguments.get("timeout_seconds").and_then(Value::as_u64);
         let is_upstream = |name: &str| self.shared.options.gateway.as_ref().is_some_and(|gateway| gateway.has(name));
@@ -104,6 +96,25 @@ impl PlanServer {
             }
         }
         (answered.outcome.map(CallAnswer::Own), answered.ignored)
+    }
+
+    /// A part of a long result, or the refusal of a name that no tool has.
+    async fn answer_before_tools(
+        &self,
+        opened: &OpenedSession,
+        by: &Actor,
+        name: &str,
+        arguments: &JsonObject,
+    ) -> Option<Result<CallAnswer, Refusal>> {
+        let gateway = self.shared.options.gateway.as_ref()?;
+        if Gateway::is_result_tool(name) {
+            let read = gateway.read_result(&opened.identity, arguments.clone()).await;
+            return Some(read.map(CallAnswer::Own));
+        }
+        let refusal = self.check_name(gateway, opened, name, arguments).await.err()?;
+        let planned = arguments.get("tool").and_then(Value::as_str).filter(|_| name == PlanTool::AddCall.name());
+        gateway.record_refused(&opened.identity, by, planned.unwrap_or(name), arguments, &refusal).await;
+        Some(Err(refusal))
     }
 
     /// Refuses tools that do not exist, and that only look like one.
