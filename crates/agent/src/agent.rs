@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planwright_core::gateway::GatewayWrites;
+use planwright_core::gateway::GatewayOptions;
 use planwright_core::presence::AgentClient;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
@@ -218,8 +218,8 @@ impl Agent {
     }
 
     /// The way of agents of other programs to upstream tools.
-    pub fn gateway(&self, writes: GatewayWrites) -> Gateway {
-        Gateway::new(self, writes)
+    pub fn gateway(&self, options: GatewayOptions) -> Gateway {
+        Gateway::new(self, options)
     }
 
     pub fn chats(&self) -> Chats {

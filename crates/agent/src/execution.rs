@@ -52,6 +52,7 @@ use crate::session::work::{InputContext, Running};
 use document::DocumentWork;
 use runner::{ExecutionRunner, ExecutionState};
 
+pub(super) use standing_approval::{READ_ONLY_RULE, only_reads};
 pub(super) use summary::summary;
 
 /// Whether this process's model may continue a turn of the session.

@@ -1,6 +1,11 @@
 //! Calls that the agent of another program makes to tools of upstream servers. Each passes the gate, the person's rules and
-//! the setting of the gateway. In style collect they are recorded, and this makes those of an approved plan.
+//! the settings of the gateway. Those that are recorded are made once they are approved.
 
+mod carry_out;
+mod names;
+mod record;
+mod resources;
+mod results;
 mod start;
 mod subscriptions;
 
@@ -9,34 +14,31 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
-use planwright_core::ask::GatewayAsk;
-use planwright_core::command::{Command, ExecutionCommand, ExternalCommand};
 use planwright_core::gate::ToolEffect;
-use planwright_core::gateway::{GatewayCall, GatewayDecision, GatewayWrites, decide_gateway};
-use planwright_core::ids::StepId;
+use planwright_core::gateway::{
+    GatewayCall, GatewayDecision, GatewayOptions, GatewayReason, GatewayWork, decide_gateway,
+};
+use planwright_core::ids::{PlanId, StepId};
 use planwright_core::model::ToolSpec;
-use planwright_core::plan::content::{CallRunner, PlanContent};
-use planwright_core::plan::execution::StepStatus;
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::PlanStyle;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::session::{Channel, SessionIdentity, TransportChat};
+use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::upstream::{CallEventSender, UpstreamRequest};
+use planwright_engine::ledger::LedgerError;
+use planwright_engine::upstream::CallEventSender;
 use planwright_engine::workbook::EndedCall;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use self::record::MadeCall;
 use self::start::GatewayStart;
 use self::subscriptions::SubscriptionCounts;
 use super::Agent;
 use super::permission::permission_call;
 use super::turn::{CallNote, WorkbookHooks};
 use crate::catch_panic::catch_panic;
-use crate::session::input::{ChatLocation, Input, Request};
 use crate::tool_schema::Arguments;
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 use crate::tools::ExternalTools;
@@ -51,7 +53,7 @@ const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
 pub struct Gateway {
     agent: Agent,
     hooks: WorkbookHooks,
-    writes: GatewayWrites,
+    options: GatewayOptions,
     counts: Arc<CallCounts>,
     start: Arc<GatewayStart>,
     subscriptions: Arc<SubscriptionCounts>,
@@ -105,10 +107,10 @@ pub enum Permitted {
 }
 
 impl Gateway {
-    pub(super) fn new(agent: &Agent, writes: GatewayWrites) -> Self {
+    pub(super) fn new(agent: &Agent, options: GatewayOptions) -> Self {
         let hooks = WorkbookHooks::new(&agent.context);
         let (counts, start, subscriptions, tool_changes) = Default::default();
-        Self { agent: agent.clone(), hooks, writes, counts, start, subscriptions, tool_changes }
+        Self { agent: agent.clone(), hooks, options, counts, start, subscriptions, tool_changes }
     }
 
     /// The accepted tools of all upstream servers.
@@ -122,20 +124,10 @@ impl Gateway {
         self.agent.upstream().is_some_and(|upstream| upstream.get(name).is_some())
     }
 
-    /// The servers whose resources and prompts are passed on.
-    pub async fn servers(&self) -> LedgerResult<Vec<ServerName>> {
-        match self.agent.upstream() {
-            Some(upstream) => upstream.accepted_servers().await,
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// Asks a server for its resources or prompts.
-    pub async fn request(&self, server: &ServerName, request: UpstreamRequest) -> LedgerResult<Value> {
-        match self.agent.upstream() {
-            Some(upstream) => upstream.request(server, request).await,
-            None => Err(Refusal::not_found(format!("No MCP server {server} is configured.")).into()),
-        }
+    /// Whether a call of this tool may be recorded. Recorded calls have an order.
+    pub fn may_record(&self, name: &str, style: Option<PlanStyle>) -> bool {
+        let tool = self.agent.upstream().and_then(|upstream| upstream.get(name));
+        self.options.may_record(style, tool.map_or(ToolEffect::Changes, |tool| tool.effect()))
     }
 
     /// Takes in what people accepted since.
@@ -196,28 +188,37 @@ impl Gateway {
         };
         let snapshot = self.agent.engine().sessions().snapshot(session).await.map_err(LedgerError::into_refusal)?;
         let decided = match (self.decide(session, &snapshot, tool.as_ref(), &arguments).await, permitted) {
-            (Ok(GatewayDecision::Ask), Permitted::ByPerson) => Ok(GatewayDecision::Run),
+            (Ok(GatewayDecision::Ask), Permitted::ByPerson) => Ok(GatewayDecision::Run(GatewayReason::Permitted)),
             (decided, _) => decided,
         };
         match decided? {
             GatewayDecision::Deny(refusal) => {
-                self.count_refused(session, by, name, &refusal).await;
+                self.record_refused(session, by, name, &arguments, &refusal).await;
                 Err(refusal)
             }
             GatewayDecision::Ask => {
                 self.counts.asked.fetch_add(1, Ordering::Relaxed);
                 Ok(GatewayOutcome::Ask)
             }
-            GatewayDecision::Recorded(step) => Ok(GatewayOutcome::Recorded(recorded_result(&snapshot, &step))),
+            GatewayDecision::Recorded { plan, step } => {
+                Ok(GatewayOutcome::Recorded(recorded_result(&snapshot, &plan, &step)))
+            }
             GatewayDecision::Record => {
                 tool.check(&arguments)?;
-                let planned = ExternalTools::new(self.agent.engine()).record(session, by, name, arguments).await?;
+                let style = GatewayWork::of(&snapshot).style;
+                let planned =
+                    ExternalTools::new(self.agent.engine()).record(session, by, style, name, arguments).await?;
                 self.counts.recorded.fetch_add(1, Ordering::Relaxed);
                 Ok(GatewayOutcome::Planned(planned))
             }
-            GatewayDecision::Run => {
+            GatewayDecision::Run(why) => {
+                tool.check(&arguments)?;
+                let call = self.agent.engine().submitter().next_request();
+                let made = MadeCall { session, by, tool: tool.as_ref(), arguments: &arguments, why, call };
+                self.record_begun(&made).await?;
                 self.counts.run.fetch_add(1, Ordering::Relaxed);
-                let answer = self.run(session, &snapshot, tool.as_ref(), arguments.clone(), events).await;
+                let answer = self.run(&snapshot, &made, events).await;
+                self.record_ended(&made, &answer).await?;
                 self.note(&snapshot, by, tool.as_ref(), &arguments, &answer).await;
                 answer.map(GatewayOutcome::Answered)
             }
@@ -234,29 +235,25 @@ impl Gateway {
         let context = ToolContext::without_lease(session);
         let object = Value::Object(arguments.clone());
         let permission = self.agent.context.decide_permission(tool, context, arguments, &object, None).await?;
-        let mode = snapshot.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
         let target = crate::toolbox::ToolTarget::None;
         let call = permission_call(tool, &object, &target);
         let call =
             GatewayCall { tool: call.tool, arguments: call.arguments, effect: call.effect, permission: &permission };
-        let plan = mode.and_then(|_| snapshot.active());
-        Ok(decide_gateway(self.writes, mode.map(|mode| mode.style), plan, &call))
+        Ok(decide_gateway(self.options, GatewayWork::of(snapshot), &call))
     }
 
     async fn run(
         &self,
-        session: &SessionIdentity,
         snapshot: &Snapshot,
-        tool: &dyn Tool,
-        arguments: Arguments,
+        made: &MadeCall<'_>,
         events: &CallEventSender,
     ) -> Result<ToolAnswer, Refusal> {
-        tool.check(&arguments)?;
+        let (tool, arguments) = (made.tool, made.arguments.clone());
         let name = tool.spec().name.as_str();
         let workspace = snapshot.session.as_ref().map(|session| session.workspace.clone()).unwrap_or_default();
-        let call = self.agent.engine().submitter().next_request();
-        let context =
-            ToolContext::without_lease(session).in_workspace(&workspace).named(call.as_str()).observed_by(events);
+        let context = ToolContext::without_lease(made.session);
+        let context = context.in_workspace(&workspace).named(made.call.as_str());
+        let context = context.observed_by(events, self.options.result_bytes);
         let limit = tool.time_limit(&arguments, self.agent.engine().policy().turn.tool_time);
         let ended = timeout(limit, catch_panic(name, tool.call(context, arguments))).await;
         let unknown = |message: String| match tool.effect() {
@@ -292,96 +289,17 @@ impl Gateway {
                 let count = self.counts.research.fetch_add(1, Ordering::Relaxed) + 1;
                 (CallNote::Research(count), answer.value.to_string())
             }
-            Ok(_) => return,
+            Ok(answer) => (CallNote::Change, answer.value.to_string()),
         };
         let arguments = Value::Object(arguments.clone()).to_string();
         let ended = EndedCall { tool: &tool.spec().name, arguments: &arguments, answer: &text };
         let request = self.agent.engine().submitter().request(&snapshot.identity, by);
         self.hooks.note(session, request, call_note, ended).await;
     }
-
-    /// Writes down that a call was asked about, or what was answered.
-    pub async fn record_ask(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        name: &str,
-        arguments: &Arguments,
-        state: GatewayAsk,
-    ) -> Result<(), Refusal> {
-        let arguments = Value::Object(arguments.clone());
-        let command = Command::External(ExternalCommand::RecordAsk { tool: name.to_owned(), arguments, state });
-        self.agent.engine().submit(session, by, command).await.map(drop).map_err(LedgerError::into_refusal)
-    }
-
-    /// Counts a call that was refused.
-    pub async fn count_refused(&self, session: &SessionIdentity, by: &Actor, name: &str, refusal: &Refusal) {
-        self.counts.refused.fetch_add(1, Ordering::Relaxed);
-        tracing::info!(event = "gateway_refused", session_identity = %session, tool = name, code = %refusal.code);
-        let count = Command::External(ExternalCommand::CountRefused);
-        if let Err(error) = self.agent.engine().submit(session, by, count).await {
-            tracing::debug!(%error, "a refused call could not be counted");
-        }
-    }
-
-    /// Makes the recorded calls of the active plan once it is approved, as far as this program makes them. Another process
-    /// that does so at the same time has the session's lease, and each call is made once. Returns whether there was a call
-    /// to make: then the caller tries again later, because that other process may have ended in the middle.
-    pub async fn carry_out(&self, session: &SessionIdentity) -> LedgerResult<bool> {
-        let engine = self.agent.engine();
-        let snapshot = engine.sessions().snapshot(session).await?;
-        let Some(plan) = snapshot.active().filter(|plan| plan.style() == PlanStyle::Collect) else { return Ok(false) };
-        let Some(next) = self.next_call(plan) else { return Ok(false) };
-        if engine.history().external_author(plan).await?.is_none() {
-            return Ok(false);
-        }
-        let by = Actor::system(Channel::Mcp.as_str());
-        if plan.status == PlanStatus::Approved {
-            tracing::debug!(session_identity = %session, step = %next, "the calls of an approved plan begin");
-            let start = Command::Execution(ExecutionCommand::Start { plan: plan.id.clone() });
-            match engine.submit(session, &by, start).await {
-                Ok(_) => {}
-                // Another process was faster, or the approval does not permit it any more.
-                Err(LedgerError::Refused(refusal)) => {
-                    tracing::debug!(%refusal, "the calls of an approved plan do not begin here");
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        let place = ChatLocation::new(TransportChat(format!("mcp:{session}")), session.clone());
-        let outcome = self.agent.submit(Input::ResumeExecution, Request::new(place, by)).outcome().await;
-        outcome.map(|_| true)
-    }
-
-    /// The next call of a plan, if it is one that this program makes and has the tool for.
-    fn next_call(&self, plan: &Plan) -> Option<StepId> {
-        let PlanContent::Collect(collected) = &plan.content else { return None };
-        let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
-        let run = |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.step(step));
-        let is_open = |step: &StepId| match plan.status {
-            PlanStatus::Approved => skipped.iter().all(|skip| skip.step != *step),
-            PlanStatus::Executing => run(step).is_some_and(|run| !run.status.is_settled()),
-            PlanStatus::Collecting
-            | PlanStatus::Ready
-            | PlanStatus::PartiallyCompleted
-            | PlanStatus::Completed
-            | PlanStatus::Rejected
-            | PlanStatus::Cancelled
-            | PlanStatus::Superseded => false,
-        };
-        let waits = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing).is_some_and(|execution| {
-            execution.paused_since().is_some()
-                || execution.step_pause().is_some()
-                || execution.steps.iter().any(|run| run.status == StepStatus::Uncertain)
-        });
-        let next = collected.steps.iter().find(|call| is_open(&call.id)).filter(|_| !waits)?;
-        (next.runner == CallRunner::Planwright && self.agent.context.toolbox.get(&next.tool).is_some())
-            .then(|| next.id.clone())
-    }
 }
 
-fn recorded_result(snapshot: &Snapshot, step: &StepId) -> Value {
-    let run = snapshot.active().and_then(|plan| plan.execution.as_ref()).and_then(|execution| execution.step(step));
+fn recorded_result(snapshot: &Snapshot, plan: &PlanId, step: &StepId) -> Value {
+    let run = snapshot.plan(plan).and_then(|plan| plan.execution.as_ref()).and_then(|execution| execution.step(step));
     let note = run.and_then(|run| run.note.clone()).unwrap_or_default();
     let result = serde_json::from_str(&note).unwrap_or(Value::String(note));
     serde_json::json!({ "recorded": true, "step_id": step, "result": result })

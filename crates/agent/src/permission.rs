@@ -5,6 +5,7 @@ use std::slice;
 use std::sync::{Arc, PoisonError};
 
 use planwright_core::actor::Actor;
+use planwright_core::gate::ToolEffect;
 use planwright_core::ids::StepId;
 use planwright_core::permission::{
     self, CallTarget, DeniedPaths, GuardedFiles, Permission, PermissionCall, PermissionOutcome, PermissionRules,
@@ -95,6 +96,14 @@ impl AgentContext {
             self.record_unconfined(context.session).await?;
         }
         Ok(decide_permission(&rules, &call, workspace, cover.as_ref()))
+    }
+
+    /// Whether a rule of the settings denies every call of this name and effect. Rules that cannot be read deny.
+    pub(super) fn denies(&self, tool: &str, effect: ToolEffect) -> bool {
+        let Ok(rules) = self.options.permissions.rules() else { return true };
+        let arguments = Value::Object(Arguments::new());
+        let call = PermissionCall { tool, arguments: &arguments, effect, target: CallTarget::None };
+        decide_permission(&rules, &call, WorkspaceKind::Project, None).permission == Permission::Deny
     }
 
     /// The paths that a call of this tool passes by.

@@ -127,6 +127,8 @@ pub struct ToolContext<'a> {
     lease: Option<(&'a LeaseGuard, &'a dyn Ledger)>,
     progress: Option<&'a ProgressSender>,
     call_events: Option<&'a CallEventSender>,
+    /// The bytes of text that a client of the gateway gets at once.
+    result_bytes: Option<usize>,
     /// The name of the sandbox level, if the caller has one of its own.
     sandbox: Option<&'a str>,
     denied: Option<&'a DeniedPaths>,
@@ -142,6 +144,7 @@ impl<'a> ToolContext<'a> {
             lease: None,
             progress: None,
             call_events: None,
+            result_bytes: None,
             sandbox: None,
             denied: None,
         }
@@ -155,6 +158,7 @@ impl<'a> ToolContext<'a> {
             lease: Some((lease, ledger)),
             progress: None,
             call_events: None,
+            result_bytes: None,
             sandbox: None,
             denied: None,
         }
@@ -177,8 +181,12 @@ impl<'a> ToolContext<'a> {
 
     /// For a call of a client of the gateway, which is told what the server says and gets its result as it is.
     #[must_use]
-    pub(crate) fn observed_by(self, call_events: &'a CallEventSender) -> Self {
-        Self { call_events: Some(call_events), ..self }
+    pub(crate) fn observed_by(self, call_events: &'a CallEventSender, result_bytes: usize) -> Self {
+        Self { call_events: Some(call_events), result_bytes: Some(result_bytes), ..self }
+    }
+
+    pub(crate) fn result_bytes(&self) -> Option<usize> {
+        self.result_bytes
     }
 
     pub(crate) fn call_events(&self) -> Option<&'a CallEventSender> {

@@ -14,7 +14,7 @@ use crate::mode::PlanModeState;
 use crate::plan::content::{MetadataChange, PlanContent};
 use crate::plan::creation::{Creation, ImportedPlan};
 use crate::plan::execution::{Execution, Pause, StepState, StepStatus};
-use crate::plan::{Digest, Feedback, Plan, PlanEnding};
+use crate::plan::{Digest, Feedback, Plan, PlanEnding, PlanStyle};
 use crate::presence::{Presence, UsedSignature};
 use crate::session::{Compaction, Session};
 use crate::snapshot::{CommandContext, Snapshot};
@@ -155,13 +155,24 @@ impl Session {
                 mode.style = *style;
                 mode.active_plan = Some(plan.clone());
                 mode.updated_at = at;
+                // In style collect the plan itself is what is recorded.
+                if *style == PlanStyle::Collect {
+                    self.round = None;
+                }
             }
             SessionEvent::PlanModeDisabled { .. } => {
                 mode.enabled = false;
                 mode.active_plan = None;
                 mode.updated_at = at;
+                self.round = None;
             }
-            SessionEvent::PlanCreated { .. } | SessionEvent::PlanImported { .. } => self.plans_made += 1,
+            SessionEvent::PlanCreated { creation } => {
+                self.plans_made += 1;
+                if creation.round.is_some() {
+                    self.round = Some(creation.plan.clone());
+                }
+            }
+            SessionEvent::PlanImported { .. } => self.plans_made += 1,
             SessionEvent::Compacted { compaction: compaction @ Compaction { run: Some(run), .. } } => {
                 if let Some(auto) = &mut self.auto {
                     auto.compact(run, compaction.reads_from(), compaction.kept_from);
@@ -332,6 +343,7 @@ fn topic(text: &str) -> String {
 impl Plan {
     fn created(creation: &Creation, session: SessionIdentity, at: Timestamp) -> Self {
         let mut plan = Self::begun(creation.plan.clone(), session, creation.number, creation.style, at);
+        plan.round.clone_from(&creation.round);
         if let Some(predecessor) = &creation.succeeds {
             plan.supersedes = Some(predecessor.of.clone());
             plan.title.clone_from(&predecessor.title);

@@ -187,6 +187,14 @@ fn executing(plan: &Plan, activity: Option<&Activity>) -> Choices {
     }
 }
 
+/// What can be done about a plan while which many calls of the agent were refused.
+pub fn refused_choices(plan: &Plan, count: u32) -> Choices {
+    let situation = format!(
+        "{count} calls of the agent that the plan does not cover were refused while it is carried out. Its history says which."
+    );
+    of_plan(plan, situation, WORKED_ON)
+}
+
 fn drafting(plan: &Plan) -> &'static str {
     match plan.feedback {
         Some(_) => "The agent has your feedback and drafts again.",
@@ -208,7 +216,11 @@ fn stuck_step(plan: &Plan) -> Cow<'static, str> {
     match plan.waiting_for() {
         Some(WaitingFor::StepFailed { position, .. }) => format!("step {position}").into(),
         Some(
-            WaitingFor::Approval | WaitingFor::UncertainStep { .. } | WaitingFor::StepEnded { .. } | WaitingFor::Paused,
+            WaitingFor::Approval
+            | WaitingFor::UncertainStep { .. }
+            | WaitingFor::StepEnded { .. }
+            | WaitingFor::Paused
+            | WaitingFor::RefusedCalls { .. },
         )
         | None => "the step".into(),
     }

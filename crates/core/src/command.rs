@@ -5,13 +5,15 @@ use serde_json::Value;
 
 use crate::ask::{AskAnswer, AskSubject, GatewayAsk};
 use crate::auto::AutoCommand;
-use crate::ids::{AskId, CommentId, ExecutionId, MemoryId, PlanId, StepId, TurnId};
+use crate::gateway::GatewayCallRecord;
+use crate::ids::{AskId, CommentId, ExecutionId, MemoryId, PlanId, RequestId, StepId, TurnId};
 use crate::memory::MemoryCommand;
 use crate::plan::approval::Selection;
 use crate::plan::execution::{Pause, PermissionCounts};
 use crate::plan::review::{CommentAnswer, Review};
 use crate::plan::{ApprovalSignature, Digest, PlanStyle};
 use crate::presence::AgentClient;
+use crate::refusal::Refusal;
 use crate::session::{Compaction, Session};
 use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
 use crate::wire::text_enum;
@@ -160,12 +162,20 @@ pub enum ExternalCommand {
     },
     /// A call for the plan that is collected. A plan that is over gives way to a new one.
     AddCall { tool: String, arguments: Value, description: Option<String>, runner: CallRunner },
+    /// A call for the round that is recorded beside the active plan. A round that is over gives way to the next one.
+    RecordInRound { tool: String, arguments: Value },
+    /// The round that is recorded is complete: a person decides about it.
+    FinalizeRound { summary: Option<String> },
     /// A report on a step of the active plan, of whatever style.
     Report(ProgressReport),
     /// A call to an upstream server was asked about, or answered.
     RecordAsk { tool: String, arguments: Value, state: GatewayAsk },
-    /// A call was refused that is not one of the plan that is carried out.
-    CountRefused,
+    /// A call to an upstream server is made, or was made if it only reads.
+    RecordCall(GatewayCallRecord),
+    /// The outcome of a call that was recorded before.
+    RecordCallEnd { call: RequestId, tool: String, outcome: StepOutcome },
+    /// A call to an upstream server was refused. It is counted with the plan that is carried out.
+    RecordRefused { tool: String, arguments: Value, refusal: Refusal },
 }
 
 /// What only a person decides.

@@ -27,7 +27,7 @@ use crate::door::Guard;
 use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::PlanId;
 use crate::plan::creation::{Creation, Predecessor};
-use crate::plan::{Plan, PlanContent, PlanStatus, PlanStyle};
+use crate::plan::{Plan, PlanContent, PlanStatus, PlanStyle, Round};
 use crate::policy::Policy;
 use crate::presence::Presence;
 use crate::refusal::Refusal;
@@ -213,20 +213,31 @@ impl Decider<'_> {
     }
 
     fn create(&self, style: PlanStyle) -> Result<Event, Refusal> {
-        self.creation(style, None)
+        self.creation(style, None, None)
     }
 
     /// A plan that takes the place of `plan`, beginning with `content`.
     fn succeed(&self, plan: &Plan, content: PlanContent) -> Result<Event, Refusal> {
         let predecessor =
             Predecessor { of: plan.id.clone(), title: plan.title.clone(), content, steps_made: plan.steps_made };
-        self.creation(plan.style(), Some(predecessor))
+        self.creation(plan.style(), Some(predecessor), plan.round.clone())
     }
 
-    fn creation(&self, style: PlanStyle, succeeds: Option<Predecessor>) -> Result<Event, Refusal> {
+    /// The next round of the active plan.
+    fn create_round(&self, of: &Plan) -> Result<Event, Refusal> {
+        let round = Round::after(of, self.snapshot.round());
+        self.creation(PlanStyle::Collect, None, Some(Box::new(round)))
+    }
+
+    fn creation(
+        &self,
+        style: PlanStyle,
+        succeeds: Option<Predecessor>,
+        round: Option<Box<Round>>,
+    ) -> Result<Event, Refusal> {
         let number = self.snapshot.opened()?.plans_made + 1;
         Ok(Event::Session(SessionEvent::PlanCreated {
-            creation: Box::new(Creation { plan: self.new_plan_id(), number, style, succeeds }),
+            creation: Box::new(Creation { plan: self.new_plan_id(), number, style, succeeds, round }),
         }))
     }
 }

@@ -68,6 +68,8 @@ pub struct GateContext {
     pub workbook: bool,
     /// Whether the session has goals, tasks or runs.
     pub has_goals: bool,
+    /// Whether calls of an external agent that change things are recorded in rounds beside the plan.
+    pub has_rounds: bool,
 }
 
 /// What becomes of a call.
@@ -161,6 +163,7 @@ impl GateContext {
             document_tools: policy.document_tools,
             workbook: workbook::is_on(snapshot, policy),
             has_goals: auto::has_goals(snapshot),
+            has_rounds: policy.has_rounds || snapshot.session.as_ref().is_some_and(|session| session.round.is_some()),
         }
     }
 }
@@ -194,7 +197,8 @@ fn authorize_in_execution(situation: &GateContext, tool: PlanTool) -> Result<(),
 /// The list is the same for every status of the plan.
 fn authorize_external(situation: &GateContext, tool: PlanTool) -> Result<(), Refusal> {
     let style = plan_work(situation, tool)?;
-    if tool.rule().external.contains(&style) { Ok(()) } else { Err(other_style(tool, style)) }
+    let closes_round = tool == PlanTool::Finalize && situation.has_rounds;
+    if closes_round || tool.rule().external.contains(&style) { Ok(()) } else { Err(other_style(tool, style)) }
 }
 
 /// The style of plan work, which has to be on.
@@ -286,6 +290,17 @@ pub fn decide_other_tool(situation: &GateContext, name: &str, effect: ToolEffect
 
 /// Whether a call to `name` is one that the style collect writes down.
 pub fn authorize_recording(situation: &GateContext, name: &str) -> Result<(), Refusal> {
+    check_recorded_tool(name)?;
+    match situation.style {
+        Some(PlanStyle::Collect) => Ok(()),
+        Some(PlanStyle::Document | PlanStyle::Build) | None => {
+            Err(Refusal::policy_denied("Calls are only recorded as steps while a plan is collected."))
+        }
+    }
+}
+
+/// Refuses tools whose calls are never steps.
+pub(crate) fn check_recorded_tool(name: &str) -> Result<(), Refusal> {
     let is_free = OwnToolKind::of(name).is_some_and(|kind| kind != OwnToolKind::Changes);
     if PlanTool::named(name).is_some()
         || is_free
@@ -295,13 +310,7 @@ pub fn authorize_recording(situation: &GateContext, name: &str) -> Result<(), Re
     {
         return Err(Refusal::policy_denied(format!("{} is a plan tool and cannot be a step.", quoted(name))));
     }
-    check_tool_name(name)?;
-    match situation.style {
-        Some(PlanStyle::Collect) => Ok(()),
-        Some(PlanStyle::Document | PlanStyle::Build) | None => {
-            Err(Refusal::policy_denied("Calls are only recorded as steps while a plan is collected."))
-        }
-    }
+    check_tool_name(name)
 }
 
 pub(crate) fn check_tool_name(name: &str) -> Result<(), Refusal> {

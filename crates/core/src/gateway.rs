@@ -1,30 +1,105 @@
 //! What becomes of a call that the agent of another program makes to a tool of an upstream server, through this program.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::gate::ToolEffect;
-use crate::ids::StepId;
+use crate::ids::{PlanId, RequestId, StepId};
 use crate::permission::{Permission, PermissionOutcome, PermissionReason};
 use crate::plan::content::{CallRunner, PlanContent};
 use crate::plan::digest::is_same;
-use crate::plan::execution::StepStatus;
+use crate::plan::execution::{StepOutcome, StepStatus};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::refusal::Refusal;
+use crate::snapshot::Snapshot;
 use crate::visible::quoted;
 use crate::wire::text_enum;
 
 text_enum! {
-    /// When calls that change things run, unless a rule of the person decides about them.
+    /// What becomes of calls that change things, unless a rule of the person decides about them.
     #[derive(Default)]
     pub enum GatewayWrites {
-        /// At any time.
-        Free = "free",
-        /// While an approved plan is carried out.
+        /// They are recorded in a round, approved, and made exactly as approved.
         #[default]
-        ApprovedPlan = "approved_plan",
-        /// After a person was asked about each.
+        Recorded = "recorded",
+        /// They run while an approved plan is carried out, whatever they do.
+        DuringPlan = "during_plan",
+        /// They run after a person was asked about each.
         Ask = "ask",
+        /// They run at any time.
+        Free = "free",
     }
+}
+
+text_enum! {
+    /// What becomes of calls that only read, in style collect.
+    #[derive(Default)]
+    pub enum GatewayReads {
+        /// They are recorded like every other call.
+        #[default]
+        Recorded = "recorded",
+        Run = "run",
+    }
+}
+
+/// The settings of the gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GatewayOptions {
+    pub writes: GatewayWrites,
+    pub reads: GatewayReads,
+    /// The bytes of a result's text that the client gets at once.
+    pub result_bytes: usize,
+}
+
+impl GatewayOptions {
+    pub const RESULT_BYTES: usize = 64 * 1024;
+}
+
+impl Default for GatewayOptions {
+    fn default() -> Self {
+        let (writes, reads) = Default::default();
+        Self { writes, reads, result_bytes: Self::RESULT_BYTES }
+    }
+}
+
+/// The plan work of a session, as far as calls depend on it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GatewayWork<'a> {
+    /// `None` while plan work is off.
+    pub style: Option<PlanStyle>,
+    /// The active plan.
+    pub plan: Option<&'a Plan>,
+    /// The round that is recorded or carried out, or the last one.
+    pub round: Option<&'a Plan>,
+}
+
+text_enum! {
+    /// Why a call ran.
+    pub enum GatewayReason {
+        /// It only reads.
+        Reads = "reads",
+        /// A rule of the person allows it.
+        Rule = "rule",
+        /// An approved plan was carried out.
+        DuringPlan = "during_plan",
+        /// A person permitted it in the client.
+        Permitted = "permitted",
+        /// Calls that change things are free.
+        Free = "free",
+    }
+}
+
+/// A call that was made for the agent of another program, as the journal has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GatewayCallRecord {
+    /// Names the call.
+    pub call: RequestId,
+    pub tool: String,
+    pub arguments: Value,
+    pub why: GatewayReason,
+    /// Absent before the call has ended. A call that changes things is written down before it is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<StepOutcome>,
 }
 
 /// A call through the gateway.
@@ -39,58 +114,136 @@ pub struct GatewayCall<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GatewayDecision {
-    Run,
+    Run(GatewayReason),
     /// Written down as a step and answered with `[Planned]`.
     Record,
     /// The approved plan made exactly this call; its recorded result is the answer.
-    Recorded(StepId),
+    Recorded {
+        plan: PlanId,
+        step: StepId,
+    },
     /// A person is asked about it.
     Ask,
     Deny(Refusal),
 }
 
-/// Decides about a call. `style` is that of plan work, `None` while it is off; `plan` is the active plan.
-pub fn decide_gateway(
-    writes: GatewayWrites,
-    style: Option<PlanStyle>,
-    plan: Option<&Plan>,
-    call: &GatewayCall<'_>,
-) -> GatewayDecision {
+impl<'a> GatewayWork<'a> {
+    pub fn of(snapshot: &'a Snapshot) -> Self {
+        let mode = snapshot.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
+        Self {
+            style: mode.map(|mode| mode.style),
+            plan: mode.and_then(|_| snapshot.active()),
+            round: mode.and_then(|_| snapshot.round()),
+        }
+    }
+}
+
+impl GatewayOptions {
+    /// Whether a call with this effect may be recorded in this style. Recorded calls have an order.
+    pub fn may_record(&self, style: Option<PlanStyle>, effect: ToolEffect) -> bool {
+        let reads = effect == ToolEffect::ReadsOnly;
+        match style {
+            Some(PlanStyle::Collect) => !reads || self.reads == GatewayReads::Recorded,
+            Some(PlanStyle::Document | PlanStyle::Build) => !reads && self.writes == GatewayWrites::Recorded,
+            None => false,
+        }
+    }
+}
+
+impl GatewayCall<'_> {
+    /// What a rule of the person says, if one decides.
+    fn rule(&self) -> Option<Permission> {
+        match self.permission.reason {
+            PermissionReason::Rule { .. } | PermissionReason::StoredRule { .. } => Some(self.permission.permission),
+            PermissionReason::UnreadableCommand { .. }
+            | PermissionReason::RecordedCall
+            | PermissionReason::PlanCommand
+            | PermissionReason::PlanChange
+            | PermissionReason::Reading
+            | PermissionReason::OwnFolder
+            | PermissionReason::GuardedFile { .. }
+            | PermissionReason::NotCovered => None,
+        }
+    }
+
+    /// Why it needs nobody's approval: a rule allows it, or it only reads and no rule says otherwise.
+    fn needs_nobody(&self) -> Option<GatewayReason> {
+        match self.rule() {
+            Some(permission) => (permission == Permission::Allow).then_some(GatewayReason::Rule),
+            None => (self.effect == ToolEffect::ReadsOnly).then_some(GatewayReason::Reads),
+        }
+    }
+}
+
+/// Decides about a call.
+pub fn decide_gateway(options: GatewayOptions, work: GatewayWork<'_>, call: &GatewayCall<'_>) -> GatewayDecision {
     if call.permission.permission == Permission::Deny {
         let why = call.permission.reason.describe();
         return GatewayDecision::Deny(Refusal::policy_denied(format!("{} is denied. {why}", quoted(call.tool))));
     }
-    if style == Some(PlanStyle::Collect) {
-        return match plan {
-            Some(plan) if is_in_force(plan.status) => firewall(writes, plan, call),
+    if work.style == Some(PlanStyle::Collect) {
+        if let Some(why) = call.needs_nobody().filter(|_| options.reads == GatewayReads::Run) {
+            return GatewayDecision::Run(why);
+        }
+        return match work.plan {
+            Some(plan) if is_in_force(plan.status) => {
+                firewall(plan, call).unwrap_or_else(|| outside_of_plan(options.writes, plan, call))
+            }
             Some(_) | None => GatewayDecision::Record,
         };
     }
-    let by_rule = matches!(call.permission.reason, PermissionReason::Rule { .. } | PermissionReason::StoredRule { .. });
-    match (call.permission.permission, by_rule) {
-        (Permission::Allow, true) => return GatewayDecision::Run,
-        (Permission::Ask, true) => return GatewayDecision::Ask,
-        (Permission::Allow | Permission::Ask | Permission::Deny, _) => {}
+    if let Some(why) = call.needs_nobody() {
+        return GatewayDecision::Run(why);
     }
-    if call.effect == ToolEffect::ReadsOnly {
-        return GatewayDecision::Run;
+    // A person decides about a recorded call, as the rule wants it.
+    let is_recorded = options.writes == GatewayWrites::Recorded && work.style.is_some();
+    if call.rule() == Some(Permission::Ask) && !is_recorded {
+        return GatewayDecision::Ask;
     }
-    match writes {
-        GatewayWrites::Free => GatewayDecision::Run,
+    match options.writes {
+        GatewayWrites::Recorded => in_round(work, call),
+        GatewayWrites::Free => GatewayDecision::Run(GatewayReason::Free),
         GatewayWrites::Ask => GatewayDecision::Ask,
-        GatewayWrites::ApprovedPlan => match plan {
-            Some(plan) if matches!(plan.status, PlanStatus::Approved | PlanStatus::Executing) => GatewayDecision::Run,
-            Some(plan) => GatewayDecision::Deny(Refusal::policy_denied(format!(
-                "{} changes things and runs only while an approved plan is carried out; plan {} is {}.",
-                quoted(call.tool),
-                plan.number,
-                plan.status.as_str()
-            ))),
-            None => GatewayDecision::Deny(Refusal::policy_denied(format!(
-                "{} changes things and runs only while an approved plan is carried out; there is no plan.",
-                quoted(call.tool)
-            ))),
-        },
+        GatewayWrites::DuringPlan => during_plan(work.plan, call),
+    }
+}
+
+/// The call is one of the round that is carried out, or is recorded in the next one.
+fn in_round(work: GatewayWork<'_>, call: &GatewayCall<'_>) -> GatewayDecision {
+    if work.style.is_none() {
+        return GatewayDecision::Deny(Refusal::policy_denied(format!(
+            "{} changes things. Such a call is recorded and made once a person approved it, and while plan work is off there is \
+             no plan to record it for; a person turns plan work on.",
+            quoted(call.tool)
+        )));
+    }
+    let carried_out = |round: &&Plan| matches!(round.status, PlanStatus::Approved | PlanStatus::Executing);
+    let Some(round) = work.round.filter(carried_out) else { return GatewayDecision::Record };
+    firewall(round, call).unwrap_or_else(|| {
+        GatewayDecision::Deny(Refusal::wrong_status(format!(
+            "{} with these arguments is not a call of the approved round (plan {}), and no other call is recorded before it is \
+             over. plan_get shows how it stands.",
+            quoted(call.tool),
+            round.number
+        )))
+    })
+}
+
+fn during_plan(plan: Option<&Plan>, call: &GatewayCall<'_>) -> GatewayDecision {
+    match plan {
+        Some(plan) if matches!(plan.status, PlanStatus::Approved | PlanStatus::Executing) => {
+            GatewayDecision::Run(GatewayReason::DuringPlan)
+        }
+        Some(plan) => GatewayDecision::Deny(Refusal::policy_denied(format!(
+            "{} changes things and runs only while an approved plan is carried out; plan {} is {}.",
+            quoted(call.tool),
+            plan.number,
+            plan.status.as_str()
+        ))),
+        None => GatewayDecision::Deny(Refusal::policy_denied(format!(
+            "{} changes things and runs only while an approved plan is carried out; there is no plan.",
+            quoted(call.tool)
+        ))),
     }
 }
 
@@ -107,35 +260,36 @@ const fn is_in_force(status: PlanStatus) -> bool {
     }
 }
 
-/// With an approved plan exactly its calls are made, once, and by Planwright.
-fn firewall(writes: GatewayWrites, plan: &Plan, call: &GatewayCall<'_>) -> GatewayDecision {
-    let PlanContent::Collect(collected) = &plan.content else { return outside(writes, plan, call) };
+/// With an approved plan exactly its calls are made, once, and by Planwright. `None` if this is not one of them.
+fn firewall(plan: &Plan, call: &GatewayCall<'_>) -> Option<GatewayDecision> {
+    let PlanContent::Collect(collected) = &plan.content else { return None };
     let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
     let same = collected.steps.iter().filter(|step| {
         step.runner == CallRunner::Planwright && step.tool == call.tool && is_same(&step.arguments, call.arguments)
     });
     let mut approved = same.filter(|step| skipped.iter().all(|skip| skip.step != step.id)).peekable();
-    if approved.peek().is_none() {
-        return outside(writes, plan, call);
-    }
+    approved.peek()?;
     let status =
         |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.step(step)).map(|run| run.status);
-    match approved.find(|step| status(&step.id) == Some(StepStatus::Completed)) {
-        Some(step) => GatewayDecision::Recorded(step.id.clone()),
+    Some(match approved.find(|step| status(&step.id) == Some(StepStatus::Completed)) {
+        Some(step) => GatewayDecision::Recorded { plan: plan.id.clone(), step: step.id.clone() },
         None => GatewayDecision::Deny(Refusal::wrong_status(format!(
             "Plan {} has this call as an approved step, and Planwright makes it itself; plan_get shows its result.",
             plan.number
         ))),
-    }
+    })
 }
 
-fn outside(writes: GatewayWrites, plan: &Plan, call: &GatewayCall<'_>) -> GatewayDecision {
+fn outside_of_plan(writes: GatewayWrites, plan: &Plan, call: &GatewayCall<'_>) -> GatewayDecision {
     match writes {
         GatewayWrites::Ask => GatewayDecision::Ask,
-        GatewayWrites::Free | GatewayWrites::ApprovedPlan => GatewayDecision::Deny(Refusal::policy_denied(format!(
-            "{} with these arguments is not a call of the approved plan {}; only its exact calls are made until it is over.",
-            quoted(call.tool),
-            plan.number
-        ))),
+        GatewayWrites::Recorded | GatewayWrites::Free | GatewayWrites::DuringPlan => {
+            GatewayDecision::Deny(Refusal::policy_denied(format!(
+                "{} with these arguments is not a call of the approved plan {}; only its exact calls are made until it is \
+                 over.",
+                quoted(call.tool),
+                plan.number
+            )))
+        }
     }
 }

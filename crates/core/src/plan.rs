@@ -18,6 +18,7 @@ pub mod needs;
 pub mod reference;
 pub mod review;
 pub mod risk;
+pub mod round;
 pub mod signed;
 pub mod template;
 pub mod text;
@@ -40,6 +41,7 @@ pub use event::{PlanChange, PlanEvent, Touches};
 pub use execution::Execution;
 pub use lifecycle::PlanStatus;
 pub use needs::PlanNeeds;
+pub use round::Round;
 
 text_enum! {
     pub enum PlanStyle or "is not a plan style; styles are" {
@@ -84,6 +86,9 @@ pub struct Plan {
     /// The latest execution; earlier ones are in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Execution>,
+    /// Set on rounds of recorded calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<Box<Round>>,
     /// Set on plans taken over from the older format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<LegacyOrigin>,
@@ -132,6 +137,7 @@ impl Plan {
             incomplete_approval: None,
             ending: None,
             execution: None,
+            round: None,
             origin: None,
             created_at: at,
             updated_at: at,
@@ -167,6 +173,7 @@ impl Plan {
         self.title
             .clone()
             .or_else(|| self.content.excerpt())
+            .or_else(|| self.round.as_ref().map(|round| format!("Round {} of plan {}", round.number, round.plan)))
             .or_else(|| self.origin.as_ref()?.description.clone())
             .unwrap_or_else(|| "Untitled plan".to_owned())
     }

@@ -55,6 +55,8 @@ pub struct Policy {
     pub agent_sandbox: AgentSandbox,
     /// What runs may spend, and when they pause.
     pub auto: AutoPolicy,
+    /// Whether calls of agents of other programs that change things are recorded in rounds.
+    pub has_rounds: bool,
 }
 
 impl Default for Policy {
@@ -81,6 +83,7 @@ impl Default for Policy {
             silent_agents: Arc::default(),
             agent_sandbox: AgentSandbox::default(),
             auto: AutoPolicy::default(),
+            has_rounds: false,
         }
     }
 }

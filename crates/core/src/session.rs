@@ -34,6 +34,9 @@ pub struct Session {
     /// The name that a person gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The round that the agent of another program records beside the active plan, or its last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<PlanId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<OpenTurn>,
     /// The journal's number from which on the model reads the conversation; 0 is the beginning.
@@ -98,6 +101,7 @@ impl Session {
             plans_made: 0,
             topic: None,
             title: None,
+            round: None,
             turn: None,
             history_from: 0,
             kept_from: 0,

@@ -10,7 +10,7 @@ use crate::actor::Actor;
 use crate::copy_on_write::CopyOnWrite;
 use crate::ids::{MemoryId, PlanId, RequestId};
 use crate::memory::MemoryRecord;
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanStatus};
 use crate::refusal::Refusal;
 use crate::session::{Session, SessionIdentity};
 use crate::turn::OpenTurn;
@@ -67,6 +67,26 @@ impl Snapshot {
 
     pub fn active(&self) -> Option<&Plan> {
         self.plan(self.session.as_ref()?.plan_mode.active_plan.as_ref()?)
+    }
+
+    /// The round that the agent of another program records beside the active plan, or its last one.
+    pub fn round(&self) -> Option<&Plan> {
+        self.plan(self.session.as_ref()?.round.as_ref()?)
+    }
+
+    /// The plan whose decision the agent of another program waits for: a round that is ready or to be changed, else the one of
+    /// the two that it worked on last. A round that is still recorded is not waited for.
+    pub fn awaited(&self) -> Option<&Plan> {
+        let is_open = |round: &&Plan| round.status == PlanStatus::Collecting && round.feedback.is_none();
+        let (round, active) = (self.round().filter(|round| !is_open(round)), self.active());
+        let (Some(round), Some(active)) = (round, active) else { return round.or(active) };
+        let is_round = match (round.status, active.status) {
+            (PlanStatus::Ready | PlanStatus::Collecting, _) => true,
+            // It is as the agent wrote it. A round that began later is what the agent waits for.
+            (_, PlanStatus::Ready) => round.created_at >= active.updated_at,
+            _ => round.updated_at >= active.updated_at,
+        };
+        Some(if is_round { round } else { active })
     }
 
     /// The active plan, to be kept longer than this snapshot.

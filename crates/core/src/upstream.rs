@@ -4,13 +4,19 @@
 //! - [`ServerName`], [`offered_names`]: names that every provider takes
 //! - [`UpstreamTool`]: one tool as its server describes it, and the effect that its annotations claim
 //! - [`ToolDifference`]: what differs between the accepted tools and the offered ones
+//! - [`check_tool_name`], [`no_such_tool`]: names that no tool has, with the nearest ones
+//! - [`argument_problems`]: where arguments do not fit the schema of a tool
+//! - `arguments`: arguments compared with a JSON schema
 //! - `card`: the text that a person is shown before accepting it, the same on every surface
 //! - `difference`: what changed between the tools that a person accepted and the tools that a server offers now
 //! - `names`: names that every provider of models takes: at most 64 letters, digits, `_` and `-`
+//! - `similar`: names that look like another one
 
+mod arguments;
 mod card;
 mod difference;
 mod names;
+mod similar;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -20,8 +26,10 @@ use crate::model::ToolSpec;
 use crate::plan::Digest;
 use crate::visible::visible;
 
+pub use arguments::argument_problems;
 pub use difference::{ChangedTool, ToolDifference};
 pub use names::{MAX_TOOL_NAME, ServerName, offered_names};
+pub use similar::{check_tool_name, no_such_tool};
 
 /// A tool as its server describes it. Everything here is pinned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,7 +61,9 @@ pub struct UpstreamAnnotations {
 /// Whether the annotations of a server count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AnnotationTrust {
+    /// The configuration says nothing about it. The store may say that they count.
     #[default]
+    Unset,
     Ignored,
     Trusted,
 }
@@ -76,7 +86,7 @@ impl UpstreamTool {
     /// A tool changes things unless the person trusts the server and the server says otherwise.
     pub fn effect(&self, trust: AnnotationTrust) -> ToolEffect {
         match trust {
-            AnnotationTrust::Ignored => ToolEffect::Changes,
+            AnnotationTrust::Unset | AnnotationTrust::Ignored => ToolEffect::Changes,
             AnnotationTrust::Trusted if self.annotations.read_only == Some(true) => ToolEffect::ReadsOnly,
             AnnotationTrust::Trusted if self.annotations.idempotent == Some(true) => ToolEffect::Repeatable,
             AnnotationTrust::Trusted => ToolEffect::Changes,

@@ -111,7 +111,7 @@ impl Inbox {
             Err(error) if error.code() == RefusalCode::NotFound => return Ok(None),
             plan => plan?,
         };
-        let Some(wants) = plan.waiting_for() else { return Ok(None) };
+        let Some(wants) = plan.wants_a_look() else { return Ok(None) };
         // A failed plan that its session left for another waits no more.
         if matches!(wants, WaitingFor::StepFailed { .. }) && !active {
             return Ok(None);

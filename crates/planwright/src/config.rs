@@ -48,7 +48,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use planwright_core::approval::AgentSandbox;
-use planwright_core::gateway::GatewayWrites;
+use planwright_core::gateway::GatewayOptions;
 use planwright_core::permission::{PermissionRule, PermissionRules};
 use planwright_core::plan::export::ExportPath;
 use planwright_core::policy::Policy;
@@ -94,8 +94,8 @@ pub(crate) struct Settings {
     pub(crate) permissions: Vec<PermissionRule>,
     /// The upstream MCP servers.
     pub(crate) mcp_servers: Vec<UpstreamServerOptions>,
-    /// When agents of other programs may change things through upstream servers.
-    pub(crate) gateway_writes: GatewayWrites,
+    /// What becomes of calls of agents of other programs to upstream servers.
+    pub(crate) gateway_options: GatewayOptions,
     /// How long lists wait for the servers of `--upstream`.
     pub(crate) gateway_start: Duration,
     /// The Telegram bot, if there is one.
@@ -156,12 +156,13 @@ impl Settings {
             Some(stored) => file.keep_guarded(stored, &guarded)?,
             None => Vec::new(),
         };
+        let differences = guarded::earlier_values(stored, &guarded).into_iter().chain(differences).collect();
         let server = std::mem::take(&mut file.server).settings_of_server()?;
         let sandbox = std::mem::take(&mut file.sandbox).sandbox();
         let permissions = permissions(&mut file, &path)?;
         let (allowed_projects, guarded_files) = (file.projects.allow(), file.projects.guard());
         let plan_export = file.plan.export();
-        let (gateway_writes, gateway_start) = (file.gateway.writes(), file.gateway.start_seconds());
+        let (gateway_options, gateway_start) = (file.gateway.options(), file.gateway.start_seconds());
         let telegram = std::mem::take(&mut file.telegram).options()?;
         let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
         let embeddings = file.memory.embeddings();
@@ -184,7 +185,7 @@ impl Settings {
             plan_export,
             permissions,
             mcp_servers,
-            gateway_writes,
+            gateway_options,
             gateway_start,
             telegram,
             notify,

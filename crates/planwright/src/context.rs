@@ -12,8 +12,9 @@ use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_agent::upstream::UpstreamTools;
 use planwright_agent::{Agent, AgentOptions};
 use planwright_core::actor::Actor;
-use planwright_core::gateway::GatewayWrites;
+use planwright_core::gateway::{GatewayOptions, GatewayWrites};
 use planwright_core::plan::Plan;
+use planwright_core::policy::Policy;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::approvals::OpenedFor;
@@ -81,7 +82,7 @@ pub(crate) struct Served {
     pub(crate) telegram: Option<TelegramOptions>,
     pub(crate) notify: NotifyOptions,
     pub(crate) allowed_projects: Vec<PathBuf>,
-    pub(crate) gateway_writes: GatewayWrites,
+    pub(crate) gateway_options: GatewayOptions,
     pub(crate) gateway_start: Duration,
     /// Where this process says something else than the store, in words.
     pub(crate) differences: Vec<String>,
@@ -180,7 +181,9 @@ impl Context {
         let files = FileTools::new(settings.data.join("users"), FileLimits::default());
         let folders =
             WorkbookFolders { files: Arc::new(files.clone()), templates: Some(settings.data.join("templates")) };
-        let mut engine = Engine::new(ledger.clone(), settings.policy)
+        let records = settings.gateway_options.writes == GatewayWrites::Recorded;
+        let policy = Policy { has_rounds: upstream.is_some() && records, ..settings.policy };
+        let mut engine = Engine::new(ledger.clone(), policy)
             .with_workbook_folders(folders)
             .with_project_files(Arc::new(files.clone()));
         if let Some(path) = settings.plan_export {
@@ -198,7 +201,7 @@ impl Context {
                 telegram: settings.telegram,
                 notify: settings.notify,
                 allowed_projects: settings.allowed_projects,
-                gateway_writes: settings.gateway_writes,
+                gateway_options: settings.gateway_options,
                 gateway_start: settings.gateway_start,
                 differences: settings.differences,
             },

@@ -194,7 +194,8 @@ fn plan_anywhere(row: &Row) -> LedgerResult<PlanAnywhere> {
     let session: SessionIdentity = name.parse().map_err(|error| LedgerError::damaged(what(), error))?;
     let plan = summary(row, &session)?;
     let state = encode::session_from_text(what, row.read(10, what)?)?;
-    let active = state.plan_mode.active_plan.as_ref() == Some(&plan.id);
+    let works_on = [&state.plan_mode.active_plan, &state.round];
+    let active = works_on.contains(&&Some(plan.id.clone()));
     Ok(PlanAnywhere { session, plan, active })
 }
 

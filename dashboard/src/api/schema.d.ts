@@ -7010,7 +7010,7 @@ export interface components {
             version: number;
         };
         /** @enum {string} */
-        WaitingKind: "plan" | "permission" | "question" | "step" | "uncertain" | "failed" | "run" | "tool_change" | "budget";
+        WaitingKind: "plan" | "permission" | "question" | "step" | "uncertain" | "failed" | "run" | "refused" | "tool_change" | "budget";
         WaitingStepView: {
             description: string;
             /** @description What is known about it. */

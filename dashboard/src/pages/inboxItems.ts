@@ -31,7 +31,7 @@ export function inboxPlan(item: InboxItem): string {
 }
 
 /** What stops work comes before what has not begun; within that the oldest comes first. */
-const URGENCY: Record<InboxItem["kind"], number> = { permission: 0, question: 0, uncertain: 1, failed: 1, step: 1, run: 2, budget: 2, plan: 3, tool_change: 4 };
+const URGENCY: Record<InboxItem["kind"], number> = { permission: 0, question: 0, uncertain: 1, failed: 1, refused: 1, step: 1, run: 2, budget: 2, plan: 3, tool_change: 4 };
 
 function urgency(item: InboxItem): number {
   return (URGENCY as Partial<Record<string, number>>)[item.kind] ?? 0;

@@ -136,6 +136,10 @@ impl Decisions {
         let left = match begin {
             BeginWork::Later => Some(format!("{resume} begins the work.")),
             BeginWork::Now => match self.agent.engine().history().external_author(found).await? {
+                Some(by) if found.content.is_made_by_planwright() => Some(format!(
+                    "The `planwright mcp` of the agent that drafted it, {by}, makes its calls. {resume} has them made here \
+                     instead."
+                )),
                 Some(by) => Some(format!(
                     "The agent that drafted it, {by}, carries it out. {resume} has it carried out here instead."
                 )),

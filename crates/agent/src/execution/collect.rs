@@ -292,6 +292,7 @@ impl ExecutionRunner<'_> {
             document_tools: self.agent.engine().policy().document_tools,
             workbook: false,
             has_goals: false,
+            has_rounds: false,
         };
         decide_other_tool(&situation, &due.call.tool, due.tool.effect())
     }

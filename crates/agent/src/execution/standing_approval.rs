@@ -3,6 +3,7 @@
 use planwright_core::actor::Actor;
 use planwright_core::command::AfterApproval;
 use planwright_core::gate::ToolEffect;
+use planwright_core::plan::content::{CallRunner, RecordedCall};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::policy::StandingApproval;
 use planwright_core::turn::TurnEnd;
@@ -15,7 +16,7 @@ use crate::session::outcome::TurnOutcome;
 use crate::session::work::InputContext;
 
 /// The rule, as it is recorded and shown.
-const READ_ONLY: &str = "plan.standing_approval = \"read_only\"";
+pub(crate) const READ_ONLY_RULE: &str = "plan.standing_approval = \"read_only\"";
 
 /// Approves a plan that is ready after a turn if a rule says so, and carries it out.
 pub(super) async fn approve(
@@ -26,10 +27,10 @@ pub(super) async fn approve(
     let Some(TurnEnd::PlanReady { plan }) = &outcome.end else { return Ok(outcome) };
     let session = outcome.session.clone();
     let plan = executions.agent.engine().plans().get(&session, plan).await?;
-    if !rule_fits(&executions.agent, &plan) {
+    if plan.status != PlanStatus::Ready || !only_reads(&executions.agent, &plan) {
         return Ok(outcome);
     }
-    let rule = Actor::policy(READ_ONLY, session.channel.as_str());
+    let rule = Actor::policy(READ_ONLY_RULE, session.channel.as_str());
     let approved = executions
         .agent
         .engine()
@@ -42,7 +43,7 @@ pub(super) async fn approve(
         Err(LedgerError::Refused(_)) => return Ok(outcome),
         Err(error) => return Err(error),
     };
-    let message = format!("Plan {} only reads and was approved by the rule `{READ_ONLY}`.", plan.number);
+    let message = format!("Plan {} only reads and was approved by the rule `{READ_ONLY_RULE}`.", plan.number);
     let result = match Box::pin(executions.execute(&rule, plan, context)).await {
         Ok(plan) => summary(&plan),
         // The answer of the turn is not lost with it.
@@ -55,12 +56,15 @@ pub(super) async fn approve(
     Ok(outcome)
 }
 
-fn rule_fits(agent: &AgentContext, plan: &Plan) -> bool {
+/// Whether the rule is on and approves this plan: it records calls, and each of them only reads.
+pub(crate) fn only_reads(agent: &AgentContext, plan: &Plan) -> bool {
     let on = match agent.engine().policy().standing_approval {
         StandingApproval::Off => false,
         StandingApproval::ReadOnly => true,
     };
     let calls = calls_of(plan);
     let reads = |tool: &str| agent.toolbox.get(tool).is_some_and(|tool| tool.effect() == ToolEffect::ReadsOnly);
-    on && plan.status == PlanStatus::Ready && !calls.is_empty() && calls.iter().all(|call| reads(&call.tool))
+    // The agent of another program makes its own calls, and what they do is not known here.
+    let reads = |call: &RecordedCall| call.runner == CallRunner::Planwright && reads(&call.tool);
+    on && !calls.is_empty() && calls.iter().all(reads)
 }

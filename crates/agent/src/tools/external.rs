@@ -8,6 +8,7 @@ use planwright_core::actor::Actor;
 use planwright_core::command::{CallRunner, Command, ExternalCommand, ProgressReport, StepOutcome};
 use planwright_core::copy_on_write::CopyOnWrite;
 use planwright_core::gate::{self, Caller, GateContext, MemoryTool, PlanTool, WorkbookTool};
+use planwright_core::ids::PlanId;
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
@@ -181,6 +182,7 @@ impl ExternalTools {
         if tool == PlanTool::Get {
             let (plan, from) = tools.requested_plan(context, arguments).await?;
             let answer = with_next(results::from_part(tools.whole(&plan), from)?, &plan);
+            let answer = self.with_round(answer, &plan, context.snapshot);
             *shown = Some(plan);
             return Ok(answer);
         }
@@ -215,19 +217,22 @@ impl ExternalTools {
         Ok(with_next(answer, &plan))
     }
 
-    /// Records a call to a tool of an upstream server as a step. A plan that is over gives way to a new one.
+    /// Records a call to a tool of an upstream server as a step: of the plan in style collect, of a round beside it in the
+    /// others. A plan or a round that is over gives way to a new one.
     pub async fn record(
         &self,
         session: &SessionIdentity,
         by: &Actor,
+        style: Option<PlanStyle>,
         name: &str,
         arguments: Arguments,
     ) -> Result<Value, Refusal> {
-        let command = Command::External(ExternalCommand::AddCall {
-            tool: name.to_owned(),
-            arguments: Value::Object(arguments),
-            description: None,
-            runner: CallRunner::Planwright,
+        let (tool, arguments) = (name.to_owned(), Value::Object(arguments));
+        let command = Command::External(match style {
+            Some(PlanStyle::Document | PlanStyle::Build) => ExternalCommand::RecordInRound { tool, arguments },
+            Some(PlanStyle::Collect) | None => {
+                ExternalCommand::AddCall { tool, arguments, description: None, runner: CallRunner::Planwright }
+            }
         });
         let request = self.tools.engine.submitter().request(session, by);
         let committed =
@@ -236,9 +241,33 @@ impl ExternalTools {
         Ok(results::planned(plan))
     }
 
-    /// What a person has decided about the active plan. `decided` is false while it waits for a decision.
+    /// What a person has decided about the plan or round that waits for it. `decided` is false while it waits.
     pub async fn decision(&self, session: &SessionIdentity) -> LedgerResult<Value> {
         decision(&self.tools.snapshot(session).await?)
+    }
+
+    /// What a person has decided about this plan, or about the one that took its place.
+    pub async fn decision_about(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Value> {
+        let snapshot = self.tools.engine.ledger().snapshot(session, Some(plan)).await?;
+        match snapshot.plan(plan).filter(|plan| plan.status != PlanStatus::Superseded) {
+            Some(plan) => Ok(decided(plan)),
+            None => decision(&snapshot),
+        }
+    }
+
+    /// The plan or round whose decision the agent waits for.
+    pub async fn awaited(&self, session: &SessionIdentity) -> LedgerResult<Option<Arc<Plan>>> {
+        let snapshot = self.tools.snapshot(session).await?;
+        Ok(snapshot.awaited().and_then(|plan| snapshot.plans.get(&plan.id)).cloned())
+    }
+
+    /// The active plan, with the round beside it.
+    fn with_round(&self, mut answer: Value, plan: &Plan, snapshot: &Snapshot) -> Value {
+        let is_active = snapshot.active().is_some_and(|active| active.id == plan.id);
+        if let Some(round) = snapshot.round().filter(|_| is_active) {
+            answer["round"] = with_next(self.tools.whole(round), round);
+        }
+        answer
     }
 
     /// Adds what changed since the version that the agent read.
@@ -269,7 +298,12 @@ fn command(
     arguments: Arguments,
     is_upstream: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Command, Refusal> {
+    let collects = snapshot.session.as_ref().is_some_and(|it| it.plan_mode.style == PlanStyle::Collect);
     Ok(match tool {
+        PlanTool::Finalize if !collects => {
+            let given: arguments::Summary = parse(tool, arguments)?;
+            Command::External(ExternalCommand::FinalizeRound { summary: given.summary })
+        }
         PlanTool::SetContent => content_command(arguments)?.0,
         PlanTool::AddCall => {
             let given: arguments::AddCall = parse(tool, arguments)?;
@@ -327,11 +361,25 @@ fn position(snapshot: &Snapshot, name: &StepName) -> Result<Option<usize>, Refus
 }
 
 fn decision(snapshot: &Snapshot) -> LedgerResult<Value> {
-    let Some(plan) = snapshot.active() else {
+    let Some(plan) = snapshot.awaited() else {
         return Err(Refusal::not_found("There is no plan that a person could decide about.").into());
     };
+    let mut answer = decided(plan);
+    for (name, other) in [("plan", snapshot.active()), ("round", snapshot.round())] {
+        if let Some(other) = other.filter(|other| other.id != plan.id) {
+            answer[name] = results::named(other);
+        }
+    }
+    Ok(answer)
+}
+
+/// What a person has decided about the plan.
+fn decided(plan: &Plan) -> Value {
     let waits = plan.status == PlanStatus::Ready;
     let mut answer = with_next(results::named(plan), plan);
+    if let Some(round) = &plan.round {
+        answer["round_number"] = json!(round.number);
+    }
     answer["decided"] = json!(!waits && plan.status != PlanStatus::Collecting);
     for (name, text) in [
         ("feedback", plan.feedback.as_ref().map(|feedback| feedback.text.as_str())),
@@ -350,7 +398,7 @@ fn decision(snapshot: &Snapshot) -> LedgerResult<Value> {
     if !skipped.is_empty() {
         answer["skipped"] = skipped.iter().map(|skip| skip.position).collect();
     }
-    Ok(answer)
+    answer
 }
 
 /// Takes the fields away that the tool does not have. Clients add fields of their own to every call.
@@ -380,7 +428,11 @@ fn fields_of(tool: &ToolDefinition) -> Vec<String> {
 
 fn define(tool: PlanTool, style: PlanStyle, policy: &Policy) -> ToolDefinition {
     let input_schema = arguments::external_schema(tool, style);
-    ToolDefinition { input_schema, ..super::define(tool, style, &policy.agents) }
+    let mut defined = ToolDefinition { input_schema, ..super::define(tool, style, &policy.agents) };
+    if tool == PlanTool::Finalize && style != PlanStyle::Collect {
+        include_str!("descriptions/plan_finalize_round.md").trim_end().clone_into(&mut defined.description);
+    }
+    defined
 }
 
 /// The plan tools of a style, for a server that cannot read its store.
@@ -397,6 +449,7 @@ fn of_style(style: PlanStyle, policy: &Policy) -> GateContext {
         document_tools: policy.document_tools,
         workbook: false,
         has_goals: false,
+        has_rounds: policy.has_rounds,
     }
 }
 
@@ -409,6 +462,9 @@ fn with_next(mut answer: Value, plan: &Plan) -> Value {
 
 /// What happens next, where it differs for an agent that carries the plan out itself.
 fn next(plan: &Plan) -> Option<&'static str> {
+    if plan.round.is_some() && plan.feedback.is_none() {
+        return next_of_round(plan.status);
+    }
     let style = plan.style();
     match plan.status {
         PlanStatus::Ready => Some(
@@ -433,6 +489,31 @@ fn next(plan: &Plan) -> Option<&'static str> {
             PlanStyle::Build => "It is finished: do not work on it. plan_create_draft begins the next plan.",
         }),
         PlanStatus::Collecting | PlanStatus::PartiallyCompleted | PlanStatus::Superseded => None,
+    }
+}
+
+/// What happens next with a round.
+const fn next_of_round(status: PlanStatus) -> Option<&'static str> {
+    match status {
+        PlanStatus::Collecting => Some(
+            "Make the other calls that need no result of these; they are recorded, too. Then call plan_finalize, so that a \
+             person decides about them.",
+        ),
+        PlanStatus::Ready => Some(
+            "A person decides about these calls now; do not approve them yourself. Wait with plan_await_decision. Calls that \
+             only read still run.",
+        ),
+        PlanStatus::Approved | PlanStatus::Executing => Some(
+            "Planwright makes exactly these calls, and no other is recorded meanwhile. plan_get shows their results.",
+        ),
+        PlanStatus::Completed | PlanStatus::PartiallyCompleted => {
+            Some("It is over; `steps` has the results. The next call that changes something begins the next round.")
+        }
+        PlanStatus::Rejected | PlanStatus::Cancelled => Some(
+            "A person does not want these calls. Do not record them again unless they ask for it; another call begins the next \
+             round.",
+        ),
+        PlanStatus::Superseded => None,
     }
 }
 

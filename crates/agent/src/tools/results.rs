@@ -56,16 +56,29 @@ pub(super) fn with_missing_sections(answer: Value, plan: &Plan, policy: &Policy)
 pub(super) fn finalized(plan: &Plan) -> Value {
     let steps: Vec<_> =
         plan_steps(plan).iter().map(|step| json!({ "step": step.position, "tool": step.tool })).collect();
-    with(named(plan), json!({ "digest": plan.digest(), "steps": steps, "next": next(plan) }))
+    let answer = with(named(plan), json!({ "digest": plan.digest(), "steps": steps, "next": next(plan) }));
+    match &plan.round {
+        Some(round) => with(answer, json!({ "round_number": round.number })),
+        None => answer,
+    }
 }
 
 pub(super) fn planned(plan: &Plan) -> Value {
     let last = plan_steps(plan).pop();
     let (position, tool) = last.map(|step| (step.position, step.tool.unwrap_or_default())).unwrap_or_default();
+    let number = plan.number;
+    let (of, next) = match &plan.round {
+        Some(round) => (
+            format!("round {} (plan {number})", round.number),
+            " Make the other calls that need no result of this one, then call plan_finalize; once a person approved the \
+             round, Planwright makes its calls.",
+        ),
+        None => (format!("plan {number}"), ""),
+    };
     json!({
         "planned": true,
         "step": position,
-        "message": format!("[Planned] {tool} was recorded as step {position} of plan {} and not run.", plan.number),
+        "message": format!("[Planned] {tool} was recorded as step {position} of {of} and not run.{next}"),
     })
 }
 

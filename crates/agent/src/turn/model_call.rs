@@ -208,6 +208,7 @@ impl RequestBuilder {
             document_tools: policy.document_tools,
             workbook: GateContext::of(snapshot, policy, caller).workbook,
             has_goals: false,
+            has_rounds: false,
         };
         match purpose {
             Purpose::Answer | Purpose::Document { .. } | Purpose::Run(_) => {

@@ -29,6 +29,8 @@ pub(crate) enum CallNote {
     Error,
     /// It only reads. The number is its 1-based index among such calls.
     Research(u32),
+    /// It changed something for the agent of another program.
+    Change,
 }
 
 /// The result of a note.
@@ -76,12 +78,12 @@ impl WorkbookHooks {
                         Box::pin(self.agent.engine().workbook_middleware().note_error(request, call)).await?;
                     Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts })
                 }
-                CallNote::Research(count) if every > 0 && count % every == 0 => {
+                CallNote::Research(count) if every == 0 || count % every != 0 => Ok(Noted::default()),
+                CallNote::Research(_) | CallNote::Change => {
                     let committed =
                         Box::pin(self.agent.engine().workbook_middleware().note_finding(request, call)).await?;
                     Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts: 0 })
                 }
-                CallNote::Research(_) => Ok(Noted::default()),
             }
         };
         harmless(session, noting).await

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use super::upstream_tools::Shared;
 use crate::toolbox::{ToolAnswer, ToolContext};
 
+/// The tool with which a client of the gateway reads on in a result that is too long for one answer.
+pub(crate) const READ_RESULT: &str = "result_read";
+
 /// The kinds of content with an extension of their own.
 const EXTENSIONS: [(&str, &str); 17] = [
     ("image/png", "png"),
@@ -40,7 +43,8 @@ pub struct PassthroughResult {
 
 pub(super) async fn of(shared: &Shared, context: ToolContext<'_>, result: UpstreamResult) -> ToolAnswer {
     let mut writer = AnswerWriter { shared, context, value: json!({}) };
-    let limit = shared.output_bytes;
+    // A client of the gateway gets more at once than the model of this program.
+    let limit = context.result_bytes().unwrap_or(shared.output_bytes);
     let text_bytes = |content: &UpstreamContent| match content {
         UpstreamContent::Text(text) => text.len() + 1,
         UpstreamContent::Bytes { .. }
@@ -78,14 +82,19 @@ pub(super) async fn of(shared: &Shared, context: ToolContext<'_>, result: Upstre
         passthrough.content.push(if fits { block } else { text_block(part.to_string()) });
         parts.push(part);
     }
-    writer.add_text(texts.join("\n"), result.structured.as_ref()).await;
-    if !has_short_text && writer.value.get("text").is_some() {
-        passthrough.content.insert(0, text_block(writer.value.to_string()));
+    let text = texts.join("\n");
+    let is_repeated = result.structured.as_ref().is_some_and(|structured| repeats(&text, structured));
+    let long_text = (!has_short_text && context.result_bytes().is_some()).then(|| text.clone());
+    writer.add_text(text, result.structured.as_ref()).await;
+    if let Some(text) = long_text {
+        passthrough.content.insert(0, text_block(writer.first_part(&text, limit).await));
     }
     if let Some(structured) = result.structured {
-        passthrough.structured = Some(structured.clone()).filter(|structured| structured.to_string().len() <= limit);
+        let is_short = structured.to_string().len() <= limit;
+        // What the text says already is not said twice.
+        passthrough.structured = Some(structured.clone()).filter(|_| is_short && !is_repeated);
         writer.add_structured(structured).await;
-        if passthrough.structured.is_none() {
+        if !is_short && !is_repeated {
             passthrough.content.push(text_block(writer.value["structured"].to_string()));
         }
     }
@@ -101,6 +110,11 @@ pub(super) async fn of(shared: &Shared, context: ToolContext<'_>, result: Upstre
     ToolAnswer { failure, passthrough, ..ToolAnswer::from(value) }
 }
 
+/// Whether the text is the structured result, written out.
+fn repeats(text: &str, structured: &Value) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|read| read == *structured)
+}
+
 fn text_block(text: String) -> Value {
     json!({ "type": "text", "text": text })
 }
@@ -114,12 +128,27 @@ struct AnswerWriter<'a> {
 impl AnswerWriter<'_> {
     /// Most servers repeat a structured result as text, which the model need not read twice.
     async fn add_text(&mut self, text: String, structured: Option<&Value>) {
-        let repeats = |structured: &Value| serde_json::from_str::<Value>(&text).is_ok_and(|read| read == *structured);
-        if structured.is_some_and(repeats) || (text.is_empty() && structured.is_some()) {
+        if structured.is_some_and(|structured| repeats(&text, structured)) || (text.is_empty() && structured.is_some())
+        {
             return;
         }
         let shortened = self.shorten("text", text, None).await;
         self.value = with(std::mem::take(&mut self.value), shortened);
+    }
+
+    /// The beginning of a text that is too long for one answer, and how the rest is read.
+    async fn first_part(&self, text: &str, limit: usize) -> String {
+        let head = &text[..text.floor_char_boundary(limit)];
+        let kept = match self.value["output_file"].as_str() {
+            Some(name) => Ok(name.to_owned()),
+            None => self.shared.files.keep_result(self.context, "txt", text.as_bytes().to_vec()).await,
+        };
+        let (end, total) = (head.len(), text.len());
+        let rest = match kept {
+            Ok(name) => format!("The rest: {READ_RESULT} with result {name} and from {end}."),
+            Err(refusal) => format!("The rest could not be kept: {}", refusal.message),
+        };
+        format!("{head}\n\n[This is a part: {end} of {total} bytes. {rest}]")
     }
 
     async fn add_structured(&mut self, structured: Value) {

@@ -8,7 +8,7 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::upstream::{ServerName, UpstreamTool};
+use planwright_core::upstream::{ServerName, UpstreamTool, argument_problems};
 use planwright_core::visible::{quoted, visible};
 use planwright_engine::upstream::{CallEvent, CallEventSender, CallObserver, ClientKey};
 use planwright_engine::upstream::{UpstreamError, UpstreamServer};
@@ -117,13 +117,14 @@ impl Tool for ServerTool {
 
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal> {
         self.check_state()?;
-        let required = self.spec.input_schema.get("required").and_then(Value::as_array);
-        let names = required.into_iter().flatten().filter_map(Value::as_str);
-        let missing: Vec<_> = names.filter(|name| !arguments.contains_key(*name)).map(quoted).collect();
-        if missing.is_empty() {
+        let problems = argument_problems(&self.spec.input_schema, &Value::Object(arguments.clone()));
+        if problems.is_empty() {
             return Ok(());
         }
-        Err(Refusal::invalid(format!("The arguments of {} lack {}.", quoted(&self.spec.name), missing.join(", "))))
+        let named: Vec<_> = problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect();
+        let named = named.join("; ");
+        let message = format!("The arguments of {} do not fit: {}.", quoted(&self.spec.name), visible(&named));
+        Err(Refusal::invalid(message).with_problems(problems))
     }
 
     fn time_limit(&self, _arguments: &Arguments, _usual: Duration) -> Duration {

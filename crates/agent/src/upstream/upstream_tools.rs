@@ -19,6 +19,7 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 
 use super::catalog::Catalog;
+use super::resource_tool::ResourceTool;
 use crate::toolbox::Tool;
 use crate::toolbox::files::FileTools;
 
@@ -120,9 +121,10 @@ impl UpstreamTools {
         self.shared.catalog().advertised().to_vec()
     }
 
-    /// An accepted tool, also one that changed since and refuses its calls.
+    /// An accepted tool, also one that changed since and refuses its calls, or the tool that reads resources of a server.
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
-        self.shared.catalog().get(name)
+        let accepted = self.shared.catalog().get(name);
+        accepted.or_else(|| Some(Arc::new(ResourceTool::named(self, name)?)))
     }
 
     /// Reads from the ledger what people accepted since, in this process or another. Servers that the ledger does not

@@ -290,7 +290,10 @@ impl Decider<'_> {
             Rule::Stays | Rule::Becomes(_) | Rule::Redrafts | Rule::Ends | Rule::No => plan.id.clone(),
         };
         events.push(Event::of_plan(&target, PlanEvent::RevisionRequested { feedback }));
-        self.activate(plan.style(), target, &mut events)?;
+        // A round stays beside the active plan.
+        if plan.round.is_none() {
+            self.activate(plan.style(), target, &mut events)?;
+        }
         Ok(events)
     }
 

@@ -295,7 +295,7 @@ impl Decider<'_> {
         title.map(|title| self.line("title", title)).transpose()
     }
 
-    fn summary(&self, plan: &Plan, summary: Option<&str>) -> Result<Option<String>, Refusal> {
+    pub(super) fn summary(&self, plan: &Plan, summary: Option<&str>) -> Result<Option<String>, Refusal> {
         let Some(summary) = summary.filter(|summary| !summary.trim().is_empty()) else { return Ok(None) };
         self.check_growth(plan, summary.len(), 0)?;
         Ok(Some(self.line("summary", summary)?))

@@ -227,6 +227,7 @@ impl Decider<'_> {
             let others = (1..).zip(&execution.steps).filter(|(position, _)| *position != index + 1);
             check_released(plan, &execution, others.map(|(position, state)| (position, state.status)))?;
         }
+        let Some(outcome) = told_again(&execution.steps[index], &report.outcome) else { return Ok(events) };
         events.push(match report.outcome.status {
             StepStatus::InProgress => Event::of_plan(
                 &plan.id,
@@ -237,7 +238,7 @@ impl Decider<'_> {
                 },
             ),
             StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => {
-                step_ended(plan, &execution, &step, report.outcome.clone())
+                step_ended(plan, &execution, &step, outcome)
             }
             StepStatus::Pending | StepStatus::Uncertain => return Err(not_reported()),
         });
@@ -265,6 +266,17 @@ impl Decider<'_> {
             _ => Err(plan.wrong_status("this execution is over")),
         }
     }
+}
+
+/// What a report adds. A step that is done keeps the note and the evidence of the first report; `None` if nothing is new.
+fn told_again(state: &StepState, outcome: &StepOutcome) -> Option<StepOutcome> {
+    if state.status != StepStatus::Completed || outcome.status != StepStatus::Completed {
+        return Some(outcome.clone());
+    }
+    let first = |kept: &Option<String>, told: &Option<String>| kept.clone().or_else(|| told.clone());
+    let (note, evidence) = (first(&state.note, &outcome.note), first(&state.evidence, &outcome.evidence));
+    let is_new = (&note, &evidence) != (&state.note, &state.evidence);
+    is_new.then_some(StepOutcome { status: outcome.status, note, evidence })
 }
 
 fn texts(outcome: &StepOutcome) -> impl Iterator<Item = &String> {

@@ -8,11 +8,16 @@ use crate::decide::Decider;
 use crate::decide::execution::{PendingChanges, check_needs_done, permissions_counted, reported_step};
 use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::gate::{self, Caller, GateContext, PlanTool};
-use crate::ids::StepId;
+use crate::gateway::GatewayCallRecord;
+use crate::ids::{PlanId, StepId};
 use crate::plan::content::{CallRunner, PlanContent, RecordedCall};
 use crate::plan::execution::{PermissionCounts, StepStatus};
+use crate::plan::lifecycle::Action;
 use crate::plan::{Digest, Plan, PlanStatus, PlanStyle};
 use crate::refusal::{Refusal, RefusalCode};
+
+/// The longest arguments of a call that was made or refused, in bytes of JSON.
+const MAX_ARGUMENTS: usize = 64 * 1024;
 
 impl Decider<'_> {
     pub(super) fn external(&self, command: &ExternalCommand) -> Result<Vec<Event>, Refusal> {
@@ -23,6 +28,8 @@ impl Decider<'_> {
             ExternalCommand::AddCall { tool, arguments, description, runner } => {
                 self.add_call(tool, arguments, description.as_deref(), *runner)
             }
+            ExternalCommand::RecordInRound { tool, arguments } => self.record_in_round(tool, arguments),
+            ExternalCommand::FinalizeRound { summary } => self.finalize_round(summary.as_deref()),
             ExternalCommand::Report(report) => self.external_report(report),
             ExternalCommand::RecordAsk { tool, arguments, state } => {
                 let (id, description, runner) = (StepId::nth(1), None, CallRunner::Planwright);
@@ -31,7 +38,20 @@ impl Decider<'_> {
                 let RecordedCall { tool, arguments, .. } = call;
                 Ok(vec![Event::Session(SessionEvent::GatewayAsked { tool, arguments, state: *state })])
             }
-            ExternalCommand::CountRefused => Ok(self.count_refused()),
+            ExternalCommand::RecordCall(record) => {
+                let record = GatewayCallRecord { arguments: kept(&record.arguments), ..record.clone() };
+                Ok(vec![Event::Session(SessionEvent::GatewayCalled { record, plan: self.worked_on()? })])
+            }
+            ExternalCommand::RecordCallEnd { call, tool, outcome } => {
+                let (call, tool, outcome, plan) = (call.clone(), tool.clone(), outcome.clone(), self.worked_on()?);
+                Ok(vec![Event::Session(SessionEvent::GatewayCallEnded { call, tool, outcome, plan })])
+            }
+            ExternalCommand::RecordRefused { tool, arguments, refusal } => {
+                let (tool, arguments, refusal, plan) =
+                    (tool.clone(), kept(arguments), refusal.clone(), self.worked_on()?);
+                let refused = SessionEvent::GatewayRefused { tool, arguments, refusal, plan };
+                Ok(std::iter::once(Event::Session(refused)).chain(self.count_refused()).collect())
+            }
         }
     }
 
@@ -86,6 +106,59 @@ impl Decider<'_> {
         }
     }
 
+    /// A call for the round beside the active plan. The first one begins it.
+    fn record_in_round(&self, tool: &str, arguments: &Value) -> Result<Vec<Event>, Refusal> {
+        let active = self.rounds_of()?;
+        gate::check_recorded_tool(tool)?;
+        let under_way = self.snapshot.round().filter(|round| match round.status {
+            PlanStatus::Collecting | PlanStatus::Ready | PlanStatus::Approved | PlanStatus::Executing => true,
+            PlanStatus::PartiallyCompleted
+            | PlanStatus::Completed
+            | PlanStatus::Rejected
+            | PlanStatus::Cancelled
+            | PlanStatus::Superseded => false,
+        });
+        let call = RecordedCall {
+            id: under_way.map_or_else(|| StepId::nth(1), Plan::next_step_id),
+            tool: tool.to_owned(),
+            arguments: arguments.clone(),
+            description: None,
+            runner: CallRunner::Planwright,
+        };
+        match under_way {
+            Some(round) => self.record_call(round, call),
+            None => {
+                self.check_call(&call)?;
+                let first = PlanEvent::StepRecorded { step: call };
+                Ok(vec![self.create_round(active)?, Event::of_plan(&self.new_plan_id(), first)])
+            }
+        }
+    }
+
+    fn finalize_round(&self, summary: Option<&str>) -> Result<Vec<Event>, Refusal> {
+        self.rounds_of()?;
+        let Some(round) = self.snapshot.round() else {
+            return Err(Refusal::wrong_status(
+                "No call is recorded. Calls that change things are recorded when you make them; plan_finalize then has a \
+                 person decide about them.",
+            ));
+        };
+        round.permits(Action::Finalize)?;
+        if round.content.steps().is_empty() {
+            return Err(Refusal::invalid("Nothing is recorded yet. Make the calls first; they are recorded."));
+        }
+        Ok(vec![Event::of_plan(&round.id, PlanEvent::Finalized { summary: self.summary(round, summary)? })])
+    }
+
+    /// The active plan, if calls are recorded in rounds beside it.
+    fn rounds_of(&self) -> Result<&Plan, Refusal> {
+        let situation = self.external_situation();
+        let situation = GateContext { has_rounds: true, ..situation };
+        gate::authorize_plan_tool(&situation, PlanTool::Finalize)?;
+        let active = self.snapshot.active().filter(|plan| plan.style() != PlanStyle::Collect);
+        active.ok_or_else(|| Refusal::policy_denied("There is no plan beside which calls could be recorded."))
+    }
+
     /// The plan before is over; this is the first content of the one that follows it.
     fn next_plan(&self, style: PlanStyle, first: PlanEvent) -> Result<Vec<Event>, Refusal> {
         let plan = self.new_plan_id();
@@ -96,14 +169,17 @@ impl Decider<'_> {
         ])
     }
 
+    /// The plan that calls are listed with.
+    fn worked_on(&self) -> Result<Option<PlanId>, Refusal> {
+        let mode = &self.snapshot.opened()?.plan_mode;
+        Ok(mode.active_plan.clone().filter(|_| mode.enabled))
+    }
+
     /// Without an execution there is nothing to count it for.
-    fn count_refused(&self) -> Vec<Event> {
-        let Some(plan) = self.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing) else {
-            return Vec::new();
-        };
-        let execution = plan.execution.as_ref();
-        let counted = execution.and_then(|it| permissions_counted(plan, it, None, PermissionCounts::REFUSED));
-        counted.into_iter().collect()
+    fn count_refused(&self) -> Option<Event> {
+        let executing = |plan: &&Plan| plan.status == PlanStatus::Executing;
+        let plan = self.snapshot.active().filter(executing).or_else(|| self.snapshot.round().filter(executing))?;
+        permissions_counted(plan, plan.execution.as_ref()?, None, PermissionCounts::REFUSED)
     }
 
     fn external_report(&self, report: &ProgressReport) -> Result<Vec<Event>, Refusal> {
@@ -146,6 +222,15 @@ impl Decider<'_> {
             }
         }
     }
+}
+
+/// The arguments as the journal keeps them. Very long ones are shortened text.
+fn kept(arguments: &Value) -> Value {
+    let text = arguments.to_string();
+    if text.len() <= MAX_ARGUMENTS {
+        return arguments.clone();
+    }
+    Value::String(format!("{}…", &text[..text.floor_char_boundary(MAX_ARGUMENTS)]))
 }
 
 fn changed_since(plan: &Plan, expected: &Digest) -> Refusal {

@@ -159,6 +159,14 @@ impl PlanContent {
         }
     }
 
+    /// Whether it is recorded calls, all of which Planwright makes itself.
+    pub fn is_made_by_planwright(&self) -> bool {
+        match self {
+            Self::Collect(collected) => collected.steps.iter().all(|call| call.runner == CallRunner::Planwright),
+            Self::Document(_) | Self::Build(_) => false,
+        }
+    }
+
     /// Whether a step that was recorded or built has this id. The steps of a document are not counted: they have no
     /// life of their own.
     pub(crate) fn has_step(&self, id: &StepId) -> bool {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::PlanId;
 use crate::plan::content::PlanContent;
 use crate::plan::execution::Execution;
-use crate::plan::{LegacyOrigin, PlanStatus, PlanStyle};
+use crate::plan::{LegacyOrigin, PlanStatus, PlanStyle, Round};
 
 /// A new plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +17,9 @@ pub struct Creation {
     /// Set if it replaces another plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub succeeds: Option<Predecessor>,
+    /// Set if it is a round of recorded calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<Box<Round>>,
 }
 
 /// The plan that a new one replaces, and what the new one takes over from it.

@@ -26,7 +26,10 @@ impl Digest {
             PlanContent::Collect(collected) => json!(collected),
             PlanContent::Build(built) => json!(built),
         };
-        let whole = json!({ "style": plan.style(), "title": plan.title, "content": content });
+        let mut whole = json!({ "style": plan.style(), "title": plan.title, "content": content });
+        if let Some(round) = &plan.round {
+            whole["round"] = json!(round);
+        }
         Self::of_value("planwright-plan-v1", &whole)
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::call_text::{call_blocks, fence_for};
 use crate::ids::StepId;
 use crate::plan::content::{AgentStep, Built, CallRunner, Collected, PlanContent};
-use crate::plan::{Plan, PlanStep};
+use crate::plan::{Plan, PlanStep, Round};
 
 impl Plan {
     /// The whole plan as Markdown. A document is given byte for byte; the other styles are written out with
@@ -27,13 +27,18 @@ impl Plan {
         if let Some(summary) = &collected.summary {
             quotation(&mut text, summary);
         }
+        if let Some(round) = &self.round {
+            rounds(&mut text, round);
+        }
         text.push_str("\n## Steps\n");
+        let has_both = !self.content.is_made_by_planwright();
         for (step, n) in collected.steps.iter().zip(1..) {
             let _ = write!(text, "\n{n}. {}", code(&one_line(&step.tool)));
             if let Some(description) = &step.description {
                 let _ = write!(text, ": {}", one_line(description));
             }
             match step.runner {
+                CallRunner::Planwright if has_both => text.push_str(" (Planwright makes this call)"),
                 CallRunner::Planwright => {}
                 CallRunner::Client => text.push_str(" (the agent's own tool; the agent makes this call)"),
             }
@@ -87,6 +92,28 @@ impl Plan {
         }
         for command in &step.commands {
             let _ = writeln!(text, "   - command: {}", code(command));
+        }
+    }
+}
+
+/// Which round it is, and what the rounds before did.
+fn rounds(text: &mut String, round: &Round) {
+    let _ = write!(text, "\nRound {} of plan {}.\n", round.number, round.plan);
+    if round.before.is_empty() {
+        return;
+    }
+    text.push_str("\n## Rounds before\n\n");
+    for earlier in &round.before {
+        let _ = writeln!(text, "- round {}, {}", earlier.number, earlier.status);
+        for call in &earlier.calls {
+            let _ = write!(text, "  - {}, {}", code(&one_line(&call.call)), call.status);
+            let _ = match &call.result {
+                Some(result) => writeln!(text, ": {}", code(&one_line(result))),
+                None => writeln!(text),
+            };
+        }
+        if earlier.total > earlier.calls.len() {
+            let _ = writeln!(text, "  - {} more", earlier.total - earlier.calls.len());
         }
     }
 }

@@ -27,7 +27,14 @@ pub enum WaitingFor {
     },
     /// Whether an execution on which no process works any more continues or ends.
     Paused,
+    /// Many calls of the agent were refused while the plan is carried out. A person looks at them; the work goes on.
+    RefusedCalls {
+        count: u32,
+    },
 }
+
+/// How many refused calls a person is told about.
+const MANY_REFUSED: u32 = 5;
 
 impl Plan {
     /// Whether it waits for a person. No run works meanwhile. A plan that failed holds no run up.
@@ -39,8 +46,17 @@ impl Plan {
                 | WaitingFor::StepEnded { .. }
                 | WaitingFor::Paused,
             ) => true,
-            Some(WaitingFor::StepFailed { .. }) | None => false,
+            Some(WaitingFor::StepFailed { .. } | WaitingFor::RefusedCalls { .. }) | None => false,
         }
+    }
+
+    /// What a person should look at: what it waits for, or calls that were refused in numbers.
+    pub fn wants_a_look(&self) -> Option<WaitingFor> {
+        self.waiting_for().or_else(|| {
+            let execution = self.execution.as_ref().filter(|_| self.status == PlanStatus::Executing)?;
+            let count = execution.steps.iter().fold(0_u32, |count, run| count.saturating_add(run.permissions.refused));
+            (count >= MANY_REFUSED).then_some(WaitingFor::RefusedCalls { count })
+        })
     }
 
     pub fn waiting_for(&self) -> Option<WaitingFor> {

@@ -3,12 +3,15 @@
 use serde_json::Value;
 
 use crate::ask::GatewayAsk;
-use crate::ids::{CommentId, PlanId};
+use crate::gateway::GatewayCallRecord;
+use crate::ids::{CommentId, PlanId, RequestId};
 use crate::mode::ModeEnd;
 use crate::plan::creation::{Creation, ImportedPlan};
+use crate::plan::execution::StepOutcome;
 use crate::plan::review::{CommentAnswer, Review, SentWith};
 use crate::plan::{PlanChange, PlanStyle, Touches};
 use crate::presence::AgentClient;
+use crate::refusal::Refusal;
 use crate::session::Compaction;
 use crate::turn::ShownPlan;
 use crate::wire::events;
@@ -89,6 +92,28 @@ events! {
         "gateway_asked" GatewayAsked { tool: String, arguments: Value, state: GatewayAsk } => {
             audit: "a call to an upstream server was asked about",
         },
+        /// A call to an upstream server was made for the agent of another program, or is about to be made.
+        "gateway_called" GatewayCalled {
+            record: GatewayCallRecord,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            plan: Option<PlanId>,
+        } => { plan: plan.as_ref() },
+        /// The outcome of such a call.
+        "gateway_call_ended" GatewayCallEnded {
+            call: RequestId,
+            tool: String,
+            outcome: StepOutcome,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            plan: Option<PlanId>,
+        } => { plan: plan.as_ref() },
+        /// Such a call was refused.
+        "gateway_refused" GatewayRefused {
+            tool: String,
+            arguments: Value,
+            refusal: Refusal,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            plan: Option<PlanId>,
+        } => { plan: plan.as_ref(), audit: "a call to an upstream server was refused" },
         /// The session was written back from an archive. Approvals before that are history.
         "session_restored" Restored => { audit: "a session was restored from an archive" },
     }

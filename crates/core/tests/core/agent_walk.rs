@@ -93,7 +93,7 @@ impl Order {
         Some(match self {
             Self::Permit(grant) => {
                 let Ask { id, digest, .. } = session.turn.as_ref()?.ask.clone()?;
-                let answer = AskAnswer::Permission { grant, note: None };
+                let answer = AskAnswer::Permission { grant, note: None, arguments: None };
                 Command::Answer(AnswerCommand { ask: id, digest, answer })
             }
             Self::SaveMemory => Command::Memory(MemoryCommand::Save(Box::new(NewMemory::by_person(text())))),

@@ -1,11 +1,12 @@
 //! What the agent of another program does through MCP.
 
-use planwright_core::command::{CallRunner, Command, ExecutionCommand, ExternalCommand, ProgressReport};
+use planwright_core::command::{CallRunner, Command, ExecutionCommand, ExternalCommand, ProgressReport, StepOutcome};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{PlanStatus, PlanStyle};
-use planwright_core::refusal::RefusalCode;
+use planwright_core::refusal::{Refusal, RefusalCode};
 use serde_json::json;
 
 use crate::world::*;
@@ -101,14 +102,68 @@ fn the_runner_of_a_call_is_part_of_the_digest_only_where_it_is_the_client() {
 }
 
 #[test]
-fn a_refused_call_is_counted_while_a_plan_is_carried_out() {
-    let count = || Command::External(ExternalCommand::CountRefused);
+fn a_refused_call_is_recorded_and_counted_while_a_plan_is_carried_out() {
+    let count = || {
+        let (tool, arguments) = ("up__pay".to_owned(), json!({ "to": "eve" }));
+        let refusal = Refusal::policy_denied("not a call of the plan");
+        Command::External(ExternalCommand::RecordRefused { tool, arguments, refusal })
+    };
     let mut world = World::ready_document("- [ ] one");
-    assert!(world.agent(count()).unwrap().is_empty());
+    let events = world.agent(count()).unwrap();
+    assert_eq!(names(&events), ["gateway_refused"]);
+    assert_eq!(events[0].plan(), Some(&world.active().id), "it is listed with the plan");
     world.approve(Selection::All).unwrap();
     world.agent(report_external(None, StepStatus::InProgress)).unwrap();
     world.agent(count()).unwrap();
     assert_eq!(world.active().execution.as_ref().unwrap().steps[0].permissions.refused, 1);
     let plan = world.active().id.clone();
     refused(world.person(Command::Execution(ExecutionCommand::Start { plan })), RefusalCode::WrongStatus, "");
+}
+
+#[test]
+fn a_step_that_is_done_keeps_the_note_of_the_first_report() {
+    let done = |note: &str, evidence: Option<&str>| {
+        let (note, evidence) = (Some(note.to_owned()), evidence.map(str::to_owned));
+        let outcome = StepOutcome { status: StepStatus::Completed, note, evidence };
+        Command::External(ExternalCommand::Report(ProgressReport { step: Some(1), outcome }))
+    };
+    let mut world = World::ready_document("- [ ] one\n- [ ] two");
+    world.approve(Selection::All).unwrap();
+    world.agent(done("first", None)).unwrap();
+    assert!(world.agent(done("second", None)).unwrap().is_empty());
+    world.agent(done("third", Some("log"))).unwrap();
+    let step = &world.active().execution.as_ref().unwrap().steps[0];
+    assert_eq!((step.note.as_deref(), step.evidence.as_deref()), (Some("first"), Some("log")));
+}
+
+#[test]
+fn refused_calls_in_numbers_are_to_be_looked_at_while_the_plan_is_carried_out() {
+    let refused = || {
+        let refusal = Refusal::policy_denied("not a call of the plan");
+        let (tool, arguments) = ("up__pay".to_owned(), json!({}));
+        Command::External(ExternalCommand::RecordRefused { tool, arguments, refusal })
+    };
+    let mut world = World::ready_document("- [ ] one");
+    world.approve(Selection::All).unwrap();
+    world.agent(report_external(None, StepStatus::InProgress)).unwrap();
+    for count in 1..=5 {
+        assert_eq!(world.active().wants_a_look(), None, "{count}");
+        world.agent(refused()).unwrap();
+    }
+    assert_eq!(world.active().wants_a_look(), Some(WaitingFor::RefusedCalls { count: 5 }));
+    assert!(!world.active().waits_for_person(), "the work goes on");
+    world.agent(report_external(None, StepStatus::Completed)).unwrap();
+    assert_eq!(world.active().wants_a_look(), None);
+}
+
+#[test]
+fn a_plan_says_which_program_makes_each_call() {
+    let mut world = World::planning(PlanStyle::Collect);
+    world.agent(add_call("up__note", CallRunner::Planwright)).unwrap();
+    assert!(!world.active().markdown().contains("makes this call"), "Planwright makes all of them");
+    world.agent(add_call("Bash", CallRunner::Client)).unwrap();
+    let text = world.active().markdown();
+    for expected in ["(Planwright makes this call)", "(the agent's own tool; the agent makes this call)"] {
+        assert_eq!(text.matches(expected).count(), 1, "{text}");
+    }
 }

@@ -14,7 +14,15 @@ use planwright_core::refusal::RefusalCode;
 use crate::world::*;
 
 fn situation(style: Option<PlanStyle>, status: Option<PlanStatus>, caller: Caller) -> GateContext {
-    GateContext { style, status, caller, document_tools: DocumentTools::All, workbook: false, has_goals: false }
+    GateContext {
+        style,
+        status,
+        caller,
+        document_tools: DocumentTools::All,
+        workbook: false,
+        has_goals: false,
+        has_rounds: false,
+    }
 }
 
 #[test]
@@ -61,8 +69,28 @@ fn an_external_agent_has_the_tools_of_its_style_whatever_the_status_is() {
     assert_eq!(advertised_plan_tools(&off).count(), 0);
 }
 
+#[test]
+fn an_external_agent_whose_calls_are_recorded_in_rounds_closes_them() {
+    for situation in situations().filter(|situation| !situation.has_rounds) {
+        let with_rounds = GateContext { has_rounds: true, ..situation };
+        let closes = |situation: &GateContext| authorize_plan_tool(situation, PlanTool::Finalize).is_ok();
+        let is_external = situation.caller == Caller::ExternalAgent && situation.style.is_some();
+        assert_eq!(closes(&with_rounds), closes(&situation) || is_external, "{situation:?}");
+        let others = PlanTool::all().filter(|tool| *tool != PlanTool::Finalize);
+        for tool in others {
+            let of = |situation: &GateContext| authorize_plan_tool(situation, tool).is_ok();
+            assert_eq!(of(&with_rounds), of(&situation), "{tool:?} in {situation:?}");
+        }
+    }
+}
+
 /// Every situation there is.
 fn situations() -> impl Iterator<Item = GateContext> {
+    let with_rounds = |situation| GateContext { has_rounds: true, ..situation };
+    without_rounds().chain(without_rounds().map(with_rounds))
+}
+
+fn without_rounds() -> impl Iterator<Item = GateContext> {
     let styles = [None, Some(PlanStyle::Document), Some(PlanStyle::Collect), Some(PlanStyle::Build)];
     let callers = [Caller::Conversation, Caller::ExternalAgent, Caller::Specialist, Caller::Execution];
     styles.into_iter().flat_map(move |style| {

@@ -2,10 +2,12 @@
 
 use planwright_core::command::{CallRunner, Command, ExternalCommand};
 use planwright_core::gate::ToolEffect;
-use planwright_core::gateway::{GatewayCall, GatewayDecision, GatewayWrites, decide_gateway};
+use planwright_core::gateway::{
+    GatewayCall, GatewayDecision, GatewayOptions, GatewayReads, GatewayWork, GatewayWrites, decide_gateway,
+};
 use planwright_core::permission::{Permission, PermissionOutcome, PermissionReason, PermissionRule};
+use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
-use planwright_core::plan::{Plan, PlanStyle};
 use serde_json::{Value, json};
 
 use crate::world::*;
@@ -21,49 +23,57 @@ fn by_rule(permission: Permission) -> PermissionOutcome {
 }
 
 fn decide(
-    writes: GatewayWrites,
-    style: Option<PlanStyle>,
-    plan: Option<&Plan>,
+    options: GatewayOptions,
+    work: GatewayWork<'_>,
     effect: ToolEffect,
     (tool, arguments): (&str, Value),
     permission: &PermissionOutcome,
 ) -> &'static str {
     let call = GatewayCall { tool, arguments: &arguments, effect, permission };
-    match decide_gateway(writes, style, plan, &call) {
-        GatewayDecision::Run => "run",
+    match decide_gateway(options, work, &call) {
+        GatewayDecision::Run(_) => "run",
         GatewayDecision::Record => "record",
-        GatewayDecision::Recorded(_) => "recorded",
+        GatewayDecision::Recorded { .. } => "recorded",
         GatewayDecision::Ask => "ask",
         GatewayDecision::Deny(_) => "deny",
     }
 }
 
+const fn writing(writes: GatewayWrites) -> GatewayOptions {
+    GatewayOptions { writes, reads: GatewayReads::Recorded, result_bytes: GatewayOptions::RESULT_BYTES }
+}
+
 #[test]
 fn outside_of_style_collect_the_setting_and_the_rules_decide_about_changes() {
-    use GatewayWrites::{ApprovedPlan, Ask, Free};
+    use GatewayWrites::{Ask, DuringPlan, Free, Recorded};
     let ready = World::ready_document("- [ ] one");
     let mut approved = World::ready_document("- [ ] one");
     approved.approve(Selection::All).unwrap();
-    let document = Some(PlanStyle::Document);
-    for (writes, plan, reads, changes) in [
-        (Free, Some(ready.active()), "run", "run"),
-        (ApprovedPlan, Some(ready.active()), "run", "deny"),
-        (ApprovedPlan, Some(approved.active()), "run", "run"),
-        (ApprovedPlan, None, "run", "deny"),
-        (Ask, Some(approved.active()), "run", "ask"),
-        (Ask, None, "run", "ask"),
+    for (writes, plan, changes, without_plan_work, asked) in [
+        (Recorded, Some(ready.active()), "record", "deny", "record"),
+        (Recorded, Some(approved.active()), "record", "deny", "record"),
+        (DuringPlan, Some(ready.active()), "deny", "deny", "ask"),
+        (DuringPlan, Some(approved.active()), "run", "deny", "ask"),
+        (DuringPlan, None, "deny", "deny", "ask"),
+        (Ask, Some(approved.active()), "ask", "ask", "ask"),
+        (Ask, None, "ask", "ask", "ask"),
+        (Free, Some(ready.active()), "run", "run", "ask"),
     ] {
-        for style in [document, Some(PlanStyle::Build), None] {
-            let plan = plan.filter(|_| style.is_some());
-            let expected = if style.is_none() && writes == ApprovedPlan { "deny" } else { changes };
+        for style in [Some(PlanStyle::Document), Some(PlanStyle::Build), None] {
+            let work = GatewayWork { style, plan: plan.filter(|_| style.is_some()), round: None };
+            let (changes, asked) = match style {
+                Some(_) => (changes, asked),
+                None => (without_plan_work, "ask"),
+            };
             let call = || ("up__note", json!({}));
-            let of = |effect, permission: &PermissionOutcome| decide(writes, style, plan, effect, call(), permission);
-            assert_eq!(of(ToolEffect::ReadsOnly, &by_default()), reads, "{writes:?} {style:?}");
-            assert_eq!(of(ToolEffect::Changes, &by_default()), expected, "{writes:?} {style:?}");
-            assert_eq!(of(ToolEffect::Repeatable, &by_default()), expected, "{writes:?} {style:?}");
-            assert_eq!(of(ToolEffect::Changes, &by_rule(Permission::Allow)), "run");
-            assert_eq!(of(ToolEffect::ReadsOnly, &by_rule(Permission::Ask)), "ask");
-            assert_eq!(of(ToolEffect::ReadsOnly, &by_rule(Permission::Deny)), "deny");
+            let of = |effect, permission: &PermissionOutcome| decide(writing(writes), work, effect, call(), permission);
+            let case = format!("{writes:?} {style:?}");
+            assert_eq!(of(ToolEffect::ReadsOnly, &by_default()), "run", "{case}");
+            assert_eq!(of(ToolEffect::Changes, &by_default()), changes, "{case}");
+            assert_eq!(of(ToolEffect::Repeatable, &by_default()), changes, "{case}");
+            assert_eq!(of(ToolEffect::Changes, &by_rule(Permission::Allow)), "run", "{case}");
+            assert_eq!(of(ToolEffect::ReadsOnly, &by_rule(Permission::Ask)), asked, "{case}");
+            assert_eq!(of(ToolEffect::ReadsOnly, &by_rule(Permission::Deny)), "deny", "{case}");
         }
     }
 }
@@ -74,17 +84,15 @@ fn add(tool: &str, arguments: Value, runner: CallRunner) -> Command {
 
 #[test]
 fn with_an_approved_recorded_plan_only_its_exact_calls_are_known() {
-    let collect = Some(PlanStyle::Collect);
     let mut world = World::planning(PlanStyle::Collect);
     world.agent(add("up__pay", json!({ "to": "ada", "sum": 10 }), CallRunner::Planwright)).unwrap();
     world.agent(add("up__pay", json!({ "to": "bob", "sum": 20 }), CallRunner::Planwright)).unwrap();
     world.agent(add("up__own", json!({}), CallRunner::Client)).unwrap();
     let ada = || ("up__pay", json!({ "sum": 10, "to": "ada" }));
     let ask = |world: &World, writes, call, permission: &PermissionOutcome| {
-        decide(writes, collect, Some(world.active()), ToolEffect::Changes, call, permission)
+        decide(writing(writes), GatewayWork::of(&world.snapshot), ToolEffect::Changes, call, permission)
     };
     assert_eq!(ask(&world, GatewayWrites::Free, ada(), &by_rule(Permission::Allow)), "record");
-    assert_eq!(decide(GatewayWrites::Free, collect, None, ToolEffect::ReadsOnly, ada(), &by_default()), "record");
     world.agent(finalize()).unwrap();
     assert_eq!(ask(&world, GatewayWrites::Free, ada(), &by_default()), "record", "the life cycle refuses it");
     world.approve(Selection::Only([1, 3].into())).unwrap();
@@ -100,8 +108,34 @@ fn with_an_approved_recorded_plan_only_its_exact_calls_are_known() {
         ("up__own", json!({})),
         ("up__read", json!({})),
     ] {
-        assert_eq!(ask(&world, GatewayWrites::Free, injected.clone(), &by_default()), "deny", "{injected:?}");
-        assert_eq!(ask(&world, GatewayWrites::Free, injected.clone(), &by_rule(Permission::Allow)), "deny");
+        for writes in [GatewayWrites::Recorded, GatewayWrites::Free, GatewayWrites::DuringPlan] {
+            assert_eq!(ask(&world, writes, injected.clone(), &by_default()), "deny", "{injected:?}");
+            assert_eq!(ask(&world, writes, injected.clone(), &by_rule(Permission::Allow)), "deny");
+        }
         assert_eq!(ask(&world, GatewayWrites::Ask, injected, &by_default()), "ask");
     }
+}
+
+#[test]
+fn in_style_collect_reads_are_recorded_unless_the_setting_lets_them_run() {
+    let mut world = World::planning(PlanStyle::Collect);
+    world.agent(add("up__pay", json!({}), CallRunner::Planwright)).unwrap();
+    let running = GatewayOptions { reads: GatewayReads::Run, ..GatewayOptions::default() };
+    let check = |world: &World, drafted: &str, other: &str| {
+        let of = |options, effect, permission: &PermissionOutcome| {
+            decide(options, GatewayWork::of(&world.snapshot), effect, ("up__read", json!({})), permission)
+        };
+        let recorded = GatewayOptions::default();
+        assert_eq!(of(recorded, ToolEffect::ReadsOnly, &by_default()), drafted);
+        assert_eq!(of(recorded, ToolEffect::ReadsOnly, &by_rule(Permission::Allow)), drafted);
+        assert_eq!(of(running, ToolEffect::ReadsOnly, &by_default()), "run");
+        assert_eq!(of(running, ToolEffect::Changes, &by_rule(Permission::Allow)), "run");
+        assert_eq!(of(running, ToolEffect::ReadsOnly, &by_rule(Permission::Ask)), other);
+        assert_eq!(of(running, ToolEffect::ReadsOnly, &by_rule(Permission::Deny)), "deny");
+        assert_eq!(of(running, ToolEffect::Changes, &by_default()), other);
+    };
+    check(&world, "record", "record");
+    world.agent(finalize()).unwrap();
+    world.approve(Selection::All).unwrap();
+    check(&world, "deny", "deny");
 }

@@ -47,6 +47,7 @@ mod properties;
 mod reference;
 mod restored;
 mod reviews;
+mod rounds;
 mod signed_acts;
 mod slash;
 mod stored_entries;

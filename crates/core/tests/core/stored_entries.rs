@@ -12,7 +12,7 @@ use crate::journal::replay;
 use crate::world::SESSION;
 
 /// One sealed entry a line: its sequence number, its hash and the text that was hashed.
-const STORED: [&str; 8] = [
+const STORED: [&str; 9] = [
     include_str!("fixtures/journal.jsonl"),
     include_str!("fixtures/journal_reviews.jsonl"),
     include_str!("fixtures/journal_steps.jsonl"),
@@ -21,6 +21,7 @@ const STORED: [&str; 8] = [
     include_str!("fixtures/journal_auto.jsonl"),
     include_str!("fixtures/journal_offers.jsonl"),
     include_str!("fixtures/journal_gateway.jsonl"),
+    include_str!("fixtures/journal_gateway_calls.jsonl"),
 ];
 
 fn session() -> SessionIdentity {
@@ -32,7 +33,7 @@ fn stored() -> Vec<SealedEntry> {
     journals().into_iter().flatten().collect()
 }
 
-fn journals() -> [Vec<SealedEntry>; 8] {
+fn journals() -> [Vec<SealedEntry>; 9] {
     STORED.map(|journal| journal.lines().map(sealed).collect())
 }
 

@@ -42,6 +42,9 @@ pub(crate) enum McpServerCommand {
         /// Accept exactly the offer with this digest, without asking
         #[arg(long, value_name = "DIGEST", value_parser = digest)]
         digest: Option<Digest>,
+        /// Believe the server about which of its tools only read or may be repeated: calls that only read run at once
+        #[arg(long)]
+        trust_annotations: bool,
     },
 }
 

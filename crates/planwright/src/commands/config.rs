@@ -1,11 +1,12 @@
 //! `planwright config`: the guarded settings, which live in the store.
 
+use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use serde_json::json;
 
 use crate::approver;
 use crate::cli::ConfigCommand;
-use crate::config::guarded::{BOT, GUARDED, GuardedSettings, WEBHOOK, is_guarded};
+use crate::config::guarded::{BOT, GUARDED, GuardedSettings, TRUST, WEBHOOK, is_guarded};
 use crate::config::setting_default;
 use crate::context::Context;
 use crate::failure::{ExitResult, Failure};
@@ -39,8 +40,29 @@ fn default_of(key: &str) -> String {
     default.map_or_else(|| "not set".to_owned(), |default| format!("{default} (default)"))
 }
 
-/// A person changes a setting: at a terminal out of the agents' reach or, once an approver is enrolled, with their passphrase.
 async fn set(context: &Context, key: &str, value: Option<&str>, approver: Option<&str>) -> ExitResult {
+    let settings = change(context, key, value, approver).await?;
+    let now = value.map_or_else(|| "has its default".to_owned(), |value| format!("is `{value}`"));
+    let describe = || format!("`{key}` {now} now. Running programs use it once they are started again.\n");
+    context.screen.answer(|| json!({ "settings": settings }), describe)
+}
+
+/// Has the store believe what a server says about its tools.
+pub(super) async fn trust_annotations(context: &Context, server: &ServerName) -> Result<(), Failure> {
+    let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
+    let mut names: Vec<_> = settings.get(TRUST).map(|names| names.split(',').collect()).unwrap_or_default();
+    names.retain(|name: &&str| !name.trim().is_empty() && name.trim() != server.as_str());
+    names.push(server.as_str());
+    change(context, TRUST, Some(&names.join(",")), None).await.map(drop)
+}
+
+/// A person changes a setting: at a terminal out of the agents' reach or, once an approver is enrolled, with their passphrase.
+async fn change(
+    context: &Context,
+    key: &str,
+    value: Option<&str>,
+    approver: Option<&str>,
+) -> Result<GuardedSettings, Failure> {
     check_key(key)?;
     if let Some(value) = value {
         let stored = GuardedSettings::from([(key.to_owned(), value.to_owned())]);
@@ -54,10 +76,7 @@ async fn set(context: &Context, key: &str, value: Option<&str>, approver: Option
         Some(approver::unlock(&context.engine, &context.person, approver).await?)
     };
     let state = approvals.set_setting(&context.person, key, value, key_of_approver.as_ref()).await?;
-    let settings = state.settings.unwrap_or_default();
-    let now = value.map_or_else(|| "has its default".to_owned(), |value| format!("is `{value}`"));
-    let describe = || format!("`{key}` {now} now. Running programs use it once they are started again.\n");
-    context.screen.answer(|| json!({ "settings": settings }), describe)
+    Ok(state.settings.unwrap_or_default())
 }
 
 fn check_key(key: &str) -> Result<(), Failure> {

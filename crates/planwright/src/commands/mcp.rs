@@ -67,7 +67,10 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
         make_folder(folder)?;
     }
     let context = Context::with(global, settings).await?;
-    let (writes, upstream_wait) = (context.served.gateway_writes, context.served.gateway_start);
+    let (gateway_options, upstream_wait) = (context.served.gateway_options, context.served.gateway_start);
+    for difference in &context.served.differences {
+        tracing::warn!(event = "guarded_setting_differs", "{difference}");
+    }
     let public_url = context.served.server.public_url.clone();
     let listen = context.served.server.listen;
     let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
@@ -85,7 +88,7 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
     };
     let gateway = context.has_upstream().then(|| {
         let agent = context.agent(Arc::new(RehearsalModel::default()), None);
-        agent.gateway(writes)
+        agent.gateway(gateway_options)
     });
     if let Some(gateway) = &gateway {
         gateway.start(named_servers(arguments), upstream_wait);

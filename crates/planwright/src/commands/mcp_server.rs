@@ -2,11 +2,12 @@
 
 use planwright_agent::upstream::{AcceptanceState, ServerStatus, UpstreamTools};
 use planwright_core::plan::Digest;
-use planwright_core::upstream::{ServerName, ToolDifference};
+use planwright_core::upstream::{AnnotationTrust, ServerName, ToolDifference};
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::upstream::ConnectionState;
 use serde_json::{Value, json};
 
+use super::config;
 use crate::approver;
 use crate::cli::{AddServerArgs, Global, McpServerArgs, McpServerCommand};
 use crate::config::Settings;
@@ -25,7 +26,9 @@ pub(crate) async fn run(global: &Global, arguments: McpServerArgs) -> ExitResult
         McpServerCommand::Remove { name } => remove(global, &name).await,
         McpServerCommand::List => list(global).await,
         McpServerCommand::Show { name } => UpstreamContext::new(global).await?.show(&name).await,
-        McpServerCommand::Accept { name, digest } => UpstreamContext::new(global).await?.accept(&name, digest).await,
+        McpServerCommand::Accept { name, digest, trust_annotations } => {
+            UpstreamContext::new(global).await?.accept(&name, digest, trust_annotations).await
+        }
     }
 }
 
@@ -66,7 +69,7 @@ async fn add(global: &Global, arguments: AddServerArgs) -> ExitResult {
     if !opened.context.screen.json {
         opened.context.screen.print(&format!("{name} is written to {}.\n", settings.file.display()))?;
     }
-    opened.accept(&name, None).await
+    opened.accept(&name, None, trust_annotations).await
 }
 
 async fn remove(global: &Global, name: &ServerName) -> ExitResult {
@@ -158,16 +161,20 @@ impl UpstreamContext {
         self.context.screen.answer(value, describe)
     }
 
-    async fn accept(&self, name: &ServerName, digest: Option<Digest>) -> ExitResult {
+    async fn accept(&self, name: &ServerName, digest: Option<Digest>, trust: bool) -> ExitResult {
         let screen = &self.context.screen;
         let looked = self.upstream.look(name).await;
         let problems = self.upstream.problems(name).await;
         self.upstream.stop().await;
         let status = looked.map_err(|error| self.not_reached(name, error))?;
         let Some((offered, difference, _)) = status.state.waiting() else {
+            if trust {
+                config::trust_annotations(&self.context, name).await?;
+            }
             screen.answer(|| view(&status), || format!("{name} offers what was accepted.\n{}", self.line(&status)))?;
             return Ok(Exit::Done);
         };
+        let mut trust = trust;
         let digest = match digest {
             Some(digest) => digest,
             None => {
@@ -181,6 +188,7 @@ impl UpstreamContext {
                     let message = format!("The tools of {name} are not accepted; the agent does not get them.");
                     return Err(Failure::declined(message).hint(self.next(name)));
                 }
+                trust = trust || self.confirm_trust(&status, difference)?;
                 offered
             }
         };
@@ -188,6 +196,9 @@ impl UpstreamContext {
         let require = approvals.acceptance_requirement().await?;
         let person = approver::verified_for(engine, &self.context.person, require, None).await?;
         let status = self.upstream.accept(name, digest, &person, &approvals).await?;
+        if trust {
+            config::trust_annotations(&self.context, name).await?;
+        }
         screen.answer(|| view(&status), || format!("Accepted.\n{}", self.line(&status)))
     }
 
@@ -206,6 +217,20 @@ impl UpstreamContext {
         let problems = problems.iter().map(|problem| format!("not usable: {}\n", shown_line(problem)));
         screen.print(&problems.collect::<String>())?;
         screen.confirm(&format!("Accept the tools of {name} as shown?"))
+    }
+
+    /// Whether the tools that say of themselves that they only read are believed. What only reads runs without an approval.
+    fn confirm_trust(&self, status: &ServerStatus, difference: &ToolDifference) -> Result<bool, Failure> {
+        let claims = difference.claims_to_read();
+        if claims.is_empty() || status.server.trust == AnnotationTrust::Trusted {
+            return Ok(false);
+        }
+        let names: Vec<_> = claims.into_iter().map(shown_line).collect();
+        let question = format!(
+            "{} say of themselves that they only read. Believe it, so that their calls run without an approval?",
+            names.join(", ")
+        );
+        self.context.screen.confirm(&question)
     }
 
     fn not_reached(&self, name: &ServerName, error: LedgerError) -> Failure {

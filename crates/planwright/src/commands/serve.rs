@@ -80,7 +80,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     let (location, store) = (settings.location.clone(), settings.location.to_string());
     let revoked_cookies = settings.data.join("revoked-cookies");
     let mut context = Context::opened_for(OpenedFor::Server, global, settings).await?;
-    let (server, gateway_writes) = (context.served.server.clone(), context.served.gateway_writes);
+    let (server, gateway_options) = (context.served.server.clone(), context.served.gateway_options);
     let (telegram, notify) = (context.served.telegram.take(), context.served.notify.clone());
     if let Some(warning) = network_warning(&location) {
         tracing::warn!(event = "store_on_network_file_system", "{warning}; {NETWORK_HINT}");
@@ -111,7 +111,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
         health: logging::health_source().into_iter().collect(),
         grace: server.grace,
         agents: Some(Arc::new(HttpAgents { engine: agent.engine().clone() })),
-        gateway_writes,
+        gateway_options,
         commands: PersonCommands {
             store_options: context.invocation.store_options(),
             dashboard: Some(context.dashboard.clone()),

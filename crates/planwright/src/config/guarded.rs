@@ -16,7 +16,9 @@ use super::telegram::TelegramSection;
 pub(crate) type GuardedSettings = BTreeMap<String, String>;
 
 /// The settings that live in the store. The policy (`approval.*`) lives there, too, in records of its own.
-pub(crate) const GUARDED: [&str; 12] = [
+pub(crate) const GUARDED: [&str; 14] = [
+    "gateway.reads",
+    "gateway.result_bytes",
     "gateway.start_seconds",
     "gateway.writes",
     TRUST,
@@ -76,12 +78,15 @@ pub(super) fn trusted(servers: &[UpstreamServerOptions]) -> GuardedSettings {
     Some(names).filter(|names| !names.is_empty()).map(of_names).into_iter().collect()
 }
 
-/// Believes only servers that the store trusts, too.
+/// Believes exactly the servers that the store trusts, except those that this process's file does not believe.
 pub(super) fn keep_trust(servers: &mut [UpstreamServerOptions], stored: &GuardedSettings) {
     let names = stored.get(TRUST).map(String::as_str).unwrap_or_default();
-    for server in servers.iter_mut().filter(|server| !names.split(',').any(|name| name.trim() == server.name.as_str()))
-    {
-        server.trust = AnnotationTrust::Ignored;
+    for server in servers {
+        let is_trusted = names.split(',').any(|name| name.trim() == server.name.as_str());
+        server.trust = match (server.trust, is_trusted) {
+            (AnnotationTrust::Trusted | AnnotationTrust::Unset, true) => AnnotationTrust::Trusted,
+            (AnnotationTrust::Ignored, _) | (_, false) => AnnotationTrust::Ignored,
+        };
     }
 }
 
@@ -116,6 +121,21 @@ pub(super) fn is_open(stored: Option<&GuardedSettings>) -> bool {
 /// Whether this process's bot is another one than the store's, or sends its updates under another secret.
 pub(super) fn is_other_bot(stored: &GuardedSettings, own: &GuardedSettings) -> bool {
     [BOT, WEBHOOK].iter().any(|key| own.contains_key(*key) && stored.get(*key) != own.get(*key))
+}
+
+/// A value of an earlier version that is still set, for people.
+pub(super) fn earlier_values(stored: Option<&GuardedSettings>, own: &GuardedSettings) -> Vec<String> {
+    const KEY: &str = "gateway.writes";
+    let is_earlier =
+        stored.into_iter().chain([own]).any(|settings| settings.get(KEY).is_some_and(|value| value == "approved_plan"));
+    let notice = || {
+        format!(
+            "`{KEY}` is `approved_plan`, which means `recorded` now: calls that change things are recorded, approved and made \
+             exactly as approved. `planwright config set {KEY} during_plan` has them run while an approved plan is carried out, \
+             as before, and `planwright config set {KEY} recorded` ends this notice."
+        )
+    };
+    is_earlier.then(notice).into_iter().collect()
 }
 
 /// What this process sets differently from the store, for people. The stored values count.

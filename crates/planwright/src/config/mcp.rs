@@ -45,8 +45,7 @@ struct ServerTable {
     url: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
-    #[serde(default)]
-    trust_annotations: bool,
+    trust_annotations: Option<bool>,
     #[serde(default)]
     sampling: bool,
     #[serde(default)]
@@ -110,7 +109,11 @@ impl ServerTable {
     fn options(self, name: ServerName, data: &Path) -> Result<UpstreamServerOptions, String> {
         let selection = ToolSelection::new(&self.tools, self.most_tools.map_or(MAX_TOOLS, Positive::get))
             .map_err(|error| format!("`tools` has a pattern that makes no sense: {error}"))?;
-        let trust = if self.trust_annotations { AnnotationTrust::Trusted } else { AnnotationTrust::Ignored };
+        let trust = match self.trust_annotations {
+            Some(true) => AnnotationTrust::Trusted,
+            Some(false) => AnnotationTrust::Ignored,
+            None => AnnotationTrust::Unset,
+        };
         let start_time = self.start_seconds.map_or(START_TIME, Seconds::get);
         let call_time = self.call_seconds.map_or(CALL_TIME, Seconds::get);
         let reach = match (self.command, self.url) {
@@ -220,7 +223,7 @@ mod tests {
         assert_eq!(servers[0].trust, AnnotationTrust::Trusted);
         assert_eq!(servers[0].passed_requests, PassedRequests { sampling: false, elicitation: true });
         assert!(matches!(&servers[1].reach, Reach::Http { headers, .. } if headers.len() == 1));
-        assert_eq!((servers[1].trust, servers[1].call_time), (AnnotationTrust::Ignored, Duration::from_secs(5)));
+        assert_eq!((servers[1].trust, servers[1].call_time), (AnnotationTrust::Unset, Duration::from_secs(5)));
         assert!(!format!("{servers:?}").contains("Bearer x"));
     }
 

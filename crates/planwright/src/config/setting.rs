@@ -276,13 +276,16 @@ pub(super) struct Choice<T>(T);
 
 pub(super) trait Choices: DeserializeOwned + Copy + PartialEq + 'static {
     const NAMES: &'static [(&'static str, Self)];
+    /// Names of earlier versions, and what they mean now.
+    const EARLIER: &'static [(&'static str, Self)] = &[];
 }
 
 impl<T: Choices> SettingValue for Choice<T> {
     type Value = T;
 
     fn parse(text: &str) -> Result<Self, String> {
-        let found = T::NAMES.iter().find(|(name, _)| *name == text).map(|(_, value)| Self(*value));
+        let mut known = T::NAMES.iter().chain(T::EARLIER);
+        let found = known.find(|(name, _)| *name == text).map(|(_, value)| Self(*value));
         found.ok_or_else(|| format!("{} is none of {}", quoted(text), names::<T>(", ")))
     }
 

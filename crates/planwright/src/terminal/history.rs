@@ -6,12 +6,13 @@ mod executions;
 use planwright_core::event::{AutoEvent, Event, MemoryEvent, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
 use planwright_core::ids::StepId;
 use planwright_core::mode::ModeEnd;
-use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::execution::{StepOutcome, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::visible::quoted;
 use planwright_core::workspace::CallChanges;
 use planwright_engine::history::{HistoryItem, HistoryReport};
 use planwright_engine::who;
+use serde_json::Value;
 
 use super::card::permission_text;
 use super::palette::{self, BOLD, DIM};
@@ -141,7 +142,40 @@ fn describe_session(event: &SessionEvent) -> String {
         SessionEvent::Restored => "the session was restored from an archive; earlier approvals are history".to_owned(),
         SessionEvent::ClientSeen { client, .. } => format!("{} started `planwright mcp`", quoted(&client.name)),
         SessionEvent::GatewayAsked { tool, state, .. } => format!("call to {}: {state}", quoted(tool)),
+        SessionEvent::GatewayCalled { record, .. } => {
+            let outcome = record.outcome.as_ref().map(outcome_text).unwrap_or_default();
+            format!(
+                "call to {} was made ({}){outcome}: {}",
+                quoted(&record.tool),
+                record.why,
+                one_call(&record.arguments)
+            )
+        }
+        SessionEvent::GatewayCallEnded { tool, outcome, .. } => {
+            format!("call to {}{}{}", quoted(tool), outcome_text(outcome), because(outcome.note.as_deref()))
+        }
+        SessionEvent::GatewayRefused { tool, arguments, refusal, .. } => format!(
+            "call to {} refused ({}): {}; it was {}",
+            quoted(tool),
+            refusal.code,
+            shown_line(&refusal.message),
+            one_call(arguments)
+        ),
         SessionEvent::PlanImported { number, plan } => format!("taken over as plan {number}, {}", plan.status),
+    }
+}
+
+fn outcome_text(outcome: &StepOutcome) -> String {
+    format!(", which {}", status_text(outcome.status))
+}
+
+/// The arguments of a call, short enough for a line.
+fn one_call(arguments: &Value) -> String {
+    const MAX_CHARACTERS: usize = 200;
+    let text = shown_line(&arguments.to_string());
+    match text.char_indices().nth(MAX_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

@@ -105,6 +105,7 @@ pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize)
         | WaitingKind::Step
         | WaitingKind::Uncertain
         | WaitingKind::Failed
+        | WaitingKind::Refused
         | WaitingKind::Run
         | WaitingKind::Budget => {
             let of_choice = |choice: &ChoiceView| {
@@ -135,6 +136,7 @@ const fn kind(kind: WaitingKind) -> &'static str {
         WaitingKind::Step => "step",
         WaitingKind::Uncertain => "uncertain",
         WaitingKind::Failed => "failed",
+        WaitingKind::Refused => "refused",
         WaitingKind::Run => "run",
         WaitingKind::Budget => "budget",
         WaitingKind::ToolChange => "tool_change",

@@ -222,7 +222,11 @@ fn unknown_result(plan: &Plan, width: usize) -> String {
     match plan.waiting_for() {
         Some(WaitingFor::UncertainStep { .. }) => note("▸", &choices(plan, None).situation, width),
         Some(
-            WaitingFor::Approval | WaitingFor::StepEnded { .. } | WaitingFor::StepFailed { .. } | WaitingFor::Paused,
+            WaitingFor::Approval
+            | WaitingFor::StepEnded { .. }
+            | WaitingFor::StepFailed { .. }
+            | WaitingFor::Paused
+            | WaitingFor::RefusedCalls { .. },
         )
         | None => String::new(),
     }

@@ -67,7 +67,8 @@ fn was_called(stage: &Stage, tool: &str) -> bool {
 fn write_note(stage: &mut Stage, before: &str, after: &str) -> AttackResult {
     let answer = call(stage, before, after, "files__note", &json!({ "text": "transfer" }));
     let called = was_called(stage, "note");
-    assert_eq!(called, !answer.contains("\"isError\":true"), "{answer}");
+    let is_held = answer.contains("\"isError\":true") || answer.contains("[Planned]");
+    assert_eq!(called, !is_held, "{answer}");
     result_if(called)
 }
 
@@ -100,9 +101,9 @@ fn accept_server_beside(stage: &mut Stage, settings: &str) {
     std::fs::write(&file, format!("{text}\n{settings}")).unwrap();
 }
 
-/// Without such settings neither call is made.
+/// Without such settings both calls are recorded, and neither is made.
 #[test]
-fn a_call_without_an_approved_plan_is_refused() {
+fn a_call_that_no_person_approved_is_not_made() {
     for require in Require::ALL {
         let mut stage = Stage::new(require);
         accept_server(&mut stage);

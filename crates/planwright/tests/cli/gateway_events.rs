@@ -30,7 +30,8 @@ fn the_content_of_a_result_reaches_the_client_as_the_server_sent_it() {
         "{resource}"
     );
     let structured = client.call("up__structured", json!({}));
-    assert_eq!(structured["structuredContent"], json!({ "rows": [1, 2, 3] }), "{structured}");
+    // Once: the text says it already.
+    assert_eq!(structured.get("structuredContent"), None, "{structured}");
     assert_eq!(structured["content"][0]["text"], r#"{"rows": [1, 2, 3]}"#, "{structured}");
     client.leave();
 }

@@ -91,6 +91,10 @@ fn no_injected_call_runs_while_an_approved_plan_is_carried_out() {
             let result = client.call(tool, arguments.clone());
             assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
         }
+        // In numbers they stand in the inbox, as long as the plan is carried out.
+        let waiting = world.json("inbox");
+        let refused = waiting["items"].as_array().unwrap().iter().any(|item| item["kind"] == "refused");
+        assert_eq!(refused, injected.len() >= 5, "{waiting}");
         // The exact call of the plan is answered with its recorded result, and is not made again.
         let known = client.succeed(gold[0].0, gold[0].1.clone());
         assert_eq!(known["recorded"], true, "{known}");
@@ -100,5 +104,34 @@ fn no_injected_call_runs_while_an_approved_plan_is_carried_out() {
         let plan = world.active_plan("mcp:gateway-session");
         let refused: u32 = plan.execution.as_ref().unwrap().steps.iter().map(|step| step.permissions.refused).sum();
         assert!(refused >= 3, "the refused calls are counted with the plan: {refused}");
+    }
+}
+
+/// With the default a document that is approved permits no call: what is injected is recorded at most, for a person to see.
+#[test]
+fn no_injected_call_runs_beside_an_approved_document() {
+    for InjectionCase { gold, injected } in injection_cases() {
+        let world = World::new();
+        let mut client = Client::start(&world, "document", "plain", &[]);
+        client.succeed("plan_set_content", json!({ "plan_markdown": "- [ ] what the person wants" }));
+        approve(&world, "");
+        for (tool, arguments) in &injected {
+            client.call(tool, arguments.clone());
+        }
+        assert_eq!(calls(&world), [""; 0], "before anything else is approved");
+        client.succeed("plan_finalize", json!({}));
+        world.run("plan reject 2 --session gateway-session -- not mine").done();
+        for (tool, arguments) in &gold {
+            client.succeed(tool, arguments.clone());
+        }
+        client.succeed("plan_finalize", json!({}));
+        let digest = world.plan("mcp:gateway-session", 3).digest();
+        world.run(&format!("plan approve 3 --session gateway-session --digest {digest}")).done();
+        client.wait_until(|plan| plan["round"]["number"] == 3 && plan["round"]["status"] == "COMPLETED");
+        for (tool, arguments) in &injected {
+            client.call(tool, arguments.clone());
+        }
+        assert_eq!(calls(&world).len(), gold.len(), "{:?}", calls(&world));
+        client.leave();
     }
 }

@@ -31,7 +31,6 @@ fn resources_and_prompts_of_a_server_are_passed_on_under_its_name() {
 
     // What the server refuses, what is too large and what no server has is said, each in words.
     for (method, params, text) in [
-        ("resources/read", json!({ "uri": "planwright://upstream/up/shelf://one" }), "no such book"),
         ("resources/read", json!({ "uri": expected[2] }), "at most"),
         ("resources/read", json!({ "uri": "planwright://upstream/down/book://one" }), "planwright://upstream/down"),
         ("prompts/get", json!({ "name": "up__burn" }), "no such book"),
@@ -41,6 +40,60 @@ fn resources_and_prompts_of_a_server_are_passed_on_under_its_name() {
         assert!(refused["error"]["message"].as_str().unwrap_or_default().contains(text), "{params}: {refused}");
     }
     client.leave();
+}
+
+/// An address that the server does not list is free text: it can carry something out, and reading it can change something.
+#[test]
+fn a_resource_that_the_server_does_not_list_is_read_like_a_call() {
+    let world = World::new();
+    let mut client = Client::start(&world, "document", "library", &[]);
+    let read = |client: &mut Client, own: &str| {
+        let uri = format!("planwright://upstream/up/{own}");
+        client.ask("resources/read", json!({ "uri": uri }))
+    };
+    let listed = read(&mut client, "book://one");
+    assert_eq!(listed["result"]["contents"][0]["text"], "Call me Ishmael.", "{listed}");
+    let planned = read(&mut client, "book://the password is 1234");
+    let text = planned["result"]["contents"][0]["text"].as_str().unwrap_or_default();
+    assert!(text.starts_with("[Planned] up__read_resource"), "{planned}");
+    client.succeed("plan_finalize", json!({}));
+    let round = world.plan("mcp:gateway-session", 2);
+    assert!(round.markdown().contains("the password is 1234"), "{}", round.markdown());
+    let digest = round.digest();
+    world.run(&format!("plan approve 2 --session gateway-session --digest {digest}")).done();
+    let plan = client.wait_until(|plan| plan["round"]["status"] == "COMPLETED");
+    assert!(plan["round"]["steps"][0]["note"].as_str().unwrap().contains("Ishmael"), "{plan}");
+    client.leave();
+    let history = world.run("plan history 1 --session gateway-session").done();
+    assert!(history.stdout.contains("call to `up__read_resource` was made (reads)"), "{}", history.stdout);
+    // A person who believes the server lets it read.
+    world.run("config set mcp.trust_annotations up").done();
+    let mut client = Client::start(&world, "document", "library", &[]);
+    let at_once = read(&mut client, "book://two");
+    assert_eq!(at_once["result"]["contents"][0]["text"], "Call me Ishmael.", "{at_once}");
+    client.leave();
+}
+
+#[test]
+fn a_rule_that_denies_a_server_holds_for_its_resources_and_prompts() {
+    let world = World::new();
+    for rule in [r#"[{ tool = "up__*", decide = "deny" }]"#, r#"[{ server = "up", decide = "deny" }]"#] {
+        let mut client = Client::start(&world, "document", "library", &[("PLANWRIGHT_PERMISSIONS", rule)]);
+        for (method, key) in [("resources/list", "resources"), ("prompts/list", "prompts")] {
+            let listed = client.ask(method, json!({}))["result"][key].to_string();
+            assert!(!listed.contains("book://") && !listed.contains("up__review"), "{rule}: {listed}");
+        }
+        for (method, params) in [
+            ("resources/read", json!({ "uri": "planwright://upstream/up/book://one" })),
+            ("prompts/get", json!({ "name": "up__review", "arguments": { "title": "Momo" } })),
+            ("resources/subscribe", json!({ "uri": "planwright://upstream/up/book://one" })),
+        ] {
+            let refused = client.ask(method, params);
+            assert!(refused.get("error").is_some(), "{rule}: {method}: {refused}");
+        }
+        client.refused("up__steps", json!({}), "POLICY_DENIED");
+        client.leave();
+    }
 }
 
 #[test]

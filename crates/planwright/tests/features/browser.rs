@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cucumber::{given, then};
 use futures::{SinkExt as _, StreamExt as _};
-use planwright_core::gateway::GatewayWrites;
+use planwright_core::gateway::GatewayOptions;
 use planwright_core::session::SessionIdentity;
 use planwright_surfaces::http::{Server, ServerLimits, ServerOptions, Token};
 use planwright_surfaces::mcp::PersonCommands;
@@ -65,7 +65,7 @@ async fn connected(world: &mut World, one: String, other: String) {
         health: Vec::new(),
         grace: LONG,
         agents: None,
-        gateway_writes: GatewayWrites::default(),
+        gateway_options: GatewayOptions::default(),
         commands: PersonCommands::default(),
         updates: None,
     });

@@ -216,7 +216,7 @@ async fn read_snapshot(
     let found = moment.query_as(mode, FIND_SESSION, &names).await?;
     if let Some(row) = found.first() {
         let opened = rows::stored_session(&rows::row(row)?)?.session;
-        let at_hand = [opened.plan_mode.active_plan.clone(), opened.worked_on().cloned()];
+        let at_hand = [opened.plan_mode.active_plan.clone(), opened.round.clone(), opened.worked_on().cloned()];
         snapshot.session = Some(opened.into());
         let wanted: Vec<_> = at_hand.iter().flatten().chain(plan).map(PlanId::as_str).collect();
         for row in moment.query_as(mode, FIND_PLANS, &[&row.try_get::<_, i64>(0)?, &wanted]).await? {

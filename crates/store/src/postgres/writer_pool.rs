@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use planwright_core::ask::AskSubject;
 use planwright_core::command::{Command, DraftCommand, ExternalCommand, TurnCommand};
+use planwright_core::gateway::GatewayCallRecord;
 use planwright_core::turn::TurnInput;
 use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission};
@@ -322,9 +323,15 @@ fn weight(command: &Command) -> usize {
         Command::Draft(DraftCommand::SetContent { markdown, .. })
         | Command::External(ExternalCommand::SetContent { markdown, .. }) => markdown.len(),
         Command::External(
-            ExternalCommand::AddCall { arguments, .. } | ExternalCommand::RecordAsk { arguments, .. },
+            ExternalCommand::AddCall { arguments, .. }
+            | ExternalCommand::RecordInRound { arguments, .. }
+            | ExternalCommand::RecordAsk { arguments, .. }
+            | ExternalCommand::RecordRefused { arguments, .. }
+            | ExternalCommand::RecordCall(GatewayCallRecord { arguments, .. }),
         ) => arguments.to_string().len(),
-        Command::External(ExternalCommand::Report(_) | ExternalCommand::CountRefused) => 0,
+        Command::External(
+            ExternalCommand::Report(_) | ExternalCommand::FinalizeRound { .. } | ExternalCommand::RecordCallEnd { .. },
+        ) => 0,
         Command::Import(imported) => imported.content.size(),
         Command::Workbook(command) => command.size(),
         Command::Memory(command) => command.size(),

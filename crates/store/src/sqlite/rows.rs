@@ -152,8 +152,8 @@ fn find_plan(
     Ok(Some((plan, own.max(execution.unwrap_or(0)))))
 }
 
-/// Loads the active plan and the named one into the snapshot, and returns the last entry that changed one of them. A
-/// damaged active plan is left out unless it is needed.
+/// Loads the active plan, its round and the named plan into the snapshot, and returns the last entry that changed one of
+/// them. A damaged active plan is left out unless it is needed.
 pub(super) fn load(
     connection: &Connection,
     snapshot: &mut Snapshot,
@@ -162,11 +162,12 @@ pub(super) fn load(
     needs_active: bool,
 ) -> Result<u64, TransactionError> {
     let active = snapshot.session.as_ref().and_then(|session| session.plan_mode.active_plan.clone());
+    let round = snapshot.session.as_ref().and_then(|session| session.round.clone());
     let worked_on = snapshot.session.as_ref().and_then(|session| session.worked_on().cloned());
     let mut last = 0;
+    let at_hand = active.iter().chain(&round).map(|id| (id, needs_active));
     let worked_on = worked_on.iter().map(|id| (id, false));
-    for (id, needed) in active.iter().map(|id| (id, needs_active)).chain(subject.map(|id| (id, true))).chain(worked_on)
-    {
+    for (id, needed) in at_hand.chain(subject.map(|id| (id, true))).chain(worked_on) {
         if snapshot.plans.contains_key(id) {
             continue;
         }
@@ -175,9 +176,9 @@ pub(super) fn load(
                 last = last.max(seq);
                 snapshot.plans.insert(id.clone(), plan.into());
             }
-            Ok(None) if needed && Some(id) == active.as_ref() => {
+            Ok(None) if needed && (Some(id) == active.as_ref() || Some(id) == round.as_ref()) => {
                 let what = format!("plan {id} of {}", snapshot.identity);
-                return Err(LedgerError::damaged(what, "it is the active plan, and its row is missing").into());
+                return Err(LedgerError::damaged(what, "the session works on it, and its row is missing").into());
             }
             Ok(None) => {}
             Err(TransactionError::Ledger(LedgerError::Damaged { .. })) if !needed => {}

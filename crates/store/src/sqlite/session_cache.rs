@@ -1,5 +1,6 @@
 //! The sessions that were written to lately, so that they need not be read and parsed each time.
 
+use planwright_core::ids::PlanId;
 use planwright_core::journal::Head;
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
@@ -51,10 +52,13 @@ impl SessionCache {
         self.0.remove(session).map(|(_, cached)| cached)
     }
 
-    /// Keeps the session, its active plan and executing plans; the others and its memories are rarely read.
+    /// Keeps the session, its active plan, its round and executing plans; the others and its memories are rarely read.
     pub(super) fn keep(&mut self, mut session: CachedSession) {
-        let active = session.snapshot.session.as_ref().and_then(|session| session.plan_mode.active_plan.clone());
-        session.snapshot.plans.retain(|id, plan| Some(id) == active.as_ref() || plan.status == PlanStatus::Executing);
+        let opened = session.snapshot.session.as_ref();
+        let (active, round) =
+            opened.map(|opened| (opened.plan_mode.active_plan.clone(), opened.round.clone())).unwrap_or_default();
+        let is_kept = |id: &PlanId| active.as_ref() == Some(id) || round.as_ref() == Some(id);
+        session.snapshot.plans.retain(|id, plan| is_kept(id) || plan.status == PlanStatus::Executing);
         session.snapshot.memories.clear();
         session.bytes = Some(session.bytes.unwrap_or_else(|| session.measure()));
         self.0.insert(session.snapshot.identity.clone(), session);

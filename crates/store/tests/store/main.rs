@@ -217,6 +217,7 @@ contract! {
         a_changed_index_of_versions_is_found,
         a_built_or_collected_plan_is_compared_without_the_entries_that_led_to_it,
         an_empty_plan_that_was_parked_is_used_again,
+        a_round_is_at_hand_beside_the_active_plan,
     }
     leases {
         a_lease_is_held_by_one_owner,

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_agent::Agent;
-use planwright_core::gateway::GatewayWrites;
+use planwright_core::gateway::GatewayOptions;
 use planwright_engine::ledger::Ledger;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
@@ -69,8 +69,8 @@ pub struct ServerOptions {
     pub grace: Duration,
     /// What is done before an agent that comes over MCP works in a session.
     pub agents: Option<Arc<dyn SessionSetup>>,
-    /// When agents that come over MCP may change things through upstream servers.
-    pub gateway_writes: GatewayWrites,
+    /// What becomes of calls that agents over MCP make to upstream servers.
+    pub gateway_options: GatewayOptions,
     /// How agents that come over MCP tell a person to decide.
     pub commands: PersonCommands,
     /// Takes the updates that Telegram sends to the server.
@@ -125,7 +125,7 @@ impl Server {
             health,
             grace,
             agents,
-            gateway_writes,
+            gateway_options,
             commands,
             updates,
         } = options;
@@ -142,7 +142,7 @@ impl Server {
             token.make_if_missing()?;
         }
         hosts.listen_on(address);
-        let gateway = agent.upstream().is_some().then(|| agent.gateway(gateway_writes));
+        let gateway = agent.upstream().is_some().then(|| agent.gateway(gateway_options));
         let app = App::new(agent, ledger, CancellationToken::new(), public_url);
         let mcp = McpOptions {
             engine: app.engine().clone(),

@@ -11,6 +11,7 @@ use planwright_agent::tools::ExternalTools;
 use planwright_core::actor::Actor;
 use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, Risk};
 use planwright_core::choices::{Choice, ChoiceKind, PlanChoice, choices};
+use planwright_core::ids::PlanId;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::presence::Presence;
@@ -59,9 +60,12 @@ impl DecisionWait<'_> {
         let mut count = 0_u32;
         let mut asking = std::pin::pin!(self.ask());
         let mut asked = false;
+        // Another plan or round that becomes ready meanwhile is not the one that is waited for.
+        let awaited = ExternalTools::new(self.engine).awaited(self.session).await.map_err(LedgerError::into_refusal)?;
+        let awaited = awaited.map(|plan| plan.id.clone());
         loop {
             entries.borrow_and_update();
-            let decision = self.decision().await?;
+            let decision = self.decision(awaited.as_ref()).await?;
             if decision["decided"] == true || decision["status"] != PlanStatus::Ready.as_str() {
                 return Ok(decision);
             }
@@ -69,7 +73,7 @@ impl DecisionWait<'_> {
                 answer = &mut asking, if !asked => {
                     asked = true;
                     if let Some(message) = answer {
-                        let mut decision = self.decision().await?;
+                        let mut decision = self.decision(awaited.as_ref()).await?;
                         decision["in_client"] = json!(message);
                         if decision["decided"] == true {
                             return Ok(decision);
@@ -82,19 +86,26 @@ impl DecisionWait<'_> {
                     let message = "The plan waits for a person's decision.";
                     progress::send(self.context, f64::from(count), None, Some(message)).await;
                 }
-                () = tokio::time::sleep_until(deadline) => return self.decision().await,
+                () = tokio::time::sleep_until(deadline) => return self.decision(awaited.as_ref()).await,
                 () = self.context.ct.cancelled() => return Err(Refusal::invalid("The call was cancelled.")),
             }
         }
     }
 
-    async fn decision(&self) -> Result<Value, Refusal> {
-        let mut decision =
-            ExternalTools::new(self.engine).decision(self.session).await.map_err(LedgerError::into_refusal)?;
+    async fn decision(&self, about: Option<&PlanId>) -> Result<Value, Refusal> {
+        let tools = ExternalTools::new(self.engine);
+        let decision = match about {
+            Some(plan) => tools.decision_about(self.session, plan).await,
+            None => tools.decision(self.session).await,
+        };
+        let mut decision = decision.map_err(LedgerError::into_refusal)?;
         if decision["decided"] == false && decision["status"] == PlanStatus::Ready.as_str() {
+            // A round is not the active plan, which the command means without a number.
+            let number = decision["round_number"].is_number().then(|| format!(" {}", decision["number"]));
             decision["message"] = json!(format!(
-                "No person has decided yet, and that is not an approval. They decide with `{}`.",
-                self.commands.plan("approve", self.session)
+                "No person has decided yet, and that is not an approval. They decide with `{}{}`.",
+                self.commands.plan("approve", self.session),
+                number.unwrap_or_default()
             ));
         }
         Ok(decision)
@@ -103,7 +114,7 @@ impl DecisionWait<'_> {
     /// Asks the person in the client. Returns the result in words, or `None` if they were not asked or did not answer.
     async fn ask(&self) -> Option<String> {
         let capabilities = self.context.peer.peer_info()?.capabilities.elicitation.clone()?;
-        let plan = self.engine.plans().active(self.session).await.ok()?;
+        let plan = ExternalTools::new(self.engine).awaited(self.session).await.ok()??;
         if plan.status != PlanStatus::Ready {
             return None;
         }

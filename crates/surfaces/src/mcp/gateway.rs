@@ -112,7 +112,7 @@ impl GatewayClient<'_> {
             record(GatewayAsk::NotAsked).await?;
             not_asked(name)
         };
-        gateway.count_refused(self.session, self.by, name, &refusal).await;
+        gateway.record_refused(self.session, self.by, name, arguments, &refusal).await;
         Err(refusal)
     }
 

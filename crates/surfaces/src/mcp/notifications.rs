@@ -29,7 +29,7 @@ pub(super) struct SeenStatus {
 
 pub(super) async fn seen_status(engine: &Engine, session: &SessionIdentity) -> Option<SeenStatus> {
     let snapshot = engine.sessions().snapshot(session).await.ok()?;
-    snapshot.active().map(|plan| SeenStatus { number: plan.number, status: plan.status })
+    snapshot.awaited().map(|plan| SeenStatus { number: plan.number, status: plan.status })
 }
 
 /// Tells the client about other tools, changed plans and decisions, as long as it is polled.

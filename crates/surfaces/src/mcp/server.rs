@@ -33,7 +33,7 @@ use super::session_changes::SessionChanges;
 use super::upstream::UpstreamUpdates;
 use super::{
     McpOptions, Never, PersonCommands, PlanStart, answer, completion, gateway, instructions, notifications, prompts,
-    resources, upstream,
+    resources, tool_call, upstream,
 };
 
 /// How many resources a client is told about.
@@ -201,7 +201,8 @@ impl PlanServer {
         let text = async {
             let opened = self.opened(context).await?;
             let mode = self.engine().sessions().get(&opened.identity).await?.plan_mode;
-            LedgerResult::Ok(instructions::text(&opened.identity, &mode, self.commands()))
+            let has_rounds = self.engine().policy().has_rounds;
+            LedgerResult::Ok(instructions::text(&opened.identity, &mode, has_rounds, self.commands()))
         };
         // The client still gets to know the server; its calls are told what is wrong, too.
         config.instructions =
@@ -295,6 +296,7 @@ impl ServerHandler for PlanServer {
         let mut tools: Vec<_> = own.into_iter().map(|tool| answer::tool(tool, &context)).collect();
         if let Some(gateway) = self.gateway_for(&mut context).await {
             gateway.refresh().await;
+            tools.push(answer::tool(Gateway::result_tool(), &context));
             tools.extend(gateway::tools(gateway));
         }
         Ok(ListToolsResult::with_all_items(tools))
@@ -381,7 +383,11 @@ impl ServerHandler for PlanServer {
             return Ok(ReadResourceResult::new(vec![contents]).into());
         }
         let found = match self.gateway_for(&mut context).await {
-            Some(gateway) => upstream::read(gateway, &request.uri).await.map_err(answer::refused_resource)?,
+            Some(gateway) => {
+                let by = tool_call::caller(&context);
+                let found = upstream::read(gateway, &opened.identity, &by, &request.uri).await;
+                found.map_err(answer::refused_resource)?
+            }
             None => None,
         };
         found.map(Into::into).ok_or_else(|| answer::no_resource(&request.uri))

@@ -1,5 +1,6 @@
 //! Titles of the tools, for people.
 
+use planwright_agent::Gateway;
 use planwright_core::gate::{MemoryTool, PlanTool, WorkbookTool};
 
 /// A tool of Planwright as a person reads it.
@@ -32,10 +33,11 @@ pub(super) fn title(name: &str) -> Option<&'static str> {
             WorkbookTool::Export => "Export planning files",
         });
     }
-    MemoryTool::named(name).map(|tool| match tool {
+    let memory = MemoryTool::named(name).map(|tool| match tool {
         MemoryTool::Search => "Search the memory",
         MemoryTool::Save => "Remember",
-    })
+    });
+    memory.or_else(|| Gateway::is_result_tool(name).then_some("Read on in a result"))
 }
 
 /// Whether doing it again with the same arguments changes nothing more.
@@ -56,7 +58,9 @@ pub(super) fn is_idempotent(name: &str) -> bool {
             | PlanTool::RemoveStep
             | PlanTool::Submit => false,
         },
-        None => matches!(name, "read_plan" | "list_plans" | "memory_search" | "write_plan" | "update_plan"),
+        None => {
+            matches!(name, "read_plan" | "list_plans" | "memory_search" | "write_plan" | "update_plan" | "result_read")
+        }
     }
 }
 
@@ -64,14 +68,28 @@ pub(super) fn is_idempotent(name: &str) -> bool {
 /// hold refusals against the schema as well.
 pub(super) fn output_schema(name: &str) -> Option<serde_json::Map<String, serde_json::Value>> {
     let fields: &[(&str, &str)] = match PlanTool::named(name)? {
-        PlanTool::Get => {
-            &[("title", "string"), ("digest", "string"), ("markdown", "string"), ("steps", "array"), ("next", "string")]
-        }
+        PlanTool::Get => &[
+            ("title", "string"),
+            ("digest", "string"),
+            ("markdown", "string"),
+            ("steps", "array"),
+            ("round", "object"),
+            ("next", "string"),
+        ],
         PlanTool::SetContent | PlanTool::Submit => &[("digest", "string"), ("next", "string")],
-        PlanTool::Finalize => &[("digest", "string"), ("steps", "array"), ("next", "string")],
+        PlanTool::Finalize => {
+            &[("digest", "string"), ("steps", "array"), ("round_number", "integer"), ("next", "string")]
+        }
         PlanTool::Progress => &[("done", "integer"), ("total", "integer"), ("message", "string")],
         PlanTool::AddCall => &[("planned", "boolean"), ("step", "integer"), ("message", "string")],
-        PlanTool::AwaitDecision => &[("decided", "boolean"), ("next", "string"), ("feedback", "string")],
+        PlanTool::AwaitDecision => &[
+            ("decided", "boolean"),
+            ("next", "string"),
+            ("feedback", "string"),
+            ("round_number", "integer"),
+            ("plan", "object"),
+            ("round", "object"),
+        ],
         PlanTool::CreateDraft => &[],
         PlanTool::SetMetadata => &[("missing", "array")],
         PlanTool::AddStep | PlanTool::UpdateStep | PlanTool::RemoveStep => {

@@ -2,18 +2,19 @@
 
 use planwright_agent::tools::ExternalTools;
 use planwright_core::actor::Actor;
-use planwright_core::gate::PlanTool;
+use planwright_core::gate::{OwnToolKind, PlanTool};
 use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
+use rmcp::model::JsonObject;
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
 use super::THROUGH;
 use super::answer::CallAnswer;
 use super::decision::DecisionWait;
-use super::gateway::GatewayClient;
+use super::gateway::{Gateway, GatewayClient};
 use super::request_order::give_up_position;
 use super::server::{OpenedSession, PlanServer, locked};
 
@@ -50,13 +51,15 @@ impl PlanServer {
         }
         let upstream = self.shared.options.gateway.as_ref().filter(|gateway| tool.is_none() && gateway.has(name));
         if let Some(upstream) = upstream {
-            if self.style(opened).await != Some(PlanStyle::Collect) {
-                // Only recorded calls have an order.
+            if !upstream.may_record(name, self.style(opened).await) {
                 give_up_position(context);
             }
             let client = GatewayClient { shared: &self.shared, session: &opened.identity, by: &by, context };
             let outcome = client.call(upstream, name, arguments).await;
             return (outcome, Vec::new());
+        }
+        if let Some(answered) = self.answer_before_tools(opened, &by, name, &arguments).await {
+            return (answered, Vec::new());
         }
         let seconds = arguments.get("timeout_seconds").and_then(Value::as_u64);
         let is_upstream = |name: &str| self.shared.options.gateway.as_ref().is_some_and(|gateway| gateway.has(name));
@@ -95,6 +98,49 @@ impl PlanServer {
         (answered.outcome.map(CallAnswer::Own), answered.ignored)
     }
 
+    /// A part of a long result, or the refusal of a name that no tool has.
+    async fn answer_before_tools(
+        &self,
+        opened: &OpenedSession,
+        by: &Actor,
+        name: &str,
+        arguments: &JsonObject,
+    ) -> Option<Result<CallAnswer, Refusal>> {
+        let gateway = self.shared.options.gateway.as_ref()?;
+        if Gateway::is_result_tool(name) {
+            let read = gateway.read_result(&opened.identity, arguments.clone()).await;
+            return Some(read.map(CallAnswer::Own));
+        }
+        let refusal = self.check_name(gateway, opened, name, arguments).await.err()?;
+        let planned = arguments.get("tool").and_then(Value::as_str).filter(|_| name == PlanTool::AddCall.name());
+        gateway.record_refused(&opened.identity, by, planned.unwrap_or(name), arguments, &refusal).await;
+        Some(Err(refusal))
+    }
+
+    /// Refuses tools that do not exist, and that only look like one.
+    async fn check_name(
+        &self,
+        gateway: &Gateway,
+        opened: &OpenedSession,
+        name: &str,
+        arguments: &JsonObject,
+    ) -> Result<(), Refusal> {
+        match PlanTool::named(name) {
+            Some(PlanTool::AddCall) => match arguments.get("tool").and_then(Value::as_str) {
+                Some(tool) => gateway.check_planned(tool, arguments.get("arguments").unwrap_or(&Value::Null)),
+                None => Ok(()),
+            },
+            Some(_) => Ok(()),
+            None if OwnToolKind::of(name).is_some() => Ok(()),
+            None => {
+                let session = self.engine().ledger().session(&opened.identity).await;
+                let session = session.map_err(LedgerError::into_refusal)?.map(|stored| stored.session.into());
+                let own = ExternalTools::new(self.engine()).advertised_names(&opened.identity, session);
+                gateway.refuse_unknown(name, &own).map_or(Ok(()), Err)
+            }
+        }
+    }
+
     /// Waits for the server of an upstream tool that is not there yet. The refusal says why it still is not.
     async fn wait_for_upstream(
         &self,
@@ -104,8 +150,7 @@ impl PlanServer {
     ) -> Option<Refusal> {
         let gateway = self.shared.options.gateway.as_ref().filter(|gateway| !gateway.has(name))?;
         let server = gateway.server_of(name)?;
-        if self.style(opened).await != Some(PlanStyle::Collect) {
-            // Only recorded calls have an order.
+        if !gateway.may_record(name, self.style(opened).await) {
             give_up_position(context);
         }
         self.wait_for_start(gateway, context).await;
@@ -151,7 +196,7 @@ fn cannot_work(error: LedgerError) -> Refusal {
 }
 
 /// The agent, by the name its client gives itself. It is stored unchanged; every surface makes it visible before it shows it.
-fn caller(context: &RequestContext<RoleServer>) -> Actor {
+pub(super) fn caller(context: &RequestContext<RoleServer>) -> Actor {
     let name = context.client_info().map(|client| client.name).unwrap_or_default();
     let name: String = name.trim().chars().take(MAX_NAME).collect();
     Actor::agent(if name.is_empty() { "agent" } else { &name }, THROUGH)

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use planwright_agent::Gateway;
 use planwright_agent::upstream::PassthroughResult;
+use planwright_core::actor::Actor;
 use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::ledger::LedgerResult;
@@ -62,10 +64,14 @@ pub(super) async fn prompts(gateway: &Gateway) -> Vec<Prompt> {
 }
 
 /// `None` if the address is none of an upstream server.
-pub(super) async fn read(gateway: &Gateway, uri: &str) -> LedgerResult<Option<ReadResourceResult>> {
+pub(super) async fn read(
+    gateway: &Gateway,
+    session: &SessionIdentity,
+    by: &Actor,
+    uri: &str,
+) -> LedgerResult<Option<ReadResourceResult>> {
     let Some((server, own)) = resource_of(gateway, uri).await? else { return Ok(None) };
-    let request = UpstreamRequest::ReadResource { uri: own };
-    let mut answer = gateway.request(&server, request).await?;
+    let mut answer = gateway.read_resource(session, by, &server, &own).await?;
     for part in answer.get_mut("contents").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(found) = part.get("uri").and_then(Value::as_str) {
             part["uri"] = Value::String(uri_of(&server, found));

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use planwright_core::ask::{Ask, AskSubject, CallToPermit, Question};
 use planwright_core::auto::{RunPause, RunState};
-use planwright_core::choices::{Choice, Choices, ask_choices, choices, run_choices};
+use planwright_core::choices::{Choice, Choices, ask_choices, choices, refused_choices, run_choices};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::session::{Channel, SessionIdentity};
@@ -96,6 +96,8 @@ pub enum WaitingKind {
     /// An execution on which no process works any more, or a run of the agent by itself that is paused or interrupted:
     /// resume or stop it.
     Run,
+    /// Calls of the agent that were refused in numbers while its plan is carried out.
+    Refused,
     /// Tools of an MCP server that no person has accepted.
     ToolChange,
     /// A run of the agent by itself that has spent its budget: let it continue or stop it.
@@ -219,11 +221,12 @@ impl From<&Waiting> for WaitingView {
             WaitingFor::Paused => (WaitingKind::Run, plan.id.to_string()),
             WaitingFor::UncertainStep { .. } => (WaitingKind::Uncertain, plan.id.to_string()),
             WaitingFor::StepFailed { .. } => (WaitingKind::Failed, plan.id.to_string()),
+            WaitingFor::RefusedCalls { .. } => (WaitingKind::Refused, plan.id.to_string()),
             // A go is for the step that was shown, and not for a later one.
             WaitingFor::StepEnded { position, .. } => (WaitingKind::Step, format!("{}:{position}", plan.id)),
         };
         let step = match waiting.wants.clone() {
-            WaitingFor::Approval | WaitingFor::Paused => None,
+            WaitingFor::Approval | WaitingFor::Paused | WaitingFor::RefusedCalls { .. } => None,
             WaitingFor::UncertainStep { position, description, note } => {
                 Some(WaitingStepView { position, description, note, status: None })
             }
@@ -234,6 +237,14 @@ impl From<&Waiting> for WaitingView {
                 Some(WaitingStepView { position, description, note, status: Some(status) })
             }
         };
+        let choices = match waiting.wants {
+            WaitingFor::RefusedCalls { count } => refused_choices(plan, count),
+            WaitingFor::Approval
+            | WaitingFor::UncertainStep { .. }
+            | WaitingFor::StepEnded { .. }
+            | WaitingFor::StepFailed { .. }
+            | WaitingFor::Paused => choices(plan, None),
+        };
         Self {
             title: plan.display_title(),
             digest: waiting.digest.to_string(),
@@ -243,7 +254,7 @@ impl From<&Waiting> for WaitingView {
             status: Some(plan.status),
             active: Some(waiting.active),
             step,
-            ..Self::new(kind, id, waiting.since, choices(plan, None)).in_session(&waiting.session)
+            ..Self::new(kind, id, waiting.since, choices).in_session(&waiting.session)
         }
     }
 }

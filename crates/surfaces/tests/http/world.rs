@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planwright_core::gateway::GatewayWrites;
+use planwright_core::gateway::GatewayOptions;
 use planwright_engine::ledger::Ledger;
 use planwright_llm::rehearsal::RehearsalModel;
 use planwright_surfaces::http::{Server, ServerError, ServerLimits, ServerOptions, Token};
@@ -119,7 +119,7 @@ pub(crate) async fn options(folder: &TempDir, control: StoreControl) -> ServerOp
         health: Vec::new(),
         grace: TIMEOUT,
         agents: None,
-        gateway_writes: GatewayWrites::default(),
+        gateway_options: GatewayOptions::default(),
         commands: PersonCommands::default(),
         updates: None,
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
-use planwright_core::gateway::GatewayWrites;
+use planwright_core::gateway::GatewayOptions;
 use planwright_core::plan::PlanStyle;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
@@ -77,7 +77,7 @@ impl World {
             health: Vec::new(),
             grace: TIMEOUT,
             agents: None,
-            gateway_writes: GatewayWrites::default(),
+            gateway_options: GatewayOptions::default(),
             commands: PersonCommands::default(),
             updates: None,
         });

@@ -55,7 +55,7 @@ async fn annotations_count_only_if_the_person_trusts_the_server() {
 async fn a_call_without_a_required_argument_is_refused_here() {
     let world = World::accepted([call("note"), Reply::text("I see.")]).await;
     world.send("Note it").await;
-    assert!(world.results().contains("lack `text`"), "{}", world.results());
+    assert!(world.results().contains("/text: it is missing"), "{}", world.results());
     assert!(world.calls().is_empty());
 }
 

@@ -1,17 +1,20 @@
 //! The output of commands and the results of upstream tools: whole, in files beside the session's own. `read_file` and
 //! `grep_files` reach them under `@commands`, in every workspace. Commands do not see them.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
+use planwright_core::visible::quoted;
 use planwright_engine::temp_file::make_folder;
 
 use super::FileTools;
 use super::folder::SessionFolder;
 use super::io_error;
+use super::open::{OpenFile, open_named};
 use super::path::FilePath;
 use super::tool::FileCallContext;
 use super::workspace::WorkspaceFolder;
@@ -97,6 +100,35 @@ impl FileTools {
             Ok(format!("{SHOWN_FOLDER}/{name}"))
         };
         shared.blocking("Keeping a result", work).await
+    }
+}
+
+impl FileTools {
+    /// A part of a kept result from this byte on, and how many bytes it has altogether.
+    pub(crate) async fn read_result(
+        &self,
+        session: &SessionIdentity,
+        shown: &str,
+        from: u64,
+        most: usize,
+    ) -> Result<(Vec<u8>, u64), Refusal> {
+        let own = self.shared.folder(session);
+        let (name, path) = (shown.to_owned(), FilePath::parse(shown)?);
+        let work = move || {
+            let gone = || Refusal::not_found(format!("There is no result {}. Old results make room.", quoted(&name)));
+            let beneath = beneath_outputs(&path)?.ok_or_else(gone)?;
+            let own = own.open_whole()?.ok_or_else(gone)?;
+            let outputs = own.open_dir_nofollow(FOLDER).map_err(|_| gone())?;
+            let OpenFile { mut file, bytes } = open_named(&outputs, &beneath).map_err(|_| gone())?;
+            let mut part = Vec::new();
+            let mut read = || -> io::Result<()> {
+                file.seek(SeekFrom::Start(from))?;
+                (&mut file).take(most as u64).read_to_end(&mut part).map(drop)
+            };
+            read().map_err(|error| io_error::refusal(&name, &error))?;
+            Ok((part, bytes))
+        };
+        self.shared.blocking("Reading a result", work).await
     }
 }
 

@@ -62,7 +62,8 @@ impl InboxItem {
                 WaitingFor::StepEnded { .. }
                 | WaitingFor::UncertainStep { .. }
                 | WaitingFor::StepFailed { .. }
-                | WaitingFor::Paused => {
+                | WaitingFor::Paused
+                | WaitingFor::RefusedCalls { .. } => {
                     format!("{}{}", card::line(&waiting.plan), card::progress(&waiting.plan, context.screen.width))
                 }
             },

@@ -137,10 +137,11 @@ impl<'a> Batch<'a> {
     fn wanted_plans(&self, submissions: &[&'a Submission]) -> Vec<String> {
         let subjects = submissions.iter().filter_map(|submission| submission.command.subject());
         let active = self.sessions.values().filter_map(BatchSession::active);
+        let rounds = self.sessions.values().filter_map(BatchSession::round);
         let worked_on = self.sessions.values().filter_map(|session| session.snapshot.session.as_ref()?.worked_on());
         let recalled =
             self.done.values().filter_map(|done| done.events.as_ref().ok()).flatten().filter_map(Event::plan);
-        let wanted: BTreeSet<_> = subjects.chain(active).chain(worked_on).chain(recalled).collect();
+        let wanted: BTreeSet<_> = subjects.chain(active).chain(rounds).chain(worked_on).chain(recalled).collect();
         wanted.into_iter().map(PlanId::to_string).collect()
     }
 

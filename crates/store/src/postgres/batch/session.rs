@@ -68,6 +68,10 @@ impl BatchSession {
         self.snapshot.session.as_ref()?.plan_mode.active_plan.as_ref()
     }
 
+    pub(super) fn round(&self) -> Option<&PlanId> {
+        self.snapshot.session.as_ref()?.round.as_ref()
+    }
+
     pub(super) fn check_readable(&self) -> LedgerResult<()> {
         self.damage.as_ref().map_or(Ok(()), |damage| Err(damaged(damage)))
     }
@@ -76,14 +80,16 @@ impl BatchSession {
         self.unreadable.get(plan).map_or(Ok(()), |damage| Err(damaged(damage)))
     }
 
-    /// A command that needs the active plan must not act as if there were none because its row is missing.
+    /// A command that needs the active plan must not act as if there were none, or no round, because a row is missing.
     pub(super) fn check_active(&self) -> LedgerResult<()> {
-        let Some(active) = self.active() else { return Ok(()) };
-        self.check_plan(active)?;
-        if self.snapshot.plans.contains_key(active) {
-            return Ok(());
+        for plan in self.active().into_iter().chain(self.round()) {
+            self.check_plan(plan)?;
+            if !self.snapshot.plans.contains_key(plan) {
+                let what = format!("plan {plan} of {}", self.snapshot.identity);
+                return Err(LedgerError::damaged(what, "its row is missing"));
+            }
         }
-        Err(LedgerError::damaged(format!("plan {active} of {}", self.snapshot.identity), "its row is missing"))
+        Ok(())
     }
 
     /// A plan can only be taken in if no other session has it.
@@ -140,7 +146,7 @@ impl BatchSession {
         Ok(id)
     }
 
-    /// What the caller is shown: the session, its active plan and the one that was active before, the plan that is worked
+    /// What the caller is shown: the session, its active plan, its round and the one that was active before, the plan that is worked
     /// on, the plan it named and those it made or changed, no matter what else others in the batch needed.
     pub(super) fn snapshot_after(
         &self,
@@ -151,7 +157,8 @@ impl BatchSession {
         let mut snapshot =
             Snapshot { session: self.snapshot.session.clone(), ..Snapshot::new(self.snapshot.identity.clone()) };
         let worked_on = self.snapshot.session.as_deref().and_then(Session::worked_on);
-        let named = self.active().into_iter().chain(active_before).chain(worked_on).chain(submission.command.subject());
+        let at_hand = self.active().into_iter().chain(self.round());
+        let named = at_hand.chain(active_before).chain(worked_on).chain(submission.command.subject());
         let shown = named.chain(events.iter().filter_map(Event::plan));
         for id in shown {
             if let Some(plan) = self.snapshot.plans.get(id) {

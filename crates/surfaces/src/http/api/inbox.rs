@@ -87,7 +87,14 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
     });
     // To continue asks for what the approval asks for.
     let plans = page.items.iter().map(|waiting| {
-        let require = needed(waiting.session.channel, waiting.plan.risks());
+        let require = match waiting.wants {
+            WaitingFor::RefusedCalls { .. } => None,
+            WaitingFor::Approval
+            | WaitingFor::UncertainStep { .. }
+            | WaitingFor::StepEnded { .. }
+            | WaitingFor::StepFailed { .. }
+            | WaitingFor::Paused => needed(waiting.session.channel, waiting.plan.risks()),
+        };
         WaitingView { require, ..WaitingView::from(waiting) }
     });
     let runs = runs.iter().map(|waiting| {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use planwright_core::command::{Command, ExternalCommand};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::version_index::VersionIndexEntry;
+use serde_json::json;
 
 use crate::commands::*;
 use crate::stores::Store;
@@ -166,6 +168,35 @@ pub(crate) async fn an_empty_plan_that_was_parked_is_used_again(store: &Store) {
     assert_eq!(store.tamper("UPDATE plan SET body = 'rubbish'").await, 1);
     engine.sessions().enable_plan_mode(&here, &person(), PlanStyle::Document).await.unwrap();
     assert_eq!(engine.plans().active(&here).await.unwrap().number, 2);
+}
+
+/// Each command about a round finds it, also in a process that has not seen it before.
+pub(crate) async fn a_round_is_at_hand_beside_the_active_plan(store: &Store) {
+    let (engine, other) = (store.engine().await, store.engine().await);
+    let here = session("mcp:k3yk3y8x");
+    planning(&engine, &here, PlanStyle::Document).await;
+    let pay = |to: &str| {
+        let (tool, arguments) = ("up__pay".to_owned(), json!({ "to": to }));
+        Command::External(ExternalCommand::RecordInRound { tool, arguments })
+    };
+    engine.submit(&here, &agent(), pay("ada")).await.unwrap();
+    other.submit(&here, &agent(), pay("bob")).await.unwrap();
+    let close = Command::External(ExternalCommand::FinalizeRound { summary: None });
+    let closed = engine.submit(&here, &agent(), close).await.unwrap();
+    let round = closed.snapshot.round().unwrap();
+    assert_eq!((round.number, round.status, round.content.steps().len()), (2, PlanStatus::Ready, 2));
+    for engine in [&engine, &other] {
+        let snapshot = engine.sessions().snapshot(&here).await.unwrap();
+        let numbers = [snapshot.active(), snapshot.round()].map(|plan| plan.map(|plan| plan.number));
+        assert_eq!(numbers, [Some(1), Some(2)]);
+    }
+    let waiting = engine.inbox().list(None, 10).await.unwrap().items;
+    assert_eq!(waiting.iter().map(|item| (item.plan.number, item.active)).collect::<Vec<_>>(), [(2, true)]);
+    assert_whole(&engine).await;
+    // A round whose row is gone is not taken for one that never was.
+    store.tamper("DELETE FROM plan WHERE number = 2").await;
+    let fresh = store.engine().await;
+    damaged(fresh.submit(&here, &agent(), pay("eve")).await, "plan");
 }
 
 pub(crate) async fn a_changed_index_of_versions_is_found(store: &Store) {

@@ -1,0 +1,66 @@
+//! Results that are too long for one answer, read by parts.
+
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Gateway;
+use crate::tool_schema::{self, Arguments, ToolDefinition};
+use crate::upstream::READ_RESULT;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReadResult {
+    /// The name of the result, as the first part of it says.
+    result: String,
+    /// The byte to read on from, as the part before says.
+    #[serde(default)]
+    from: u64,
+}
+
+impl Gateway {
+    /// Whether this is the tool that reads results by parts.
+    pub fn is_result_tool(name: &str) -> bool {
+        name == READ_RESULT
+    }
+
+    pub fn result_tool() -> ToolDefinition {
+        ToolDefinition {
+            name: READ_RESULT,
+            description: include_str!("result_read.md").trim_end().to_owned(),
+            input_schema: tool_schema::schema_of::<ReadResult>(),
+            reads_only: true,
+        }
+    }
+
+    /// The next part of a result of this session.
+    pub async fn read_result(&self, session: &SessionIdentity, arguments: Arguments) -> Result<Value, Refusal> {
+        let given: ReadResult = tool_schema::parse(READ_RESULT, arguments)?;
+        let files = &self.agent.context.files;
+        let (mut part, total) =
+            files.read_result(session, &given.result, given.from, self.options.result_bytes).await?;
+        if given.from >= total {
+            return Err(Refusal::invalid(format!("`from` is less than {total}, the number of bytes.")));
+        }
+        let text_bytes = match std::str::from_utf8(&part) {
+            Ok(text) => text.len(),
+            // The end of the part may have split a character.
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Err(_) => 0,
+        };
+        if text_bytes == 0 {
+            let message = format!("The result has {total} bytes and is no text, or `from` is inside a character.");
+            return Err(Refusal::new(RefusalCode::InvalidArgument, message));
+        }
+        part.truncate(text_bytes);
+        let end = given.from + part.len() as u64;
+        let text = String::from_utf8(part).unwrap_or_default();
+        let mut answer = json!({ "result": given.result, "from": given.from, "of": total, "text": text });
+        if end < total {
+            answer["next_from"] = json!(end);
+        }
+        Ok(answer)
+    }
+}
