@@ -158,6 +158,7 @@ impl GatewayCall<'_> {
             PermissionReason::UnreadableCommand { .. }
             | PermissionReason::RecordedCall
             | PermissionReason::PlanCommand
+            | PermissionReason::PlanNeed
             | PermissionReason::PlanChange
             | PermissionReason::Reading
             | PermissionReason::OwnFolder

@@ -1,6 +1,68 @@
 // Made by `npm run types` from crates/surfaces/openapi.json. Do not edit.
 
 export interface paths {
+    "/api/acts/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for what a passkey signs to do something
+         * @description Send the call that does it with the passkey's answer as `passkey`, within an hour. Nothing is decided by this.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ActToSign"];
+                };
+            };
+            responses: {
+                /** @description What to sign */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "approver": "ada",
+                         *       "challenge": "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg",
+                         *       "act": {
+                         *         "kind": "resume",
+                         *         "subject": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *         "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                         *       },
+                         *       "at": "2026-03-01T12:03:00Z",
+                         *       "nonce": "00ff",
+                         *       "passkeys": []
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ActChallenge"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/approvers": {
         parameters: {
             query?: never;
@@ -44,6 +106,7 @@ export interface paths {
                          *       ],
                          *       "require": "separate",
                          *       "rules": [],
+                         *       "remember": 900,
                          *       "changes": [
                          *         {
                          *           "at": "2026-03-01T12:03:00Z",
@@ -62,7 +125,44 @@ export interface paths {
             };
         };
         put?: never;
-        post?: never;
+        /**
+         * Enrol the first approver
+         * @description From outside of the agent's reach. An approver who is enrolled adds others with `planwright approver add`.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewApprover"];
+                };
+            };
+            responses: {
+                /** @description The approver is enrolled */
+                201: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "recoveryCode": "7QX2M-K4T9C-0HWVB-8ZRDE-3YNPA"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["EnrolledView"];
+                    };
+                };
+            };
+        };
         delete?: never;
         options?: never;
         head?: never;
@@ -128,6 +228,7 @@ export interface paths {
                          *       ],
                          *       "require": "separate",
                          *       "rules": [],
+                         *       "remember": 900,
                          *       "changes": [
                          *         {
                          *           "at": "2026-03-01T12:03:00Z",
@@ -211,6 +312,7 @@ export interface paths {
                          *       ],
                          *       "require": "separate",
                          *       "rules": [],
+                         *       "remember": 900,
                          *       "changes": [
                          *         {
                          *           "at": "2026-03-01T12:03:00Z",
@@ -291,6 +393,7 @@ export interface paths {
                          *       ],
                          *       "require": "separate",
                          *       "rules": [],
+                         *       "remember": 900,
                          *       "changes": [
                          *         {
                          *           "at": "2026-03-01T12:03:00Z",
@@ -1104,7 +1207,11 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Proof"];
+                };
+            };
             responses: {
                 /** @description The global copy */
                 201: {
@@ -2615,6 +2722,8 @@ export interface paths {
                 /** @description The draft and the rounds */
                 200: {
                     headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
                         [name: string]: unknown;
                     };
                     content: {
@@ -3342,7 +3451,11 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Proof"];
+                };
+            };
             responses: {
                 /** @description The run */
                 200: {
@@ -3700,7 +3813,11 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Proof"];
+                };
+            };
             responses: {
                 /** @description The schedule */
                 200: {
@@ -5101,8 +5218,6 @@ export interface components {
             /** @description The passkeys that may sign it. */
             passkeys: components["schemas"]["Passkey"][];
         };
-        /** @enum {string} */
-        ActKind: "resume" | "release" | "retry" | "skip" | "permit" | "promote" | "start_run" | "resume_run" | "add_schedule" | "resume_schedule" | "accept_tools";
         /** @description A plan in a list of sessions. */
         ActivePlanView: {
             id: string;
@@ -5115,6 +5230,8 @@ export interface components {
         };
         /** @enum {string} */
         Activity: "running" | "paused" | "left_to_agent" | "asking";
+        /** @enum {string} */
+        ActKind: "resume" | "release" | "retry" | "skip" | "permit" | "promote" | "start_run" | "resume_run" | "add_schedule" | "resume_schedule" | "accept_tools";
         Actor: {
             kind: components["schemas"]["ActorKind"];
             name: string;
@@ -5124,6 +5241,34 @@ export interface components {
         };
         /** @enum {string} */
         ActorKind: "person" | "agent" | "policy" | "system";
+        /**
+         * @description What is to be done, as the call that does it says it.
+         * @example {
+         *       "kind": "resume",
+         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11"
+         *     }
+         */
+        ActToSign: {
+            /**
+             * Format: int32
+             * @description For `release`: the step that the person looked at, from 1.
+             */
+            afterStep?: number | null;
+            /** @description The approver who signs it; it may be left out if there is one. */
+            approver?: string | null;
+            channel?: components["schemas"]["Channel"] | null;
+            digest?: components["schemas"]["Digest"] | null;
+            /** @description For `start_run` and `add_schedule`. */
+            goalId?: string | null;
+            grant?: components["schemas"]["Grant"] | null;
+            /** @description The id of the plan, run, schedule, memory or ask, or the name of the MCP server. */
+            id?: string | null;
+            kind: components["schemas"]["ActKind"];
+            schedule?: components["schemas"]["ScheduleTerms"] | null;
+            sessionId?: components["schemas"]["ConversationKey"] | null;
+            /** @description For `start_run`. */
+            taskId?: string | null;
+        };
         /** @description A step, or words with some of the text around them, or nothing for the whole plan. */
         AnchorDraft: {
             prefix?: string | null;
@@ -5583,6 +5728,10 @@ export interface components {
             channel: components["schemas"]["Channel"];
             sessionId: string;
         };
+        EnrolledView: {
+            /** @description It sets a new passphrase. It is shown now and never again. */
+            recoveryCode: string;
+        };
         EntryView: {
             /** Format: date-time */
             at: string;
@@ -5903,6 +6052,17 @@ export interface components {
             tool?: string;
         };
         /**
+         * @example {
+         *       "name": "ada",
+         *       "passphrase": "correct horse"
+         *     }
+         */
+        NewApprover: {
+            name: string;
+            /** @description It is taken from this machine or over HTTPS only. */
+            passphrase: string;
+        };
+        /**
          * @description The channels in which sessions can be created.
          * @enum {string}
          */
@@ -5974,9 +6134,14 @@ export interface components {
          *     }
          */
         NewRun: {
+            /** @description The approver who starts it, where the policy asks for a verified person; it may be left out if there is one. */
+            approver?: string | null;
             channel?: components["schemas"]["Channel"] | null;
             /** @description The id or number of a goal: a `GOAL_RUN` on its first open task. */
             goalId?: string | null;
+            passkey?: components["schemas"]["SignedAct"] | null;
+            /** @description The approver's passphrase. It is taken from this machine or over HTTPS only, and without an `Idempotency-Key`. */
+            passphrase?: string | null;
             sessionId: components["schemas"]["ConversationKey"];
             /**
              * @description The id or number of a task. Without goal and task the session's first active goal is worked towards, else its first
@@ -5993,6 +6158,8 @@ export interface components {
          *     }
          */
         NewSchedule: {
+            /** @description The approver who makes it, where the policy asks for a verified person; it may be left out if there is one. */
+            approver?: string | null;
             channel?: components["schemas"]["Channel"] | null;
             /** @description Five fields: minute, hour, day of the month, month, day of the week. */
             cron: string;
@@ -6000,6 +6167,9 @@ export interface components {
             goalId?: string | null;
             /** Format: int32 */
             maxExecutions?: number | null;
+            passkey?: components["schemas"]["SignedAct"] | null;
+            /** @description The approver's passphrase. It is taken from this machine or over HTTPS only, and without an `Idempotency-Key`. */
+            passphrase?: string | null;
             sessionId: components["schemas"]["ConversationKey"];
             /** @description A name such as `Europe/Berlin`; UTC if it is not said. */
             timeZone?: string | null;
@@ -6081,25 +6251,6 @@ export interface components {
              * @description From the challenge.
              */
             validUntil?: string | null;
-        };
-        /** @description The answer of a passkey to the challenge for an act. The texts but `clientData` are in base64url. */
-        SignedAct: {
-            /** @description From the challenge. */
-            act: components["schemas"]["Act"];
-            /** @description From the challenge. */
-            approver: string;
-            /**
-             * Format: date-time
-             * @description From the challenge.
-             */
-            at: string;
-            authenticatorData: string;
-            /** @description The browser's `clientDataJSON`, as text. */
-            clientData: string;
-            credential: string;
-            /** @description From the challenge. */
-            nonce: string;
-            signature: string;
         };
         /** @description What a passkey signs to approve exactly this. */
         PasskeyChallenge: {
@@ -6208,6 +6359,7 @@ export interface components {
             /** @description The digest of the call that the person was shown. */
             digest: components["schemas"]["Digest"];
             grant: components["schemas"]["Grant"];
+            passkey?: components["schemas"]["SignedAct"] | null;
             /**
              * @description The approver's passphrase, where the policy asks for a verified person. It is taken from this machine or over HTTPS
              *     only, and without an `Idempotency-Key`.
@@ -6401,6 +6553,8 @@ export interface components {
             approver: string;
             /** @enum {string} */
             kind: "verified";
+            /** @description Their signature on the act. An approval of a plan has a signature of its own. */
+            signed?: Record<string, unknown>;
         } | {
             /** @enum {string} */
             kind: "terminal";
@@ -6414,6 +6568,8 @@ export interface components {
             /** @enum {string} */
             kind: "browser";
         } | {
+            /** @description The approver who bound this user with a signed record. */
+            bound_by?: string;
             /** @enum {string} */
             kind: "channel";
         } | {
@@ -6453,6 +6609,20 @@ export interface components {
             done: number;
             next: components["schemas"]["NextStep"] | null;
             total: number;
+        };
+        /**
+         * @description How an approver is recognised in a request, where the policy asks for a verified person.
+         * @example {
+         *       "approver": "ada",
+         *       "passphrase": "correct horse"
+         *     }
+         */
+        Proof: {
+            /** @description The approver; it may be left out if there is one. */
+            approver?: string | null;
+            passkey?: components["schemas"]["SignedAct"] | null;
+            /** @description The approver's passphrase. It is taken from this machine or over HTTPS only, and without an `Idempotency-Key`. */
+            passphrase?: string | null;
         };
         Question: {
             /** @description Answers to choose from; a person may answer in other words. */
@@ -6544,6 +6714,7 @@ export interface components {
             approver?: string | null;
             channel?: components["schemas"]["Channel"] | null;
             choice?: components["schemas"]["StuckChoice"] | null;
+            passkey?: components["schemas"]["SignedAct"] | null;
             /** @description The passphrase of an approver, where the approval of the plan takes one. From this machine or over HTTPS only. */
             passphrase?: string | null;
             sessionId?: components["schemas"]["ConversationKey"] | null;
@@ -6666,6 +6837,13 @@ export interface components {
         Schedules: {
             items: components["schemas"]["Schedule"][];
         };
+        ScheduleTerms: {
+            cron: string;
+            /** Format: int32 */
+            maxExecutions?: number | null;
+            timeZone?: string | null;
+            title: string;
+        };
         /**
          * @example {
          *       "until": "2026-03-01T12:03:00Z"
@@ -6729,6 +6907,25 @@ export interface components {
             approver: string;
             /** @description What unlocked the key: `passphrase` or `passkey`. */
             with: string;
+        };
+        /** @description The answer of a passkey to the challenge for an act. The texts but `clientData` are in base64url. */
+        SignedAct: {
+            /** @description From the challenge. */
+            act: components["schemas"]["Act"];
+            /** @description From the challenge. */
+            approver: string;
+            /**
+             * Format: date-time
+             * @description From the challenge.
+             */
+            at: string;
+            authenticatorData: string;
+            /** @description The browser's `clientDataJSON`, as text. */
+            clientData: string;
+            credential: string;
+            /** @description From the challenge. */
+            nonce: string;
+            signature: string;
         };
         SkippedView: {
             position: number;
@@ -6914,6 +7111,7 @@ export interface components {
             approver?: string | null;
             /** @description The digest of the tools that the person was shown. */
             digest: components["schemas"]["Digest"];
+            passkey?: components["schemas"]["SignedAct"] | null;
             /**
              * @description The approver's passphrase, where the policy asks for a verified person. It is taken from this machine or over HTTPS
              *     only, and without an `Idempotency-Key`.

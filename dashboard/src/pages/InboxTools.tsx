@@ -7,7 +7,7 @@ import { Button } from "../ui/basics";
 /** Which items are in view: of one kind, or those that were put off. */
 export type InboxView = "all" | "plans" | "asks" | "stopped" | "tools" | "later";
 
-const VIEW_OF: Record<InboxItem["kind"], InboxView> = { plan: "plans", permission: "asks", question: "asks", uncertain: "stopped", failed: "stopped", step: "stopped", run: "stopped", budget: "stopped", tool_change: "tools" };
+const VIEW_OF: Record<InboxItem["kind"], InboxView> = { plan: "plans", permission: "asks", question: "asks", uncertain: "stopped", failed: "stopped", step: "stopped", run: "stopped", budget: "stopped", tool_change: "tools", refused: "stopped" };
 const VIEWS: readonly InboxView[] = ["all", "plans", "asks", "stopped", "tools", "later"];
 
 export function inView(view: InboxView, items: readonly InboxItem[], later: readonly InboxItem[]): readonly InboxItem[] {

@@ -136,7 +136,10 @@ async fn is_done(engine: &Engine, session: &SessionIdentity, wish: Wish, by: &Ac
         Wish::SaveMemory => engine.memories().save(session, by, NewMemory::by_person("words")).await.is_ok(),
         Wish::Session => engine.approvals().check_separate_in(by, session).await.is_ok(),
         Wish::Store => engine.approvals().check_separate(by).await.is_ok(),
-        Wish::Tools => engine.approvals().check_acceptance(by).await.is_ok(),
+        Wish::Tools => {
+            let server = "tracker".parse().unwrap();
+            engine.approvals().check_acceptance(by, &server, plan.digest()).await.is_ok()
+        }
     }
 }
 

@@ -122,7 +122,7 @@ pub(crate) async fn once(State(once): State<IdempotentRequests>, request: Reques
 /// What is to be done with a request that has a key.
 pub(crate) enum Claimed {
     /// To carry it out, under this name.
-    New(ClaimGuard, RequestContext),
+    New(ClaimGuard, Box<RequestContext>),
     /// To answer as the first time.
     Answered(StoredAnswer),
     /// To wait for the one that is being carried out.
@@ -164,7 +164,7 @@ impl IdempotentRequests {
             }
         };
         let mut request = Request::from_parts(parts, Body::from(sent));
-        request.extensions_mut().insert(name);
+        request.extensions_mut().insert(*name);
         let (parts, body) = next.run(request).await.into_parts();
         let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
         let body = String::from_utf8_lossy(&bytes).into_owned();
@@ -191,7 +191,7 @@ impl IdempotentRequests {
             Claim::Other => return Err(used_for_something_else()),
         };
         let id = Some(name(&claimed.key, at)?);
-        Ok(Claimed::New(guard, RequestContext { id, ..RequestContext::default() }))
+        Ok(Claimed::New(guard, Box::new(RequestContext { id, ..RequestContext::default() })))
     }
 
     fn claim_or_follow(&self, claimed: &ClaimedRequest) -> ClaimResult {

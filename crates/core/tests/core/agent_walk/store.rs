@@ -38,7 +38,7 @@ impl Store {
     fn of_person(require: Require, enrolled: bool) -> Self {
         let mut store = Self { records: Vec::new(), state: ApprovalState::default(), clients: vec![client()] };
         let settings = BTreeMap::from([("sandbox.level".to_owned(), "workspace".to_owned())]);
-        store.append(ApprovalEvent::PolicySet { policy: ApprovalPolicy::requiring(require) });
+        store.append(ApprovalEvent::PolicySet { policy: ApprovalPolicy::requiring(require), with_defaults: true });
         store.append(ApprovalEvent::SettingsSet { settings });
         if enrolled {
             store.append(ApprovalEvent::ApproverAdded { approver: approver("ada", 1) });
@@ -91,8 +91,11 @@ fn wanted() -> impl Strategy<Value = ApprovalEvent> {
     let settings = BTreeMap::from([("sandbox.level".to_owned(), "open".to_owned())]);
     let ends = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(12);
     let (link, browser) = ("a link".to_owned(), "a browser".to_owned());
-    let mut wanted: Vec<_> =
-        Require::ALL.map(|require| ApprovalEvent::PolicySet { policy: ApprovalPolicy::requiring(require) }).into();
+    let policies = Require::ALL.into_iter().flat_map(|require| {
+        let policy = ApprovalPolicy::requiring(require);
+        [true, false].map(|with_defaults| ApprovalEvent::PolicySet { policy: policy.clone(), with_defaults })
+    });
+    let mut wanted: Vec<_> = policies.collect();
     wanted.extend([
         ApprovalEvent::ApproverAdded { approver: approver("mallory", 2) },
         ApprovalEvent::ApproverAdded { approver: approver("ada", 2) },

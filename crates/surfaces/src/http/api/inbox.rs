@@ -5,6 +5,7 @@ use axum::extract::State;
 use planwright_core::approval::Risk;
 use planwright_core::ask::AskSubject;
 use planwright_core::plan::risk::tool_risks;
+use planwright_engine::inbox::WaitingFor;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;

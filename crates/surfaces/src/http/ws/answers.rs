@@ -72,7 +72,7 @@ async fn begin_named(
     // A session that does not exist has no requests.
     app.engine().sessions().get(session).await?;
     Ok(match IdempotentRequests::new(app.clone()).claim(&claimed_text(session, key, text)).await? {
-        Claimed::New(guard, name) => return submit(app, client, session, text, Some((guard, name))).await,
+        Claimed::New(guard, name) => return submit(app, client, session, text, Some((guard, *name))).await,
         Claimed::Answered(answer) => BegunMessage::Answered(answer),
         Claimed::Follow(followed) => BegunMessage::Followed(followed, key.to_owned()),
     })
