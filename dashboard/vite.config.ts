@@ -59,5 +59,8 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "src/**/*.test.tsx", "tests/*.test.ts"],
     // A process for each of the small files would take most of the time. No test leaves anything behind.
     isolate: false,
+    // The pages are tested beside them, and a continuous-integration machine may be twenty times slower than a desk.
+    maxWorkers: 1,
+    testTimeout: 120_000,
   },
 } as import("vite").UserConfig & { test: unknown });

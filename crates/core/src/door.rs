@@ -87,8 +87,8 @@ impl Command {
                 Some(Act::resume(snapshot.named(plan)?, *after_step))
             }
             Self::Decide(Decision::Settle { plan, step, choice }) => Act::settle(snapshot.named(plan)?, step, *choice),
-            Self::Answer(AnswerCommand { ask, digest, answer: AskAnswer::Permission { grant, .. } }) => {
-                Some(Act::permit(ask, *digest, *grant))
+            Self::Answer(AnswerCommand { ask, digest, answer: AskAnswer::Permission { grant, arguments, .. } }) => {
+                Some(Act::permit(ask, *digest, *grant, arguments.as_deref()))
             }
             Self::Memory(MemoryCommand::Promote { memory }) => Some(Act::promote(memory)),
             Self::Auto(AutoCommand::Start { target, .. }) => Some(Act::start_run(target)),

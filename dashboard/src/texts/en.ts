@@ -862,7 +862,7 @@ export const en = {
   "enrol.again": "The same again",
   "enrol.send": "Set the passphrase",
   "enrol.start": "Set a passphrase",
-  "enrol.later": "Not now",
+  "enrol.later": "Decide later",
   "enrol.offName": "Type your name first.",
   "enrol.offDifferent": "The two passphrases are not the same.",
   "enrol.offShort": "It has at least 8 characters.",

@@ -29,8 +29,13 @@ impl Act {
         Some(Self { kind, subject: format!("{} step {step}", plan.id), digest: plan.digest().to_string() })
     }
 
-    pub fn permit(ask: &AskId, digest: Digest, grant: Grant) -> Self {
-        Self { kind: ActKind::Permit, subject: format!("{ask} {}", grant.as_str()), digest: digest.to_string() }
+    /// With the arguments that the person changed, if they did.
+    pub fn permit(ask: &AskId, digest: Digest, grant: Grant, changed: Option<&Value>) -> Self {
+        let subject = format!("{ask} {}", grant.as_str());
+        match changed {
+            Some(changed) => Self::of(ActKind::Permit, subject, &json!({ "asked": digest, "arguments": changed })),
+            None => Self { kind: ActKind::Permit, subject, digest: digest.to_string() },
+        }
     }
 
     pub fn promote(memory: &MemoryId) -> Self {

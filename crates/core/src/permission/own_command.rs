@@ -27,12 +27,13 @@ const COMMANDS: [&str; 17] = [
     "uninstall",
 ];
 /// Commands that ask for a person with one of these words behind them.
-const SUBCOMMANDS: [(&str, &[&str]); 6] = [
+const SUBCOMMANDS: [(&str, &[&str]); 7] = [
     ("plan", &["approve", "cancel", "done", "off", "on", "reject", "resume", "revise", "undo", "files"]),
     ("memory", &["accept", "decline", "forget", "promote", "save", "undo"]),
     ("config", &["set", "unset"]),
     ("inbox", &["answer"]),
     ("mcp-server", &["accept", "add", "remove"]),
+    ("permissions", &["add", "remove"]),
     ("sessions", &["delete"]),
 ];
 /// Of these the words are looked for in the whole line: nothing else is called so.

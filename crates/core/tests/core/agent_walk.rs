@@ -157,15 +157,19 @@ fn other_client() -> impl Strategy<Value = AgentClient> {
     })
 }
 
-fn step() -> impl Strategy<Value = Move> {
+/// Boxed: the strategies of all acts together are too large for the stack of a test.
+fn step() -> BoxedStrategy<Move> {
+    let (act, presence) = (act().boxed(), 0..presences().len());
+    let order = prop::sample::select(ORDERS.to_vec());
     prop_oneof![
-        6 => (act(), 0..presences().len()).prop_map(|(act, presence)| Move::Claims(act, presence)),
-        4 => (prop::sample::select(ORDERS.to_vec()), 0..presences().len()).prop_map(|(order, presence)| Move::Orders(order, presence)),
-        4 => act().prop_map(Move::Acts),
+        6 => (act.clone(), presence.clone()).prop_map(|(act, presence)| Move::Claims(act, presence)),
+        4 => (order, presence).prop_map(|(order, presence)| Move::Orders(order, presence)),
+        4 => act.clone().prop_map(Move::Acts),
         1 => Just(Move::Asks),
-        2 => act().prop_map(Move::Executes),
+        2 => act.prop_map(Move::Executes),
         1 => other_client().prop_map(Move::Appears),
     ]
+    .boxed()
 }
 
 /// A session that an agent of another program uses. The person has turned plan work on and has seen the agent begin. With

@@ -1,19 +1,23 @@
 //! What a turn asks a person: it waits, and only the first valid answer of a person lets it continue.
 
 use planwright_core::actor::Actor;
+use planwright_core::approval::{ApprovalPolicy, Approvers, Require};
 use planwright_core::ask::{Ask, AskAnswer, AskState, AskSubject, CallToPermit, Grant, Question};
 use planwright_core::command::{AnswerCommand, Command, TurnCommand};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
 use planwright_core::plan::Digest;
 use planwright_core::plan::approval::Selection;
+use planwright_core::presence::Act;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::TurnEnd;
 use serde_json::json;
 
+use crate::approvers::approver;
 use crate::journal::replay;
 use crate::random_conversation::*;
+use crate::signed_acts::signing;
 use crate::world::*;
 
 fn permission(command: &str) -> AskSubject {
@@ -152,6 +156,22 @@ fn changed_arguments_are_for_one_call_and_are_recorded_with_the_answer() {
     assert_eq!(arguments.as_deref(), Some(&quick));
     assert_eq!(asked(&world).answer(), Some(&changed(Grant::Once, quick)));
     assert_eq!(replayed(&world), world.snapshot);
+}
+
+#[test]
+fn a_signature_covers_the_arguments_that_were_changed() {
+    let (mut world, _) = asking(permission("make test"));
+    world.policy.approval = ApprovalPolicy::requiring(Require::Verified);
+    world.policy.approvers = Approvers(vec![approver("ada", 1)]);
+    let Ask { id, digest, .. } = asked(&world);
+    let (quick, other) = (json!({ "command": "make quick-test" }), json!({ "command": "rm -r bin" }));
+    let changed = AskAnswer::Permission { grant: Grant::Once, note: None, arguments: Some(Box::new(quick.clone())) };
+    for signed in [None, Some(&other)] {
+        let by = signing(&world, "ada", 1, Act::permit(&id, digest, Grant::Once, signed));
+        refused(world.send(by, answer(&world, changed.clone())), RefusalCode::PolicyDenied, "another act");
+    }
+    let by = signing(&world, "ada", 1, Act::permit(&id, digest, Grant::Once, Some(&quick)));
+    world.send(by, answer(&world, changed)).unwrap();
 }
 
 #[test]

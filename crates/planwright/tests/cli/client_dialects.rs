@@ -360,7 +360,9 @@ fn recorded_calls_of_the_client_pass_as_they_were_recorded() {
     let recorded = json!({ "to": "team@example.org" });
     let add =
         call("plan_add_call", json!({ "tool": "send_mail", "arguments": recorded, "description": "tell the team" }));
-    crate::mcp::talk(&world, "mcp --plan collect", &[&add, &call("plan_finalize", json!({}))]).done();
+    for request in [add, call("plan_finalize", json!({}))] {
+        crate::mcp::talk(&world, "mcp --plan collect", &[&request]).done();
+    }
     let shown = world.json("plan show");
     world.run(&format!("plan approve --digest {}", shown["digest"].as_str().unwrap())).done();
     for (tool, input, expected) in [

@@ -1,8 +1,9 @@
 //! `docs/door.md` says for every command, slash command, request and tool what it asks of a person. These tests compare it with
 //! the program's own lists, so that nothing new stands beside the door unseen. Telegram's buttons are compared in their crate.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use planwright_core::permission::may_decide;
 use planwright_core::slash::offered;
 use serde_json::Value;
 
@@ -11,23 +12,24 @@ use crate::world::World;
 
 const PAGE: &str = include_str!("../../../../docs/door.md");
 
-/// The first cells of the table below this heading. The second cell is one of the words that the page explains.
-fn listed(heading: &str) -> BTreeSet<String> {
+/// The first cells of the table below this heading, each with the second one: one of the words that the page explains.
+fn listed(heading: &str) -> BTreeMap<String, String> {
     let section = PAGE.split("\n## ").find(|section| section.starts_with(heading)).unwrap();
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
-    let mut names = BTreeSet::new();
+    let mut names = BTreeMap::new();
     for row in rows {
         let (name, rest) = row.split_once("` | ").unwrap();
         let guard = rest.split(" |").next().unwrap();
         assert!(["approval", "person", "stop", "free", "look"].contains(&guard), "{name}: {guard}");
-        assert!(names.insert(name.to_owned()), "{name} stands there twice");
+        assert!(names.insert(name.to_owned(), guard.to_owned()).is_none(), "{name} stands there twice");
     }
     names
 }
 
 #[track_caller]
 fn compare(heading: &str, program: impl IntoIterator<Item = String>) {
-    let (listed, program) = (listed(heading), program.into_iter().collect::<BTreeSet<_>>());
+    let listed = listed(heading).into_keys().collect::<BTreeSet<_>>();
+    let program = program.into_iter().collect::<BTreeSet<_>>();
     let missing: Vec<_> = program.difference(&listed).collect();
     let gone: Vec<_> = listed.difference(&program).collect();
     assert!(missing.is_empty() && gone.is_empty(), "{heading}: missing {missing:#?}, gone {gone:#?}");
@@ -59,6 +61,15 @@ fn every_command_of_the_command_line_is_in_the_table() {
     let mut found = Vec::new();
     walk(&World::new(), "", &mut found);
     compare("The command line", found);
+}
+
+#[test]
+fn a_shell_line_with_a_command_that_asks_for_a_person_is_known() {
+    for (command, guard) in listed("The command line") {
+        let asks = ["approval", "person", "stop"].contains(&guard.as_str());
+        assert!(!asks || may_decide(&format!("planwright {command}")), "{command}");
+    }
+    assert!(!may_decide("planwright plan show 1") && !may_decide("planwright verify"));
 }
 
 #[test]

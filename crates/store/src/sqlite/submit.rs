@@ -152,7 +152,9 @@ impl WriterState {
         // missed. A change to any other plan is therefore noted with the session.
         let active = snapshot.session.as_ref().and_then(|session| session.plan_mode.active_plan.as_ref());
         let elsewhere = applied.plans.keys().any(|plan| Some(plan) != active);
-        let changed = elsewhere || applied.events.iter().any(Event::changes_session);
+        // A signature that was used is noted with the session as well.
+        let signed = submission.context.by.presence.as_ref().is_some_and(|presence| presence.signature().is_some());
+        let changed = elsewhere || signed || applied.events.iter().any(Event::changes_session);
         let state = snapshot.session.as_deref().filter(|_| changed).map(SessionState::of).transpose()?;
         let plans = applied
             .plans

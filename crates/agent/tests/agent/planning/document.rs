@@ -220,11 +220,11 @@ async fn in_a_small_context_the_plan_is_whole_and_fewer_tools_are_offered() {
         Some(ModelMessage::ToolResult { .. }) => Reply::text("I know the plan."),
         _ => Reply::text("This is an answer of some words that are not needed any more. ".repeat(6)),
     });
-    let world = World::with(model, |setup| setup.options.context_tokens = Some(6_000)).await;
+    let world = World::with(model, |setup| setup.options.context_tokens = Some(8_000)).await;
     world.send("/plan on").await;
     world.send("/plan files on").await;
     world.send("/goal add A goal for more tools").await;
-    let text: String = (0..110).map(|step| format!("- [ ] step number {step}\n")).collect();
+    let text: String = (0..160).map(|step| format!("- [ ] step number {step}\n")).collect();
     let arguments = json!({ "plan_markdown": text }).as_object().cloned().unwrap();
     let agent = planwright_core::actor::Actor::agent("elsewhere", "mcp");
     PlanTools::new(world.engine()).call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();

@@ -1,6 +1,6 @@
 //! Writes the outcome of a batch: one statement for each table, however many commands there were.
 
-use futures::try_join;
+use futures::join;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Plan;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
@@ -30,7 +30,7 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
         .filter_map(|session| session.id)
         .collect();
     let leases = LeaseColumns::of(batch);
-    let (_, _, plans, _, _, _, rows, _, _) = try_join!(
+    let written = join!(
         connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
         connection.execute(made.id.len(), &connection.insert_plans, made.for_insert()),
         connection.execute(changed.id.len(), &connection.update_plans, changed.for_update()),
@@ -40,7 +40,8 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
         connection.execute(sessions.id.len(), &connection.update_sessions, sessions.parameters()),
         connection.execute(unbegun.len(), &connection.delete_sessions, [&unbegun]),
         connection.execute(leases.session_id.len(), &connection.set_leases, leases.parameters()),
-    )?;
+    );
+    let [_, _, plans, _, _, _, rows, _, _] = in_order(written.into())?;
     if plans != changed.id.len() as u64 || rows != sessions.id.len() as u64 {
         return Err(LedgerError::Internal("a row that was to be changed is gone; nothing was stored".to_owned()).into());
     }
@@ -54,6 +55,16 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
     connection.execute(auto.session_id.len(), &connection.set_auto, auto.parameters()).await?;
     connection.execute(auto.none.len(), &connection.delete_auto, [&auto.none]).await?;
     Ok(())
+}
+
+/// The counts of statements that were sent one after another. What follows one that failed fails because of it, and may be
+/// heard of first.
+fn in_order<const N: usize, E>(written: [Result<u64, E>; N]) -> Result<[u64; N], E> {
+    let mut counts = [0; N];
+    for (count, written) in counts.iter_mut().zip(written) {
+        *count = written?;
+    }
+    Ok(counts)
 }
 
 /// One statement for each memory: its position depends on the ones before it.

@@ -133,7 +133,7 @@ impl ActBody {
                 let ask = AskId::new(self.id()?)?;
                 let (digest, grant) = (given("digest", self.digest)?, given("grant", self.grant)?);
                 let session = asking(app, &ask, self.session_id, self.channel).await?;
-                (session, Act::permit(&ask, digest, grant))
+                (session, Act::permit(&ask, digest, grant, None))
             }
             ActKind::Promote => (self.session()?, Act::promote(&MemoryId::new(self.id()?)?)),
             ActKind::StartRun => {
