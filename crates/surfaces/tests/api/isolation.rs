@@ -29,6 +29,7 @@ async fn a_plan_of_another_session_is_not_there() {
         let body = match path.rsplit('/').next() {
             Some("approve" | "challenge") => json!({ "digest": body["digest"] }),
             Some("review") => json!({ "version": 0, "comments": [] }),
+            Some("resolve") => json!({ "comment": "one", "resolved": true }),
             Some("revise") => json!({ "feedback": "x" }),
             _ => json!({}),
         };

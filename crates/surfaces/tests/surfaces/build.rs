@@ -61,7 +61,7 @@ async fn a_draft_is_built_checked_and_proposed() {
         ("plan_get", json!({ "plan_id": 1 }), "INVALID_ARGUMENT"),
         ("plan_list", json!({ "before": "2" }), "INVALID_ARGUMENT"),
         ("plan_set_content", json!({ "plan_markdown": "# A" }), "POLICY_DENIED"),
-        ("plan_finalize", json!({}), "POLICY_DENIED"),
+        ("plan_finalize", json!({}), "WRONG_STATUS"),
         ("plan_progress", json!({ "status": "done" }), "WRONG_STATUS"),
         ("write_file", json!({}), "NOT_FOUND"),
     ] {

@@ -81,7 +81,7 @@ async fn bad_arguments_are_refused_and_change_nothing() {
         ("plan_get", json!(7), "INVALID_ARGUMENT"),
         ("plan_progress", json!({ "status": "done" }), "WRONG_STATUS"),
         ("plan_progress", json!({ "status": "approved" }), "INVALID_ARGUMENT"),
-        ("plan_finalize", json!({}), "POLICY_DENIED"),
+        ("plan_finalize", json!({}), "WRONG_STATUS"),
         ("plan_add_step", json!({ "description": "x", "agent": "coder" }), "POLICY_DENIED"),
         ("plan_submit", json!({ "nonsense": 1 }), "POLICY_DENIED"),
         ("plan_approve", json!({}), "NOT_FOUND"),

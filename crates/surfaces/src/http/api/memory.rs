@@ -160,9 +160,9 @@ async fn promote(
     channel: PassphraseChannel,
     Path(id): Path<MemoryId>,
     Query(of): Query<OfSession>,
-    Body(proof): Body<Proof>,
+    Body(proof): Body<Option<Proof>>,
 ) -> ApiResult<(StatusCode, Json<MemoryView>)> {
-    let name = channel.verified(&app, name, proof).await?;
+    let name = channel.verified(&app, name, proof.unwrap_or_default()).await?;
     let copy = name.engine(&app).memories().promote(&of.session(), &name.person(&app), id).await?;
     Ok((StatusCode::CREATED, Json(MemoryView::from(&copy))))
 }

@@ -165,10 +165,10 @@ async fn resume(
     channel: PassphraseChannel,
     Path(ItemId { id }): Path<ItemId>,
     Query(of): Query<OfSession>,
-    Body(proof): Body<Proof>,
+    Body(proof): Body<Option<Proof>>,
 ) -> ApiResult<Json<RunView>> {
     let session = of.session();
-    let name = channel.verified(&app, name, proof).await?;
+    let name = channel.verified(&app, name, proof.unwrap_or_default()).await?;
     let run = state(&app, &session).await?.find_run(&id)?.id().clone();
     accepted(app.submit(&session, Input::ResumeRun { run }, &name)).await?;
     find(&app, &session, &id).await.map(Json)

@@ -125,9 +125,9 @@ async fn resume(
     channel: PassphraseChannel,
     Path(ItemId { id }): Path<ItemId>,
     Query(of): Query<OfSession>,
-    Body(proof): Body<Proof>,
+    Body(proof): Body<Option<Proof>>,
 ) -> ApiResult<Json<ScheduleView>> {
-    let name = channel.verified(&app, name, proof).await?;
+    let name = channel.verified(&app, name, proof.unwrap_or_default()).await?;
     change(&app, &name, of.session(), &id, ScheduleChange::Resume).await
 }
 

@@ -14,6 +14,7 @@ use utoipa_axum::routes;
 use crate::http::api::lookup::SessionQuery;
 use crate::http::app::App;
 use crate::http::extract::{Body, Object, Path, Query};
+use crate::http::idempotency::RequestContext;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::ReviewView;
@@ -118,14 +119,15 @@ impl ReviewBody {
         (status = 409, description = "The name fits several plans", body = ProblemBody)))]
 async fn keep(
     State(app): State<App>,
+    name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
     Body(body): Body<ReviewBody>,
 ) -> ApiResult<Json<ReviewView>> {
     let plan = of.plan(&app, &id).await?;
-    let reviews = app.engine().reviews();
-    reviews.put(&plan, &app.person(), body.review()?).await?;
-    Ok(Json(ReviewView::new(&plan, &reviews.get(&plan, &app.person()).await?)))
+    let (reviews, person) = (app.engine().reviews(), name.person(&app));
+    reviews.put(&plan, &person, body.review()?).await?;
+    Ok(Json(ReviewView::new(&plan, &reviews.get(&plan, &person).await?)))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -146,14 +148,15 @@ struct ResolveBody {
         (status = 409, description = "The name fits several plans", body = ProblemBody)))]
 async fn resolve(
     State(app): State<App>,
+    name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
     Body(body): Body<ResolveBody>,
 ) -> ApiResult<Json<ReviewView>> {
     let plan = of.plan(&app, &id).await?;
-    let reviews = app.engine().reviews();
-    reviews.resolve(&plan, &app.person(), &body.comment, body.resolved).await?;
-    Ok(Json(ReviewView::new(&plan, &reviews.get(&plan, &app.person()).await?)))
+    let (reviews, person) = (app.engine().reviews(), name.person(&app));
+    reviews.resolve(&plan, &person, &body.comment, body.resolved).await?;
+    Ok(Json(ReviewView::new(&plan, &reviews.get(&plan, &person).await?)))
 }
 
 fn body_example() -> Value {
