@@ -9,8 +9,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::ids::{AskId, ExecutionId, TurnId};
+use crate::ids::{AskId, ExecutionId, RequestId, TurnId};
 use crate::plan::Digest;
+use crate::plan::execution::StepOutcome;
 use crate::refusal::Refusal;
 use crate::standing_rule::StandingRule;
 use crate::visible::visible;
@@ -272,4 +273,33 @@ impl fmt::Display for GatewayAsk {
             Self::NotAsked => "refused: the approval policy takes no answer from the agent's program",
         })
     }
+}
+
+text_enum! {
+    /// Why a call ran.
+    pub enum GatewayReason {
+        /// It only reads.
+        Reads = "reads",
+        /// A rule of the person allows it.
+        Rule = "rule",
+        /// An approved plan was carried out.
+        DuringPlan = "during_plan",
+        /// A person permitted it in the client.
+        Permitted = "permitted",
+        /// Calls that change things are free.
+        Free = "free",
+    }
+}
+
+/// A call that was made for the agent of another program, as the journal has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GatewayCallRecord {
+    /// Names the call.
+    pub call: RequestId,
+    pub tool: String,
+    pub arguments: Value,
+    pub why: GatewayReason,
+    /// Absent before the call has ended. A call that changes things is written down before it is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<StepOutcome>,
 }

@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ask::{AskAnswer, AskSubject, GatewayAsk};
+use crate::ask::{AskAnswer, AskSubject, GatewayAsk, GatewayCallRecord};
 use crate::auto::AutoCommand;
-use crate::gateway::GatewayCallRecord;
 use crate::ids::{AskId, CommentId, ExecutionId, MemoryId, PlanId, RequestId, StepId, TurnId};
 use crate::memory::MemoryCommand;
 use crate::plan::approval::Selection;

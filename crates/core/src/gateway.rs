@@ -1,19 +1,20 @@
 //! What becomes of a call that the agent of another program makes to a tool of an upstream server, through this program.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::gate::ToolEffect;
-use crate::ids::{PlanId, RequestId, StepId};
+use crate::ids::{PlanId, StepId};
 use crate::permission::{Permission, PermissionOutcome, PermissionReason};
 use crate::plan::content::{CallRunner, PlanContent};
 use crate::plan::digest::is_same;
-use crate::plan::execution::{StepOutcome, StepStatus};
+use crate::plan::execution::StepStatus;
 use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::refusal::Refusal;
 use crate::snapshot::Snapshot;
 use crate::visible::quoted;
 use crate::wire::text_enum;
+
+pub use crate::ask::{GatewayCallRecord, GatewayReason};
 
 text_enum! {
     /// What becomes of calls that change things, unless a rule of the person decides about them.
@@ -71,35 +72,6 @@ pub struct GatewayWork<'a> {
     pub plan: Option<&'a Plan>,
     /// The round that is recorded or carried out, or the last one.
     pub round: Option<&'a Plan>,
-}
-
-text_enum! {
-    /// Why a call ran.
-    pub enum GatewayReason {
-        /// It only reads.
-        Reads = "reads",
-        /// A rule of the person allows it.
-        Rule = "rule",
-        /// An approved plan was carried out.
-        DuringPlan = "during_plan",
-        /// A person permitted it in the client.
-        Permitted = "permitted",
-        /// Calls that change things are free.
-        Free = "free",
-    }
-}
-
-/// A call that was made for the agent of another program, as the journal has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GatewayCallRecord {
-    /// Names the call.
-    pub call: RequestId,
-    pub tool: String,
-    pub arguments: Value,
-    pub why: GatewayReason,
-    /// Absent before the call has ended. A call that changes things is written down before it is made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<StepOutcome>,
 }
 
 /// A call through the gateway.

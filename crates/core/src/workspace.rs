@@ -226,3 +226,19 @@ pub struct NotUndone {
     /// A sentence for people.
     pub why: String,
 }
+
+/// The path below the workspace without `.` and `..`, or `None` if it leads out of it.
+pub(crate) fn normal(path: &str) -> Option<String> {
+    if path.starts_with('/') || path.contains('\\') || path.contains('\0') {
+        return None;
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
+}

@@ -1,6 +1,7 @@
 //! Verified approvals on the command line: which approver, their passphrase, and their signature.
 
 use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
 
 use planwright_agent::session::input::Approving;
 use planwright_core::actor::Actor;
@@ -70,6 +71,19 @@ pub(crate) fn verified(person: &Actor, key: &UnlockedKey) -> Actor {
 /// Refuses unless this terminal is out of reach of every agent that Planwright knows.
 pub(crate) async fn check_separate(context: &Context) -> Result<(), Failure> {
     Ok(context.engine.approvals().check_separate(&context.person).await?)
+}
+
+/// The person at a terminal out of reach of every agent or, at any other one, an approver with their passphrase.
+pub(crate) async fn separate_or_unlocked(
+    context: &Context,
+    named: Option<&str>,
+) -> Result<Option<UnlockedKey>, Failure> {
+    let Err(refused) = check_separate(context).await else { return Ok(None) };
+    let is_enrolled = !context.engine.approvals().state().await?.approvers.is_empty();
+    if !is_enrolled || !std::io::stdin().is_terminal() {
+        return Err(refused);
+    }
+    unlock(&context.engine, &context.person, named).await.map(Some)
 }
 
 /// The person, who gives their passphrase if continuing this plan needs what its approval needs.

@@ -216,3 +216,22 @@ async fn a_person_gets_it() {
         assert!(is_done(&engine, &session, wish, &at_terminal).await, "{wish:?}");
     }
 }
+
+/// An agent whose programs are not known, such as one of another user, reads the token like any other.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_token_is_no_person_where_only_an_unknown_agent_was_seen() {
+    let store = Store::sqlite();
+    let engine = store.engine().await;
+    let session: SessionIdentity = "mcp:k3yk3y8x".parse().unwrap();
+    let (person, system) = (Actor::person("ada", "cli"), Actor::system("mcp"));
+    engine.sessions().open(&session, &person).await.unwrap();
+    engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Document).await.unwrap();
+    let unknown = AgentClient { processes: Vec::new(), place: None, session: None, ..client(40, 400, 1) };
+    engine.sessions().see_client(&session, &system, unknown).await.unwrap();
+    engine.approvals().policy().await.unwrap();
+    draft(&engine, &session, 0).await;
+    let with_token = person.recognised(Presence::Token);
+    for wish in [Wish::Store, Wish::Tools, Wish::Approve] {
+        assert!(!is_done(&engine, &session, wish, &with_token).await, "{wish:?}");
+    }
+}

@@ -3,12 +3,12 @@
 
 use serde_json::Value;
 
+use crate::ask::GatewayCallRecord;
 use crate::command::{ExternalCommand, ProgressReport};
 use crate::decide::Decider;
 use crate::decide::execution::{PendingChanges, check_needs_done, permissions_counted, reported_step};
 use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::gate::{self, Caller, GateContext, PlanTool};
-use crate::gateway::GatewayCallRecord;
 use crate::ids::{PlanId, StepId};
 use crate::plan::content::{CallRunner, PlanContent, RecordedCall};
 use crate::plan::execution::{PermissionCounts, StepStatus};

@@ -16,6 +16,7 @@ use crate::plan::digest::is_same;
 use crate::refusal::Refusal;
 use crate::standing_rule::{PermittedCalls, RulePlace, StandingRule, StoredRule};
 use crate::visible::quoted;
+use crate::workspace::normal;
 
 /// The tool whose target is a shell line.
 pub const RUN_COMMAND: &str = "run_command";
@@ -339,20 +340,4 @@ impl Paths {
     fn concern(&self, path: &str) -> bool {
         self.any_case.is_match(path) || normal(path).is_some_and(|path| self.any_case.is_match(path))
     }
-}
-
-/// The path below the workspace without `.` and `..`, or `None` if it leads out of it.
-pub(crate) fn normal(path: &str) -> Option<String> {
-    if path.starts_with('/') || path.contains('\\') || path.contains('\0') {
-        return None;
-    }
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()?),
-            name => parts.push(name),
-        }
-    }
-    Some(parts.join("/"))
 }

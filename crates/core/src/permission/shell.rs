@@ -4,6 +4,8 @@
 //! in bash. Every construct that could run something else, or add, drop or change a word, makes the line `Complex`: it is
 //! never compared with a rule that allows. The reader knows no grammar, so it cannot be wrong about one.
 
+use crate::plan::PlanNeeds;
+
 /// What a line is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShellLine {
@@ -194,6 +196,12 @@ const INTERPRETERS: [&str; 24] = [
 
 fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
+}
+
+impl PlanNeeds {
+    pub fn covers_command(&self, line: &str) -> bool {
+        self.commands.iter().any(|named| covers_line(named, line))
+    }
 }
 
 /// Whether a plan that names one line covers another: the same line, or the same words with more behind them, as far as a

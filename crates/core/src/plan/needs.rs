@@ -16,12 +16,11 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::StepId;
-use crate::permission::covers_line;
-use crate::permission::rule::normal;
 use crate::plan::PlanContent;
 use crate::plan::markdown::OPTIONS;
 use crate::refusal::Refusal;
 use crate::visible::quoted;
+use crate::workspace::normal;
 
 /// The word after the fence.
 const LANGUAGE: &str = "planwright-needs";
@@ -87,10 +86,6 @@ impl PlanNeeds {
             Some(tool) => Err(invalid(format!("{} is no name of a tool", quoted(tool)))),
             None => Ok(()),
         }
-    }
-
-    pub fn covers_command(&self, line: &str) -> bool {
-        self.commands.iter().any(|named| covers_line(named, line))
     }
 
     /// Whether every path is named. A path is one below the project.

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::ask::GatewayAsk;
-use crate::gateway::GatewayCallRecord;
+use crate::ask::{GatewayAsk, GatewayCallRecord};
 use crate::ids::{CommentId, PlanId, RequestId};
 use crate::mode::ModeEnd;
 use crate::plan::creation::{Creation, ImportedPlan};

@@ -1,13 +1,16 @@
 //! A session that was written back from an archive: its approvals and permissions are history.
 
 use planwright_core::actor::Actor;
-use planwright_core::approval::{ApprovalPolicy, Require};
+use planwright_core::approval::{ApprovalPolicy, Approvers, Require};
 use planwright_core::event::{Event, SessionEvent};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
+use planwright_core::presence::Act;
 use planwright_core::refusal::RefusalCode;
 
+use crate::approvers::approver;
+use crate::signed_acts::signing;
 use crate::world::*;
 
 /// What `planwright restore` adds to the journal.
@@ -60,7 +63,8 @@ fn under_verified_a_new_version_is_approved() {
     restore(&mut world);
     world.policy.approval = ApprovalPolicy::requiring(Require::Verified);
     let plan = world.active().id.clone();
-    let by = crate::approvers::verified("ada");
+    world.policy.approvers = Approvers(vec![approver("ada", 1)]);
+    let by = signing(&world, "ada", 1, Act::resume(world.active(), None));
     refused(world.send(by, resume(&plan)), RefusalCode::PolicyDenied, "its approval is history");
     assert_eq!(world.active().status, PlanStatus::Approved);
 }

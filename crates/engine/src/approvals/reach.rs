@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use planwright_core::actor::Actor;
 use planwright_core::approval::record::ApprovalEvent;
-use planwright_core::approval::{AgentsSeen, ApprovalCheck, ApprovalPolicy, Require, Risk};
+use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, ApprovalPolicy, Require, Risk};
 use planwright_core::plan::Digest;
 use planwright_core::presence::{Act, AgentClient};
 use planwright_core::session::{Channel, SessionIdentity};
@@ -86,9 +86,14 @@ impl Approvals {
         let policy = self.policy().await?;
         let mut clients = agents_of_sessions(self.ledger()).await?;
         clients.extend(policy.kept_clients.values().flatten().filter(|client| !client.is_unknown()).cloned());
+        // An agent that starts processes of its own reads the token, also where its programs are not known.
+        let sandbox = match policy.agents_seen {
+            AgentsSeen::Some => AgentSandbox::Open,
+            AgentsSeen::None => policy.agent_sandbox,
+        };
         let check = ApprovalCheck {
             policy: &ApprovalPolicy::requiring(require),
-            sandbox: policy.agent_sandbox,
+            sandbox,
             channel: Channel::Cli,
             clients: &clients,
             others: &[],

@@ -216,10 +216,7 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> ExitResult {
     let key = match (weaker, state.approvers.is_empty()) {
         (true, false) => Some(approver::unlock(&context.engine, &context.person, arguments.approver.as_deref()).await?),
         // A stricter one passes here, too: an agent could lock the person out with it.
-        (true, true) | (false, _) => {
-            approver::check_separate(context).await?;
-            None
-        }
+        (true, true) | (false, _) => approver::separate_or_unlocked(context, arguments.approver.as_deref()).await?,
     };
     let state = approvals.set_policy(&context.person, &next, key.as_ref()).await?;
     let note = match (require, state.approvers.is_empty()) {

@@ -56,8 +56,8 @@ fn view(number: u64, stored: &StoredRule) -> Value {
 async fn add(context: &Context, text: &str, approver: Option<&str>) -> ExitResult {
     let rule = read(text).map_err(|error| Failure::usage(format!("this is not a rule: {error}")))?;
     let approvals = context.engine.approvals();
-    approver::check_separate(context).await?;
     let person = if approvals.state().await?.approvers.is_empty() {
+        approver::check_separate(context).await?;
         context.person.clone()
     } else {
         approver::verified(&context.person, &approver::unlock(&context.engine, &context.person, approver).await?)
@@ -75,10 +75,11 @@ fn read(text: &str) -> Result<PermissionRule, String> {
     rule.try_into().map_err(|error: toml::de::Error| error.message().to_owned())
 }
 
-/// A person takes it back at a terminal out of the agents' reach.
+/// A person takes it back at a terminal out of the agents' reach or, once an approver is enrolled, with their passphrase.
 async fn remove(context: &Context, number: u64) -> ExitResult {
-    approver::check_separate(context).await?;
-    let removed = context.engine.approvals().remove_permission(&context.person, number).await?;
+    let key = approver::separate_or_unlocked(context, None).await?;
+    let person = key.map_or_else(|| context.person.clone(), |key| approver::verified(&context.person, &key));
+    let removed = context.engine.approvals().remove_permission(&person, number).await?;
     let describe = || format!("Rule {number} is removed. It was: {}\n", shown_line(&removed.rule.describe()));
     context.screen.answer(|| json!({ "removed": view(number, &removed) }), describe)
 }

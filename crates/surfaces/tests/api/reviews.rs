@@ -58,6 +58,17 @@ async fn a_draft_is_kept_until_it_is_replaced() {
     assert!(!reply.to_string().contains("Which?"));
 }
 
+async fn second_version(world: &World, id: &str) -> Value {
+    let mut changes = world.ledger.changes();
+    loop {
+        let now = world.get(&format!("/api/plans/{id}")).await.with(200);
+        if now["version"] == 2 {
+            return now;
+        }
+        changes.recv().await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn comments_go_to_the_agent_with_the_request_for_changes_and_are_found_in_the_next_version() {
     let (world, plan) = World::with_plan(rewriting()).await;
@@ -75,14 +86,7 @@ async fn comments_go_to_the_agent_with_the_request_for_changes_and_are_found_in_
         feedback.contains("1. On \"copy the files\": All of them?\n2. Strike step 2 (change the name)."),
         "{feedback}"
     );
-    let mut changes = world.ledger.changes();
-    let now = loop {
-        let now = world.get(&format!("/api/plans/{id}")).await.with(200);
-        if now["version"] == 2 {
-            break now;
-        }
-        changes.recv().await.unwrap();
-    };
+    let now = second_version(&world, id).await;
     assert_eq!(now["feedback"], json!(null));
     // The agent was told in words.
     let told = world.model.requests().iter().any(|request| format!("{request:?}").contains("All of them?"));
@@ -111,6 +115,7 @@ async fn the_agent_answers_comments_with_the_new_version_and_the_person_resolves
     let (world, plan) = World::with_plan([wrong, right, Reply::text("It is shorter.")]).await;
     put(&world, &plan, 1, json!([quoted("c1", "copy the files", "All of them?"), struck("c2", "s2")])).await;
     world.post(&path(&plan, "revise"), json!({ "review": true })).await.with(200);
+    second_version(&world, plan["id"].as_str().unwrap()).await;
     world.idle(SESSION).await;
     let told =
         world.model.requests().iter().any(|request| format!("{request:?}").contains("has no comment 3; it has 2"));
