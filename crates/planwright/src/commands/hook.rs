@@ -2,6 +2,7 @@
 //! every call of a tool. When it cannot tell, it denies: most clients let a call pass that a hook says nothing about.
 //!
 //! - `approved`: what an approved plan permits
+//! - `changed_files`: the files that a call changes
 //! - `client_files`: the entries of servers in the files of each client
 //! - `deadline`: one answer, in time
 //! - `server_entries`: the store and the session of the server, as the client's configuration has them
@@ -9,6 +10,7 @@
 //! - `wire`: the JSON of each client
 
 mod approved;
+mod changed_files;
 mod client_files;
 mod deadline;
 mod server_entries;
