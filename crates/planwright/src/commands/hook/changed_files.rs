@@ -50,11 +50,14 @@ fn shell_patch(line: &str) -> Vec<String> {
     if is_whole { patched_files(patch) } else { Vec::new() }
 }
 
-/// The files that a patch names.
+/// The files that a patch names. Clients take a line with spaces around it for a mark, too; of a mark that is not known it is not
+/// known what it changes.
 fn patched_files(patch: &str) -> Vec<String> {
     const MARKS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
-    let named = patch.lines().filter_map(|line| MARKS.iter().find_map(|mark| line.strip_prefix(mark)));
-    named.map(|path| path.trim().to_owned()).collect()
+    const WITHOUT_FILE: [&str; 3] = ["*** Begin Patch", "*** End Patch", "*** End of File"];
+    let marks = patch.lines().map(str::trim).filter(|line| line.starts_with("***") && !WITHOUT_FILE.contains(line));
+    let named = |line: &str| MARKS.iter().find_map(|mark| line.strip_prefix(mark)).map(|path| path.trim().to_owned());
+    marks.map(|line| named(line).unwrap_or_else(|| OUTSIDE.to_owned())).collect()
 }
 
 fn below_project(place: &HookPlace, path: &str) -> String {
@@ -149,6 +152,26 @@ mod tests {
             ("src/new/../b.rs", "src/b.rs".to_owned()),
         ] {
             assert_eq!(changed(&place, "Write", json!({ "file_path": path })), [expected], "{path}");
+        }
+    }
+
+    #[test]
+    fn every_file_of_a_patch_is_seen() {
+        let root = tempfile::tempdir().unwrap();
+        let place = place(root.path());
+        for (lines, expected) in [
+            ("*** Add File: src/a\n+x", &["src/a"][..]),
+            ("*** Add File: src/a\n+x\n*** End of File", &["src/a"]),
+            ("*** Update File: src/a\n*** Move to: b\n@@\n-*** One\n+x", &["src/a", "b"]),
+            ("*** Add File: src/a\n+x\n  *** Add File: /etc/x\n+x", &["src/a", "/etc/x"]),
+            ("*** Add File: src/a\r\n+x\r\n\t*** Delete File: Makefile \r", &["src/a", "Makefile"]),
+            ("*** Add File: src/a\n+x\n*** Copy File: b", &["src/a", OUTSIDE]),
+            ("***  Add File: src/a", &[OUTSIDE]),
+        ] {
+            let patch = format!("*** Begin Patch\n{lines}\n*** End Patch");
+            assert_eq!(changed(&place, "apply_patch", json!({ "command": patch })), expected, "{lines}");
+            let line = format!("apply_patch <<'EOF'\n{patch}\nEOF");
+            assert_eq!(changed(&place, "Bash", json!({ "command": line })), expected, "{lines}");
         }
     }
 }
