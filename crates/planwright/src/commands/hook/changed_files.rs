@@ -16,26 +16,100 @@ const MAX_LINKS: usize = 40;
 
 /// The files that a call changes, below the project. One outside of it keeps its whole path, which no plan covers.
 pub(super) fn changed_paths(place: &HookPlace, request: &ToolRequest) -> Vec<String> {
-    let text = |field: &str| request.input.get(field).and_then(Value::as_str).map(str::to_owned);
-    let named: Vec<String> = match tools::kind(&request.tool) {
+    named_files(request).iter().flat_map(|path| judged(place, path)).collect()
+}
+
+/// The files as the call names them.
+fn named_files(request: &ToolRequest) -> Vec<String> {
+    let input = &request.input;
+    match tools::kind(&request.tool) {
         ToolKind::ChangesFiles => {
-            let listed = request.input.get("files").and_then(Value::as_array).into_iter().flatten();
-            let listed = listed.filter_map(|file| file.as_str().map(str::to_owned));
-            let fields = ["file_path", "filePath", "path", "notebook_path", "dirPath"];
-            let patch =
-                ["command", "input", "patch"].into_iter().filter_map(text).flat_map(|text| patched_files(&text));
-            fields.into_iter().filter_map(text).chain(listed).chain(patch).collect()
+            let mut named = Vec::new();
+            collect(input, &mut named);
+            let has_own_folder = ["workdir", "cwd"].iter().any(|field| input.get(field).is_some_and(|v| !v.is_null()));
+            if named.is_empty() || has_own_folder {
+                named.push(OUTSIDE.to_owned());
+            }
+            named
         }
         // Codex changes files with a patch in its shell.
-        ToolKind::Commands => text("command").map(|line| shell_patch(&line)).unwrap_or_default(),
+        ToolKind::Commands => input.get("command").and_then(Value::as_str).map(shell_patch).unwrap_or_default(),
         ToolKind::Reads
         | ToolKind::Notes
         | ToolKind::Network
         | ToolKind::Agents
         | ToolKind::Server
         | ToolKind::Unknown => Vec::new(),
-    };
-    named.iter().map(|path| below_project(place, path)).collect()
+    }
+}
+
+/// The paths in every field that may name one, at any depth. Which of them a client obeys is not known.
+fn collect(input: &Value, named: &mut Vec<String>) {
+    const PATHS: [&str; 9] =
+        ["path", "paths", "file", "files", "uri", "filename", "notebook", "directory", "destination"];
+    match input {
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                let field: String = field.chars().filter(char::is_ascii_alphanumeric).collect();
+                let field = field.to_ascii_lowercase();
+                if PATHS.iter().any(|ending| field.ends_with(ending)) {
+                    named.extend(texts(value).filter(|path| !path.is_empty()).map(str::to_owned));
+                }
+                let patched: Vec<_> = match field.as_str() {
+                    "command" | "input" | "patch" | "patchtext" | "diff" => {
+                        texts(value).flat_map(patched_files).collect()
+                    }
+                    _ => Vec::new(),
+                };
+                if patched.is_empty() && matches!(field.as_str(), "patch" | "patchtext" | "diff") {
+                    named.push(OUTSIDE.to_owned());
+                }
+                named.extend(patched);
+                collect(value, named);
+            }
+        }
+        Value::Array(entries) => entries.iter().for_each(|entry| collect(entry, named)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn texts(value: &Value) -> impl Iterator<Item = &str> {
+    let listed = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    value.as_str().into_iter().chain(listed)
+}
+
+/// What is decided by for one name. Of a home folder or an address a client makes a path of its own, so it is outside of the
+/// project, and a rule that denies sees it in every form.
+fn judged(place: &HookPlace, path: &str) -> Vec<String> {
+    let written = path.trim();
+    if written == OUTSIDE {
+        return vec![OUTSIDE.to_owned()];
+    }
+    let (scheme, rest) = scheme(written).unwrap_or(("", written));
+    if scheme.is_empty() && !written.starts_with('~') {
+        let mut paths = vec![below_project(place, path)];
+        if written != path {
+            paths.push(below_project(place, written));
+        }
+        return paths;
+    }
+    let mut paths = vec![written.to_owned(), OUTSIDE.to_owned()];
+    if scheme.eq_ignore_ascii_case("file") {
+        paths.push(below_project(place, rest.strip_prefix("//").unwrap_or(rest)));
+    }
+    if let (Some(rest), Some(home)) = (written.strip_prefix("~/"), dirs::home_dir()) {
+        paths.push(below_project(place, &home.join(rest).to_string_lossy()));
+    }
+    paths
+}
+
+/// `file` and what is behind its colon. One letter is a drive.
+fn scheme(path: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = path.split_once(':')?;
+    let is_scheme = scheme.len() > 1
+        && scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.'));
+    is_scheme.then_some((scheme, rest))
 }
 
 /// The files of `apply_patch` with one text between its marks, and nothing else in the line.
@@ -46,7 +120,11 @@ fn shell_patch(line: &str) -> Vec<String> {
     // Without quotes around its mark the shell would read the patch.
     let Some(mark) = rest[..begin].trim().strip_prefix("<<").map(str::trim) else { return Vec::new() };
     let quoted = ['\'', '"'].iter().find_map(|quote| mark.strip_prefix(*quote)?.strip_suffix(*quote));
-    let is_whole = quoted.is_some_and(|mark| mark.chars().all(|c| c.is_ascii_alphanumeric()) && end.trim() == mark);
+    // The text ends at the first line that is the mark, and the shell runs what follows.
+    let has_line = |patch: &str, mark: &str| patch.lines().any(|line| line == mark);
+    let is_whole = quoted.is_some_and(|mark| {
+        mark.chars().all(|c| c.is_ascii_alphanumeric()) && end.trim() == mark && !has_line(patch, mark)
+    });
     if is_whole { patched_files(patch) } else { Vec::new() }
 }
 
@@ -173,5 +251,35 @@ mod tests {
             let line = format!("apply_patch <<'EOF'\n{patch}\nEOF");
             assert_eq!(changed(&place, "Bash", json!({ "command": line })), expected, "{lines}");
         }
+    }
+
+    #[test]
+    fn every_field_that_may_name_a_file_is_seen() {
+        let root = tempfile::tempdir().unwrap();
+        let place = place(root.path());
+        let outside = "*** Begin Patch\n*** Add File: /etc/x\n+x\n*** End Patch";
+        let uri = format!("file://{}/secret/x", place.project.display());
+        let two = json!({ "filePath": "src/a", "replacements": [{ "filePath": "/etc/x", "oldString": "a" }] });
+        for (tool, input, expected) in [
+            ("multi_replace_string_in_file", two, &["src/a", "/etc/x"][..]),
+            ("apply_patch", json!({ "path": "src/a", "patchText": outside }), &["src/a", "/etc/x"]),
+            ("edit_file", json!({ "path": "src/a", "target_file": "/etc/x" }), &["src/a", "/etc/x"]),
+            ("editFiles", json!({ "files": ["src/a", "b"] }), &["src/a", "b"]),
+            ("write_file", json!({ "path": "~other/x" }), &["~other/x", OUTSIDE]),
+            ("create_file", json!({ "filePath": "vscode-userdata:/k.json" }), &["vscode-userdata:/k.json", OUTSIDE]),
+            ("create_file", json!({ "filePath": uri }), &[&uri, OUTSIDE, "secret/x"]),
+            ("Write", json!({ "file_path": "src/a", "content": "see /etc/x" }), &["src/a"]),
+            ("Write", json!({ "file_path": "src/a", "cwd": "/etc" }), &["src/a", OUTSIDE]),
+            ("apply_patch", json!({ "path": "src/a", "patch": "--- a\n+++ b" }), &["src/a", OUTSIDE]),
+            ("Write", json!({ "content": "x" }), &[OUTSIDE]),
+        ] {
+            let mut found = changed(&place, tool, input.clone());
+            let mut expected: Vec<_> = expected.iter().map(|path| (*path).to_owned()).collect();
+            found.sort();
+            expected.sort();
+            assert_eq!(found, expected, "{tool} {input}");
+        }
+        let ended = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: src/a\nEOF\nrm x\n*** End Patch\nEOF";
+        assert_eq!(changed(&place, "Bash", json!({ "command": ended })), [""; 0], "the shell runs the rest");
     }
 }
