@@ -24,7 +24,7 @@ use crate::plan::digest::is_same;
 use crate::standing_rule::{PermittedCalls, RulePlace, StandingRule};
 use crate::visible::quoted;
 
-pub use crate::guarded_files::GuardedFiles;
+pub use crate::guarded_files::{GuardedFiles, is_git_name};
 pub use own_command::may_decide;
 pub use reading::{ReadingLine, only_reads};
 pub use rule::{DeniedPaths, PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};

@@ -25,7 +25,7 @@ use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
-use planwright_core::visible::visible;
+use planwright_core::visible::{quoted, visible};
 use planwright_engine::ledger::LedgerError;
 use planwright_store::Location;
 use planwright_surfaces::mcp::folder::folder_session;
@@ -121,6 +121,12 @@ async fn by_plan(
     }
     let is_on = snapshot.session.as_ref().is_some_and(|session| session.plan_mode.enabled);
     let Some(plan) = snapshot.active().filter(|_| is_on) else { return Ok(HookDecision::Pass) };
+    if let Some(path) = changed_files::path_in_git(place, request) {
+        return Ok(HookDecision::Deny(format!(
+            "{} is in a folder of git's. Git runs and obeys what is there, so no tool changes it; use git itself in a command.",
+            quoted(&path)
+        )));
+    }
     let settings = Settings::read(&target.global)?;
     let Some(outcome) = approved::decide(plan, &settings, place, request)? else { return Ok(HookDecision::Pass) };
     let reason = format!("Plan {}: {}", plan.number, outcome.reason.describe());

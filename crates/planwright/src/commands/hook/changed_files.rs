@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use planwright_core::permission::is_git_name;
 use serde_json::Value;
 
 use super::tools::{self, ToolKind};
@@ -19,6 +20,26 @@ pub(super) fn changed_paths(place: &HookPlace, request: &ToolRequest) -> Vec<Str
     named_files(request).iter().flat_map(|path| judged(place, path)).collect()
 }
 
+/// The first file of a call that is in a folder of git's, as the call names it.
+pub(super) fn path_in_git(place: &HookPlace, request: &ToolRequest) -> Option<String> {
+    let project = place.project.to_string_lossy();
+    let says = |path: &str| path.split(['/', '\\']).any(is_git_name);
+    named_files(request).into_iter().find(|path| {
+        let below = path.trim().strip_prefix(&*project).unwrap_or(path);
+        let leads = resolved(&place.folder.join(path.trim())).is_some_and(|whole| is_in_git_folder(&whole));
+        says(below) || leads || judged(place, path).iter().any(|path| says(path))
+    })
+}
+
+/// A folder of git's may have any name.
+fn is_in_git_folder(whole: &Path) -> bool {
+    whole.ancestors().skip(1).any(|folder| {
+        let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
+        let has_parts = is_there("objects") || is_there("refs") || is_there("commondir");
+        has_parts && (is_there("HEAD") || whole == folder.join("HEAD"))
+    })
+}
+
 /// The files as the call names them.
 fn named_files(request: &ToolRequest) -> Vec<String> {
     let input = &request.input;
@@ -26,7 +47,8 @@ fn named_files(request: &ToolRequest) -> Vec<String> {
         ToolKind::ChangesFiles => {
             let mut named = Vec::new();
             collect(input, &mut named);
-            let has_own_folder = ["workdir", "cwd"].iter().any(|field| input.get(field).is_some_and(|v| !v.is_null()));
+            let has_own_folder =
+                ["workdir", "cwd"].iter().any(|field| input.get(field).is_some_and(|folder| !folder.is_null()));
             if named.is_empty() || has_own_folder {
                 named.push(OUTSIDE.to_owned());
             }
@@ -267,7 +289,7 @@ mod tests {
             ("editFiles", json!({ "files": ["src/a", "b"] }), &["src/a", "b"]),
             ("write_file", json!({ "path": "~other/x" }), &["~other/x", OUTSIDE]),
             ("create_file", json!({ "filePath": "vscode-userdata:/k.json" }), &["vscode-userdata:/k.json", OUTSIDE]),
-            ("create_file", json!({ "filePath": uri }), &[&uri, OUTSIDE, "secret/x"]),
+            ("create_file", json!({ "filePath": uri }), &[uri.as_str(), OUTSIDE, "secret/x"]),
             ("Write", json!({ "file_path": "src/a", "content": "see /etc/x" }), &["src/a"]),
             ("Write", json!({ "file_path": "src/a", "cwd": "/etc" }), &["src/a", OUTSIDE]),
             ("apply_patch", json!({ "path": "src/a", "patch": "--- a\n+++ b" }), &["src/a", OUTSIDE]),
@@ -281,5 +303,33 @@ mod tests {
         }
         let ended = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: src/a\nEOF\nrm x\n*** End Patch\nEOF";
         assert_eq!(changed(&place, "Bash", json!({ "command": ended })), [""; 0], "the shell runs the rest");
+    }
+
+    #[test]
+    fn a_file_in_a_folder_of_git_is_known() {
+        let root = tempfile::tempdir().unwrap();
+        let place = place(root.path());
+        for folder in ["bare/refs", "bare/hooks", ".git/hooks"] {
+            std::fs::create_dir_all(place.project.join(folder)).unwrap();
+        }
+        std::fs::write(place.project.join("bare/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let whole = place.project.join(".git/config").display().to_string();
+        for (path, expected) in [
+            (whole.as_str(), true),
+            (".git/hooks/pre-commit", true),
+            ("src/../.GIT/config", true),
+            ("GIT~1/config", true),
+            ("vendored/.git", true),
+            ("file:.git/config", true),
+            ("bare/hooks/update", true),
+            (".gitignore", false),
+            ("src/git/a.rs", false),
+            (".github/a.md", false),
+        ] {
+            let request = ToolRequest { tool: "Write".to_owned(), input: json!({ "file_path": path }) };
+            assert_eq!(path_in_git(&place, &request).is_some(), expected, "{path}");
+        }
+        let reading = ToolRequest { tool: "Read".to_owned(), input: json!({ "file_path": ".git/config" }) };
+        assert_eq!(path_in_git(&place, &reading), None);
     }
 }
