@@ -354,6 +354,20 @@ fn an_approved_plan_that_says_what_it_needs_is_approved_once() {
 }
 
 #[test]
+fn an_approval_that_has_ended_permits_no_call() {
+    for block in ["\n```planwright-needs\nfiles = [\"src/**\"]\n```\n", ""] {
+        let world = World::new();
+        world.write("planwright.toml", "[approval]\nvalid_for = 2\n");
+        draft(&world, &format!("# One\n\n- [ ] one\n{block}"));
+        let shown = world.json("plan show");
+        world.run(&format!("plan approve --digest {}", shown["digest"].as_str().unwrap())).done();
+        std::thread::sleep(Duration::from_millis(2500));
+        let (word, reason) = decision(&world, "claude-code", "Write", &json!({ "file_path": "src/a.rs" }));
+        assert!(word == "deny" && reason.contains("has expired"), "{word}: {reason}");
+    }
+}
+
+#[test]
 fn recorded_calls_of_the_client_pass_as_they_were_recorded() {
     let world = World::new();
     let call = |name: &str, arguments: Value| {
