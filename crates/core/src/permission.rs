@@ -292,13 +292,13 @@ fn default(call: &PermissionCall<'_>, workspace: WorkspaceKind, plan: Option<&Pl
     }
 }
 
+/// A tool is named for calls that nothing else tells about: the name of the shell would cover every line.
 fn needs_cover(needs: &PlanNeeds, call: &PermissionCall<'_>) -> bool {
-    needs.covers_tool(call.tool)
-        || match call.target {
-            CallTarget::Command(line) => needs.covers_command(line),
-            CallTarget::Paths(paths) => call.server().is_none() && needs.covers_files(paths),
-            CallTarget::None => false,
-        }
+    match call.target {
+        CallTarget::Command(line) => needs.covers_command(line),
+        CallTarget::Paths(paths) => call.server().is_none() && needs.covers_files(paths),
+        CallTarget::None => needs.covers_tool(call.tool),
+    }
 }
 
 impl PlanCover<'_> {

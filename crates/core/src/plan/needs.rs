@@ -55,6 +55,12 @@ impl PlanNeeds {
                 _ => Err(Refusal::invalid(format!("The plan has more than one block `{LANGUAGE}`; write one."))),
             };
         };
+        // A person approves what they read.
+        if ["\\u", "\\U", "\\x"].iter().any(|escape| block.contains(escape)) {
+            return Err(Refusal::invalid(format!(
+                "The block `{LANGUAGE}` cannot be used: it has an escape such as `\\u`; write every letter as itself."
+            )));
+        }
         let needs: Self = toml::from_str(block).map_err(|error| {
             Refusal::invalid(format!(
                 "The block `{LANGUAGE}` cannot be read: {}. It is TOML with the lists `files`, `commands`, `tools` and `network`, \
@@ -83,10 +89,15 @@ impl PlanNeeds {
                 return Err(invalid(format!("{} is no path below the project", quoted(path))));
             }
         }
-        match self.tools.iter().find(|tool| glob(tool).is_none()) {
-            Some(tool) => Err(invalid(format!("{} is no name of a tool", quoted(tool)))),
-            None => Ok(()),
+        for tool in &self.tools {
+            let Some(glob) = glob(tool) else {
+                return Err(invalid(format!("{} is no name of a tool", quoted(tool))));
+            };
+            if glob.is_match("\u{7f}".repeat(64)) {
+                return Err(invalid(format!("{} names no tool but every one", quoted(tool))));
+            }
         }
+        Ok(())
     }
 
     pub fn covers_command(&self, line: &str) -> bool {

@@ -38,6 +38,12 @@ fn a_block_that_cannot_be_used_is_refused_with_the_reason() {
         ("files = [\"/etc/hosts\"]", "no path below the project"),
         ("files = [\"a[\"]", "no path below the project"),
         ("commands = [\" \"]", "empty entry"),
+        ("tools = [\"*\"]", "every one"),
+        ("tools = [\"**\"]", "every one"),
+        ("tools = [\"{github__push,?*}\"]", "every one"),
+        ("tools = [\"[!x]*\"]", "every one"),
+        ("tools = [\"\\u002a\"]", "write every letter as itself"),
+        ("files = [\"src/\\U0000002a\"]", "write every letter as itself"),
     ] {
         let refused = PlanNeeds::of_document(&document(block)).expect_err(block);
         assert!(refused.message.contains(expected), "{block}: {}", refused.message);
@@ -96,7 +102,9 @@ fn what_is_named_is_covered_and_nothing_else() {
 
 #[test]
 fn a_plan_that_says_what_it_needs_covers_nothing_else_in_a_project() {
-    let needs = needs("files = [\"src/**\"]\ncommands = [\"cargo test\"]\ntools = [\"github__get_*\"]");
+    let needs = needs(
+        "files = [\"src/**\"]\ncommands = [\"cargo test\"]\ntools = [\"github__get_*\", \"run_command\", \"w*\"]",
+    );
     let plan = PlanCover { needs: Some(&needs), ..PlanCover::default() };
     let deny: PermissionRule =
         serde_json::from_value(serde_json::json!({ "match": "src/secret.rs", "decide": "deny" })).unwrap();
