@@ -94,7 +94,7 @@ impl PlanNeeds {
                 return Err(invalid(format!("{} is no name of a tool", quoted(tool))));
             };
             if glob.is_match("\u{7f}".repeat(64)) {
-                return Err(invalid(format!("{} names no tool but every one", quoted(tool))));
+                return Err(invalid(format!("{} names every tool", quoted(tool))));
             }
         }
         Ok(())
@@ -111,6 +111,11 @@ impl PlanNeeds {
             self.files.iter().filter_map(|named| glob(named)).any(|glob| glob.is_match(&path))
         };
         !paths.is_empty() && paths.iter().all(is_named)
+    }
+
+    /// Whether exactly this file is named, without `*` and not by a folder around it.
+    pub fn names_file(&self, path: &str) -> bool {
+        normal(path).is_some_and(|path| self.files.iter().any(|named| normal(named).as_ref() == Some(&path)))
     }
 
     pub fn covers_tool(&self, tool: &str) -> bool {

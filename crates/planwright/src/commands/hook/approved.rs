@@ -52,8 +52,8 @@ pub(super) fn decide(
     // What allows beside the plan lives in the store, for our own agent.
     let stopping = settings.permissions.iter().filter(|rule| rule.decide != Permission::Allow).cloned().collect();
     let rules = PermissionRules::new(stopping).map_err(Failure::from)?;
-    let (commands, files) = (plan.content.commands(is_approved), plan.content.files());
-    let cover = PlanCover { commands: &commands, calls: &[], files: &files, needs: Some(&needs) };
+    let commands = plan.content.commands(is_approved);
+    let cover = PlanCover { commands: &commands, calls: &[], files: &[], needs: Some(&needs) };
     let paths = changed_paths(place, request);
     let line = tools::shell_text(&request.input);
     let (tool, target) = match tools::kind(&request.tool) {
