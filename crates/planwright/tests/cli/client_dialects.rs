@@ -313,6 +313,8 @@ fn an_approved_plan_that_says_what_it_needs_is_approved_once() {
         ("Write", write("src/.git/config"), "deny"),
         ("Bash", bash("git push --force"), "ask"),
         ("Bash", bash("cargo test; git push --force"), "ask"),
+        ("Bash", json!({ "command": "cargo test", "dangerouslyDisableSandbox": true }), "ask"),
+        ("Bash", json!({ "command": "cargo test", "workdir": ".." }), "ask"),
         ("Bash", bash("cargo publish"), "deny"),
         ("mcp__github__push", json!({}), "ask"),
         ("SomethingNew", json!({}), "ask"),

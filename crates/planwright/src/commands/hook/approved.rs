@@ -48,11 +48,14 @@ pub(super) fn decide(
         }
         PlanContent::Document(_) | PlanContent::Build(_) => plan.content.declared_needs(is_approved),
     };
-    let Some(needs) = needs else { return Ok(None) };
+    let Some(mut needs) = needs else { return Ok(None) };
+    let mut commands = plan.content.commands(is_approved);
+    if tools::is_shell(&request.tool) && !tools::runs_as_planned(&request.input, &place.project, &place.folder) {
+        (needs, commands) = Default::default();
+    }
     // What allows beside the plan lives in the store, for our own agent.
     let stopping = settings.permissions.iter().filter(|rule| rule.decide != Permission::Allow).cloned().collect();
     let rules = PermissionRules::new(stopping).map_err(Failure::from)?;
-    let commands = plan.content.commands(is_approved);
     let cover = PlanCover { commands: &commands, calls: &[], files: &[], needs: Some(&needs) };
     let paths = changed_paths(place, request);
     let line = tools::shell_text(&request.input);
