@@ -17,14 +17,14 @@ const MAX_LINKS: usize = 40;
 
 /// The files that a call changes, below the project. One outside of it keeps its whole path, which no plan covers.
 pub(super) fn changed_paths(place: &HookPlace, request: &ToolRequest) -> Vec<String> {
-    named_files(request).iter().flat_map(|path| judged(place, path)).collect()
+    named_files(place, request).iter().flat_map(|path| judged(place, path)).collect()
 }
 
 /// The first file of a call that is in a folder of git's, as the call names it.
 pub(super) fn path_in_git(place: &HookPlace, request: &ToolRequest) -> Option<String> {
     let project = place.project.to_string_lossy();
     let says = |path: &str| path.split(['/', '\\']).any(is_git_name);
-    named_files(request).into_iter().find(|path| {
+    named_files(place, request).into_iter().find(|path| {
         let below = path.trim().strip_prefix(&*project).unwrap_or(path);
         let leads = resolved(&place.folder.join(path.trim())).is_some_and(|whole| is_in_git_folder(&whole));
         says(below) || leads || judged(place, path).iter().any(|path| says(path))
@@ -41,7 +41,7 @@ fn is_in_git_folder(whole: &Path) -> bool {
 }
 
 /// The files as the call names them.
-fn named_files(request: &ToolRequest) -> Vec<String> {
+fn named_files(place: &HookPlace, request: &ToolRequest) -> Vec<String> {
     let input = &request.input;
     match tools::kind(&request.tool) {
         ToolKind::ChangesFiles => {
@@ -55,7 +55,14 @@ fn named_files(request: &ToolRequest) -> Vec<String> {
             named
         }
         // Codex changes files with a patch in its shell.
-        ToolKind::Commands => input.get("command").and_then(Value::as_str).map(shell_patch).unwrap_or_default(),
+        ToolKind::Commands => {
+            let mut named = input.get("command").and_then(Value::as_str).map(shell_patch).unwrap_or_default();
+            let is_elsewhere = |folder: &PathBuf| resolved(folder) != resolved(&place.folder);
+            if !named.is_empty() && tools::folders(input, &place.folder).iter().any(is_elsewhere) {
+                named.push(OUTSIDE.to_owned());
+            }
+            named
+        }
         ToolKind::Reads
         | ToolKind::Notes
         | ToolKind::Network
@@ -301,6 +308,9 @@ mod tests {
             expected.sort();
             assert_eq!(found, expected, "{tool} {input}");
         }
+        let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a\n*** End Patch\nEOF";
+        assert_eq!(changed(&place, "Bash", json!({ "command": patch, "workdir": "." })), ["a"]);
+        assert_eq!(changed(&place, "Bash", json!({ "command": patch, "workdir": "src" })), ["a", OUTSIDE]);
         let ended = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: src/a\nEOF\nrm x\n*** End Patch\nEOF";
         assert_eq!(changed(&place, "Bash", json!({ "command": ended })), [""; 0], "the shell runs the rest");
     }
