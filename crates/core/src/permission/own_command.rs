@@ -57,7 +57,11 @@ const LOOKING: [(&str, &[&str]); 9] = [
 
 /// Whether the line may run a command of Planwright that asks for a person.
 pub fn may_decide(line: &str) -> bool {
-    let line = &line.replace("\\\r\n", "").replace("\\\n", "");
+    // A line that is continued may be continued inside of a word. In quotes and after a backslash it is not.
+    names_decision(line) || names_decision(&line.replace("\\\r\n", "").replace("\\\n", ""))
+}
+
+fn names_decision(line: &str) -> bool {
     let words = words(line);
     let mut is_named = false;
     for (at, word) in words.iter().enumerate() {

@@ -38,6 +38,7 @@ fn a_command_that_asks_for_a_person_is_known_however_it_is_written() {
         "planwright sessions delete web:abcdefgh --yes",
         "planwright \\\nconfig set x y",
         "plan\\\nwright permissions \\\r\nadd x",
+        "echo a\\\\\nplanwright config set x y",
         "planwright --session s config set a b",
         "planwright plan --session s approve 1",
         "planwright plan {approve,1}",
