@@ -115,3 +115,13 @@ impl GuardedFiles {
         is_below && self.contain(folder)
     }
 }
+
+/// Whether the name is git's folder. Some file systems take these for `.git`: case, an old short name, and letters that are not seen.
+pub fn is_git_name(name: &str) -> bool {
+    let seen: String = name
+        .chars()
+        .filter(|letter| !matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'))
+        .collect();
+    let seen = seen.trim_end_matches(['.', ' ']).to_ascii_lowercase();
+    seen == ".git" || seen == "git~1"
+}

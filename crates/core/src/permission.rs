@@ -24,7 +24,7 @@ use crate::plan::digest::is_same;
 use crate::standing_rule::{PermittedCalls, RulePlace, StandingRule};
 use crate::visible::quoted;
 
-pub use crate::guarded_files::GuardedFiles;
+pub use crate::guarded_files::{GuardedFiles, is_git_name};
 pub use own_command::may_decide;
 pub use reading::{ReadingLine, only_reads};
 pub use rule::{DeniedPaths, PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};
@@ -93,7 +93,7 @@ pub struct PlanCover<'a> {
     pub commands: &'a [String],
     /// The recorded calls of its approved steps.
     pub calls: &'a [RecordedCall],
-    /// The paths that it names.
+    /// The paths that it names anywhere.
     pub files: &'a [String],
     /// What it says that it needs, if it says so: then it covers nothing else.
     pub needs: Option<&'a PlanNeeds>,
@@ -257,7 +257,13 @@ fn guarded_path<'a>(
         (ToolEffect::ReadsOnly, _) | (_, CallTarget::Command(_) | CallTarget::None) => return None,
         (ToolEffect::Repeatable | ToolEffect::Changes, CallTarget::Paths(paths)) => paths,
     };
-    let is_named = |path: &str| plan.is_some_and(|plan| plan.files.iter().any(|named| guarded.is_named(path, named)));
+    // A plan that says what it needs names a file there, and not somewhere in its text.
+    let is_named = |path: &str| {
+        plan.is_some_and(|plan| match plan.needs {
+            Some(needs) => needs.names_file(path),
+            None => plan.files.iter().any(|named| guarded.is_named(path, named)),
+        })
+    };
     paths.iter().map(String::as_str).find(|path| guarded.contain(path) && !is_named(path))
 }
 
@@ -292,13 +298,13 @@ fn default(call: &PermissionCall<'_>, workspace: WorkspaceKind, plan: Option<&Pl
     }
 }
 
+/// A tool is named for calls that nothing else tells about: the name of the shell would cover every line.
 fn needs_cover(needs: &PlanNeeds, call: &PermissionCall<'_>) -> bool {
-    needs.covers_tool(call.tool)
-        || match call.target {
-            CallTarget::Command(line) => needs.covers_command(line),
-            CallTarget::Paths(paths) => call.server().is_none() && needs.covers_files(paths),
-            CallTarget::None => false,
-        }
+    match call.target {
+        CallTarget::Command(line) => needs.covers_command(line),
+        CallTarget::Paths(paths) => call.server().is_none() && needs.covers_files(paths),
+        CallTarget::None => needs.covers_tool(call.tool),
+    }
 }
 
 impl PlanCover<'_> {

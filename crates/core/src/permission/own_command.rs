@@ -39,10 +39,29 @@ const SUBCOMMANDS: [(&str, &[&str]); 7] = [
 /// Of these the words are looked for in the whole line: nothing else is called so.
 const ANYWHERE: [&str; 2] = ["approver", "uninstall"];
 /// Options of the program that have a value behind them.
-const WITH_VALUE: [&str; 4] = ["--data", "--database", "--config", "--color"];
+const WITH_VALUE: [&str; 5] = ["--data", "--database", "--config", "--color", "--session"];
+/// What may make other words of those that are seen.
+const REWRITING: [&str; 5] = ["$", "`", "{", "alias", "xargs"];
+/// Commands that only look, and that may stand at the beginning of a line in which words are rewritten further on.
+const LOOKING: [(&str, &[&str]); 9] = [
+    ("doctor", &[]),
+    ("health", &[]),
+    ("verify", &[]),
+    ("config", &["show"]),
+    ("inbox", &["list", "show"]),
+    ("mcp-server", &["list", "show"]),
+    ("memory", &["list", "offers", "search"]),
+    ("permissions", &["list"]),
+    ("plan", &["changes", "diff", "export", "history", "list", "show", "status", "watch"]),
+];
 
 /// Whether the line may run a command of Planwright that asks for a person.
 pub fn may_decide(line: &str) -> bool {
+    // A line that is continued may be continued inside of a word. In quotes and after a backslash it is not.
+    names_decision(line) || names_decision(&line.replace("\\\r\n", "").replace("\\\n", ""))
+}
+
+fn names_decision(line: &str) -> bool {
     let words = words(line);
     let mut is_named = false;
     for (at, word) in words.iter().enumerate() {
@@ -54,11 +73,39 @@ pub fn may_decide(line: &str) -> bool {
         }
     }
     let is_pair = |pair: &[String]| is_subcommand(&pair[0], &pair[1]) && matches!(pair[0].as_str(), "plan" | "memory");
+    if is_named && REWRITING.iter().any(|text| line.contains(text)) && !begins_with_looking(line) {
+        return true;
+    }
     is_named && (words.windows(2).any(is_pair) || words.iter().any(|word| ANYWHERE.contains(&word.as_str())))
+}
+
+/// Whether the line begins with a command that only looks, in plain words, and names the program nowhere else.
+fn begins_with_looking(line: &str) -> bool {
+    let (first, rest) = line.split_at(line.find([';', '&', '|', '\n']).unwrap_or(line.len()));
+    let begins = words(first);
+    let Some((program, arguments)) = begins.split_first() else { return false };
+    let looks = match command_of(arguments) {
+        (Some(command), second) => LOOKING.iter().any(|(name, words)| {
+            *name == command && (words.is_empty() || second.is_some_and(|second| words.contains(&second)))
+        }),
+        (None, _) => false,
+    };
+    let is_plain = REWRITING.iter().all(|text| !first.contains(text));
+    looks && is_plain && is_program(program) && !arguments.iter().chain(&words(rest)).any(|word| is_program(word))
 }
 
 /// Whether these words behind the program are such a command.
 fn asks_for_person(words: &[String]) -> bool {
+    match command_of(words) {
+        (Some(command), second) => {
+            COMMANDS.contains(&command) || second.is_some_and(|second| is_subcommand(command, second))
+        }
+        (None, _) => false,
+    }
+}
+
+/// The command and the word behind it, without options.
+fn command_of(words: &[String]) -> (Option<&str>, Option<&str>) {
     let mut rest = words.iter();
     let mut next = || loop {
         let word = rest.next()?;
@@ -68,8 +115,8 @@ fn asks_for_person(words: &[String]) -> bool {
             return Some(word.as_str()).filter(|word| *word != END);
         }
     };
-    let Some(command) = next() else { return false };
-    COMMANDS.contains(&command) || next().is_some_and(|second| is_subcommand(command, second))
+    let command = next();
+    (command, command.and_then(|_| next()))
 }
 
 fn is_subcommand(command: &str, second: &str) -> bool {

@@ -54,6 +54,12 @@ impl PlanNeeds {
                 _ => Err(Refusal::invalid(format!("The plan has more than one block `{LANGUAGE}`; write one."))),
             };
         };
+        // A person approves what they read.
+        if ["\\u", "\\U", "\\x"].iter().any(|escape| block.contains(escape)) {
+            return Err(Refusal::invalid(format!(
+                "The block `{LANGUAGE}` cannot be used: it has an escape such as `\\u`; write every letter as itself."
+            )));
+        }
         let needs: Self = toml::from_str(block).map_err(|error| {
             Refusal::invalid(format!(
                 "The block `{LANGUAGE}` cannot be read: {}. It is TOML with the lists `files`, `commands`, `tools` and `network`, \
@@ -82,10 +88,15 @@ impl PlanNeeds {
                 return Err(invalid(format!("{} is no path below the project", quoted(path))));
             }
         }
-        match self.tools.iter().find(|tool| glob(tool).is_none()) {
-            Some(tool) => Err(invalid(format!("{} is no name of a tool", quoted(tool)))),
-            None => Ok(()),
+        for tool in &self.tools {
+            let Some(glob) = glob(tool) else {
+                return Err(invalid(format!("{} is no name of a tool", quoted(tool))));
+            };
+            if glob.is_match("\u{7f}".repeat(64)) {
+                return Err(invalid(format!("{} names every tool", quoted(tool))));
+            }
         }
+        Ok(())
     }
 
     /// Whether every path is named. A path is one below the project.
@@ -95,6 +106,11 @@ impl PlanNeeds {
             self.files.iter().filter_map(|named| glob(named)).any(|glob| glob.is_match(&path))
         };
         !paths.is_empty() && paths.iter().all(is_named)
+    }
+
+    /// Whether exactly this file is named, without `*` and not by a folder around it.
+    pub fn names_file(&self, path: &str) -> bool {
+        normal(path).is_some_and(|path| self.files.iter().any(|named| normal(named).as_ref() == Some(&path)))
     }
 
     pub fn covers_tool(&self, tool: &str) -> bool {

@@ -38,6 +38,12 @@ fn a_block_that_cannot_be_used_is_refused_with_the_reason() {
         ("files = [\"/etc/hosts\"]", "no path below the project"),
         ("files = [\"a[\"]", "no path below the project"),
         ("commands = [\" \"]", "empty entry"),
+        ("tools = [\"*\"]", "every tool"),
+        ("tools = [\"**\"]", "every tool"),
+        ("tools = [\"{github__push,?*}\"]", "every tool"),
+        ("tools = [\"[!x]*\"]", "every tool"),
+        ("tools = [\"\\u002a\"]", "write every letter as itself"),
+        ("files = [\"src/\\U0000002a\"]", "write every letter as itself"),
     ] {
         let refused = PlanNeeds::of_document(&document(block)).expect_err(block);
         assert!(refused.message.contains(expected), "{block}: {}", refused.message);
@@ -96,7 +102,9 @@ fn what_is_named_is_covered_and_nothing_else() {
 
 #[test]
 fn a_plan_that_says_what_it_needs_covers_nothing_else_in_a_project() {
-    let needs = needs("files = [\"src/**\"]\ncommands = [\"cargo test\"]\ntools = [\"github__get_*\"]");
+    let needs = needs(
+        "files = [\"src/**\"]\ncommands = [\"cargo test\"]\ntools = [\"github__get_*\", \"run_command\", \"w*\"]",
+    );
     let plan = PlanCover { needs: Some(&needs), ..PlanCover::default() };
     let deny: PermissionRule =
         serde_json::from_value(serde_json::json!({ "match": "src/secret.rs", "decide": "deny" })).unwrap();
@@ -118,5 +126,28 @@ fn a_plan_that_says_what_it_needs_covers_nothing_else_in_a_project() {
         ("github__push", CallTarget::None, (Permission::Ask, false)),
     ] {
         assert_eq!(decide(tool, target), expected, "{tool} {target:?}");
+    }
+}
+
+#[test]
+fn a_file_that_later_runs_is_covered_only_by_its_exact_name_in_the_block() {
+    let needs = needs("files = [\"**\", \"docs/AGENTS.md\", \".vscode\", \".idea/**\"]");
+    let text = ["AGENTS.md".to_owned(), ".envrc".to_owned()];
+    let plan = PlanCover { needs: Some(&needs), files: &text, ..PlanCover::default() };
+    let rules = PermissionRules::new(Vec::new()).unwrap();
+    for (path, expected) in [
+        ("docs/AGENTS.md", Permission::Allow),
+        ("./docs/AGENTS.md", Permission::Allow),
+        ("AGENTS.md", Permission::Ask),
+        (".envrc", Permission::Ask),
+        (".vscode/tasks.json", Permission::Ask),
+        (".idea/a.xml", Permission::Ask),
+        ("src/a.rs", Permission::Allow),
+    ] {
+        let paths = [path.to_owned()];
+        let target = CallTarget::Paths(&paths);
+        let call = PermissionCall { tool: "write_file", arguments: &Value::Null, effect: ToolEffect::Changes, target };
+        let outcome = decide_permission(&rules, &call, WorkspaceKind::Project, Some(&plan));
+        assert_eq!(outcome.permission, expected, "{path}: {outcome:?}");
     }
 }

@@ -2,6 +2,7 @@
 //! every call of a tool. When it cannot tell, it denies: most clients let a call pass that a hook says nothing about.
 //!
 //! - `approved`: what an approved plan permits
+//! - `changed_files`: the files that a call changes
 //! - `client_files`: the entries of servers in the files of each client
 //! - `deadline`: one answer, in time
 //! - `server_entries`: the store and the session of the server, as the client's configuration has them
@@ -9,6 +10,7 @@
 //! - `wire`: the JSON of each client
 
 mod approved;
+mod changed_files;
 mod client_files;
 mod deadline;
 mod server_entries;
@@ -17,14 +19,16 @@ mod wire;
 
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use planwright_core::permission::{Permission, may_decide};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
-use planwright_core::visible::visible;
-use planwright_engine::ledger::LedgerError;
+use planwright_core::visible::{quoted, visible};
+use planwright_engine::engine::Engine;
+use planwright_engine::ledger::{Ledger, LedgerError};
 use planwright_store::Location;
 use planwright_surfaces::mcp::folder::folder_session;
 use serde_json::Value;
@@ -113,13 +117,24 @@ async fn by_plan(
     request: &ToolRequest,
     is_shell: bool,
 ) -> Result<HookDecision, Failure> {
-    let Some(snapshot) = session_of(target, &place.project).await? else { return Ok(HookDecision::Pass) };
+    let Some((snapshot, ledger)) = session_of(target, &place.project).await? else { return Ok(HookDecision::Pass) };
     if let Some(reason) = blocked(&snapshot, is_shell) {
         return Ok(HookDecision::Deny(reason));
     }
     let is_on = snapshot.session.as_ref().is_some_and(|session| session.plan_mode.enabled);
     let Some(plan) = snapshot.active().filter(|_| is_on) else { return Ok(HookDecision::Pass) };
+    if let Some(path) = changed_files::path_in_git(place, request) {
+        return Ok(HookDecision::Deny(format!(
+            "{} is in a folder of git's. Git runs and obeys what is there, so no tool changes it; use git itself in a command.",
+            quoted(&path)
+        )));
+    }
     let settings = Settings::read(&target.global)?;
+    let engine = Engine::new(ledger, settings.policy.clone());
+    let policy = engine.approvals().policy().await.map_err(Failure::from)?;
+    if let Err(refusal) = plan.check_approved(&policy.approval, &policy.approvers, engine.now()) {
+        return Ok(HookDecision::Deny(refusal.message));
+    }
     let Some(outcome) = approved::decide(plan, &settings, place, request)? else { return Ok(HookDecision::Pass) };
     let reason = format!("Plan {}: {}", plan.number, outcome.reason.describe());
     Ok(match outcome.permission {
@@ -186,7 +201,7 @@ fn blocked(snapshot: &Snapshot, is_shell: bool) -> Option<String> {
 async fn at_start(global: &Global, client: ClientName, place: &HookPlace) -> Result<Option<Value>, Failure> {
     let servers = servers_of(global, client, place);
     let Some(Ok(target)) = servers.first().map(|server| &server.target) else { return Ok(None) };
-    let Some(snapshot) = session_of(target, &place.project).await? else { return Ok(None) };
+    let Some((snapshot, _)) = session_of(target, &place.project).await? else { return Ok(None) };
     let is_on = snapshot.session.as_ref().is_some_and(|session| session.plan_mode.enabled);
     let Some(plan) = snapshot.active().filter(|_| is_on) else { return Ok(None) };
     if plan.status == PlanStatus::Collecting && plan.is_empty() {
@@ -211,8 +226,8 @@ fn brought_back(plan: &Plan, session: &SessionIdentity) -> String {
     )
 }
 
-/// The session of the server. `None` if no agent works there over MCP.
-async fn session_of(target: &Target, project: &Path) -> Result<Option<Snapshot>, Failure> {
+/// The session of the server, with its store. `None` if no agent works there over MCP.
+async fn session_of(target: &Target, project: &Path) -> Result<Option<(Snapshot, Arc<dyn Ledger>)>, Failure> {
     let settings = Settings::read(&target.global)?;
     let not_found = || {
         Failure::unavailable(
@@ -233,7 +248,7 @@ async fn session_of(target: &Target, project: &Path) -> Result<Option<Snapshot>,
     let snapshot: Result<Snapshot, LedgerError> = ledger.snapshot(&session, None).await;
     let snapshot = snapshot.map_err(Failure::from)?;
     match snapshot.session {
-        Some(_) => Ok(Some(snapshot)),
+        Some(_) => Ok(Some((snapshot, ledger))),
         None if target.is_remote => Err(not_found()),
         None => Ok(None),
     }

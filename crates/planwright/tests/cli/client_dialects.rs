@@ -308,8 +308,13 @@ fn an_approved_plan_that_says_what_it_needs_is_approved_once() {
         ("Write", write("src/../../elsewhere.rs"), "ask"),
         ("Write", write("/etc/hosts"), "ask"),
         ("Write", write("src/CLAUDE.md"), "ask"),
+        ("Write", write("~/src/a.rs"), "ask"),
+        ("Write", json!({ "file_path": "src/a.rs", "path": "README.md" }), "ask"),
+        ("Write", write("src/.git/config"), "deny"),
         ("Bash", bash("git push --force"), "ask"),
         ("Bash", bash("cargo test; git push --force"), "ask"),
+        ("Bash", json!({ "command": "cargo test", "dangerouslyDisableSandbox": true }), "ask"),
+        ("Bash", json!({ "command": "cargo test", "workdir": ".." }), "ask"),
         ("Bash", bash("cargo publish"), "deny"),
         ("mcp__github__push", json!({}), "ask"),
         ("SomethingNew", json!({}), "ask"),
@@ -348,6 +353,20 @@ fn an_approved_plan_that_says_what_it_needs_is_approved_once() {
     crate::mcp::talk(&world, "mcp", &[done]).done();
     let (word, reason) = decision(&world, "claude-code", "Write", &write("src/a.rs"));
     assert!(word == "deny" && reason.contains("finished"), "{word}: {reason}");
+}
+
+#[test]
+fn an_approval_that_has_ended_permits_no_call() {
+    for block in ["\n```planwright-needs\nfiles = [\"src/**\"]\n```\n", ""] {
+        let world = World::new();
+        world.write("planwright.toml", "[approval]\nvalid_for = 2\n");
+        draft(&world, &format!("# One\n\n- [ ] one\n{block}"));
+        let shown = world.json("plan show");
+        world.run(&format!("plan approve --digest {}", shown["digest"].as_str().unwrap())).done();
+        std::thread::sleep(Duration::from_millis(2500));
+        let (word, reason) = decision(&world, "claude-code", "Write", &json!({ "file_path": "src/a.rs" }));
+        assert!(word == "deny" && reason.contains("has expired"), "{word}: {reason}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Folders of git's, in which no file tool changes anything: git runs and obeys what is in them.
 
 use cap_std::fs::Dir;
+use planwright_core::permission::is_git_name;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 
@@ -8,7 +9,7 @@ use super::path::{FilePath, real_path};
 
 /// Refuses a path that says itself that it is in a folder of git's.
 pub(super) fn check_words(path: &FilePath) -> Result<(), Refusal> {
-    if path.as_str().split('/').any(is_git) { Err(refused(path)) } else { Ok(()) }
+    if path.as_str().split('/').any(is_git_name) { Err(refused(path)) } else { Ok(()) }
 }
 
 /// Refuses a path that leads into a folder of git's, whatever that folder is called.
@@ -30,16 +31,6 @@ pub(super) fn check(files: &Dir, path: &FilePath) -> Result<(), Refusal> {
         around = folder.parent_and_name().map(|(folder, _)| (folder, ""));
     }
     Ok(())
-}
-
-/// Some file systems take these for `.git`: case, an old short name, and letters that are not seen.
-fn is_git(name: &str) -> bool {
-    let seen: String = name
-        .chars()
-        .filter(|letter| !matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'))
-        .collect();
-    let seen = seen.trim_end_matches(['.', ' ']).to_ascii_lowercase();
-    seen == ".git" || seen == "git~1"
 }
 
 fn refused(path: &FilePath) -> Refusal {

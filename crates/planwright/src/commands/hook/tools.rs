@@ -1,6 +1,6 @@
 //! What the tools of clients do, and which of them pass before a plan is approved.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use planwright_core::gate::{AutoTool, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::permission::only_reads;
@@ -207,20 +207,59 @@ pub(super) fn shell_text(input: &Value) -> String {
 pub(super) fn is_reading_line(input: &Value, project: &Path, folder: &Path) -> bool {
     // Codex's model calls it `cmd`. Text for a program that runs is not a line of a shell.
     let Some(line) = input.get("command").or_else(|| input.get("cmd")).and_then(Value::as_str) else { return false };
-    // Some clients let a call name a folder of its own.
-    let named = ["workdir", "cwd", "dir_path", "directory"].iter().find_map(|field| input.get(field)?.as_str());
-    let folder = named.map_or_else(|| folder.to_owned(), |named| folder.join(named));
-    only_reads(line).is_some_and(|reading| !reading.uses_git || is_in_repository(project, &folder))
+    let is_here = || folders(input, folder).iter().all(|folder| is_in_repository(project, folder));
+    only_reads(line).is_some_and(|reading| !reading.uses_git || is_here())
+}
+
+/// The folders that a command may run in. Some clients let a call name one of its own.
+pub(super) fn folders(input: &Value, folder: &Path) -> Vec<PathBuf> {
+    let fields = ["workdir", "cwd", "dir_path", "directory"];
+    let named: Vec<_> = fields.iter().filter_map(|field| Some(folder.join(input.get(field)?.as_str()?))).collect();
+    if named.is_empty() { vec![folder.to_owned()] } else { named }
+}
+
+/// Whether a command runs where and how an approved plan means it: in the project, not in another one below it, and with what
+/// confines the client's commands.
+pub(super) fn runs_as_planned(input: &Value, project: &Path, folder: &Path) -> bool {
+    folders(input, folder).iter().all(|folder| is_in_project(project, folder)) && !leaves_sandbox(input)
+}
+
+fn is_in_project(project: &Path, folder: &Path) -> bool {
+    let (Ok(project), Ok(folder)) = (project.canonicalize(), folder.canonicalize()) else { return false };
+    let is_another = |folder: &Path| folder.join(".git").exists() || is_bare(folder);
+    let mut between = folder.ancestors().take_while(|around| *around != project.as_path());
+    folder.starts_with(&project) && !between.any(is_another)
+}
+
+/// Whether the call asks to run without the client's sandbox.
+fn leaves_sandbox(input: &Value) -> bool {
+    const FIELDS: [&str; 4] = [
+        "dangerouslyDisableSandbox",
+        "requestUnsandboxedExecution",
+        "with_escalated_permissions",
+        "sandbox_permissions",
+    ];
+    let asks = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !matches!(text.as_str(), "" | "false" | "use_default"),
+        Value::Array(entries) => !entries.is_empty(),
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::Bool(true) | Value::Object(_) => true,
+    };
+    FIELDS.iter().any(|field| input.get(field).is_some_and(asks))
 }
 
 /// Whether git in this folder works on the repository that the project is in.
 fn is_in_repository(project: &Path, folder: &Path) -> bool {
     let (Ok(project), Ok(folder)) = (project.canonicalize(), folder.canonicalize()) else { return false };
     let Some(root) = project.ancestors().find(|folder| folder.join(".git").exists()) else { return false };
-    // git also takes a folder that looks like a repository itself.
-    let is_bare = |folder: &Path| ["HEAD", "objects", "refs"].iter().all(|name| folder.join(name).exists());
     let found = folder.ancestors().find(|folder| folder.join(".git").exists() || is_bare(folder));
     found == Some(root) && !is_bare(root)
+}
+
+/// git also takes a folder that looks like a repository itself.
+fn is_bare(folder: &Path) -> bool {
+    ["HEAD", "objects", "refs"].iter().all(|name| folder.join(name).exists())
 }
 
 /// The tool of Planwright's server that a client's name of a tool means. Clients put the server's name before it, with `__` or
@@ -362,6 +401,25 @@ mod tests {
             assert_eq!(is_reading_line(&status, &project, &root.path().join(folder)), passes, "{folder}");
             let reads = is_reading_line(&json!({ "command": "ls" }), &project, &root.path().join(folder));
             assert!(reads, "{folder}");
+            assert_eq!(runs_as_planned(&status, &project, &root.path().join(folder)), passes, "{folder}");
+            let elsewhere = json!({ "command": "git status", "workdir": folder });
+            assert_eq!(runs_as_planned(&elsewhere, &project, root.path()), passes, "{folder}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_asks_to_leave_the_sandbox_is_known() {
+        let root = tempfile::tempdir().unwrap();
+        for (input, expected) in [
+            (json!({}), false),
+            (json!({ "dangerouslyDisableSandbox": false, "sandbox_permissions": "use_default" }), false),
+            (json!({ "dangerouslyDisableSandbox": true }), true),
+            (json!({ "requestUnsandboxedExecution": "true" }), true),
+            (json!({ "with_escalated_permissions": 1 }), true),
+            (json!({ "sandbox_permissions": "require_escalated" }), true),
+        ] {
+            assert_eq!(leaves_sandbox(&input), expected, "{input}");
+            assert_eq!(runs_as_planned(&input, root.path(), root.path()), !expected, "{input}");
         }
     }
 }
