@@ -73,8 +73,10 @@ pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
 async fn before_call(global: &Global, client: ClientName, input: &HookInput) -> HookDecision {
     let HookInput { place, request } = input;
     let ToolRequest { tool, input } = request;
-    let is_shell = tools::is_shell(tool);
-    if tools::is_reader(tool, input) || (is_shell && tools::is_reading_line(input, &place.project, &place.folder)) {
+    let is_shell = tools::is_shell(client, tool);
+    if tools::is_reader(client, tool, input)
+        || (is_shell && tools::is_reading_line(input, &place.project, &place.folder))
+    {
         return HookDecision::Pass;
     }
     if may_decide(&tools::shell_text(input)) {
