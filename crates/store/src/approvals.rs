@@ -51,7 +51,7 @@ impl<B: Backend> ApprovalStore for SqlLedger<B> {
     }
 
     async fn pinned_server(&self, server: &ServerName) -> LedgerResult<Option<PinnedServer>> {
-        let statement = "SELECT revision, offered_tools, offered_at, accepted_tools, accepted_by, accepted_at
+        let statement = "SELECT revision, offered_tools, offered_at, accepted_tools, accepted_by, accepted_at, commands
                          FROM upstream_server WHERE name = ?1";
         let rows = self.0.query(sql!(statement, server.as_str())).await?;
         rows.first().map(|row| pinned(row, server)).transpose()
@@ -97,12 +97,21 @@ impl<B: Backend> ApprovalStore for SqlLedger<B> {
         Ok(!self.0.write(sql!(statement, server.as_str(), tools, digest, at, command, by)).await?.is_empty())
     }
 
-    async fn accept_offer(&self, server: &ServerName, digest: Digest, by: &Actor, at: Timestamp) -> LedgerResult<bool> {
+    async fn accept_offer(
+        &self,
+        server: &ServerName,
+        command: Digest,
+        digest: Digest,
+        by: &Actor,
+        at: Timestamp,
+    ) -> LedgerResult<bool> {
+        // The accepted command is the first of those that are known.
         let statement = "UPDATE upstream_server SET revision = revision + 1, accepted_tools = offered_tools,
-                             accepted_by = ?3, accepted_at = ?4
+                             accepted_by = ?3, accepted_at = ?4,
+                             commands = trim(CAST(?5 AS text) || ' ' || trim(replace(commands, CAST(?5 AS text), '')))
                          WHERE name = ?1 AND offered_digest = ?2 RETURNING revision";
-        let (digest, by, at) = (digest.to_string(), text(by)?, at.as_microsecond());
-        Ok(!self.0.write(sql!(statement, server.as_str(), digest, by, at)).await?.is_empty())
+        let (digest, by, at, command) = (digest.to_string(), text(by)?, at.as_microsecond(), command.to_string());
+        Ok(!self.0.write(sql!(statement, server.as_str(), digest, by, at, command)).await?.is_empty())
     }
 }
 
@@ -131,7 +140,15 @@ fn pinned(row: &Row, server: &ServerName) -> LedgerResult<PinnedServer> {
         }
         (_, _, _) => None,
     };
-    Ok(PinnedServer { server: server.clone(), revision: row.read(0, what)?, accepted, offered })
+    let accepted_command = match (&accepted, row.get::<&str>(6)?.split_whitespace().next()) {
+        (Some(_), Some(first)) => Some(
+            first
+                .parse::<Digest>()
+                .map_err(|_| LedgerError::damaged(what(), "the digest of its command is not one"))?,
+        ),
+        (_, _) => None,
+    };
+    Ok(PinnedServer { server: server.clone(), revision: row.read(0, what)?, accepted, accepted_command, offered })
 }
 
 fn text<T: Serialize>(value: &T) -> LedgerResult<String> {

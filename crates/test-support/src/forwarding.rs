@@ -199,6 +199,8 @@ forwarding_ledger! {
         async fn accept_first_offer(
             server: &ServerName, command: Digest, offered: &OfferedTools, by: &Actor
         ) -> bool;
-        async fn accept_offer(server: &ServerName, digest: Digest, by: &Actor, at: Timestamp) -> bool;
+        async fn accept_offer(
+            server: &ServerName, command: Digest, digest: Digest, by: &Actor, at: Timestamp
+        ) -> bool;
     }
 }

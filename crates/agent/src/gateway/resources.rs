@@ -99,7 +99,7 @@ impl Gateway {
         answer.map(|answer| answer.value)
     }
 
-    async fn is_listed(&self, server: &ServerName, uri: &str) -> bool {
+    pub(super) async fn is_listed(&self, server: &ServerName, uri: &str) -> bool {
         let listed = timeout(LIST_TIME, self.request(server, UpstreamRequest::ListResources)).await;
         let Ok(Ok(listed)) = listed else { return false };
         listed["resources"].as_array().is_some_and(|all| all.iter().any(|resource| resource["uri"] == uri))

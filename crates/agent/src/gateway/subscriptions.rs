@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use planwright_core::refusal::Refusal;
 use planwright_core::upstream::ServerName;
+use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::upstream::{ResourceUpdate, UpstreamRequest};
 use tokio::sync::broadcast;
@@ -40,7 +42,12 @@ impl Gateway {
         self.agent.upstream()?.resource_updates()
     }
 
+    /// Only addresses that the server lists are subscribed to: any other is free text that would reach the server unasked.
     pub async fn subscribe(&self, server: &ServerName, uri: &str) -> LedgerResult<()> {
+        if !self.is_listed(server, uri).await {
+            let message = format!("The MCP server {server} does not list a resource {}.", quoted(uri));
+            return Err(Refusal::not_found(message).into());
+        }
         self.request(server, UpstreamRequest::Subscribe { uri: uri.to_owned() }).await?;
         *self.subscriptions.lock().entry((server.clone(), uri.to_owned())).or_default() += 1;
         Ok(())

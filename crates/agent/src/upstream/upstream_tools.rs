@@ -42,6 +42,8 @@ pub(super) struct Shared {
     looked_at: Mutex<BTreeSet<ServerName>>,
     /// The servers whose first offer is accepted by a rule, with the policy that accepts it.
     accepted_by_rule: Mutex<BTreeMap<ServerName, Actor>>,
+    /// The servers whose acceptance counts only for the command that was accepted.
+    by_command: Mutex<BTreeSet<ServerName>>,
 }
 
 /// A server as people are shown it.
@@ -107,8 +109,16 @@ impl UpstreamTools {
         files: FileTools,
         output_bytes: usize,
     ) -> Self {
-        let (catalog, looked_at, accepted_by_rule) = Default::default();
-        Self { shared: Arc::new(Shared { servers, pins, files, output_bytes, catalog, looked_at, accepted_by_rule }) }
+        let (catalog, looked_at, accepted_by_rule, by_command) = Default::default();
+        let shared = Shared { servers, pins, files, output_bytes, catalog, looked_at, accepted_by_rule, by_command };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// From now on what was accepted of these servers counts only for the command that was accepted. With another command their
+    /// names wait for a person.
+    pub fn accept_by_command(&self, names: &[ServerName]) {
+        self.shared.by_command().extend(names.iter().cloned());
+        *self.shared.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::default();
     }
 
     /// The configured servers, in the order of their names.
@@ -223,9 +233,9 @@ impl UpstreamTools {
         by: &Actor,
         approvals: &Approvals,
     ) -> LedgerResult<ServerStatus> {
-        self.configured(name)?;
+        let command = command_digest(&self.configured(name)?.reached_by);
         let by = approvals.check_acceptance(by, name, digest).await?;
-        if !self.shared.pins.accept_offer(name, digest, &by, approvals.now()).await? {
+        if !self.shared.pins.accept_offer(name, command, digest, &by, approvals.now()).await? {
             return Err(Refusal::stale(format!(
                 "The MCP server {name} offers something else than what was shown. Look at it again."
             ))
@@ -298,7 +308,7 @@ impl Shared {
             let known = before.pinned.get(&name).filter(|known| known.revision == revision).cloned();
             let current = match known {
                 Some(known) => Some(known),
-                None => self.pins.pinned_server(&name).await?.map(Arc::new),
+                None => self.pins.pinned_server(&name).await?.map(|pinned| Arc::new(self.as_commanded(pinned))),
             };
             pinned.extend(current.map(|current| (name, current)));
         }
@@ -307,14 +317,29 @@ impl Shared {
         Ok(catalog)
     }
 
+    /// What was accepted of another command is not accepted of this one.
+    fn as_commanded(&self, pinned: PinnedServer) -> PinnedServer {
+        let is_other = self.by_command().contains(&pinned.server)
+            && pinned.accepted_command.is_some_and(|accepted| accepted != self.command_of(&pinned.server));
+        if is_other { PinnedServer { accepted: None, ..pinned } } else { pinned }
+    }
+
+    fn command_of(&self, server: &ServerName) -> Digest {
+        let configured = self.servers.servers().iter().find(|configured| configured.name == *server);
+        command_digest(configured.map_or("", |configured| configured.reached_by.as_str()))
+    }
+
+    fn by_command(&self) -> std::sync::MutexGuard<'_, BTreeSet<ServerName>> {
+        self.by_command.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn accepted_by_rule(&self) -> std::sync::MutexGuard<'_, BTreeMap<ServerName, Actor>> {
         self.accepted_by_rule.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps an offer that differs from the accepted one, for a person to look at.
     async fn record(&self, server: &ServerName, offer: &ToolOffer) -> LedgerResult<()> {
-        let configured = self.servers.servers().iter().find(|configured| configured.name == *server);
-        let command = command_digest(configured.map_or("", |configured| configured.reached_by.as_str()));
+        let command = self.command_of(server);
         let offered = OfferedTools { tools: offer.tools().to_vec(), at: Timestamp::now() };
         let rule = self.accepted_by_rule().get(server).cloned();
         if let Some(by) = rule {

@@ -42,6 +42,13 @@ pub trait ApprovalStore: Send + Sync + std::fmt::Debug + 'static {
         by: &Actor,
     ) -> LedgerResult<bool>;
 
-    /// Accepts the last offer if it has this digest. Returns whether it has.
-    async fn accept_offer(&self, server: &ServerName, digest: Digest, by: &Actor, at: Timestamp) -> LedgerResult<bool>;
+    /// Accepts the last offer if it has this digest, as one of this command. Returns whether it has.
+    async fn accept_offer(
+        &self,
+        server: &ServerName,
+        command: Digest,
+        digest: Digest,
+        by: &Actor,
+        at: Timestamp,
+    ) -> LedgerResult<bool>;
 }

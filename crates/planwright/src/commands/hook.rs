@@ -77,8 +77,10 @@ pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
 async fn before_call(global: &Global, client: ClientName, input: &HookInput) -> HookDecision {
     let HookInput { place, request } = input;
     let ToolRequest { tool, input } = request;
-    let is_shell = tools::is_shell(tool);
-    if tools::is_reader(tool, input) || (is_shell && tools::is_reading_line(input, &place.project, &place.folder)) {
+    let is_shell = tools::is_shell(client, tool);
+    if tools::is_reader(client, tool, input)
+        || (is_shell && tools::is_reading_line(input, &place.project, &place.folder))
+    {
         return HookDecision::Pass;
     }
     if may_decide(&tools::shell_text(input)) {
@@ -90,13 +92,12 @@ async fn before_call(global: &Global, client: ClientName, input: &HookInput) -> 
         return HookDecision::Pass;
     }
     let mut strictest = None;
-    for server in &servers {
+    for server in servers.iter().filter(|server| !server.is_own_again) {
         let found = match &server.target {
-            Ok(target) => by_plan(target, place, request, is_shell).await,
-            Err(reason) => Err(Failure::usage(format!(
-                "the entry `{}` of the client's configuration does not tell where the plans are: {reason}",
-                server.name
-            ))),
+            Ok(target) => by_plan(server, target, place, request, is_shell).await,
+            Err(reason) => {
+                Err(Failure::usage(format!("{} does not tell where the plans are: {reason}", described(server))))
+            }
         };
         match found {
             Ok(decision) => strictest = strictest.max(Some(decision)),
@@ -112,12 +113,16 @@ async fn before_call(global: &Global, client: ClientName, input: &HookInput) -> 
 
 /// What the plan of one server says about a call that changes things.
 async fn by_plan(
+    server: &ServerEntry,
     target: &Target,
     place: &HookPlace,
     request: &ToolRequest,
     is_shell: bool,
 ) -> Result<HookDecision, Failure> {
-    let Some((snapshot, ledger)) = session_of(target, &place.project).await? else { return Ok(HookDecision::Pass) };
+    let (snapshot, ledger) = match session_of(target, &place.project).await? {
+        Lookup::Found(snapshot, ledger) => (snapshot, ledger),
+        missing => return not_found(server, target, &missing),
+    };
     if let Some(reason) = blocked(&snapshot, is_shell) {
         return Ok(HookDecision::Deny(reason));
     }
@@ -142,6 +147,39 @@ async fn by_plan(
         Permission::Ask => HookDecision::Ask(reason),
         Permission::Deny => HookDecision::Deny(reason),
     })
+}
+
+/// The words for an entry in a refusal.
+fn described(server: &ServerEntry) -> String {
+    match &server.file {
+        Some(file) => format!("the entry {} in {}", quoted(&server.name), visible(file)),
+        None => "the hook's own command".to_owned(),
+    }
+}
+
+/// Nothing is held back where no agent has begun to plan, unless an entry names such a place: it may stand there to turn the
+/// gate off.
+fn not_found(server: &ServerEntry, target: &Target, missing: &Lookup) -> Result<HookDecision, Failure> {
+    if target.is_remote {
+        return Err(Failure::unavailable(format!(
+            "the server that the client calls by {} keeps its plans elsewhere; start it as `planwright mcp`, with `--data` or \
+             `--session` where they are needed",
+            described(server)
+        )));
+    }
+    let is_session_named = target.named_session().is_some();
+    let what = match missing {
+        Lookup::NoStore if target.names_store => "a store",
+        Lookup::NoStore | Lookup::NoSession if is_session_named => "a session",
+        Lookup::NoStore | Lookup::NoSession | Lookup::Found(..) => return Ok(HookDecision::Pass),
+    };
+    if server.file.is_none() {
+        return Ok(HookDecision::Pass);
+    }
+    Err(Failure::unavailable(format!(
+        "{} names {what} that does not exist; if it is right, the first call of its plan_get makes it, else a person takes it out",
+        described(server)
+    )))
 }
 
 /// The servers of the client. As for them, a path without a beginning is one below the project; the agent's folder may be any.
@@ -199,15 +237,17 @@ fn blocked(snapshot: &Snapshot, is_shell: bool) -> Option<String> {
 }
 
 async fn at_start(global: &Global, client: ClientName, place: &HookPlace) -> Result<Option<Value>, Failure> {
-    let servers = servers_of(global, client, place);
-    let Some(Ok(target)) = servers.first().map(|server| &server.target) else { return Ok(None) };
-    let Some((snapshot, _)) = session_of(target, &place.project).await? else { return Ok(None) };
-    let is_on = snapshot.session.as_ref().is_some_and(|session| session.plan_mode.enabled);
-    let Some(plan) = snapshot.active().filter(|_| is_on) else { return Ok(None) };
-    if plan.status == PlanStatus::Collecting && plan.is_empty() {
-        return Ok(None);
+    for server in servers_of(global, client, place).iter().filter(|server| !server.is_own_again) {
+        let Ok(target) = &server.target else { continue };
+        let Lookup::Found(snapshot, _) = session_of(target, &place.project).await? else { continue };
+        let is_on = snapshot.session.as_ref().is_some_and(|session| session.plan_mode.enabled);
+        let Some(plan) = snapshot.active().filter(|_| is_on) else { continue };
+        if plan.status == PlanStatus::Collecting && plan.is_empty() {
+            continue;
+        }
+        return Ok(wire::context(client, &brought_back(plan, &snapshot.identity)));
     }
-    Ok(wire::context(client, &brought_back(plan, &snapshot.identity)))
+    Ok(None)
 }
 
 /// The plan as data for the agent's context.
@@ -226,30 +266,30 @@ fn brought_back(plan: &Plan, session: &SessionIdentity) -> String {
     )
 }
 
-/// The session of the server, with its store. `None` if no agent works there over MCP.
-async fn session_of(target: &Target, project: &Path) -> Result<Option<(Snapshot, Arc<dyn Ledger>)>, Failure> {
+/// What there is of the session of a server, with its store.
+enum Lookup {
+    Found(Box<Snapshot>, Arc<dyn Ledger>),
+    NoStore,
+    /// No agent works there over MCP.
+    NoSession,
+}
+
+async fn session_of(target: &Target, project: &Path) -> Result<Lookup, Failure> {
     let settings = Settings::read(&target.global)?;
-    let not_found = || {
-        Failure::unavailable(
-            "the server that the client calls keeps its plans elsewhere; start it as `planwright mcp`, with `--data` or `--session` \
-             where they are needed",
-        )
-    };
     if let Location::Sqlite(path) = &settings.location
         && matches!(path.try_exists(), Ok(false))
     {
-        return if target.is_remote { Err(not_found()) } else { Ok(None) };
+        return Ok(Lookup::NoStore);
     }
     let ledger = planwright_store::open(&settings.location).await.map_err(Failure::from)?;
-    let session = match target.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
+    let session = match target.named_session() {
         Some(name) => named_by_person(&*ledger, name).await?,
         None => folder_session(project),
     };
     let snapshot: Result<Snapshot, LedgerError> = ledger.snapshot(&session, None).await;
     let snapshot = snapshot.map_err(Failure::from)?;
-    match snapshot.session {
-        Some(_) => Ok(Some((snapshot, ledger))),
-        None if target.is_remote => Err(not_found()),
-        None => Ok(None),
-    }
+    Ok(match snapshot.session {
+        Some(_) => Lookup::Found(Box::new(snapshot), ledger),
+        None => Lookup::NoSession,
+    })
 }

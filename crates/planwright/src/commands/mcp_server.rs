@@ -163,6 +163,7 @@ impl UpstreamContext {
 
     async fn accept(&self, name: &ServerName, digest: Option<Digest>, trust: bool) -> ExitResult {
         let screen = &self.context.screen;
+        self.upstream.accept_by_command(std::slice::from_ref(name));
         let looked = self.upstream.look(name).await;
         let problems = self.upstream.problems(name).await;
         self.upstream.stop().await;

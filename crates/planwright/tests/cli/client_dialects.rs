@@ -222,6 +222,29 @@ fn the_hook_finds_the_session_of_the_server_in_the_files_of_each_client() {
 }
 
 #[test]
+fn an_entry_in_a_file_of_the_project_does_not_turn_the_gate_of_any_client_off() {
+    let toml = "[mcp_servers.planwright]\ncommand = \"planwright\"\nargs = [\"--data\", \"/nonexistent\", \"mcp\"]\n";
+    let entry = json!({ "command": "planwright", "args": ["--data", "/nonexistent", "mcp"] });
+    let servers = |field: &str| json!({ field: { "planwright": entry } }).to_string();
+    for (client, file, entries) in [
+        ("claude-code", ".mcp.json", servers("mcpServers")),
+        ("codex", ".codex/config.toml", toml.to_owned()),
+        ("gemini", ".gemini/settings.json", servers("mcpServers")),
+        ("cursor", ".cursor/mcp.json", servers("mcpServers")),
+        ("vscode", ".vscode/mcp.json", servers("servers")),
+    ] {
+        let world = World::new();
+        crate::mcp::talk(&world, "mcp", &[GET]).done();
+        let (_, text) = INPUTS.iter().find(|(name, _)| *name == client).unwrap();
+        std::fs::create_dir_all(world.path(file).parent().unwrap()).unwrap();
+        world.write(file, &entries);
+        let ran = send(&mut command(&world, client, "pre-tool-use"), &changing_call(&world, text)).done();
+        let reason = denial(client, &ran);
+        assert!(reason.as_ref().is_some_and(|reason| reason.contains(file)), "{client}: {reason:?}");
+    }
+}
+
+#[test]
 fn a_command_that_decides_is_denied_in_every_client() {
     let world = World::new();
     for (client, tool, field) in [

@@ -48,9 +48,26 @@ impl Client {
 
     /// The reason of a denial.
     fn call(&self, folder: &str, tool: &str, input: Value) -> Option<String> {
+        self.call_of_hook(&["hook", "pre-tool-use"], &[], folder, tool, input)
+    }
+
+    /// An edit in the project, with a hook whose command names the data folder.
+    fn edit_with_data(&self, variables: &[(&str, &str)]) -> Option<String> {
+        let words = ["--data", &text(&self.world.path("data")), "hook", "pre-tool-use"];
+        self.call_of_hook(&words, variables, "project", "Edit", json!({ "file_path": "a.txt" }))
+    }
+
+    fn call_of_hook(
+        &self,
+        words: &[&str],
+        variables: &[(&str, &str)],
+        folder: &str,
+        tool: &str,
+        input: Value,
+    ) -> Option<String> {
         let mut command = self.command(None);
         command.current_dir(self.world.path(folder)).env("CLAUDE_PROJECT_DIR", self.world.path("project"));
-        command.args(["hook", "pre-tool-use"]);
+        command.envs(variables.iter().copied()).args(words);
         let details = json!({ "cwd": self.world.path(folder), "tool_name": tool, "tool_input": input });
         let ran = send(&mut command, &details.to_string()).done();
         let reason = "/hookSpecificOutput/permissionDecisionReason";
@@ -100,7 +117,11 @@ fn the_hook_finds_the_session_and_the_store_of_the_servers_entry() {
         let client = Client::new();
         let (arguments, variables) = entry(&data(&client));
         client.configure(&json!({ "command": "/opt/bin/planwright", "args": arguments, "env": variables }));
-        assert_eq!(client.edit("project"), None, "{about}: the server has not begun");
+        let before = client.edit("project");
+        assert!(
+            before.is_some_and(|reason| reason.contains("that does not exist")),
+            "{about}: the server has not begun"
+        );
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let variables: Vec<_> = variables
             .as_object()
@@ -130,14 +151,66 @@ fn an_entry_that_does_not_tell_where_the_plans_are_holds_changes_back() {
         assert!(reason.as_ref().is_some_and(|reason| reason.contains(expected)), "{entry}: {reason:?}");
         assert_eq!(client.call("project", "Read", json!({})), None);
     }
-    // A variable may have a value for when it is not set, and the nearer scope counts.
+    // A variable may have a value for when it is not set.
     client
         .configure(&json!({ "command": "planwright", "args": ["mcp", "--session", "${NOT_SET_ANYWHERE:-own-plan}"] }));
-    assert_eq!(client.edit("project"), None, "no agent works in this session");
-    let here = json!({ "mcpServers": { "planwright": { "command": "planwright", "args": ["mcp"] } } });
-    let own = json!({ "projects": { text(&client.world.path("project")): here } });
-    client.world.write("home/.claude.json", &own.to_string());
-    assert!(client.edit("project").is_some());
+    let reason = client.edit("project");
+    assert!(reason.as_ref().is_some_and(|reason| reason.contains("a session that does not exist")), "{reason:?}");
+}
+
+#[test]
+fn an_entry_of_the_project_does_not_choose_a_laxer_plan_than_the_hook() {
+    let client = Client::new();
+    let (data, other) = (text(&client.world.path("data")), text(&client.world.path("other-data")));
+    assert_eq!(client.edit_with_data(&[]), None, "no agent has begun to plan");
+    client.configure(&json!({ "command": "planwright", "args": ["--data", data, "mcp"] }));
+    assert_eq!(client.edit_with_data(&[]), None, "the entry names the store of the hook");
+    client.serve(&["--data", &data, "mcp"], &[]);
+    client.serve(&["--data", &other, "mcp", "--plan", "off"], &[]);
+    client.serve(&["--data", &data, "mcp", "--session", "lax", "--plan", "off"], &[]);
+    for (arguments, expected) in [
+        (vec!["--data", "/nonexistent", "mcp"], "a store that does not exist"),
+        (vec!["--data", &data, "mcp", "--session", "nosuchsession"], "a session that does not exist"),
+        (vec!["--data", &other, "mcp"], "no approved plan"),
+        (vec!["--data", &data, "mcp", "--session", "lax"], "no approved plan"),
+    ] {
+        client.configure(&json!({ "command": "planwright", "args": arguments }));
+        let reason = client.edit_with_data(&[]).unwrap_or_else(|| panic!("{arguments:?} passes"));
+        assert!(reason.contains(expected), "{arguments:?}: {reason}");
+        if expected.ends_with("exist") {
+            let file = text(&client.world.path("project/.mcp.json"));
+            assert!(reason.contains("the entry `planwright` in") && reason.contains(&file), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn every_scope_counts_and_the_strictest_decides() {
+    let client = Client::new();
+    let (data, other) = (text(&client.world.path("data")), text(&client.world.path("other-data")));
+    client.serve(&["--data", &data, "mcp"], &[]);
+    client.serve(&["--data", &other, "mcp", "--plan", "off"], &[]);
+    let own = json!({ "command": "planwright", "args": ["--data", data, "mcp"] });
+    client.world.write("home/.claude.json", &json!({ "mcpServers": { "planwright": own } }).to_string());
+    client.configure(&json!({ "command": "planwright", "args": ["--data", other, "mcp"] }));
+    assert!(client.edit("project").is_some_and(|reason| reason.contains("no approved plan")));
+}
+
+#[test]
+fn variables_of_the_shell_choose_nothing_once_the_hook_names_the_data_folder() {
+    let client = Client::new();
+    client.serve(&["--data", &text(&client.world.path("data")), "mcp"], &[]);
+    client.world.write("empty.toml", "database = \"sqlite:/nonexistent/none.db\"\n");
+    let config = text(&client.world.path("empty.toml"));
+    for (name, value) in [
+        ("PLANWRIGHT_DATA", "/nonexistent"),
+        ("PLANWRIGHT_DATABASE", "sqlite:/nonexistent/none.db"),
+        ("PLANWRIGHT_CONFIG", config.as_str()),
+        ("PLANWRIGHT_SESSION", "othersession"),
+    ] {
+        let reason = client.edit_with_data(&[(name, value)]);
+        assert!(reason.as_ref().is_some_and(|reason| reason.contains("no approved plan")), "{name}: {reason:?}");
+    }
 }
 
 #[test]

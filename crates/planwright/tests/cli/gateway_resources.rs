@@ -133,6 +133,10 @@ fn subscriptions_and_completion_reach_the_server_and_its_news_reach_the_client()
     let uri = "planwright://upstream/up/book://one";
     let subscribed = client.ask("resources/subscribe", json!({ "uri": uri }));
     assert_eq!(subscribed["result"], json!({}), "{subscribed}");
+    // Any other address is free text, and none of it reaches the server.
+    let refused =
+        client.ask("resources/subscribe", json!({ "uri": "planwright://upstream/up/book://the-key-is-1234" }));
+    assert!(refused.get("error").is_some(), "{refused}");
     // Only the resource that the client subscribed to is told.
     for own in ["book://two", "book://one"] {
         client.request("tools/call", json!({ "name": "up__publish", "arguments": { "uri": own } }));

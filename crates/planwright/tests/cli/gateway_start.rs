@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::gateway::{Client, SCRIPT, calls};
+use crate::gateway::{Client, SCRIPT, approve, calls};
 use crate::world::{World, ran};
 
 const FREE: [(&str, &str); 1] = [("PLANWRIGHT_GATEWAY_WRITES", "free")];
@@ -132,7 +132,11 @@ fn a_client_that_leaves_does_not_wait_for_the_server() {
 
 /// The tools that the client lists of the server `up`, and whether a person still has to accept them.
 fn listed_of_upstream(world: &World) -> usize {
-    let mut client = Client::start(world, "document", "plain", &FREE);
+    listed_with_command(world, "plain")
+}
+
+fn listed_with_command(world: &World, mode: &str) -> usize {
+    let mut client = Client::start(world, "document", mode, &FREE);
     let listed = client.ask("tools/list", json!({}));
     let count = names(&listed).iter().filter(|name| name.starts_with("up__")).count();
     if count == 0 {
@@ -166,4 +170,43 @@ fn a_server_whose_name_or_command_waits_for_a_person_is_not_accepted_by_naming_i
         assert_eq!(listed_of_upstream(&world), 0, "{name} {mode}");
         assert_eq!(calls(&world), [""; 0]);
     }
+}
+
+/// Its tools look the same, and it is another program.
+#[test]
+fn an_accepted_name_with_another_command_waits_for_a_person() {
+    let world = World::new();
+    assert_eq!(listed_of_upstream(&world), 19);
+    world.run("config set mcp.trust_annotations up").done();
+    for _ in 0..2 {
+        assert_eq!(listed_with_command(&world, "replaced"), 0);
+        assert_eq!(listed_of_upstream(&world), 19, "the accepted command is as it was");
+    }
+    assert_eq!(calls(&world), [""; 0]);
+
+    let mut add = world.command();
+    add.args(["mcp-server", "add", "up", "--json", "--", "python3", SCRIPT, "replaced"]).arg(world.path("notes"));
+    let digest = ran(&mut add).error_json()["digest"].as_str().unwrap().to_owned();
+    world.run(&format!("mcp-server accept up --digest {digest}")).done();
+    assert_eq!(listed_with_command(&world, "replaced"), 19);
+    assert_eq!(listed_of_upstream(&world), 0, "the command before waits now");
+}
+
+#[test]
+fn an_approved_round_does_not_reach_another_command_under_the_accepted_name() {
+    let world = World::new();
+    let mut client = Client::start(&world, "collect", "plain", &[]);
+    client.call("up__note", json!({ "text": "pay" }));
+    client.succeed("plan_finalize", json!({}));
+    client.leave();
+    approve(&world, "");
+    let mut client = Client::start(&world, "collect", "replaced", &[]);
+    client.ask("tools/list", json!({}));
+    assert_eq!(client.succeed("plan_get", json!({}))["status"], "APPROVED");
+    client.leave();
+    assert_eq!(calls(&world), [""; 0]);
+    let mut client = Client::start(&world, "collect", "plain", &[]);
+    client.wait_until(|plan| plan["status"] == "COMPLETED");
+    client.leave();
+    assert_eq!(calls(&world), [r#"note {"text": "pay"}"#]);
 }

@@ -1,4 +1,4 @@
-//! The entries of MCP servers in the files of each client, the nearest scope first.
+//! The entries of MCP servers in the files of each client, the nearest scope first, each with the name of its file.
 
 use std::path::{Path, PathBuf};
 
@@ -13,41 +13,57 @@ use crate::commands::install::{codex_folder, goose_file, to_json};
 
 type Entries = Map<String, Value>;
 
-pub(super) fn scopes(client: ClientName, project: &Path) -> Vec<Entries> {
+pub(super) fn scopes(client: ClientName, project: &Path) -> Vec<(String, Entries)> {
     let home = || dirs::home_dir().unwrap_or_default();
+    let of_json = |file: PathBuf| scope(&file, json_file(&file).as_ref(), "mcpServers");
     match client {
         ClientName::ClaudeCode => claude_code(project),
         ClientName::Codex => [project.join(".codex"), codex_folder(home())]
             .iter()
-            .map(|folder| entries(toml_file(&folder.join("config.toml")).as_ref(), "mcp_servers"))
+            .map(|folder| folder.join("config.toml"))
+            .map(|file| scope(&file, toml_file(&file).as_ref(), "mcp_servers"))
             .collect(),
-        // An extension counts before the settings only if these do not name the server.
         ClientName::Gemini => [
             project.join(".gemini/settings.json"),
             home().join(".gemini/settings.json"),
             home().join(".gemini/extensions/planwright/gemini-extension.json"),
         ]
-        .iter()
-        .map(|file| entries(json_file(file).as_ref(), "mcpServers"))
+        .into_iter()
+        .map(of_json)
         .collect(),
-        ClientName::Goose => vec![entries(yaml_file(&goose_file(&home())).as_ref(), "extensions")],
-        ClientName::Cursor => [project.join(".cursor/mcp.json"), home().join(".cursor/mcp.json")]
-            .iter()
-            .map(|file| entries(json_file(file).as_ref(), "mcpServers"))
-            .collect(),
-        ClientName::Vscode => vec![entries(json_file(&project.join(".vscode/mcp.json")).as_ref(), "servers")],
+        ClientName::Goose => {
+            let file = goose_file(&home());
+            vec![scope(&file, yaml_file(&file).as_ref(), "extensions")]
+        }
+        ClientName::Cursor => {
+            [project.join(".cursor/mcp.json"), home().join(".cursor/mcp.json")].into_iter().map(of_json).collect()
+        }
+        ClientName::Vscode => {
+            let file = project.join(".vscode/mcp.json");
+            vec![scope(&file, json_file(&file).as_ref(), "servers")]
+        }
         // Its plugin tells them; and Zed calls no hooks.
         ClientName::Opencode | ClientName::Zed => Vec::new(),
     }
 }
 
 /// The files of Claude Code: of the person in this project, of the project, of the person.
-fn claude_code(project: &Path) -> Vec<Entries> {
-    let own = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(dirs::home_dir);
-    let own = own.and_then(|folder| json_file(&folder.join(".claude.json")));
-    let shared = json_file(&project.join(".mcp.json"));
+fn claude_code(project: &Path) -> Vec<(String, Entries)> {
+    let folder = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(dirs::home_dir);
+    let file = folder.unwrap_or_default().join(".claude.json");
+    let own = json_file(&file);
+    let shared_file = project.join(".mcp.json");
+    let shared = json_file(&shared_file);
     let here = own.as_ref().and_then(|own| own.get("projects")?.get(&*project.to_string_lossy()));
-    vec![entries(here, "mcpServers"), entries(shared.as_ref(), "mcpServers"), entries(own.as_ref(), "mcpServers")]
+    vec![
+        scope(&file, here, "mcpServers"),
+        scope(&shared_file, shared.as_ref(), "mcpServers"),
+        scope(&file, own.as_ref(), "mcpServers"),
+    ]
+}
+
+fn scope(file: &Path, root: Option<&Value>, field: &str) -> (String, Entries) {
+    (file.display().to_string(), entries(root, field))
 }
 
 fn entries(root: Option<&Value>, field: &str) -> Entries {

@@ -8,16 +8,21 @@ use serde_json::Value;
 use super::client_files;
 use super::wire::HookPlace;
 use crate::cli::{Cli, CliCommand, ClientName, Global};
+use crate::config::Settings;
 
 /// What every client calls the server unless a person chose another name.
 pub(super) const USUAL_NAME: &str = "planwright";
 
-/// A server of Planwright that the client starts or calls.
+/// A server of Planwright that the client starts or calls, or what the hook's own command names.
 #[derive(Debug)]
 pub(super) struct ServerEntry {
     pub(super) name: String,
+    /// The file of the entry. `None` is the hook's own command.
+    pub(super) file: Option<String>,
     /// Where the server keeps its plans. The error says why the entry does not tell.
     pub(super) target: Result<Target, String>,
+    /// Whether it works on the store and the session that the hook's own command names.
+    pub(super) is_own_again: bool,
 }
 
 /// The store and the session of a server.
@@ -30,34 +35,72 @@ pub(super) struct Target {
     pub(super) upstream: Vec<String>,
     /// Whether another process serves it, so that its store is a guess.
     pub(super) is_remote: bool,
+    /// Whether the entry names a store, and another one than the hook's own command.
+    pub(super) names_store: bool,
 }
 
-/// The servers of Planwright that a client has, or the usual one if its configuration names none.
+impl Target {
+    /// What the hook's own command names. Nothing else chooses once it names the data folder.
+    fn own(global: &Global) -> Self {
+        let session = std::env::var("PLANWRIGHT_SESSION").ok().filter(|_| !global.typed.data);
+        let global = if global.typed.data { typed_only(global.clone()) } else { global.clone() };
+        Self { global, session, upstream: Vec::new(), is_remote: false, names_store: false }
+    }
+
+    pub(super) fn named_session(&self) -> Option<&str> {
+        self.session.as_deref().map(str::trim).filter(|name| !name.is_empty())
+    }
+}
+
+/// Every entry of a server of Planwright that the client has, from every scope, and last the hook's own command: an entry of a
+/// project must not choose a laxer plan than a person's command does.
 pub(super) fn servers(global: &Global, client: ClientName, place: &HookPlace) -> Vec<ServerEntry> {
-    let mut found: BTreeMap<String, Value> = BTreeMap::new();
     let scopes = match &place.servers {
-        // The client's plugin told them.
-        Some(entries) => vec![entries.clone()],
+        Some(entries) => vec![("the client's configuration".to_owned(), entries.clone())],
         None => client_files::scopes(client, &place.project),
     };
-    // The nearer scope counts.
-    for (name, entry) in scopes.into_iter().flatten() {
-        found.entry(name).or_insert(entry);
-    }
     let is_off = |entry: &Value| {
         entry.get("enabled") == Some(&Value::Bool(false)) || entry.get("disabled") == Some(&Value::Bool(true))
     };
-    let mut servers: Vec<ServerEntry> = found
-        .into_iter()
-        .filter(|(name, entry)| is_planwright(name, entry) && !is_off(entry))
-        .map(|(name, entry)| ServerEntry { target: target(global, &entry), name })
-        .collect();
-    if servers.is_empty() {
-        let session = std::env::var("PLANWRIGHT_SESSION").ok();
-        let target = Target { global: global.clone(), session, upstream: Vec::new(), is_remote: false };
-        servers.push(ServerEntry { name: USUAL_NAME.to_owned(), target: Ok(target) });
+    let own = Target::own(global);
+    let mut seen: Vec<(String, Value)> = Vec::new();
+    let mut servers = Vec::new();
+    for (file, entries) in scopes {
+        for (name, entry) in entries {
+            let found = (name, entry);
+            if !is_planwright(&found.0, &found.1) || is_off(&found.1) || seen.contains(&found) {
+                continue;
+            }
+            servers.push(server_of(&found, &file, global, &own));
+            seen.push(found);
+        }
     }
+    let name = USUAL_NAME.to_owned();
+    servers.push(ServerEntry { name, file: None, target: Ok(own), is_own_again: false });
     servers
+}
+
+fn server_of((name, entry): &(String, Value), file: &str, global: &Global, own: &Target) -> ServerEntry {
+    let mut target = target(global, own, entry);
+    let mut is_own_again = false;
+    if let Ok(target) = &mut target
+        && let (Ok(there), Ok(here)) = (Settings::read(&target.global), Settings::read(&own.global))
+        && there.location == here.location
+    {
+        target.names_store = false;
+        let is_same_config = there.data == here.data && target.global.config == own.global.config;
+        is_own_again = is_same_config && !target.is_remote && target.named_session() == own.named_session();
+    }
+    ServerEntry { name: name.clone(), file: Some(file.to_owned()), target, is_own_again }
+}
+
+/// Without what the variables of the shell chose.
+fn typed_only(mut global: Global) -> Global {
+    let typed = global.typed;
+    global.data = global.data.filter(|_| typed.data);
+    global.database = global.database.filter(|_| typed.database);
+    global.config = global.config.filter(|_| typed.config);
+    global
 }
 
 fn is_planwright(name: &str, entry: &Value) -> bool {
@@ -70,12 +113,13 @@ fn is_planwright(name: &str, entry: &Value) -> bool {
         || [words("command"), words("cmd"), words("args")].concat().iter().any(|word| word.contains(USUAL_NAME))
 }
 
-fn target(global: &Global, entry: &Value) -> Result<Target, String> {
+fn target(hook: &Global, own: &Target, entry: &Value) -> Result<Target, String> {
     let url = ["url", "httpUrl", "uri"].into_iter().find_map(|field| entry.get(field)?.as_str());
     if let Some(url) = url {
         let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
         let session = path.rsplit_once("/mcp/").map(|(_, key)| key.to_owned());
-        return Ok(Target { global: global.clone(), session, upstream: Vec::new(), is_remote: true });
+        let (global, upstream) = (own.global.clone(), Vec::new());
+        return Ok(Target { global, session, upstream, is_remote: true, names_store: false });
     }
     let mut words = Vec::new();
     for field in ["command", "cmd", "args"] {
@@ -98,21 +142,27 @@ fn target(global: &Global, entry: &Value) -> Result<Target, String> {
     let variables = variables(entry)?;
     let read = Cli::read(std::iter::once(&program).chain(arguments)).map_err(|_| "its arguments are not understood")?;
     let CliCommand::Mcp(server) = read.command else { return Err("it does not start `planwright mcp`".to_owned()) };
-    let mut global = read.global;
+    let typed = read.global.typed;
+    let mut global = if hook.typed.data { typed_only(read.global) } else { read.global };
     let own = |name: &str| variables.get(name).filter(|value| !value.is_empty()).cloned();
-    if !global.typed.data {
+    if !typed.data {
         global.data = own("PLANWRIGHT_DATA").map(PathBuf::from).or(global.data);
     }
-    if !global.typed.config {
+    if !typed.config {
         global.config = own("PLANWRIGHT_CONFIG").map(PathBuf::from).or(global.config);
     }
-    if !global.typed.database {
+    if !typed.database {
         global.database = own("PLANWRIGHT_DATABASE").or(global.database);
     }
     let is_typed = arguments.iter().any(|word| word == "--session" || word.starts_with("--session="));
-    let session = own("PLANWRIGHT_SESSION").filter(|_| !is_typed).or(server.session);
+    let session = own("PLANWRIGHT_SESSION").filter(|_| !is_typed);
+    let session = session.or(server.session.filter(|_| is_typed || !hook.typed.data));
+    let names_store = typed.data
+        || typed.config
+        || typed.database
+        || ["PLANWRIGHT_DATA", "PLANWRIGHT_CONFIG", "PLANWRIGHT_DATABASE"].into_iter().any(|name| own(name).is_some());
     let upstream = server.upstream.iter().filter_map(|text| Some(text.split_once('=')?.0.trim().to_owned())).collect();
-    Ok(Target { global, session, upstream, is_remote: false })
+    Ok(Target { global, session, upstream, is_remote: false, names_store })
 }
 
 /// The variables that the entry gives the server.

@@ -6,6 +6,8 @@ use planwright_core::gate::{AutoTool, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::permission::only_reads;
 use serde_json::Value;
 
+use crate::cli::ClientName;
+
 /// What a tool of a client does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolKind {
@@ -172,8 +174,24 @@ pub(super) fn kind(tool: &str) -> ToolKind {
     found.map_or(ToolKind::Unknown, |(kind, _)| *kind)
 }
 
+/// Whether the client spells its own tools like that. opencode calls a tool of a server `server_tool`, so a name of its own has
+/// letters only, as one of Claude Code has; the other clients mark those of servers otherwise.
+fn is_spelled_as_own(client: ClientName, tool: &str) -> bool {
+    match client {
+        ClientName::Opencode => tool.chars().all(|c| c.is_ascii_lowercase()),
+        ClientName::ClaudeCode => tool.chars().all(|c| c.is_ascii_alphabetic()),
+        ClientName::Codex | ClientName::Gemini | ClientName::Goose | ClientName::Cursor | ClientName::Vscode => {
+            tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        }
+        ClientName::Zed => false,
+    }
+}
+
 /// Whether the tool changes nothing by itself.
-pub(super) fn is_reader(tool: &str, input: &Value) -> bool {
+pub(super) fn is_reader(client: ClientName, tool: &str, input: &Value) -> bool {
+    if !is_spelled_as_own(client, tool) {
+        return false;
+    }
     match kind(tool) {
         ToolKind::Reads | ToolKind::Notes | ToolKind::Network => true,
         // A sub-agent in a work tree of its own begins with making that.
@@ -182,8 +200,8 @@ pub(super) fn is_reader(tool: &str, input: &Value) -> bool {
     }
 }
 
-pub(super) fn is_shell(tool: &str) -> bool {
-    kind(tool) == ToolKind::Commands
+pub(super) fn is_shell(client: ClientName, tool: &str) -> bool {
+    is_spelled_as_own(client, tool) && kind(tool) == ToolKind::Commands
 }
 
 /// The texts of a call that a shell may be given.
@@ -296,7 +314,8 @@ mod tests {
         for tool in
             ["Read", "read_file", "Grep", "list_directory", "Agent", "Task", "TaskCreate", "TodoWrite", "view_image"]
         {
-            assert!(is_reader(tool, &json!({})), "{tool}");
+            let client = if tool.contains('_') { ClientName::Codex } else { ClientName::ClaudeCode };
+            assert!(is_reader(client, tool, &json!({})), "{tool}");
         }
         for tool in [
             "Edit",
@@ -315,9 +334,26 @@ mod tests {
             "extensionmanager__read",
             "replace_string_in_file",
         ] {
-            assert!(!is_reader(tool, &json!({})), "{tool}");
+            assert!(!is_reader(ClientName::Codex, tool, &json!({})), "{tool}");
         }
-        assert!(!is_reader("Agent", &json!({ "prompt": "look", "isolation": "worktree" })));
+        assert!(!is_reader(ClientName::ClaudeCode, "Agent", &json!({ "prompt": "look", "isolation": "worktree" })));
+    }
+
+    /// opencode puts one `_` between the names of a server and its tool.
+    #[test]
+    fn a_tool_of_a_server_is_no_reader_because_it_is_called_like_one_of_another_client() {
+        for tool in ["task_update", "todo_write", "web_fetch", "file_search", "list_dir", "R_e_a_d", "read-", "Read"] {
+            assert!(!is_reader(ClientName::Opencode, tool, &json!({})), "{tool}");
+        }
+        for tool in ["exec_command", "run_command", "local_shell"] {
+            assert!(!is_shell(ClientName::Opencode, tool), "{tool}");
+        }
+        for tool in ["read", "todowrite", "webfetch", "task", "grep"] {
+            assert!(is_reader(ClientName::Opencode, tool, &json!({})), "{tool}");
+        }
+        assert!(is_shell(ClientName::Opencode, "bash"));
+        assert!(!is_reader(ClientName::ClaudeCode, "todo_write", &json!({})));
+        assert!(is_reader(ClientName::Gemini, "web_fetch", &json!({})));
     }
 
     #[test]

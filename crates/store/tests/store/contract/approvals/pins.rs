@@ -39,9 +39,9 @@ pub(crate) async fn an_offer_is_accepted_by_its_digest_in_all_processes(store: &
     ledger.record_offer(&name(), command("a"), &OfferedTools { at: at(9), ..first.clone() }).await.unwrap();
     assert_eq!(other.pin_revisions().await.unwrap(), before);
     let person = Actor::person("tester", "cli");
-    assert!(!other.accept_offer(&name(), second.digest(), &person, at(3)).await.unwrap());
+    assert!(!other.accept_offer(&name(), command("a"), second.digest(), &person, at(3)).await.unwrap());
     assert_eq!(other.pinned_server(&name()).await.unwrap().unwrap().accepted, None);
-    assert!(other.accept_offer(&name(), first.digest(), &person, at(3)).await.unwrap());
+    assert!(other.accept_offer(&name(), command("a"), first.digest(), &person, at(3)).await.unwrap());
     ledger.record_offer(&name(), command("a"), &second).await.unwrap();
     let pinned = ledger.pinned_server(&name()).await.unwrap().unwrap();
     let accepted = pinned.accepted.clone().unwrap();
@@ -50,7 +50,7 @@ pub(crate) async fn an_offer_is_accepted_by_its_digest_in_all_processes(store: &
     assert_eq!(pinned.difference().unwrap().changed.len(), 1);
     assert!(pinned.revision > before[0].1);
     // What was shown before the change is no longer what is accepted.
-    assert!(!ledger.accept_offer(&name(), first.digest(), &person, at(4)).await.unwrap());
+    assert!(!ledger.accept_offer(&name(), command("a"), first.digest(), &person, at(4)).await.unwrap());
 }
 
 pub(crate) async fn a_first_offer_is_accepted_by_rule_only_for_a_name_and_a_command_that_were_never_seen(
@@ -66,6 +66,7 @@ pub(crate) async fn a_first_offer_is_accepted_by_rule_only_for_a_name_and_a_comm
     let pinned = ledger.pinned_server(&server("new")).await.unwrap().unwrap();
     assert_eq!((pinned.difference(), pinned.offered.as_ref()), (None, Some(&first)));
     assert_eq!(pinned.accepted.map(|accepted| (accepted.by, accepted.at)), Some((rule.clone(), first.at)));
+    assert_eq!(pinned.accepted_command, Some(command("one")));
     // Known, by its name, its command or both.
     for (name, by_command) in [("new", "one"), ("new", "two"), ("other", "one")] {
         assert!(!accepts(name, by_command, &second).await, "{name} {by_command}");
@@ -84,4 +85,18 @@ pub(crate) async fn a_first_offer_is_accepted_by_rule_only_for_a_name_and_a_comm
         assert!(!accepts(name, by_command, &first).await, "{name} {by_command}");
     }
     assert!(accepts("else", "five", &first).await);
+    // The command that a person accepts is kept, and the others stay known.
+    let person = Actor::person("tester", "cli");
+    let pinned = async || ledger.pinned_server(&server("waits")).await.unwrap().unwrap();
+    assert_eq!(pinned().await.accepted_command, None);
+    for by_command in ["four", "three", "six"] {
+        assert!(
+            other.accept_offer(&server("waits"), command(by_command), first.digest(), &person, at(3)).await.unwrap()
+        );
+        ledger.record_offer(&server("waits"), command("seven"), &first).await.unwrap();
+        assert_eq!(pinned().await.accepted_command, Some(command(by_command)));
+    }
+    for by_command in ["three", "four", "six", "seven"] {
+        assert!(!accepts("third", by_command, &first).await, "{by_command}");
+    }
 }
