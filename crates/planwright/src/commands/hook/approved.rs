@@ -50,7 +50,9 @@ pub(super) fn decide(
     };
     let Some(mut needs) = needs else { return Ok(None) };
     let mut commands = plan.content.commands(is_approved);
-    if tools::is_shell(&request.tool) && !tools::runs_as_planned(&request.input, &place.project, &place.folder) {
+    if tools::kind(&request.tool) == ToolKind::Commands
+        && !tools::runs_as_planned(&request.input, &place.project, &place.folder)
+    {
         (needs, commands) = Default::default();
     }
     // What allows beside the plan lives in the store, for our own agent.
