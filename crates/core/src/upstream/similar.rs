@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn the_distance_is_the_number_of_changes() {
         for (one, other, expected) in
-            [("", "", 0), ("abc", "abc", 0), ("abc", "abd", 1), ("kitten", "sitting", 3), ("", "ab", 2)]
+            [("", "", 0), ("abc", "abc", 0), ("abc", "abx", 1), ("kitten", "sitting", 3), ("", "ab", 2)]
         {
             assert_eq!((distance(one, other), distance(other, one)), (expected, expected), "{one} {other}");
         }
