@@ -15,7 +15,11 @@ export function remember(entry: ApproverEntry, seconds: number, now: number = Da
   if (seconds > 0 && remembered(now) === undefined) kept = { entry, until: now + seconds * 1000 };
 }
 
+export function forget(): void {
+  kept = undefined;
+}
+
 /** A passphrase that is not taken is asked for again. */
 export function forgetWrong(problem: unknown): void {
-  if (problem instanceof ApiProblem && problem.code === "UNAUTHENTICATED") kept = undefined;
+  if (problem instanceof ApiProblem && problem.code === "UNAUTHENTICATED") forget();
 }

@@ -109,9 +109,7 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
   const send = (takesReview: boolean) => {
     setWithReview(takesReview);
     setAskingUnsent(false);
-    const kept = remembered();
-    // Who approved it already does not approve it again: it waits for another one.
-    const given = (plan.approval?.signedBy ?? []).includes(kept?.approver ?? "") ? undefined : kept;
+    const given = remembered();
     if (!needsVerified) decision.send(approval(takesReview));
     else if (given === undefined) setVerifying(true);
     else decision.send({ ...approval(takesReview), ...given });

@@ -6,7 +6,7 @@ import { ApiProblem, NoAnswer } from "../api/client";
 import { decide, hasPassphrase, type DecidedPlan, type PlanDecision } from "../api/decisions";
 import { approversQuery } from "../api/queries";
 import type { Plan } from "../api/types";
-import { forgetWrong, remember } from "../approval/remembered";
+import { forget, forgetWrong, remember } from "../approval/remembered";
 import { useConnection } from "../live/live";
 import { sessionIdOf } from "../session/id";
 
@@ -61,7 +61,9 @@ export function useDecision(plan: Plan, onDecided?: (decided: DecidedPlan, decis
     try {
       const decided = await decide(plan.id, decision, key);
       if (current.current) setState({ phase: "idle" });
-      if ("passphrase" in decision && decision.approver !== undefined && decision.passphrase !== undefined) {
+      // A plan that is still ready waits for another approver, who is asked.
+      if (decision.kind === "approve" && decided.status === "READY") forget();
+      else if ("passphrase" in decision && decision.approver !== undefined && decision.passphrase !== undefined) {
         const seconds = client.getQueryData(approversQuery.queryKey)?.remember ?? 0;
         remember({ approver: decision.approver, passphrase: decision.passphrase }, seconds);
       }
