@@ -19,7 +19,7 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 
 use super::catalog::Catalog;
-use super::resource_tool::ResourceTool;
+use super::server_tool::ResourceTool;
 use crate::toolbox::Tool;
 use crate::toolbox::files::FileTools;
 

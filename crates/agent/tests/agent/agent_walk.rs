@@ -228,6 +228,7 @@ async fn the_token_is_no_person_where_only_an_unknown_agent_was_seen() {
     engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Document).await.unwrap();
     let unknown = AgentClient { processes: Vec::new(), place: None, session: None, ..client(40, 400, 1) };
     engine.sessions().see_client(&session, &system, unknown).await.unwrap();
+    engine.approvals().set_policy(&person, &ApprovalPolicy::requiring(Require::Separate), None).await.unwrap();
     engine.approvals().policy().await.unwrap();
     draft(&engine, &session, 0).await;
     let with_token = person.recognised(Presence::Token);
