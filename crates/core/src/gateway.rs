@@ -139,7 +139,7 @@ impl GatewayCall<'_> {
         }
     }
 
-    /// Why it needs nobody's approval: a rule allows it, or it only reads and no rule says otherwise.
+    /// Why it runs without an approval: a rule allows it, or it only reads and no rule says otherwise.
     fn needs_nobody(&self) -> Option<GatewayReason> {
         match self.rule() {
             Some(permission) => (permission == Permission::Allow).then_some(GatewayReason::Rule),

@@ -62,7 +62,7 @@ pub fn may_decide(line: &str) -> bool {
 }
 
 fn names_decision(line: &str) -> bool {
-    let words = words(line);
+    let words = tokens(line);
     let mut is_named = false;
     for (at, word) in words.iter().enumerate() {
         if is_program(word) {
@@ -82,7 +82,7 @@ fn names_decision(line: &str) -> bool {
 /// Whether the line begins with a command that only looks, in plain words, and names the program nowhere else.
 fn begins_with_looking(line: &str) -> bool {
     let (first, rest) = line.split_at(line.find([';', '&', '|', '\n']).unwrap_or(line.len()));
-    let begins = words(first);
+    let begins = tokens(first);
     let Some((program, arguments)) = begins.split_first() else { return false };
     let looks = match command_of(arguments) {
         (Some(command), second) => LOOKING.iter().any(|(name, words)| {
@@ -91,7 +91,7 @@ fn begins_with_looking(line: &str) -> bool {
         (None, _) => false,
     };
     let is_plain = REWRITING.iter().all(|text| !first.contains(text));
-    looks && is_plain && is_program(program) && !arguments.iter().chain(&words(rest)).any(|word| is_program(word))
+    looks && is_plain && is_program(program) && !arguments.iter().chain(&tokens(rest)).any(|word| is_program(word))
 }
 
 /// Whether these words behind the program are such a command.
@@ -134,7 +134,7 @@ fn is_program(word: &str) -> bool {
 const END: &str = ";";
 
 /// The words without quotes and backslashes.
-fn words(line: &str) -> Vec<String> {
+fn tokens(line: &str) -> Vec<String> {
     let plain: String = line.chars().filter(|letter| !matches!(letter, '\'' | '"' | '\\')).collect();
     let mut words = Vec::new();
     for part in plain.split_inclusive([';', '&', '|', '(', ')', '`', '\n', '{', '}']) {

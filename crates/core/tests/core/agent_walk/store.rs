@@ -74,7 +74,7 @@ impl Store {
         check.check().is_ok()
     }
 
-    /// What says who may decide, and about what nobody is asked.
+    /// The policy, the approvers, the settings and the permissions: an agent must not change them.
     fn who_decides(&self) -> String {
         let state = &self.state;
         let browser = state.is_signed_in("a browser", Timestamp::UNIX_EPOCH);
