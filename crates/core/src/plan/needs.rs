@@ -135,10 +135,10 @@ impl PlanContent {
             // A block that cannot be read was refused when the text was stored.
             Self::Document(document) => PlanNeeds::of_document(&document.markdown).ok().flatten(),
             Self::Collect(_) => None,
+            // The person saw whole lines, so nothing may follow them: they are compared as the plan's commands.
             Self::Build(built) => {
-                let commands = self.commands(approved);
-                let needs = PlanNeeds { files: built.files.clone(), commands, ..PlanNeeds::default() };
-                (!needs.commands.is_empty()).then_some(needs)
+                let needs = || PlanNeeds { files: built.files.clone(), ..PlanNeeds::default() };
+                (!self.commands(approved).is_empty()).then(needs)
             }
         }
     }

@@ -415,3 +415,22 @@ fn recorded_calls_of_the_client_pass_as_they_were_recorded() {
         assert_eq!(decision(&world, "claude-code", tool, &input).0, expected, "{tool} {input}");
     }
 }
+
+#[test]
+fn the_commands_of_a_built_plan_are_covered_as_whole_lines() {
+    let world = World::new();
+    for (name, arguments) in [
+        ("plan_create_draft", json!({ "goal": "Clean up" })),
+        ("plan_add_step", json!({ "description": "Clean up", "agent": "coder", "commands": ["rm -rf build"] })),
+        ("plan_set_metadata", json!({ "assumptions": ["a"], "risks": ["r"], "verification": ["v"], "files": ["f"] })),
+        ("plan_submit", json!({})),
+    ] {
+        let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
+        crate::mcp::talk(&world, "mcp --plan build", &[&call.to_string()]).done();
+    }
+    let shown = world.json("plan show");
+    world.run(&format!("plan approve --digest {} --later", shown["digest"].as_str().unwrap())).done();
+    for (line, expected) in [("rm -rf build", "allow"), ("rm -rf build /root", "ask")] {
+        assert_eq!(decision(&world, "claude-code", "Bash", &bash(line)).0, expected, "{line}");
+    }
+}
