@@ -1,5 +1,5 @@
-//! The one door: what each command asks of the person who gives it, and what an approver signs for it. Agents and the system have rules of their own, and none
-//! of them passes here.
+//! The one door: what each command asks of the person who gives it, and what an approver signs for it. Agents and the
+//! system have rules of their own, and none of them passes here.
 
 mod acts;
 

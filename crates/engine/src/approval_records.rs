@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
+use planwright_core::approval::PasskeyAssertion;
 use planwright_core::approval::record::{ApprovalEvent, ApprovalState, RecordDamage, RecordSignature};
-use planwright_core::presence::{ActSignature, Presence};
+use planwright_core::presence::Presence;
 use planwright_core::refusal::Refusal;
 
 use crate::ledger::{Ledger, LedgerError, LedgerResult};
@@ -36,11 +37,22 @@ pub(crate) async fn append(
 }
 
 /// Keeps what the authenticator counted, if a passkey signed the act. Call it after the signature was accepted.
-pub(crate) async fn record_passkey_use(ledger: &dyn Ledger, by: &Actor, now: impl Fn() -> Timestamp) {
+pub(crate) async fn record_act_passkey(ledger: &dyn Ledger, by: &Actor, now: impl Fn() -> Timestamp) {
     let Some(Presence::Verified { approver, signed: Some(signed), .. }) = &by.presence else { return };
-    let ActSignature { passkey: Some(assertion), .. } = signed.as_ref() else { return };
+    record_passkey_use(ledger, by, approver, signed.passkey.as_ref(), now).await;
+}
+
+/// Keeps what the authenticator counted, if a passkey made the signature. Call it after the signature was accepted.
+pub(crate) async fn record_passkey_use(
+    ledger: &dyn Ledger,
+    by: &Actor,
+    approver: &str,
+    passkey: Option<&PasskeyAssertion>,
+    now: impl Fn() -> Timestamp,
+) {
+    let Some(assertion) = passkey else { return };
     let used = ApprovalEvent::PasskeyUsed {
-        name: approver.clone(),
+        name: approver.to_owned(),
         id: assertion.credential.clone(),
         counter: assertion.counter(),
         user_verified: assertion.user_verified(),

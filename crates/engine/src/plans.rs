@@ -15,7 +15,7 @@ use planwright_core::plan::{ApprovalSignature, Digest, Plan, PlanStatus};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 
-use crate::approvals::Approvals;
+use crate::approval_records;
 use crate::history::History;
 use crate::ledger::{Ledger, LedgerResult, Page, PlanSummary};
 use crate::lookup::{self, no_plan};
@@ -265,7 +265,8 @@ impl Plans {
         let committed = self.submitter.submit(session, by, Command::Decide(decision)).await?;
         if let Some(signature) = signature {
             let (approver, passkey) = (&signature.approver, signature.passkey.as_ref());
-            Approvals::new(self.submitter.clone()).record_passkey_use(by, approver, passkey).await;
+            let now = || self.submitter.now();
+            approval_records::record_passkey_use(self.ledger(), by, approver, passkey, now).await;
         }
         lookup::named(&committed.snapshot, &id)
     }

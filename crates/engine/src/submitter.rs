@@ -204,7 +204,7 @@ impl Submitter {
                 self.observers.notify(&session, committed);
                 audit_log::log_committed(&session, committed);
                 if !committed.events.is_empty() {
-                    approval_records::record_passkey_use(self.ledger.as_ref(), by, || self.clock.now()).await;
+                    approval_records::record_act_passkey(self.ledger.as_ref(), by, || self.clock.now()).await;
                 }
                 if let Some(files) = &self.plan_files {
                     files.write_changed(committed).await;

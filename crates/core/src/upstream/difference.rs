@@ -38,13 +38,13 @@ impl ToolDifference {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }
 
-    /// How much changed, in a few words: `2 new, 1 changed`.
     /// The new and changed tools that say of themselves that they only read.
     pub fn claims_to_read(&self) -> Vec<&str> {
         let tools = self.added.iter().chain(self.changed.iter().map(|tool| &tool.after));
         tools.filter(|tool| tool.annotations.read_only == Some(true)).map(|tool| tool.name.as_str()).collect()
     }
 
+    /// How much changed, in a few words: `2 new, 1 changed`.
     pub fn counts(&self) -> String {
         let parts = [(self.added.len(), "new"), (self.changed.len(), "changed"), (self.removed.len(), "removed")];
         let parts: Vec<_> = parts.into_iter().filter(|(count, _)| *count > 0).collect();

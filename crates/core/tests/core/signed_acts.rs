@@ -82,7 +82,7 @@ fn the_signature_is_the_approvers_on_this_act_of_this_session() {
     refused(world.send(by, release), RefusalCode::PolicyDenied, "another act");
 }
 
-/// A command that checks no signature refuses one, or its sender would be recorded as the approver.
+/// Otherwise the journal would name an approver whose signature was never checked.
 #[test]
 fn a_signature_goes_with_nothing_else() {
     let world = approved();

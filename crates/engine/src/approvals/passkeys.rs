@@ -111,22 +111,6 @@ impl Approvals {
     }
 }
 
-impl Approvals {
-    /// Keeps what the authenticator counted, if a passkey made the signature. Call it after the signature was accepted.
-    pub(crate) async fn record_passkey_use(&self, by: &Actor, approver: &str, passkey: Option<&PasskeyAssertion>) {
-        let Some(assertion) = passkey else { return };
-        let used = ApprovalEvent::PasskeyUsed {
-            name: approver.to_owned(),
-            id: assertion.credential.clone(),
-            counter: assertion.counter(),
-            user_verified: assertion.user_verified(),
-        };
-        if let Err(error) = self.append_if(by, |_| Some(used.clone())).await {
-            tracing::error!(event = "passkey_use_not_recorded", %error);
-        }
-    }
-}
-
 fn check_label(label: &str) -> Result<(), Refusal> {
     if (1..=64).contains(&label.chars().count()) && !label.chars().any(char::is_control) {
         return Ok(());

@@ -29,7 +29,7 @@ impl Approvals {
         let by = self.signed_for_store(by, Act::accept_tools(server, digest)).await?;
         let require = self.acceptance_requirement().await?;
         self.check_everywhere(&by, require).await?;
-        approval_records::record_passkey_use(self.ledger(), &by, || self.now()).await;
+        approval_records::record_act_passkey(self.ledger(), &by, || self.now()).await;
         Ok(by)
     }
 

@@ -74,11 +74,14 @@ impl Store {
         check.check().is_ok()
     }
 
-    /// The policy, the approvers, the settings and the permissions: an agent must not change them.
+    /// The records that decide who may approve, and which calls run without a question.
     fn who_decides(&self) -> String {
         let state = &self.state;
         let browser = state.is_signed_in("a browser", Timestamp::UNIX_EPOCH);
-        format!("{:?}", (&state.policy, &state.approvers, &state.settings, &state.permissions, browser))
+        format!(
+            "{:?}",
+            (&state.policy, &state.approvers, &state.bound_users, &state.settings, &state.permissions, browser)
+        )
     }
 }
 
@@ -100,6 +103,8 @@ fn wanted() -> impl Strategy<Value = ApprovalEvent> {
         ApprovalEvent::ApproverAdded { approver: approver("mallory", 2) },
         ApprovalEvent::ApproverAdded { approver: approver("ada", 2) },
         ApprovalEvent::ApproverRemoved { name: "ada".to_owned() },
+        ApprovalEvent::PassphraseChanged { name: "ada".to_owned(), sealed: approver("ada", 2).sealed, recovery: None },
+        ApprovalEvent::ChatUserBound { user: 7, approver: "ada".to_owned() },
         ApprovalEvent::SettingsSet { settings },
         ApprovalEvent::PermissionGiven { rule, session: None },
         ApprovalEvent::PermissionRemoved { number: 1 },
