@@ -107,7 +107,7 @@ fn a_session_over_http_is_approved_at_an_older_terminal() {
 }
 
 /// Two machines share the store, or this one was restarted. The record of a program there counts for a minute after its last sign of
-/// life, and then locks nobody.
+/// life; after that it keeps no person from deciding.
 #[test]
 fn a_program_of_another_machine_counts_for_a_minute() {
     let session = "mcp:on-two-machines";

@@ -106,7 +106,7 @@ fn what_only_reads_runs_at_once() {
         client.succeed("books__again", json!({}));
         let planned = client.succeed("books__note", json!({ "text": "x" }));
         assert!(planned["message"].as_str().unwrap().starts_with("[Planned]"), "{planned}");
-        // The same tool of a server that nobody trusts.
+        // The same tool of a server whose annotations no person trusted.
         let planned = client.succeed("up__read", json!({}));
         assert!(planned["message"].as_str().unwrap().starts_with("[Planned]"), "{planned}");
         client.leave();

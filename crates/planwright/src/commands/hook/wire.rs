@@ -38,7 +38,7 @@ pub(super) struct ToolRequest {
 pub(super) enum HookDecision {
     /// Nothing: the client decides as it would without the hook.
     Pass,
-    /// The client asks nobody.
+    /// The client makes the call without a question to its person.
     Allow(String),
     /// The client asks its person. One that cannot denies.
     Ask(String),
