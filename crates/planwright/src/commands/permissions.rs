@@ -15,7 +15,7 @@ pub(crate) async fn run(context: &Context, command: PermissionsCommand) -> ExitR
     match command {
         PermissionsCommand::List => list(context).await,
         PermissionsCommand::Add { rule, approver } => add(context, &rule, approver.as_deref()).await,
-        PermissionsCommand::Remove { number } => remove(context, number).await,
+        PermissionsCommand::Remove { number, approver } => remove(context, number, approver.as_deref()).await,
     }
 }
 
@@ -76,8 +76,8 @@ fn read(text: &str) -> Result<PermissionRule, String> {
 }
 
 /// A person takes it back at a terminal out of the agents' reach or, once an approver is enrolled, with their passphrase.
-async fn remove(context: &Context, number: u64) -> ExitResult {
-    let key = approver::separate_or_unlocked(context, None).await?;
+async fn remove(context: &Context, number: u64, approver: Option<&str>) -> ExitResult {
+    let key = approver::separate_or_unlocked(context, approver).await?;
     let person = key.map_or_else(|| context.person.clone(), |key| approver::verified(&context.person, &key));
     let removed = context.engine.approvals().remove_permission(&person, number).await?;
     let describe = || format!("Rule {number} is removed. It was: {}\n", shown_line(&removed.rule.describe()));
