@@ -56,12 +56,8 @@ fn view(number: u64, stored: &StoredRule) -> Value {
 async fn add(context: &Context, text: &str, approver: Option<&str>) -> ExitResult {
     let rule = read(text).map_err(|error| Failure::usage(format!("this is not a rule: {error}")))?;
     let approvals = context.engine.approvals();
-    let person = if approvals.state().await?.approvers.is_empty() {
-        approver::check_separate(context).await?;
-        context.person.clone()
-    } else {
-        approver::verified(&context.person, &approver::unlock(&context.engine, &context.person, approver).await?)
-    };
+    let key = approver::separate_until_enrolled(context, approver).await?;
+    let person = key.map_or_else(|| context.person.clone(), |key| approver::verified(&context.person, &key));
     let number = approvals.permit_everywhere(&person, &rule).await?;
     let describe = || format!("Rule {number} permits {}, in every session.\n", shown_line(&rule.to_string()));
     context.screen.answer(|| json!({ "number": number, "rule": rule }), describe)
