@@ -45,7 +45,7 @@ pub(super) enum HookDecision {
     Deny(String),
 }
 
-/// What a client says that cannot ask.
+/// Added to the refusal where a client has no way to ask its person.
 const CANNOT_ASK: &str = "This client cannot ask about a single call, so it is denied. Store the plan again with what is missing in its block \
                           `planwright-needs`; a person approves that.";
 
