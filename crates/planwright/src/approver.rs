@@ -73,6 +73,18 @@ pub(crate) async fn check_separate(context: &Context) -> Result<(), Failure> {
     Ok(context.engine.approvals().check_separate(&context.person).await?)
 }
 
+/// The person at a terminal out of reach of every agent until an approver is enrolled; then an approver with their passphrase.
+pub(crate) async fn separate_until_enrolled(
+    context: &Context,
+    named: Option<&str>,
+) -> Result<Option<UnlockedKey>, Failure> {
+    if context.engine.approvals().state().await?.approvers.is_empty() {
+        check_separate(context).await?;
+        return Ok(None);
+    }
+    unlock(&context.engine, &context.person, named).await.map(Some)
+}
+
 /// The person at a terminal out of reach of every agent or, at any other one, an approver with their passphrase.
 pub(crate) async fn separate_or_unlocked(
     context: &Context,

@@ -29,5 +29,8 @@ pub(crate) enum PermissionsCommand {
     Remove {
         /// The number of the rule
         number: u64,
+        /// The approver who confirms it, where there are several
+        #[arg(long, value_name = "NAME")]
+        approver: Option<String>,
     },
 }

@@ -51,12 +51,7 @@ pub(crate) async fn run(context: &Context, command: ApproverCommand) -> ExitResu
 /// The first one is enrolled at a terminal of a person, every other one by an approver.
 async fn add(context: &Context, name: &str, by: Option<&str>) -> ExitResult {
     let approvals = context.engine.approvals();
-    let key = if approvals.state().await?.approvers.is_empty() {
-        approver::check_separate(context).await?;
-        None
-    } else {
-        Some(approver::unlock(&context.engine, &context.person, by).await?)
-    };
+    let key = approver::separate_until_enrolled(context, by).await?;
     let passphrase = tokio::task::block_in_place(|| passphrase::ask_new(name))?;
     let enrolled = approvals.add(&context.person, name, passphrase.expose_secret(), key.as_ref()).await?;
     let export = context.invocation.command(["approver", "export", "--output", "FILE"]);
@@ -212,11 +207,12 @@ async fn policy(context: &Context, arguments: &PolicyArgs) -> ExitResult {
         let message = format!("The settings ask for `{}`; change `approval.require` there first.", configured.require);
         return Err(Failure::declined(message));
     }
-    let weaker = state.is_weakened_by(&next);
-    let key = match (weaker, state.approvers.is_empty()) {
-        (true, false) => Some(approver::unlock(&context.engine, &context.person, arguments.approver.as_deref()).await?),
+    let named = arguments.approver.as_deref();
+    let key = if state.is_weakened_by(&next) {
+        approver::separate_until_enrolled(context, named).await?
+    } else {
         // A stricter one passes here, too: an agent could lock the person out with it.
-        (true, true) | (false, _) => approver::separate_or_unlocked(context, arguments.approver.as_deref()).await?,
+        approver::separate_or_unlocked(context, named).await?
     };
     let state = approvals.set_policy(&context.person, &next, key.as_ref()).await?;
     let note = match (require, state.approvers.is_empty()) {

@@ -69,12 +69,7 @@ async fn change(
         crate::config::check_guarded(&stored).map_err(|failure| Failure::usage(failure.message().to_owned()))?;
     }
     let approvals = context.engine.approvals();
-    let key_of_approver = if approvals.state().await?.approvers.is_empty() {
-        approver::check_separate(context).await?;
-        None
-    } else {
-        Some(approver::unlock(&context.engine, &context.person, approver).await?)
-    };
+    let key_of_approver = approver::separate_until_enrolled(context, approver).await?;
     let state = approvals.set_setting(&context.person, key, value, key_of_approver.as_ref()).await?;
     Ok(state.settings.unwrap_or_default())
 }

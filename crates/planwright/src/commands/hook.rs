@@ -44,12 +44,12 @@ use self::wire::{HookDecision, HookInput, HookPlace, ToolRequest};
 
 pub(crate) use self::deadline::CLIENT_SECONDS;
 
-/// What an agent is told that would decide.
+/// The refusal of a command with which an agent tries to decide.
 const DECIDES: &str = "An agent does not decide about plans, switch plan work or change who may decide. A person does, in a terminal of their own.";
 /// The characters of a plan that are brought back.
 const MAX_PLAN: usize = 20_000;
 
-/// What a client is told that waited too long.
+/// The refusal of a call when the deadline has passed.
 const LATE: &str = "Planwright could not tell in time whether the plan is approved, so this call is denied. Try again; `planwright doctor` says what is slow.";
 
 pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {

@@ -29,6 +29,7 @@ use files::{Files, Record};
 use program::Program;
 use setup::Setup;
 
+pub(crate) use edit::is_off;
 pub(crate) use pack::has_compaction_hook;
 pub(crate) use yaml::to_json;
 

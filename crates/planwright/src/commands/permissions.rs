@@ -15,7 +15,7 @@ pub(crate) async fn run(context: &Context, command: PermissionsCommand) -> ExitR
     match command {
         PermissionsCommand::List => list(context).await,
         PermissionsCommand::Add { rule, approver } => add(context, &rule, approver.as_deref()).await,
-        PermissionsCommand::Remove { number } => remove(context, number).await,
+        PermissionsCommand::Remove { number, approver } => remove(context, number, approver.as_deref()).await,
     }
 }
 
@@ -56,12 +56,8 @@ fn view(number: u64, stored: &StoredRule) -> Value {
 async fn add(context: &Context, text: &str, approver: Option<&str>) -> ExitResult {
     let rule = read(text).map_err(|error| Failure::usage(format!("this is not a rule: {error}")))?;
     let approvals = context.engine.approvals();
-    let person = if approvals.state().await?.approvers.is_empty() {
-        approver::check_separate(context).await?;
-        context.person.clone()
-    } else {
-        approver::verified(&context.person, &approver::unlock(&context.engine, &context.person, approver).await?)
-    };
+    let key = approver::separate_until_enrolled(context, approver).await?;
+    let person = key.map_or_else(|| context.person.clone(), |key| approver::verified(&context.person, &key));
     let number = approvals.permit_everywhere(&person, &rule).await?;
     let describe = || format!("Rule {number} permits {}, in every session.\n", shown_line(&rule.to_string()));
     context.screen.answer(|| json!({ "number": number, "rule": rule }), describe)
@@ -76,8 +72,8 @@ fn read(text: &str) -> Result<PermissionRule, String> {
 }
 
 /// A person takes it back at a terminal out of the agents' reach or, once an approver is enrolled, with their passphrase.
-async fn remove(context: &Context, number: u64) -> ExitResult {
-    let key = approver::separate_or_unlocked(context, None).await?;
+async fn remove(context: &Context, number: u64, approver: Option<&str>) -> ExitResult {
+    let key = approver::separate_or_unlocked(context, approver).await?;
     let person = key.map_or_else(|| context.person.clone(), |key| approver::verified(&context.person, &key));
     let removed = context.engine.approvals().remove_permission(&person, number).await?;
     let describe = || format!("Rule {number} is removed. It was: {}\n", shown_line(&removed.rule.describe()));

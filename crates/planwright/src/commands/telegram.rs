@@ -22,7 +22,7 @@ pub(crate) async fn run(global: &Global, arguments: &TelegramArgs) -> ExitResult
     }
 }
 
-/// Who passes for a person was checked before.
+/// `needs_person` of the commands has checked that a person is at the terminal.
 async fn change(context: &Context, command: &TelegramCommand) -> ExitResult {
     let approvals = context.engine.approvals();
     let (state, message) = match command {

@@ -3,7 +3,7 @@
 use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
 use planwright_core::presence::{AgentClient, ProcessId, ProcessPlace};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::acts::OLDER_PLANS;
 use crate::decisions::{SERVER, with_engine};
@@ -58,6 +58,42 @@ fn enrolling_makes_verified_the_default_for_agents_and_a_person_goes_back() {
     assert_eq!(stage.plan()["approval"]["presence"], "terminal");
 }
 
+/// What the person sees of the rules in the store, and the policy in force.
+fn rules_and_policy(stage: &mut Stage) -> [Value; 2] {
+    [("permissions list", "items"), ("approver policy", "require")].map(|(command, field)| {
+        let text = stage.person_runs(&format!("{PROGRAM} {command} --json"));
+        let shown: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}"));
+        shown[field].clone()
+    })
+}
+
+/// At the terminal in which the agent runs an approver is known by the passphrase, and only by that.
+#[test]
+fn the_passphrase_changes_rules_and_the_policy_at_the_terminal_of_the_agent() {
+    let mut stage = Stage::without_approver(Require::Separate);
+    enrol(&mut stage.person);
+    for command in [
+        "permissions add '{ tool = \"run_command\", match = \"make\" }'",
+        "permissions remove NUMBER --approver ada",
+        "approver policy --require verified",
+    ] {
+        let before = rules_and_policy(&mut stage);
+        let number = before[0][0]["number"].to_string();
+        let line = format!("{PROGRAM} {}", command.replace("NUMBER", &number));
+        let without_terminal = stage.agent.run(&format!("setsid --wait {line} < /dev/null"));
+        assert_ne!(without_terminal.code, 0, "{command}: {}", without_terminal.output);
+        let guessed = stage.agent.run(&line);
+        assert!(
+            guessed.code != 0 && guessed.output.contains("This is not the passphrase."),
+            "{command}: {}",
+            guessed.output
+        );
+        assert_eq!(rules_and_policy(&mut stage), before, "{command}");
+        done(&stage.agent.run_answering(&line, &[("Passphrase of ada", PASSPHRASE)]));
+        assert_ne!(rules_and_policy(&mut stage), before, "{command}");
+    }
+}
+
 /// Clients start `planwright mcp` for every conversation, and some for every call.
 #[test]
 fn many_starts_of_one_agent_lock_nothing() {
@@ -106,8 +142,8 @@ fn a_session_over_http_is_approved_at_an_older_terminal() {
     }
 }
 
-/// Two machines share the store, or this one was restarted. The record of a program there counts for a minute after its last
-/// heartbeat. Then the terminals here approve again.
+/// Two machines share the store, or this one was restarted. The record of a program there counts for a minute after its last sign of
+/// life; after that it keeps no person from deciding.
 #[test]
 fn a_program_of_another_machine_counts_for_a_minute() {
     let session = "mcp:on-two-machines";

@@ -166,7 +166,7 @@ fn what_cannot_be_read_is_denied() {
     }
 }
 
-/// The configuration is a pipe without a writer, so that reading it never ends.
+/// The configuration is a pipe that no process writes to, so that reading it never ends.
 #[test]
 fn a_hook_that_is_stuck_denies_before_the_client_stops_waiting() {
     let world = World::new();

@@ -53,7 +53,7 @@ fn the_first_command_after_an_upgrade_says_what_is_asked_for_now() {
 }
 
 #[test]
-fn doctor_asks_again_while_nobody_is_enrolled() {
+fn doctor_asks_again_while_no_approver_is_enrolled() {
     let says = |world: &World| checks(&doctor(world, &[])).contains_key("approvers");
     let world = World::new();
     world.run("plan on --session cli:first-session").done();

@@ -22,6 +22,19 @@ fn names(client: &mut Client) -> Vec<String> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
+/// A server `books`, accepted, whose annotations a person believes; with more settings.
+fn accept_books(world: &World, settings: &str) {
+    let notes = world.path("notes");
+    std::fs::create_dir_all(&notes).unwrap();
+    let server = format!(
+        "[mcp.servers.books]\ncommand = \"python3\"\nargs = [\"{SCRIPT}\", \"plain\", \"{}\"]\ntrust_annotations = true\n",
+        notes.display()
+    );
+    world.write("planwright.toml", &format!("{server}{settings}"));
+    let shown = world.json("mcp-server show books");
+    world.run(&format!("mcp-server accept books --digest {}", shown["digest"].as_str().unwrap())).done();
+}
+
 #[test]
 fn changes_are_recorded_approved_and_made_once_and_the_next_round_uses_their_results() {
     let world = World::new();
@@ -91,22 +104,13 @@ fn no_injected_call_runs_because_a_document_is_approved() {
 fn what_only_reads_runs_at_once() {
     for plan in ["document", "build"] {
         let world = World::new();
-        let notes = world.path("notes");
-        std::fs::create_dir_all(&notes).unwrap();
-        let server = format!(
-            "[mcp.servers.books]\ncommand = \"python3\"\nargs = [\"{SCRIPT}\", \"plain\", \"{}\"]\ntrust_annotations = true\n",
-            notes.display()
-        );
-        let rule = "[[permissions]]\ntool = \"books__again\"\ndecide = \"allow\"\n";
-        world.write("planwright.toml", &format!("{server}{rule}"));
-        let shown = world.json("mcp-server show books");
-        world.run(&format!("mcp-server accept books --digest {}", shown["digest"].as_str().unwrap())).done();
+        accept_books(&world, "[[permissions]]\ntool = \"books__again\"\ndecide = \"allow\"\n");
         let mut client = Client::start(&world, plan, "library", &[]);
         client.succeed("books__read", json!({}));
         client.succeed("books__again", json!({}));
         let planned = client.succeed("books__note", json!({ "text": "x" }));
         assert!(planned["message"].as_str().unwrap().starts_with("[Planned]"), "{planned}");
-        // The same tool of a server that nobody trusts.
+        // The same tool of a server whose annotations no person trusted.
         let planned = client.succeed("up__read", json!({}));
         assert!(planned["message"].as_str().unwrap().starts_with("[Planned]"), "{planned}");
         client.leave();
@@ -127,15 +131,7 @@ fn without_plan_work_changes_are_refused() {
 #[test]
 fn in_style_collect_reads_run_if_the_setting_says_so() {
     let world = World::new();
-    let notes = world.path("notes");
-    std::fs::create_dir_all(&notes).unwrap();
-    let server = format!(
-        "[gateway]\nreads = \"run\"\n[mcp.servers.books]\ncommand = \"python3\"\nargs = [\"{SCRIPT}\", \"plain\", \"{}\"]\ntrust_annotations = true\n",
-        notes.display()
-    );
-    world.write("planwright.toml", &server);
-    let shown = world.json("mcp-server show books");
-    world.run(&format!("mcp-server accept books --digest {}", shown["digest"].as_str().unwrap())).done();
+    accept_books(&world, "[gateway]\nreads = \"run\"\n");
     let mut client = Client::start(&world, "collect", "library", &[]);
     client.succeed("books__read", json!({}));
     client.succeed("books__note", json!({ "text": "x" }));
@@ -169,15 +165,7 @@ fn a_setting_of_an_earlier_version_means_recorded_and_is_named() {
 #[test]
 fn a_standing_approval_reaches_the_calls_of_the_gateway() {
     let world = World::new();
-    let notes = world.path("notes");
-    std::fs::create_dir_all(&notes).unwrap();
-    let server = format!(
-        "[plan]\nstanding_approval = \"read_only\"\n[mcp.servers.books]\ncommand = \"python3\"\nargs = [\"{SCRIPT}\", \"plain\", \"{}\"]\ntrust_annotations = true\n",
-        notes.display()
-    );
-    world.write("planwright.toml", &server);
-    let shown = world.json("mcp-server show books");
-    world.run(&format!("mcp-server accept books --digest {}", shown["digest"].as_str().unwrap())).done();
+    accept_books(&world, "[plan]\nstanding_approval = \"read_only\"\n");
     let mut client = Client::start(&world, "collect", "library", &[]);
     client.succeed("books__read", json!({}));
     client.succeed("plan_finalize", json!({}));

@@ -93,7 +93,7 @@ async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Chec
     checks.push(last_written(ledger.as_ref()).await?);
     let engine = Engine::new(ledger, Policy::default());
     checks.push(stored_settings(&engine, settings).await?);
-    checks.extend(no_approver(&engine, invocation).await?);
+    checks.extend(without_approver(&engine, invocation).await?);
     checks.extend(changes(&engine, invocation).await?);
     checks.push(journals(engine, invocation).await?);
     Ok(checks)
@@ -171,12 +171,11 @@ async fn changes(engine: &Engine, invocation: &Invocation) -> Result<Vec<Check>,
 }
 
 /// Without an approver an agent with a shell is told from the person by comparing processes only.
-async fn no_approver(engine: &Engine, invocation: &Invocation) -> Result<Option<Check>, LedgerError> {
+async fn without_approver(engine: &Engine, invocation: &Invocation) -> Result<Option<Check>, LedgerError> {
     if !engine.approvals().state().await?.approvers.is_empty() {
         return Ok(None);
     }
-    let message =
-        "no approver is enrolled: Planwright tells an agent with a shell from you by comparing processes only";
+    let message = "no approver is enrolled: an agent with a shell is told from you by comparing processes only";
     let hint = format!("`{}` sets a passphrase, which such an agent does not know", invocation.command(["init"]));
     Ok(Some(Check::notice("approvers", message).hint(hint)))
 }

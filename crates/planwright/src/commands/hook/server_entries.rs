@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::client_files;
 use super::wire::HookPlace;
 use crate::cli::{Cli, CliCommand, ClientName, Global};
+use crate::commands::install::is_off;
 use crate::config::Settings;
 
 /// What every client calls the server unless a person chose another name.
@@ -58,9 +59,6 @@ pub(super) fn servers(global: &Global, client: ClientName, place: &HookPlace) ->
     let scopes = match &place.servers {
         Some(entries) => vec![("the client's configuration".to_owned(), entries.clone())],
         None => client_files::scopes(client, &place.project),
-    };
-    let is_off = |entry: &Value| {
-        entry.get("enabled") == Some(&Value::Bool(false)) || entry.get("disabled") == Some(&Value::Bool(true))
     };
     let own = Target::own(global);
     let mut seen: Vec<(String, Value)> = Vec::new();

@@ -38,14 +38,14 @@ pub(super) struct ToolRequest {
 pub(super) enum HookDecision {
     /// Nothing: the client decides as it would without the hook.
     Pass,
-    /// The client makes the call without asking its person.
+    /// The client makes the call without a question to its person.
     Allow(String),
     /// The client asks its person. One that cannot denies.
     Ask(String),
     Deny(String),
 }
 
-/// What a client says that cannot ask.
+/// Added to the refusal where a client has no way to ask its person.
 const CANNOT_ASK: &str = "This client cannot ask about a single call, so it is denied. Store the plan again with what is missing in its block \
                           `planwright-needs`; a person approves that.";
 

@@ -238,14 +238,18 @@ impl ConfigEdit {
 /// How the entry of a server stands beside ours.
 fn state_of_entry(found: &Value, own: &Value) -> EditState {
     let is_ours = command(found).is_some_and(|words| is_program(words[0])) || found.get("url").is_some();
-    let is_off = found.get("enabled") == Some(&Value::Bool(false)) || found.get("disabled") == Some(&Value::Bool(true));
-    match (found == own, is_ours, is_off) {
+    match (found == own, is_ours, is_off(found)) {
         (true, _, _) => EditState::There,
         (false, false, _) => EditState::Foreign,
         (false, true, true) => EditState::Disabled,
         (false, true, false) if is_older(found, own) => EditState::Outdated,
         (false, true, false) => EditState::Adapted,
     }
+}
+
+/// Whether the client is told not to start the server of the entry.
+pub(crate) fn is_off(entry: &Value) -> bool {
+    entry.get("enabled") == Some(&Value::Bool(false)) || entry.get("disabled") == Some(&Value::Bool(true))
 }
 
 /// Whether the entry is ours but for the place of the program, or from before the store was named in it.

@@ -7,9 +7,9 @@ use crate::failure::Failure;
 
 const NAME: &str = "planwright";
 /// Folders that are cleared now and then.
-const TRANSIENT: [&str; 6] = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/dev/shm", "/run"];
+const TEMPORARY_FOLDERS: [&str; 6] = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/dev/shm", "/run"];
 /// Names of such folders, wherever they are: caches, and what `npx` fetches.
-const TRANSIENT_NAMES: [&str; 3] = [".cache", "Caches", "_npx"];
+const TEMPORARY_NAMES: [&str; 3] = [".cache", "Caches", "_npx"];
 
 #[derive(Debug)]
 pub(super) struct Program {
@@ -28,7 +28,7 @@ impl Program {
         if copy.canonicalize().is_ok_and(|path| path == own) {
             return Ok(Self { path: copy, source: None });
         }
-        if is_transient(&own) {
+        if is_temporary(&own) {
             return Ok(Self { path: copy, source: Some(own) });
         }
         // A package manager keeps the link, and changes the folder with each version.
@@ -77,18 +77,18 @@ fn copy_in(data: &Path) -> PathBuf {
     data.join("bin").join(NAME)
 }
 
-fn is_transient(path: &Path) -> bool {
+fn is_temporary(path: &Path) -> bool {
     let caches = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let temporary = [Some(std::env::temp_dir()), caches].into_iter().flatten();
-    temporary.chain(TRANSIENT.map(PathBuf::from)).any(|folder| path.starts_with(folder))
-        || path.components().any(|part| TRANSIENT_NAMES.iter().any(|name| part.as_os_str() == *name))
+    temporary.chain(TEMPORARY_FOLDERS.map(PathBuf::from)).any(|folder| path.starts_with(folder))
+        || path.components().any(|part| TEMPORARY_NAMES.iter().any(|name| part.as_os_str() == *name))
 }
 
 /// The name under which the shell finds this program.
 fn on_path(own: &Path) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     let mut found = std::env::split_paths(&folders).map(|folder| folder.join(NAME));
-    found.find(|path| path.is_absolute() && !is_transient(path) && path.canonicalize().is_ok_and(|path| path == own))
+    found.find(|path| path.is_absolute() && !is_temporary(path) && path.canonicalize().is_ok_and(|path| path == own))
 }
 
 fn executable() -> std::fs::Permissions {
@@ -112,7 +112,7 @@ mod tests {
             ("/usr/lib/node_modules/planwright/bin/planwright", false),
             ("/home/ada/tmp/planwright", false),
         ] {
-            assert_eq!(is_transient(Path::new(path)), expected, "{path}");
+            assert_eq!(is_temporary(Path::new(path)), expected, "{path}");
         }
     }
 }
