@@ -230,7 +230,7 @@ fn of_plan(plan: &Arc<Plan>) -> Option<FoundNotice> {
             let execution = plan.execution.as_ref()?;
             (format!("done-{}", execution.id), NoticeKind::Finished, format!("Plan #{} is done", plan.number))
         }
-        // The inbox shows refused calls; no message is sent about them.
+        // The inbox shows them; no notification is sent.
         (_, Some(WaitingFor::RefusedCalls { .. })) => return None,
         (_, Some(WaitingFor::StepFailed { .. })) => {
             let execution = plan.execution.as_ref()?;

@@ -63,10 +63,10 @@ impl Gateway {
         made: &MadeCall<'_>,
         answer: &Result<ToolAnswer, Refusal>,
     ) -> Result<(), Refusal> {
-        let outcome = outcome_of(answer);
         if made.only_reads() {
-            return self.write(made.session, made.by, ExternalCommand::RecordCall(made.record(Some(outcome)))).await;
+            return self.record_read(made, answer).await;
         }
+        let outcome = outcome_of(answer);
         let (call, tool) = (made.call.clone(), made.tool.spec().name.clone());
         let written = self.write(made.session, made.by, ExternalCommand::RecordCallEnd { call, tool, outcome }).await;
         if let Err(refusal) = written {
@@ -76,7 +76,7 @@ impl Gateway {
         Ok(())
     }
 
-    /// Writes down that a resource was read that its server lists.
+    /// Writes a call that only read down, once, with its outcome.
     pub(super) async fn record_read(
         &self,
         made: &MadeCall<'_>,

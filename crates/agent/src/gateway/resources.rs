@@ -30,7 +30,7 @@ impl Gateway {
         let mut servers = upstream.accepted_servers().await?;
         servers.retain(|server| {
             let name = resource_tool_name(server);
-            let effect = upstream.get(&name).map_or(ToolEffect::Changes, |tool| tool.effect());
+            let effect = upstream.resource_tool(server).map_or(ToolEffect::Changes, |tool| tool.effect());
             !self.agent.context.denies(&name, effect)
         });
         Ok(servers)
@@ -57,7 +57,7 @@ impl Gateway {
         let mut arguments = Arguments::new();
         arguments.insert("uri".to_owned(), json!(uri));
         if self.is_listed(server, uri).await {
-            return self.read_listed(session, by, &name, arguments).await;
+            return self.read_listed(session, by, server, arguments).await;
         }
         let (events, _ignored) = CallEventSender::new(ClientKey(0));
         match self.call(session, by, &name, arguments, Permitted::NotAsked, &events).await? {
@@ -83,11 +83,11 @@ impl Gateway {
         &self,
         session: &SessionIdentity,
         by: &Actor,
-        name: &str,
+        server: &ServerName,
         arguments: Arguments,
     ) -> Result<Value, Refusal> {
-        let Some(tool) = self.agent.upstream().and_then(|upstream| upstream.get(name)) else {
-            return Err(Refusal::not_found(format!("There is no tool {}.", quoted(name))));
+        let Some(tool) = self.agent.upstream().and_then(|upstream| upstream.resource_tool(server)) else {
+            return Err(Refusal::not_found(format!("No MCP server {server} is configured.")));
         };
         let call = self.agent.engine().submitter().next_request();
         let why = GatewayReason::Reads;

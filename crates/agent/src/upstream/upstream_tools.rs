@@ -19,7 +19,7 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 
 use super::catalog::Catalog;
-use super::server_tool::ResourceTool;
+use super::server_tool::{ResourceTool, resource_tool_name};
 use crate::toolbox::Tool;
 use crate::toolbox::files::FileTools;
 
@@ -135,6 +135,11 @@ impl UpstreamTools {
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let accepted = self.shared.catalog().get(name);
         accepted.or_else(|| Some(Arc::new(ResourceTool::named(self, name)?)))
+    }
+
+    /// The tool that reads resources of a server, also if the server has a tool of the same name.
+    pub(crate) fn resource_tool(&self, server: &ServerName) -> Option<Arc<dyn Tool>> {
+        Some(Arc::new(ResourceTool::named(self, &resource_tool_name(server))?))
     }
 
     /// Reads from the ledger what people accepted since, in this process or another. Servers that the ledger does not

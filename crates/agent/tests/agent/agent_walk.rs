@@ -115,6 +115,28 @@ fn one_move() -> impl Strategy<Value = Move> {
     ]
 }
 
+fn person() -> Actor {
+    Actor::person("ada", "cli")
+}
+
+fn system() -> Actor {
+    Actor::system("mcp")
+}
+
+/// A session with a plan that waits, in which the program of an agent was seen.
+async fn session_of_agent(store: &Store, require: Require, program: AgentClient) -> (Engine, SessionIdentity) {
+    let engine = store.engine().await;
+    let session: SessionIdentity = "mcp:k3yk3y8x".parse().unwrap();
+    engine.sessions().open(&session, &person()).await.unwrap();
+    engine.sessions().enable_plan_mode(&session, &person(), PlanStyle::Document).await.unwrap();
+    engine.sessions().see_client(&session, &system(), program).await.unwrap();
+    engine.approvals().set_policy(&person(), &ApprovalPolicy::requiring(require), None).await.unwrap();
+    // An act that is no approval takes a policy that was read within the last second.
+    engine.approvals().policy().await.unwrap();
+    draft(&engine, &session, 0).await;
+    (engine, session)
+}
+
 async fn draft(engine: &Engine, session: &SessionIdentity, n: u8) {
     let arguments = json!({ "plan_markdown": format!("- [ ] step {n}\n") }).as_object().cloned().unwrap();
     let agent = Actor::agent("coder", "mcp");
@@ -146,21 +168,12 @@ async fn is_done(engine: &Engine, session: &SessionIdentity, wish: Wish, by: &Ac
 /// The first move that got what it wanted, if there is one.
 async fn walk(require: Require, moves: &[Move]) -> Option<Move> {
     let store = Store::sqlite();
-    let engine = store.engine().await;
-    let session: SessionIdentity = "mcp:k3yk3y8x".parse().unwrap();
-    let (person, system) = (Actor::person("ada", "cli"), Actor::system("mcp"));
-    engine.sessions().open(&session, &person).await.unwrap();
-    engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Document).await.unwrap();
-    engine.sessions().see_client(&session, &system, client(40, 400, 1)).await.unwrap();
-    engine.approvals().set_policy(&person, &ApprovalPolicy::requiring(require), None).await.unwrap();
-    // An act that is no approval takes a policy that was read within the last second.
-    engine.approvals().policy().await.unwrap();
-    draft(&engine, &session, 0).await;
+    let (engine, session) = session_of_agent(&store, require, client(40, 400, 1)).await;
     let before = engine.approvals().state().await.unwrap();
     for (one, number) in moves.iter().zip(0_u32..) {
         match one {
             Move::Wishes(wish, presence) => {
-                let by = Actor { presence: presences()[*presence].clone(), ..person.clone() };
+                let by = Actor { presence: presences()[*presence].clone(), ..person() };
                 if is_done(&engine, &session, *wish, &by).await {
                     return Some(one.clone());
                 }
@@ -169,9 +182,9 @@ async fn walk(require: Require, moves: &[Move]) -> Option<Move> {
             Move::Appears { started, numbers, in_session } => {
                 let own: SessionIdentity = format!("mcp:other-{number:04}").parse().unwrap();
                 let session = if *in_session { &session } else { &own };
-                engine.sessions().open(session, &system).await.unwrap();
+                engine.sessions().open(session, &system()).await.unwrap();
                 let program = client(1000 + number, *started, *numbers);
-                engine.sessions().see_client(session, &system, program).await.unwrap();
+                engine.sessions().see_client(session, &system(), program).await.unwrap();
             }
         }
     }
@@ -198,16 +211,8 @@ proptest! {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_gets_it() {
     let store = Store::sqlite();
-    let engine = store.engine().await;
-    let session: SessionIdentity = "mcp:k3yk3y8x".parse().unwrap();
-    let (person, system) = (Actor::person("ada", "cli"), Actor::system("mcp"));
-    engine.sessions().open(&session, &person).await.unwrap();
-    engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Document).await.unwrap();
-    engine.sessions().see_client(&session, &system, client(40, 400, 1)).await.unwrap();
-    engine.approvals().set_policy(&person, &ApprovalPolicy::requiring(Require::Separate), None).await.unwrap();
-    engine.approvals().policy().await.unwrap();
-    draft(&engine, &session, 0).await;
-    let at_terminal = person.recognised(terminal(300, |_| {}));
+    let (engine, session) = session_of_agent(&store, Require::Separate, client(40, 400, 1)).await;
+    let at_terminal = person().recognised(terminal(300, |_| {}));
     for wish in [Wish::Store, Wish::Session, Wish::Tools, Wish::SaveMemory, Wish::Revise] {
         assert!(is_done(&engine, &session, wish, &at_terminal).await, "{wish:?}");
     }
@@ -221,17 +226,9 @@ async fn a_person_gets_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_token_is_no_person_where_only_an_unknown_agent_was_seen() {
     let store = Store::sqlite();
-    let engine = store.engine().await;
-    let session: SessionIdentity = "mcp:k3yk3y8x".parse().unwrap();
-    let (person, system) = (Actor::person("ada", "cli"), Actor::system("mcp"));
-    engine.sessions().open(&session, &person).await.unwrap();
-    engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Document).await.unwrap();
     let unknown = AgentClient { processes: Vec::new(), place: None, session: None, ..client(40, 400, 1) };
-    engine.sessions().see_client(&session, &system, unknown).await.unwrap();
-    engine.approvals().set_policy(&person, &ApprovalPolicy::requiring(Require::Separate), None).await.unwrap();
-    engine.approvals().policy().await.unwrap();
-    draft(&engine, &session, 0).await;
-    let with_token = person.recognised(Presence::Token);
+    let (engine, session) = session_of_agent(&store, Require::Separate, unknown).await;
+    let with_token = person().recognised(Presence::Token);
     for wish in [Wish::Store, Wish::Tools, Wish::Approve] {
         assert!(!is_done(&engine, &session, wish, &with_token).await, "{wish:?}");
     }

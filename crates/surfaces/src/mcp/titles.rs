@@ -59,7 +59,8 @@ pub(super) fn is_idempotent(name: &str) -> bool {
             | PlanTool::Submit => false,
         },
         None => {
-            matches!(name, "read_plan" | "list_plans" | "memory_search" | "write_plan" | "update_plan" | "result_read")
+            Gateway::is_result_tool(name)
+                || matches!(name, "read_plan" | "list_plans" | "memory_search" | "write_plan" | "update_plan")
         }
     }
 }

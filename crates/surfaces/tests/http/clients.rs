@@ -2,6 +2,10 @@
 
 use planwright_agent::Agent;
 use planwright_core::actor::Actor;
+use planwright_core::approval::{ApprovalPolicy, Require};
+use planwright_core::presence::AgentClient;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::Engine;
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -20,6 +24,14 @@ impl World {
     async fn end(&self, id: &str) -> Answer {
         self.send(self.allowed(&format!("DELETE /api/clients/{id}"))).await
     }
+}
+
+/// The cookies of a browser that was signed in with a link of `planwright dashboard`.
+async fn signed_in_with_link(world: &World, engine: &Engine) -> String {
+    let link = engine.approvals().make_link(&Actor::person("ada", "cli")).await.unwrap();
+    let answer = world.send(world.ask("POST /api/login/link").json(&format!(r#"{{"link":"{}"}}"#, link.secret))).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.all("set-cookie").map(|cookie| cookie.split(';').next().unwrap()).collect::<Vec<_>>().join("; ")
 }
 
 fn list(world: &World, cookie: &str) -> Ask {
@@ -121,12 +133,8 @@ async fn the_list_outlives_the_server_and_ends_with_the_token() {
 async fn a_browser_that_was_signed_in_with_a_link_is_told_apart_and_ends_as_a_person() {
     let mut agent: Option<Agent> = None;
     let world = World::with(|options| agent = Some(options.agent.clone())).await;
-    let approvals = agent.unwrap().engine().approvals();
-    let link = approvals.make_link(&Actor::person("ada", "cli")).await.unwrap();
-    let answer = world.send(world.ask("POST /api/login/link").json(&format!(r#"{{"link":"{}"}}"#, link.secret))).await;
-    assert_eq!(answer.status, 200, "{answer:?}");
-    let cookies =
-        answer.all("set-cookie").map(|cookie| cookie.split(';').next().unwrap()).collect::<Vec<_>>().join("; ");
+    let engine = agent.unwrap().engine().clone();
+    let (approvals, cookies) = (engine.approvals(), signed_in_with_link(&world, &engine).await);
     let clients = world.clients(list(&world, &cookies)).await;
     assert_eq!((clients.len(), &clients[0]["kind"]), (1, &"linked_browser".into()), "{clients:?}");
     let secret = cookies.rsplit('=').next().unwrap().to_owned();
@@ -134,4 +142,48 @@ async fn a_browser_that_was_signed_in_with_a_link_is_told_apart_and_ends_as_a_pe
     assert!(approvals.is_signed_in(&secret).await.unwrap());
     assert_eq!(world.end(clients[0]["id"].as_str().unwrap()).await.status, 204);
     assert!(!approvals.is_signed_in(&secret).await.unwrap());
+}
+
+/// The token may be the agent's: what a person does then takes a browser that is recognised.
+#[tokio::test]
+async fn a_browser_with_a_link_does_what_the_token_alone_may_not() {
+    let mut agent: Option<Agent> = None;
+    let world = World::with(|options| agent = Some(options.agent.clone())).await;
+    let engine = agent.unwrap().engine().clone();
+    let (cookies, other) = (signed_in_with_link(&world, &engine).await, world.cookie().await);
+    let clients = world.clients(list(&world, &other)).await;
+    let of_other = clients.iter().find(|client| client["current"] == true).unwrap();
+    let sign_out = format!("DELETE /api/clients/{}", of_other["id"].as_str().unwrap());
+    let (ada, session) = (Actor::person("ada", "cli"), "mcp:k3yk3y8x".parse::<SessionIdentity>().unwrap());
+    engine.sessions().open(&session, &ada).await.unwrap();
+    let program = AgentClient {
+        machine: "here/pid:[1]".to_owned(),
+        name: "codex".to_owned(),
+        processes: Vec::new(),
+        terminal: None,
+        place: None,
+        session: None,
+        group: None,
+        since: None,
+        beats: false,
+    };
+    engine.sessions().see_client(&session, &Actor::system("mcp"), program).await.unwrap();
+    engine.approvals().set_policy(&ada, &ApprovalPolicy::requiring(Require::Separate), None).await.unwrap();
+    engine.approvals().policy().await.unwrap();
+    let goal = r#"{"sessionId":"k3yk3y8x","channel":"mcp","title":"No open warnings"}"#;
+    for (what, body, status) in [
+        ("POST /api/goals", Some(goal), 201),
+        ("PATCH /api/sessions/k3yk3y8x?channel=mcp", Some(r#"{"title":"Warnings"}"#), 200),
+        (sign_out.as_str(), None, 204),
+        ("DELETE /api/sessions/k3yk3y8x?channel=mcp", None, 204),
+    ] {
+        let with_body = |ask: Ask| match body {
+            Some(body) => ask.json(body),
+            None => ask,
+        };
+        world.send(with_body(world.allowed(what))).await.assert_problem(403, "POLICY_DENIED");
+        let in_browser = world.ask(what).header("Origin", &format!("http://{}", world.address)).cookie(&cookies);
+        let answer = world.send(with_body(in_browser)).await;
+        assert_eq!(answer.status, status, "{what}: {answer:?}");
+    }
 }

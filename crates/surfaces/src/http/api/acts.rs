@@ -12,7 +12,6 @@ use planwright_core::plan::execution::Execution;
 use planwright_core::presence::{Act, ActKind};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
-use planwright_core::upstream::ServerName;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -22,6 +21,7 @@ use super::approvers::PasskeyView;
 use super::asks::asking;
 use super::auto::{goal_id, run_target, state};
 use super::lookup::{SessionQuery, session};
+use super::mcp_servers::server_name;
 use super::passphrase::{ActView, named};
 use crate::http::app::App;
 use crate::http::extract::Body;
@@ -125,8 +125,7 @@ impl ActBody {
             ActKind::Retry => return self.about_plan(app, Some(StuckChoice::Retry)).await,
             ActKind::Skip => return self.about_plan(app, Some(StuckChoice::Skip)).await,
             ActKind::AcceptTools => {
-                let server: ServerName =
-                    self.id()?.parse().map_err(|_| Refusal::not_found("No MCP server has this name."))?;
+                let server = server_name(self.id()?)?;
                 return Ok((None, Act::accept_tools(&server, given("digest", self.digest)?)));
             }
             ActKind::Permit => {

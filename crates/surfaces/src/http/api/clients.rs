@@ -17,6 +17,7 @@ use crate::http::access::client::Client;
 use crate::http::access::{Access, SignedInBrowser};
 use crate::http::app::App;
 use crate::http::extract::Path;
+use crate::http::idempotency::RequestContext;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::{ApiProblem, ApiResult};
 
@@ -96,17 +97,19 @@ async fn list(
         (status = 404, description = "There is no such browser", body = ProblemBody)))]
 async fn end(
     State(app): State<App>,
+    name: RequestContext,
     access: Option<Extension<Arc<Access>>>,
     Path(id): Path<String>,
 ) -> ApiResult<StatusCode> {
-    app.engine().approvals().check_separate(&app.person()).await?;
+    let person = name.person(&app);
+    app.engine().approvals().check_separate(&person).await?;
     let missing = || Refusal::not_found(format!("No browser with the id {} is signed in.", quoted(&id)));
     let Some(Extension(access)) = access else { return Err(missing().into()) };
     let client = id.clone();
     // The revocation is written to disk.
     let ended = blocking(move || access.end_browser(&client)).await?.ok_or_else(missing)?;
     if let Some(link) = &ended.link {
-        app.engine().approvals().sign_out_hashed(&app.person(), link).await?;
+        app.engine().approvals().sign_out_hashed(&person, link).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }

@@ -51,7 +51,7 @@ fn upstream(app: &App) -> Result<&UpstreamTools, Refusal> {
     app.agent().upstream().ok_or_else(|| Refusal::not_found("No MCP server is configured."))
 }
 
-fn name(text: &str) -> Result<ServerName, Refusal> {
+pub(super) fn server_name(text: &str) -> Result<ServerName, Refusal> {
     text.parse().map_err(|_| Refusal::not_found("No MCP server has this name."))
 }
 
@@ -75,7 +75,7 @@ async fn list(State(app): State<App>) -> ApiResult<Json<ServersView>> {
         (status = 404, description = "No server has this name", body = ProblemBody),
         (status = 503, description = "The server cannot be reached", body = ProblemBody)))]
 async fn show(State(app): State<App>, Path(server): Path<String>) -> ApiResult<Json<McpServerView>> {
-    let (upstream, server) = (upstream(&app)?, name(&server)?);
+    let (upstream, server) = (upstream(&app)?, server_name(&server)?);
     upstream.status_of(&server).await?;
     Ok(Json(McpServerView::from(&upstream.look(&server).await?)))
 }
@@ -96,7 +96,7 @@ async fn accept(
     Path(server): Path<String>,
     Body(body): Body<AcceptBody>,
 ) -> ApiResult<Json<McpServerView>> {
-    let (upstream, server) = (upstream(&app)?, name(&server)?);
+    let (upstream, server) = (upstream(&app)?, server_name(&server)?);
     let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey };
     let request = channel.verified(&app, request, proof).await?;
     let approvals = app.engine().approvals();

@@ -92,9 +92,9 @@ async fn create(
         Some(key) => SessionIdentity::new(channel, ConversationKey::new(key)?),
         None => engine.sessions().new_identity(channel),
     };
-    let began = !engine.sessions().open(&session, &app.person()).await?.events.is_empty();
+    let began = !engine.sessions().open(&session, &name.person(&app)).await?.events.is_empty();
     if let Some(workspace) = workspace {
-        app.engine().sessions().choose_workspace(&session, &app.person(), workspace).await?;
+        app.engine().sessions().choose_workspace(&session, &name.person(&app), workspace).await?;
     }
     let status = if began { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(view(&app, &session).await?)))
@@ -187,13 +187,14 @@ struct Renaming {
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn rename(
     State(app): State<App>,
+    name: RequestContext,
     Path(key): Path<ConversationKey>,
     Query(of): Query<ChannelQuery>,
     Body(renaming): Body<Renaming>,
 ) -> ApiResult<Json<StoredSessionView>> {
     let session = of.session(key);
     app.engine().sessions().get(&session).await?;
-    app.engine().sessions().rename(&session, &app.person(), Some(renaming.title)).await?;
+    app.engine().sessions().rename(&session, &name.person(&app), Some(renaming.title)).await?;
     Ok(Json(view(&app, &session).await?))
 }
 
@@ -206,11 +207,14 @@ async fn rename(
         (status = 409, description = "Another process works on it", body = ProblemBody)))]
 async fn delete(
     State(app): State<App>,
+    name: RequestContext,
     Path(key): Path<ConversationKey>,
     Query(of): Query<ChannelQuery>,
 ) -> ApiResult<StatusCode> {
     let session = of.session(key);
-    app.submit(&session, Input::Delete, &RequestContext::default()).outcome().await?;
+    // The names of requests are deleted with the session.
+    let name = RequestContext { id: None, ..name };
+    app.submit(&session, Input::Delete, &name).outcome().await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

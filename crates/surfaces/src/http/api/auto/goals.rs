@@ -97,7 +97,7 @@ macro_rules! calls {
             let session = of.session();
             let item = state(&app, &session).await?.$find(&id)?.id.clone();
             let auto = name.engine(&app).auto();
-            let changed = auto.$change(&session, &app.person(), item, body.status, body.note).await?;
+            let changed = auto.$change(&session, &name.person(&app), item, body.status, body.note).await?;
             Ok(Json($View::from(&changed)))
         }
     };
@@ -132,7 +132,7 @@ struct NewGoal {
 impl NewGoal {
     async fn add(self, app: &App, name: &RequestContext) -> ApiResult<GoalView> {
         let session = lookup::session(self.session_id, self.channel);
-        let goal = name.engine(app).auto().add_goal(&session, &app.person(), self.title).await?;
+        let goal = name.engine(app).auto().add_goal(&session, &name.person(app), self.title).await?;
         Ok(GoalView::from(&goal))
     }
 }
@@ -154,7 +154,7 @@ impl NewTask {
     async fn add(self, app: &App, name: &RequestContext) -> ApiResult<TaskView> {
         let session = lookup::session(self.session_id, self.channel);
         let goal = goal_id(app, &session, self.goal_id).await?;
-        let task = name.engine(app).auto().add_task(&session, &app.person(), self.title, goal).await?;
+        let task = name.engine(app).auto().add_task(&session, &name.person(app), self.title, goal).await?;
         Ok(TaskView::from(&task))
     }
 }
