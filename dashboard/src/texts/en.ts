@@ -603,6 +603,7 @@ export const en = {
   "covers.title": "What the approval covers",
   "covers.nothing": "The plan names no commands, files, deletions, tools or hosts.",
   "covers.reads": { one: "{count} call that only reads, and nothing else.", other: "{count} calls that only read, and nothing else." },
+  "covers.needs": "what the plan says that its work needs",
   "covers.commands": { one: "{count} command", other: "{count} commands" },
   "covers.deletions": { one: "{count} deletion", other: "{count} deletions" },
   "covers.files": { one: "{count} file changed", other: "{count} files changed" },
