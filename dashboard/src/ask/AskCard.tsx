@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 
 import { answerPermission, answerQuestions, type PermissionGrant } from "../api/decisions";
+import { newId } from "../api/newId";
 import { inboxQuery, planQuery } from "../api/queries";
 import type { InboxItem } from "../api/types";
 import { useVerification } from "../approval/ApproverFields";
@@ -67,13 +68,13 @@ function AskedFor({ planId }: { planId: string }): ReactNode {
 /** One key for each answer, so that an answer that is sent again counts once. */
 function useAnswer<T>(send: (answer: T, key: string) => Promise<{ words: string }>) {
   const client = useQueryClient();
-  const key = useRef(crypto.randomUUID());
+  const key = useRef(newId());
   return useMutation({
     mutationFn: (answer: T) => send(answer, key.current),
     onSuccess: (answered) => say(answered.words, { tone: "done" }),
     onError: (problem) => {
       forgetWrong(problem);
-      key.current = crypto.randomUUID();
+      key.current = newId();
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ["inbox"] }),
   });

@@ -167,7 +167,7 @@ export function Composer({ conversation, working, suggestion }: { conversation: 
             ref={field}
             rows={1}
             value={text}
-            placeholder={ask ? t(`composer.ask.${ask.kind === "question" ? "question" : "permission"}`) : working ? t("composer.working") : t("composer.placeholder")}
+            placeholder={ask ? t("composer.ask") : working ? t("composer.working") : t("composer.placeholder")}
             aria-controls={offered.length > 0 ? "completions" : undefined}
             aria-activedescendant={offered.length > 0 ? `completion-${at}` : undefined}
             onChange={(event) => {

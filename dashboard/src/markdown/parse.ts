@@ -59,6 +59,12 @@ export function* everyNode(root: Nodes): Generator<Nodes> {
   }
 }
 
+/** The block in which a document says what its work needs (`crates/core/src/plan/needs.rs`). A stored one has one at most. */
+export function needsOf(root: Nodes): string | undefined {
+  for (const node of everyNode(root)) if (node.type === "code" && node.lang === "planwright-needs") return node.value;
+  return undefined;
+}
+
 /** The shell lines that a document names, which its approval covers: after a `$` and a space (`crates/core/src/plan/commands.rs`). */
 export function commandsOf(root: Nodes): string[] {
   const commands: string[] = [];

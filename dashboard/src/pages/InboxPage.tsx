@@ -13,8 +13,8 @@ import { t } from "../texts/t";
 import { Button, Empty, Failure, Loading, Time } from "../ui/basics";
 import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
-import { StateDot, type PlanState } from "../ui/status";
-import { inboxAsk, inboxItemKey, inboxTitle, isAboutPlan } from "./inboxItems";
+import { StateDot } from "../ui/status";
+import { inboxAsk, inboxItemKey, inboxState, inboxTitle, isAboutPlan } from "./inboxItems";
 import { hasWords, InboxTools, inView } from "./InboxTools";
 import { bringBack, setNotNow } from "./notNow";
 import { useInbox } from "./useInbox";
@@ -139,7 +139,7 @@ function InboxRow({ item, isAt, isOpen, isTicked, onFocus, onChoose, onTick }: I
         <input type="checkbox" checked={isTicked} aria-label={t("inbox.tick", { title: visible(item.title) })} onFocus={onFocus} onChange={onTick} />
       </label>
       <button type="button" className="inbox-row" data-at={isAt || undefined} aria-current={isOpen || undefined} onFocus={onFocus} onClick={onChoose}>
-        <StateDot state={STATES[item.kind] ?? "READY"} />
+        <StateDot state={inboxState(item)} />
         <span className="inbox-what">
           <span className="inbox-kind" data-tone={item.kind === "failed" ? "failed" : undefined}>{inboxTitle(item)}</span>
           <span className="inbox-name" dir="auto">
@@ -183,5 +183,3 @@ function Recent(): ReactNode {
     </section>
   );
 }
-
-const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", failed: "FAILED", refused: "UNCERTAIN", step: "PAUSED", run: "PAUSED", budget: "PAUSED", tool_change: "UNCERTAIN" };

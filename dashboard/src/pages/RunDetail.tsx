@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useRef, type ReactNode } from "react";
 
 import { decideRun, type RunChoice } from "../api/decisions";
+import { newId } from "../api/newId";
 import type { InboxItem } from "../api/types";
 import { useVerification } from "../approval/ApproverFields";
 import { forgetWrong } from "../approval/remembered";
@@ -17,7 +18,7 @@ import { inboxTitle } from "./inboxItems";
 /** A run that waits for a person: at a limit, without progress, or because its process ended. */
 export function RunDetail({ item, run }: { item: InboxItem; run: NonNullable<InboxItem["run"]> }): ReactNode {
   const client = useQueryClient();
-  const key = useRef(crypto.randomUUID());
+  const key = useRef(newId());
   const verification = useVerification(item.require);
   const decide = useMutation({
     mutationFn: (choice: RunChoice) => decideRun(item, choice, key.current, choice === "resume" ? verification.entry : undefined),
@@ -27,7 +28,7 @@ export function RunDetail({ item, run }: { item: InboxItem; run: NonNullable<Inb
     },
     onError: (problem) => {
       forgetWrong(problem);
-      key.current = crypto.randomUUID();
+      key.current = newId();
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ["inbox"] }),
   });

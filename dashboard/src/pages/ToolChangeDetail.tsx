@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, type ReactNode } from "react";
 
 import { acceptTools } from "../api/decisions";
+import { newId } from "../api/newId";
 import type { InboxItem } from "../api/types";
 import { useVerification } from "../approval/ApproverFields";
 import { forgetWrong } from "../approval/remembered";
@@ -14,7 +15,7 @@ import { inboxTitle } from "./inboxItems";
 /** Tools of an MCP server that a person has not accepted, and the acceptance of exactly these. */
 export function ToolChangeDetail({ item, change }: { item: InboxItem; change: NonNullable<InboxItem["toolChange"]> }): ReactNode {
   const client = useQueryClient();
-  const key = useRef(crypto.randomUUID());
+  const key = useRef(newId());
   const verification = useVerification(item.require);
   const accept = useMutation({
     mutationFn: () => acceptTools(change.server, item.digest, key.current, verification.entry),
@@ -24,7 +25,7 @@ export function ToolChangeDetail({ item, change }: { item: InboxItem; change: No
     },
     onError: (problem) => {
       forgetWrong(problem);
-      key.current = crypto.randomUUID();
+      key.current = newId();
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ["inbox"] }),
   });

@@ -1,5 +1,6 @@
 import type { InboxItem } from "../api/types";
 import { t } from "../texts/t";
+import type { PlanState } from "../ui/status";
 
 export function inboxItemKey(item: InboxItem): string {
   return `${item.kind}:${item.id}:${item.step?.position ?? ""}:${item.digest}`;
@@ -28,6 +29,13 @@ export function isAboutPlan(item: InboxItem): boolean {
 /** The plan that is decided about. The id of a step to look at ends in the position of the step. */
 export function inboxPlan(item: InboxItem): string {
   return item.planId ?? item.id;
+}
+
+const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", failed: "FAILED", refused: "UNCERTAIN", step: "PAUSED", run: "PAUSED", budget: "PAUSED", tool_change: "UNCERTAIN" };
+
+/** The mark of the item in a list. A newer server may know more kinds. */
+export function inboxState(item: InboxItem): PlanState {
+  return (STATES as Partial<Record<string, PlanState>>)[item.kind] ?? "READY";
 }
 
 /** What stops work comes before what has not begun; within that the oldest comes first. */

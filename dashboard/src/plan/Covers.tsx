@@ -1,6 +1,7 @@
 import { useMemo, type ReactNode } from "react";
 
 import type { Plan } from "../api/types";
+import { CodeBlock } from "../markdown/CodeBlock";
 import { list, t } from "../texts/t";
 import { Visible, visible } from "../ui/hidden";
 import { Icon, type IconName } from "../ui/Icon";
@@ -16,12 +17,13 @@ export function useCovered(plan: Plan, out: readonly LeftOut[] = NONE): Covered 
 
 /** All that an approval covers, in front of the plan: nothing of it is folded. */
 export function Covers({ plan, out }: { plan: Plan; out?: readonly LeftOut[] | undefined }): ReactNode {
-  const { commands, deletions, files, tools, hosts, reads } = useCovered(plan, out);
-  const isNothing = commands.length + deletions.length + files.length + tools.length + hosts.length === 0;
+  const { commands, deletions, files, tools, hosts, reads, needs } = useCovered(plan, out);
+  const isNothing = commands.length + deletions.length + files.length + tools.length + hosts.length === 0 && needs === undefined;
   return (
     <section className="covers-list" aria-label={t("covers.title")}>
       <h2>{t("covers.title")}</h2>
       {isNothing && <p className="secondary">{t(reads > 0 ? "covers.reads" : "covers.nothing", { count: reads })}</p>}
+      {needs !== undefined && <CodeBlock code={needs} label={t("covers.needs")} />}
       <dl>
         <Group icon="terminal" title={t("covers.commands", { count: commands.length })} of={commands}>
           {({ line, step }) => (

@@ -25,6 +25,7 @@ test("recorded calls are named by what they do, wherever they stand", () => {
     tools: [{ name: "mail__send", steps: [6, 7] }],
     reads: 1,
     hosts: ["a.example", "docs.example.org", "host.example"],
+    needs: undefined,
   });
   expect(covered({ style: "collect", markdown: "", steps }, new Set([3, 4, 6])).commands).toEqual([]);
 });
@@ -43,4 +44,11 @@ test("a document covers the shell lines with a sign, and no others", () => {
     commands: [{ line: "make" }, { line: "git push" }, { line: "indented" }],
     hosts: ["a.example"],
   });
+});
+
+test("the block of a document that says what its work needs is shown as it is written", () => {
+  const needs = 'files = ["src/**"]\ncommands = ["rm -rf /srv/old"]';
+  const markdown = (word: string) => `# Move\n\n> \`\`\`${word}\n> ${needs.replace("\n", "\n> ")}\n> \`\`\`\n`;
+  expect(covered({ style: "document", markdown: markdown("planwright-needs"), steps: [] }).needs).toBe(needs);
+  expect(covered({ style: "document", markdown: markdown("toml"), steps: [] }).needs).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import type { Plan } from "../api/types";
-import { commandsOf, parse } from "../markdown/parse";
+import { commandsOf, needsOf, parse } from "../markdown/parse";
 
 /** What carrying a plan out does, as far as its content says it. */
 export interface Covered {
@@ -13,6 +13,8 @@ export interface Covered {
   reads: number;
   /** Hosts that its calls, commands and text name. */
   hosts: string[];
+  /** The block of a document that says what its work needs, as it is written. */
+  needs: string | undefined;
 }
 
 export interface CoveredCommand {
@@ -26,14 +28,16 @@ export interface CoveredFile {
   path: string;
 }
 
-export const ONLY_READS: ReadonlySet<string> = new Set(["list_files", "glob_files", "grep_files", "read_file", "memory_search", "plan_get", "plan_list", "command_output", "read_plan", "list_plans"]);
+const ONLY_READS: ReadonlySet<string> = new Set(["list_files", "glob_files", "grep_files", "read_file", "memory_search", "plan_get", "plan_list", "command_output", "read_plan", "list_plans"]);
 
 /** `out` are the positions of the steps that are left out. */
 export function covered(plan: Pick<Plan, "style" | "markdown" | "steps">, out: ReadonlySet<number> = new Set()): Covered {
-  const found: Covered = { commands: [], files: [], deletions: [], tools: [], reads: 0, hosts: [] };
+  const found: Covered = { commands: [], files: [], deletions: [], tools: [], reads: 0, hosts: [], needs: undefined };
   const hosts = new Set<string>();
   if (plan.style === "document") {
-    found.commands = commandsOf(parse(plan.markdown)).map((line) => ({ step: undefined, line }));
+    const root = parse(plan.markdown);
+    found.commands = commandsOf(root).map((line) => ({ step: undefined, line }));
+    found.needs = needsOf(root);
     addHosts(plan.markdown, hosts);
   }
   const tools = new Map<string, number[]>();

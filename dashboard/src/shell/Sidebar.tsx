@@ -7,6 +7,7 @@ import { newId } from "../api/newId";
 import { createSession } from "../api/decisions";
 import { sessionSearchQuery, sessionsQuery } from "../api/queries";
 import type { InboxItem, Session } from "../api/types";
+import { inboxState } from "../pages/inboxItems";
 import { useInbox } from "../pages/useInbox";
 import { sessionIdOf, type SessionId } from "../session/id";
 import { isHidden, useHiddenSessions } from "../session/deleting";
@@ -154,7 +155,7 @@ function SessionList({ inbox }: { inbox: readonly InboxItem[] }): ReactNode {
 }
 
 function SessionRow({ session, id, item, current }: { session: Session; id: SessionId; item: InboxItem | undefined; current: boolean }): ReactNode {
-  const state: PlanState | "IDLE" = item ? (ITEM_STATES[item.kind] ?? "READY") : session.working || session.activePlan?.status === "EXECUTING" ? "EXECUTING" : "IDLE";
+  const state: PlanState | "IDLE" = item ? inboxState(item) : session.working || session.activePlan?.status === "EXECUTING" ? "EXECUTING" : "IDLE";
   const progress = session.activePlan?.status === "EXECUTING" ? session.activePlan.progress : undefined;
   const working = progress ? t("session.step", { done: progress.done, total: progress.total }) : session.working ? t("session.working") : undefined;
   const words = item ? t(`session.waits.${item.kind}`) : working;
@@ -170,8 +171,6 @@ function SessionRow({ session, id, item, current }: { session: Session; id: Sess
     </Link>
   );
 }
-
-const ITEM_STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", failed: "FAILED", refused: "UNCERTAIN", step: "PAUSED", run: "PAUSED", budget: "PAUSED", tool_change: "UNCERTAIN" };
 
 export function sessionName(session: Pick<Session, "title" | "topic" | "sessionId">): string {
   const name = (session.title ?? session.topic)?.replace(/\s+/g, " ").trim();

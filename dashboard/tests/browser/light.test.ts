@@ -3,20 +3,13 @@ import type { Page, Request } from "playwright-core";
 import { beforeEach, expect, test } from "vitest";
 
 import { newContext, until, visit } from "./browser";
-import { sharedStack, type Stack } from "./stack";
+import { planned, sharedStack, type Stack } from "./stack";
 
 let stack: Stack;
 
 beforeEach(async () => {
   stack = await sharedStack();
 });
-
-async function planned(key: string, ...said: string[]): Promise<string> {
-  await stack.api("POST", "/api/sessions", { sessionId: key });
-  for (const text of said) await stack.api("POST", `/api/sessions/${key}/messages`, { text });
-  const { plans } = await stack.api("GET", `/api/plans?sessionId=${key}`);
-  return plans[0].id;
-}
 
 test("the page says what it is before its styles and scripts arrive", async () => {
   const context = await newContext();
@@ -55,7 +48,7 @@ function countReads(page: Page): { counts: Map<string, number>; stop: () => void
 }
 
 test("no page asks for the same thing twice while it loads", async () => {
-  const id = await planned("asked-once", "/plan on", "move the blog to a new host", "what is next?");
+  const id = await planned(stack, "asked-once", "/plan on", "move the blog to a new host", "what is next?");
   const { page, settled } = await visit(stack);
   for (const path of ["/", "/s/asked-once", `/p/${id}`, "/s/asked-once/goals", "/settings"]) {
     await page.goto("about:blank");

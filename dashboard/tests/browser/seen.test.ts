@@ -4,20 +4,13 @@ import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
 
 import { until, untilCount, visit } from "./browser";
-import { sharedStack, type Stack } from "./stack";
+import { planned, sharedStack, type Stack } from "./stack";
 
 let stack: Stack;
 
 beforeEach(async () => {
   stack = await sharedStack();
 });
-
-async function planned(key: string, ...said: string[]): Promise<string> {
-  await stack.api("POST", "/api/sessions", { sessionId: key });
-  for (const text of said) await stack.api("POST", `/api/sessions/${key}/messages`, { text });
-  const { plans } = await stack.api("GET", `/api/plans?sessionId=${key}`);
-  return plans[0].id;
-}
 
 const statusOf = async (id: string): Promise<string> => (await stack.api("GET", `/api/plans/${id}`)).status;
 
@@ -76,7 +69,7 @@ function corpus(): { text: string; words: string[] } {
 describe("nothing is hidden", () => {
   test.each([1440, 820, 390])("in a hostile document, at %i pixels", async (width) => {
     const { text, words } = corpus();
-    const id = await planned("hidden-one", "/plan on", `planted: ${text}`);
+    const id = await planned(stack, "hidden-one", "/plan on", `planted: ${text}`);
     const { page, settled } = await visit(stack, `/p/${id}`, { viewport: { width, height: 900 } });
     await page.getByRole("button", { name: /^Approve version 1/ }).waitFor();
     await settled();
@@ -85,7 +78,7 @@ describe("nothing is hidden", () => {
   });
 
   test("of an agents' plan with many steps: its commands stand in front, are counted and are not folded", async () => {
-    const id = await planned("shelves-1", "/plan on build", "plan twenty-two steps");
+    const id = await planned(stack, "shelves-1", "/plan on build", "plan twenty-two steps");
     const { page, go } = await visit(stack, `/p/${id}`);
     const covers = page.getByRole("region", { name: "What the approval covers" });
     await covers.getByText("2 commands").waitFor();
@@ -106,7 +99,7 @@ describe("nothing is hidden", () => {
   });
 
   test("and a plan whose text was not on the screen is not approved beside the chat", async () => {
-    const id = await planned("unread-one", "/plan on", "move the blog to a new host");
+    const id = await planned(stack, "unread-one", "/plan on", "move the blog to a new host");
     const { page } = await visit(stack, "/s/unread-one");
     const panel = page.getByRole("complementary", { name: "Plan of this session" });
     const approve = panel.getByRole("button", { name: "Approve version 1 · 7 steps" });
@@ -126,7 +119,7 @@ describe("comments that were not sent", () => {
   const comment = (id: string, text: string) => stack.api("PUT", `/api/plans/${id}/review`, { version: 1, comments: [{ id: "c1", anchor: { quote: "end of the month", prefix: "", suffix: "" }, kind: "comment", text }] });
 
   test.each(["the session", "the inbox", "a phone"])("hold an approval in %s until the person says what becomes of them", async (where) => {
-    const id = await planned("unsent-one", "/plan on", "move the blog to a new host");
+    const id = await planned(stack, "unsent-one", "/plan on", "move the blog to a new host");
     const { page, go } = await visit(stack, `/p/${id}`, where === "a phone" ? { viewport: { width: 390, height: 844 } } : {});
     await page.getByRole("cell", { name: "120,481 rows" }).waitFor();
     await comment(id, "must be fixed before this runs");
@@ -154,7 +147,7 @@ describe("comments that were not sent", () => {
 
   test("can be thrown away, or go along as notes", async () => {
     for (const [key, choice] of [["notes-one", "Send it as a note and approve version 1"], ["discard-one", "Discard it and approve version 1"]] as const) {
-      const id = await planned(key, "/plan on", "move the blog to a new host");
+      const id = await planned(stack, key, "/plan on", "move the blog to a new host");
       const { page, go } = await visit(stack, `/p/${id}`);
       await page.getByRole("cell", { name: "120,481 rows" }).waitFor();
       await comment(id, "Which day?");
@@ -168,7 +161,7 @@ describe("comments that were not sent", () => {
   });
 
   test("of two tabs are all kept, and a half-written one survives reload and navigation", async () => {
-    const id = await planned("two-tabs", "/plan on", "move the blog to a new host");
+    const id = await planned(stack, "two-tabs", "/plan on", "move the blog to a new host");
     const { page, context, go } = await visit(stack, `/p/${id}`);
     const other = await context.newPage();
     await other.goto(`${stack.url}/p/${id}`);
@@ -191,7 +184,7 @@ describe("comments that were not sent", () => {
 });
 
 test("a newer version does not replace the text that is being read", async () => {
-  const id = await planned("two-versions", "/plan on", "move the blog to a new host");
+  const id = await planned(stack, "two-versions", "/plan on", "move the blog to a new host");
   const { page } = await visit(stack, `/p/${id}`);
   const text = page.locator("[data-plan-text]");
   await text.getByText("Lower the TTL of the DNS records").waitFor();

@@ -68,6 +68,14 @@ export async function sharedStack(): Promise<Stack> {
   return stack;
 }
 
+/** The plan of a new session in which the person said this. */
+export async function planned(stack: Stack, key: string, ...said: string[]): Promise<string> {
+  await stack.api("POST", "/api/sessions", { sessionId: key });
+  for (const text of said) await stack.api("POST", `/api/sessions/${key}/messages`, { text });
+  const { plans } = await stack.api("GET", `/api/plans?sessionId=${key}`);
+  return plans[0].id;
+}
+
 /** What ends with this process, however it ends. */
 const running = new Map<ChildProcess, string>();
 process.once("SIGTERM", () => process.exit());

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 
 import { until, untilCount, visit } from "./browser";
-import { sharedStack, type Stack } from "./stack";
+import { planned, sharedStack, type Stack } from "./stack";
 
 let stack: Stack;
 
@@ -10,18 +10,11 @@ beforeEach(async () => {
   stack = await sharedStack();
 });
 
-async function planned(key: string, ...said: string[]): Promise<string> {
-  await stack.api("POST", "/api/sessions", { sessionId: key });
-  for (const text of said) await stack.api("POST", `/api/sessions/${key}/messages`, { text });
-  const { plans } = await stack.api("GET", `/api/plans?sessionId=${key}`);
-  return plans[0].id;
-}
-
 const waits = (kind: string) => until(() => stack.api("GET", "/api/inbox"), (seen: any) => seen.items.some((item: any) => item.kind === kind));
 
 describe("while a step asks for permission", () => {
   const asking = async (key: string) => {
-    const id = await planned(key, "/plan on build", "plan the door");
+    const id = await planned(stack, key, "/plan on build", "plan the door");
     const { digest } = await stack.api("GET", `/api/plans/${id}`);
     await stack.api("POST", `/api/plans/${id}/approve`, { digest });
     await waits("permission");
@@ -68,7 +61,7 @@ test("a write is shown against the file as it is, in the chat, and answered ther
 
 describe("a plan that failed", () => {
   test("is red, stands in the inbox, and is retried from there", async () => {
-    const id = await planned("failed-one", "/plan on collect", "plan what fails");
+    const id = await planned(stack, "failed-one", "/plan on collect", "plan what fails");
     const { digest } = await stack.api("GET", `/api/plans/${id}`);
     await stack.api("POST", `/api/plans/${id}/approve`, { digest });
     await waits("failed");
