@@ -431,6 +431,6 @@ fn the_commands_of_a_built_plan_are_covered_as_whole_lines() {
     let shown = world.json("plan show");
     world.run(&format!("plan approve --digest {} --later", shown["digest"].as_str().unwrap())).done();
     for (line, expected) in [("rm -rf build", "allow"), ("rm -rf build /root", "ask")] {
-        assert_eq!(decision(&world, "claude-code", "Bash", &bash(line)).0, expected, "{line}");
+        assert_eq!(decision(&world, "claude-code", "Bash", &json!({ "command": line })).0, expected, "{line}");
     }
 }
