@@ -1,5 +1,5 @@
 // What a page costs: its words come first, nothing is asked twice, and the first page has little script.
-import type { Page, Request } from "playwright-core";
+import type { Page, Request, WebSocket } from "playwright-core";
 import { beforeEach, expect, test } from "vitest";
 
 import { newContext, until, visit } from "./browser";
@@ -36,31 +36,48 @@ test.skipIf(process.env.DASHBOARD_DIST !== undefined)("the first page has less t
   expect(sizes.reduce((a, b) => a + b, 0)).toBeLessThan(170_000);
 });
 
-/** The reads of the page, with how often each was sent. */
-function countReads(page: Page): { counts: Map<string, number>; stop: () => void } {
+/** What a page reads, with how often each was sent, and whether it had to read again: it was told of a change, or the connection came late. */
+function countReads(page: Page): { counts: Map<string, number>; readsAgain: () => boolean; stop: () => void } {
   const counts = new Map<string, number>();
+  let readsAgain = false;
   const count = (request: Request) => {
     const { pathname, search } = new URL(request.url());
     if (request.method() === "GET" && pathname.startsWith("/api/")) counts.set(pathname + search, (counts.get(pathname + search) ?? 0) + 1);
   };
+  const listen = (socket: WebSocket) => {
+    socket.on("framereceived", ({ payload }) => {
+      const { type } = JSON.parse(String(payload)) as { type?: unknown };
+      if (type === "changed" || (type === "watching" && counts.size > 0)) readsAgain = true;
+    });
+  };
   page.on("request", count);
-  return { counts, stop: () => page.off("request", count) };
+  page.on("websocket", listen);
+  return { counts, readsAgain: () => readsAgain, stop: () => page.off("request", count).off("websocket", listen) };
 }
 
-test("no page asks for the same thing twice while it loads", async () => {
-  const id = await planned(stack, "asked-once", "/plan on", "move the blog to a new host", "what is next?");
-  const { page, settled } = await visit(stack);
-  for (const path of ["/", "/s/asked-once", `/p/${id}`, "/s/asked-once/goals", "/settings"]) {
+/** The reads of a page that was connected before them, and while which nothing changed. */
+async function readsOf(page: Page, path: string, settled: () => Promise<void>): Promise<Map<string, number>> {
+  for (let attempt = 1; attempt <= 20; attempt += 1) {
     await page.goto("about:blank");
-    const { counts, stop } = countReads(page);
+    const { counts, readsAgain, stop } = countReads(page);
     await page.goto(stack.url + path);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
     await settled();
     // What the server tells of is gathered for a moment before it leads to a request.
     await page.waitForTimeout(500);
     await settled();
+    stop();
+    if (!readsAgain()) return counts;
+  }
+  throw new Error(`${path}: twenty loads were all late or disturbed`);
+}
+
+test("no page asks for the same thing twice while it loads", async () => {
+  const id = await planned(stack, "asked-once", "/plan on", "move the blog to a new host", "what is next?");
+  const { page, settled } = await visit(stack);
+  for (const path of ["/", "/s/asked-once", `/p/${id}`, "/s/asked-once/goals", "/settings"]) {
+    const counts = await readsOf(page, path, settled);
     expect([...counts].filter(([, count]) => count > 1), path).toEqual([]);
     expect(counts.size, path).toBeGreaterThan(0);
-    stop();
   }
 });
