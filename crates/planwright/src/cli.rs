@@ -29,6 +29,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use planwright_core::plan::PlanStyle;
+use planwright_surfaces::build_info;
 
 use crate::config::settings_help;
 
@@ -40,7 +41,8 @@ pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
 pub(crate) use self::operation::{
-    BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TelegramArgs, TelegramCommand, TokenArgs, TokenCommand, VerifyArgs,
+    BackupArgs, CompletionsArgs, HealthArgs, ManArgs, RestoreArgs, ServeArgs, TelegramArgs, TelegramCommand, TokenArgs,
+    TokenCommand, VerifyArgs,
 };
 pub(crate) use self::permissions::{PermissionsArgs, PermissionsCommand};
 pub(crate) use self::plan::{
@@ -52,7 +54,7 @@ pub(crate) use self::plan::{
 #[derive(Debug, Parser)]
 #[command(
     name = "planwright",
-    version,
+    version = build_info::DESCRIBED,
     after_help = "`planwright chat` begins a conversation. `planwright --help` shows examples, settings and exit codes.",
     after_long_help = after_long_help(),
     max_term_width = 100
@@ -216,6 +218,11 @@ pub(crate) enum CliCommand {
     Health(HealthArgs),
     /// Show the life of a plan, step by step, on a temporary store
     Tour(TourArgs),
+    /// Print what completes commands and options in your shell, or put it where the shell looks for it
+    #[command(after_help = operation::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Write the manual pages: planwright(1) and one for each command
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ mod approver;
 mod auto;
 mod backup;
 mod chat;
+mod completions;
 mod config;
 mod dashboard;
 mod doctor;
@@ -12,6 +13,7 @@ mod hook;
 mod import;
 mod inbox;
 mod install;
+mod manual;
 mod mcp;
 mod mcp_server;
 mod memory;
@@ -100,6 +102,8 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
         CliCommand::Doctor => doctor::run(global).await,
         CliCommand::Health(arguments) => health::run(global, &arguments).await,
         CliCommand::Tour(arguments) => tour::run(global, &arguments).await,
+        CliCommand::Completions(arguments) => completions::run(&Screen::new(global.json), &arguments),
+        CliCommand::Man(arguments) => manual::run(&Screen::new(global.json), &arguments),
     }
 }
 
@@ -123,6 +127,6 @@ fn needs_person(command: &CliCommand) -> bool {
         CliCommand::Permissions(_) => false,
         // They change nothing that is there.
         CliCommand::Backup(_) | CliCommand::Init(_) | CliCommand::Verify(_) | CliCommand::Doctor => false,
-        CliCommand::Health(_) | CliCommand::Tour(_) => false,
+        CliCommand::Health(_) | CliCommand::Tour(_) | CliCommand::Completions(_) | CliCommand::Man(_) => false,
     }
 }

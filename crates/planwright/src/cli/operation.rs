@@ -33,6 +33,30 @@ pub(super) const DOCTOR: &str = "\
 It changes nothing and makes no folder, no store and no newer schema. Exit code 0: everything works. 7: something is \
 damaged. 6: something else cannot be used. 2: the configuration is wrong.";
 
+pub(super) const COMPLETIONS: &str = "\
+Without --install it prints a script for the shell. With it the script is written for your user:
+  bash        ~/.local/share/bash-completion/completions/planwright
+  zsh         ~/.local/share/zsh/site-functions/_planwright; that folder has to be in `fpath`
+  fish        ~/.config/fish/completions/planwright.fish
+In PowerShell add this to your profile: planwright completions powershell | Out-String | Invoke-Expression";
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+    /// Write the script where the shell looks for it
+    #[arg(long)]
+    pub(crate) install: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The folder; it is made if it does not exist
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// The address to listen at; port 0 takes any free port [default: the setting `server.listen`, else 127.0.0.1:7717]

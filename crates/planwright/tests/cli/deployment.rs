@@ -1,5 +1,6 @@
 //! What is in `deploy/` names commands, flags, variables and folders that there are.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,7 +24,7 @@ fn setting(unit: &str, name: &str) -> String {
 #[track_caller]
 fn knows_variables(text: &str) {
     let help = World::new().run("--help").done().stdout;
-    let others = ["PLANWRIGHT_DATA"];
+    let others = ["PLANWRIGHT_DATA", "PLANWRIGHT_COMMIT", "PLANWRIGHT_COMMIT_DATE"];
     let names =
         text.split(|c: char| !(c.is_ascii_uppercase() || c == '_')).filter(|word| word.starts_with("PLANWRIGHT_"));
     for name in names {
@@ -80,10 +81,43 @@ fn the_container_starts_what_there_is() {
     for copied in ["Cargo.toml", "Cargo.lock", "crates", "bench", "clippy.toml", "rustfmt.toml"] {
         assert!(deploy("..").join(copied).exists() && file.contains(copied), "{copied}");
     }
+    for taken_in in folders_taken_in() {
+        assert!(file.contains(&format!("COPY {taken_in} ")) || file.contains(&format!("/{taken_in}/")), "{taken_in}");
+    }
     assert!(
         file.contains(&format!("rust:{}", env!("CARGO_PKG_RUST_VERSION"))),
         "the compiler is the one that is asked for"
     );
+}
+
+/// The folders beside `crates` whose files the program takes in when it is compiled.
+fn folders_taken_in() -> BTreeSet<String> {
+    let mut found = BTreeSet::from(["dashboard".to_owned()]);
+    let crates = deploy("../crates");
+    let mut folders: Vec<_> =
+        std::fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path().join("src")).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
+                let source = std::fs::read_to_string(&path).unwrap();
+                let included = source.split("include_str!(\"").chain(source.split("include_bytes!(\"")).skip(1);
+                let outside = included.filter_map(|rest| {
+                    let name = rest.split('"').next()?;
+                    let below = name.trim_start_matches("../");
+                    let up = (name.len() - below.len()) / 3;
+                    // `crates/NAME/src/…`: as many folders up as lead to the root.
+                    let depth =
+                        path.parent()?.components().rev().take_while(|part| part.as_os_str() != "crates").count();
+                    (up > depth).then(|| below.split('/').next().unwrap().to_owned())
+                });
+                found.extend(outside);
+            }
+        }
+    }
+    found
 }
 
 /// Listening for others needs a token, which the image does not have.

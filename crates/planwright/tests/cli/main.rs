@@ -18,6 +18,7 @@ mod client_hooks;
 mod client_programs;
 mod clients;
 mod commands;
+mod completions;
 mod decisions;
 mod deployment;
 mod doctor;

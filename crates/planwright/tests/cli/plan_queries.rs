@@ -180,7 +180,8 @@ fn help_and_version() {
         .says("planwright plan approve 3")
         .says("PLANWRIGHT_LIMITS_STEPS");
     assert_eq!(help.stderr, "");
-    world.run("--version").done().says(env!("CARGO_PKG_VERSION"));
+    // A development build names no commit.
+    world.run("--version").done().says(concat!("planwright ", env!("CARGO_PKG_VERSION"), " ("));
     world.run("plan approve --help").done().says("--digest");
     world.run("plan frobnicate").exits(2).complains("frobnicate");
     let error = world.run("plan frobnicate --json").exits(2).error_json();

@@ -69,7 +69,7 @@ pub(super) struct OpenedSession {
 }
 
 pub(super) fn implementation() -> Implementation {
-    Implementation::new("planwright", env!("CARGO_PKG_VERSION")).with_title("Planwright")
+    Implementation::new("planwright", crate::build_info::VERSION).with_title("Planwright")
 }
 
 impl Shared {

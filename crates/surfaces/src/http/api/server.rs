@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::build_info;
 use crate::http::app::App;
 use crate::http::page::dashboard;
 use crate::http::problem::ApiResult;
@@ -26,6 +27,12 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[schema(as = Server)]
 struct ServerView {
     version: &'static str,
+    /// What the program was built from. A development build does not say it.
+    #[schema(required = true)]
+    commit: Option<&'static str>,
+    /// The day of the commit.
+    #[schema(required = true)]
+    commit_date: Option<&'static str>,
     started_at: Timestamp,
     model: ModelView,
     store: StoreView,
@@ -71,7 +78,9 @@ async fn show(State(app): State<App>) -> ApiResult<Json<ServerView>> {
         None => (None, model.name().to_owned()),
     };
     Ok(Json(ServerView {
-        version: env!("CARGO_PKG_VERSION"),
+        version: build_info::VERSION,
+        commit: build_info::COMMIT,
+        commit_date: build_info::COMMIT_DATE,
         started_at: app.started_at(),
         model: ModelView {
             provider,
@@ -130,6 +139,8 @@ async fn commands() -> Json<CommandsView> {
 fn example() -> serde_json::Value {
     serde_json::json!({
         "version": "0.1.0",
+        "commit": "1171f02c94c7",
+        "commitDate": "2026-03-01",
         "startedAt": "2026-03-01T12:00:00Z",
         "model": { "provider": "openai", "name": "gpt-5", "isRehearsal": false, "contextTokens": 128_000 },
         "store": { "kind": "SQLite 3.50.4", "schema": 7 },

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use planwright_core::plan::PlanStatus;
 
 use super::{dashboard, page_headers};
+use crate::build_info;
 use crate::http::access::Authenticated;
 use crate::http::app::App;
 use crate::http::problem::ApiProblem;
@@ -50,7 +51,7 @@ pub(super) fn refused(problem: &ApiProblem) -> Response {
 
 fn page(inside: &str) -> impl IntoResponse {
     let text = PAGE
-        .replace("{{version}}", env!("CARGO_PKG_VERSION"))
+        .replace("{{version}}", build_info::DESCRIBED)
         .replace("{{dashboard}}", if dashboard::is_built() { DASHBOARD } else { NO_DASHBOARD })
         .replace("{{inside}}", inside);
     (page_headers(), text)
