@@ -54,8 +54,8 @@ use std::sync::Arc;
 
 use planwright_engine::ledger::{Ledger, LedgerResult};
 
-pub use inspect::{Inspection, Pooler, inspect};
-pub use location::Location;
+pub use inspect::{Inspection, LinkSafety, Pooler, inspect};
+pub use location::{Location, PostgresAddress};
 pub use postgres::PostgresLedger;
 pub use sqlite::SqliteLedger;
 
@@ -63,6 +63,6 @@ pub use sqlite::SqliteLedger;
 pub async fn open(location: &Location) -> LedgerResult<Arc<dyn Ledger>> {
     Ok(match location {
         Location::Sqlite(path) => Arc::new(SqliteLedger::open(path).await?),
-        Location::Postgres(url) => Arc::new(PostgresLedger::open(url).await?),
+        Location::Postgres(address) => Arc::new(PostgresLedger::open(address.clone()).await?),
     })
 }

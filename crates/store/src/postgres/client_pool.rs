@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Object, Pool, PoolError, Transaction};
+use deadpool::managed::{Object, PoolError};
+use deadpool_postgres::Transaction;
 use futures::future::try_join_all;
 use futures::join;
 use planwright_core::ids::PlanId;
@@ -14,11 +15,11 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{Error, IsolationLevel, Row};
 
-use super::errors::{DatabaseError, RetryPolicy, describe};
+use super::errors::{DatabaseError, RetryPolicy};
 use super::rows::{self, FIND_SESSION};
 use super::schema;
 use super::statement::{NumberedStatement, Parameter, PooledClient as _, StatementMode};
-use super::target::Target;
+use super::target::{Reader, ReaderPool, Target};
 use crate::encode;
 use crate::write_health::WriteHealth;
 
@@ -45,7 +46,7 @@ const FIND_PLANS: &str = "SELECT plan.id, plan.number, plan.status, plan.style, 
 
 #[derive(Debug)]
 pub(super) struct ClientPool {
-    pool: Pool,
+    pool: ReaderPool,
     target: Target,
     health: Arc<WriteHealth>,
 }
@@ -80,10 +81,10 @@ impl ClientPool {
         self.target.statement_mode()
     }
 
-    pub(super) async fn client(&self) -> Result<Object, DatabaseError> {
+    pub(super) async fn client(&self) -> Result<Reader, DatabaseError> {
         let unreachable = |why: String| DatabaseError::Unreachable(format!("{} cannot be reached: {why}", self.target));
         self.pool.get().await.map_err(|error| match error {
-            PoolError::Backend(error) => unreachable(describe(&error)),
+            PoolError::Backend(error) => error,
             PoolError::Timeout(_) => unreachable("it does not answer".to_owned()),
             error => unreachable(error.to_string()),
         })
@@ -145,7 +146,7 @@ impl ClientPool {
 }
 
 async fn query(
-    client: &mut Object,
+    client: &mut Reader,
     mode: StatementMode,
     statements: &[NumberedStatement],
 ) -> Result<Vec<Vec<Row>>, DatabaseError> {
@@ -160,7 +161,7 @@ async fn query(
 }
 
 async fn write(
-    client: &mut Object,
+    client: &mut Reader,
     mode: StatementMode,
     condition: Option<&NumberedStatement>,
     statements: &[NumberedStatement],
@@ -204,7 +205,7 @@ async fn run_all(
 /// The session and its plans as of one commit, while others write. A damaged active plan is left out,
 /// unless it is what was asked for.
 async fn read_snapshot(
-    client: &mut Object,
+    client: &mut Reader,
     mode: StatementMode,
     session: &SessionIdentity,
     plan: Option<&PlanId>,
@@ -264,7 +265,7 @@ impl Retry {
 }
 
 /// A connection on which something may still be under way does not go back into the pool.
-pub(super) fn give_back<T>(client: Object, outcome: &Result<T, DatabaseError>) {
+pub(super) fn give_back<T>(client: Reader, outcome: &Result<T, DatabaseError>) {
     if let Err(DatabaseError::TimedOut) = outcome {
         drop(Object::take(client));
     }
