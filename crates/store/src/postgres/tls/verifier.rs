@@ -179,3 +179,6 @@ fn describe(error: &Error, origin: &str) -> String {
         reason => format!("the server's certificate cannot be used: {reason}"),
     }
 }
+
+#[cfg(test)]
+mod tests;
