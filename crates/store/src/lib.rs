@@ -56,7 +56,7 @@ use planwright_engine::ledger::{Ledger, LedgerResult};
 
 pub use inspect::{Inspection, LinkSafety, Pooler, inspect};
 pub use location::{Location, PostgresAddress};
-pub use postgres::PostgresLedger;
+pub use postgres::{PostgresLedger, clients as postgres_clients};
 pub use sqlite::SqliteLedger;
 
 /// Opens the ledger, making what is missing.

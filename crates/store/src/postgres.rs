@@ -44,6 +44,7 @@ use planwright_engine::ledger::{
     Committed, JournalSource, Lease, LedgerError, LedgerResult, StoreChange, StoreFacts, StoredSession, Submission,
 };
 use tokio::sync::broadcast;
+use tokio_postgres::Client;
 
 use crate::backend::{Backend, SqlLedger};
 use crate::location::PostgresAddress;
@@ -79,6 +80,16 @@ impl PostgresLedger {
         let restoring = RestoreConnection::new(&target, &changes);
         Ok(Self(Postgres { writers, clients: ClientPool::new(&target, &health)?, changes, restoring }))
     }
+}
+
+/// Clients without a store around them, made as the store makes its own.
+pub async fn clients(address: impl Into<PostgresAddress>, count: usize) -> LedgerResult<Vec<Client>> {
+    let target = Target::find(&address.into()).await?;
+    let mut clients = Vec::new();
+    for _ in 0..count {
+        clients.push(target.connect().await.map_err(|error| error.to_error())?);
+    }
+    Ok(clients)
 }
 
 impl Backend for Postgres {

@@ -2,10 +2,11 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
-use planwright_engine::ledger::SessionStore as _;
+use planwright_engine::ledger::{SessionStore as _, StoreChange};
 use planwright_store::{LinkSafety, Location, PostgresLedger, inspect};
 use planwright_test_support::postgres_server::{PostgresServer, ServerTls, free_port};
 
@@ -17,7 +18,9 @@ const NO_ROOT: &str = "sslrootcert=/nowhere/at/all";
 
 /// Whether connections by this URL are encrypted, or why there are none.
 async fn encrypted(server: &PostgresServer, url: &str) -> Result<bool, String> {
-    let url = format!("{url}&application_name=under_test");
+    static OPENED: AtomicUsize = AtomicUsize::new(0);
+    let number = OPENED.fetch_add(1, Ordering::Relaxed);
+    let url = format!("{url}&application_name=under_test_{number}");
     let ledger = match PostgresLedger::open(&url).await {
         Ok(ledger) => ledger,
         Err(error) => {
@@ -26,21 +29,19 @@ async fn encrypted(server: &PostgresServer, url: &str) -> Result<bool, String> {
         }
     };
     let engine = Engine::new(Arc::new(ledger), Policy::default());
-    let here = session("cli:k3yk3y8x");
-    ready(&engine, &here, "# Plan").await;
     let mut changes = engine.ledger().changes();
-    ready(&engine, &here, "# Plan again").await;
-    changes.recv().await.unwrap();
+    // It has begun to listen.
+    while changes.recv().await.unwrap() != StoreChange::Anywhere {}
+    let here = nth_session(number);
+    ready(&engine, &here, "# Plan").await;
     engine.plans().active(&here).await.unwrap();
     // The writer, the reader and the one that listens.
     let admin = client(&server.socket_url("plans")).await;
-    let sql = "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'under_test'";
-    let found: Vec<bool> = admin.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
-    assert!(found.len() >= 2, "only {} connections are there", found.len());
+    let sql = "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = $1";
+    let rows = admin.query(sql, &[&format!("under_test_{number}")]).await.unwrap();
+    let found: Vec<bool> = rows.iter().map(|row| row.get(0)).collect();
+    assert!(found.len() >= 3, "only {} connections are there", found.len());
     assert!(found.iter().all(|ssl| *ssl == found[0]), "{found:?}");
-    drop(engine);
-    let gone = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'under_test'";
-    admin.query(gone, &[]).await.unwrap();
     Ok(found[0])
 }
 
@@ -193,6 +194,7 @@ async fn of_several_servers_the_one_that_fits_is_found() {
         format!("{before}host={first}&host={folder}&port={port}&port=5432&{after}&target_session_attrs={kind}")
     };
     let dead = free_port();
+    let mut session = 0;
     for (port, kind) in
         [(server.port, "read-write"), (dead, "any"), (dead, "read-write"), (dead, "primary"), (dead, "prefer-standby")]
     {
@@ -200,7 +202,8 @@ async fn of_several_servers_the_one_that_fits_is_found() {
             let url = format!("{}&load_balance_hosts={balanced}", both("127.0.0.1", port, kind));
             let ledger = PostgresLedger::open(&url).await.unwrap_or_else(|error| panic!("{kind}: {error}"));
             let engine = Engine::new(Arc::new(ledger), Policy::default());
-            ready(&engine, &session("cli:k3yk3y8x"), &format!("# By {kind}, {balanced}, {port}")).await;
+            session += 1;
+            ready(&engine, &nth_session(session), "# Plan").await;
         }
     }
     // Nothing of the store is there.
