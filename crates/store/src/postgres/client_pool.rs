@@ -19,7 +19,7 @@ use super::errors::{DatabaseError, RetryPolicy};
 use super::rows::{self, FIND_SESSION};
 use super::schema;
 use super::statement::{NumberedStatement, Parameter, PooledClient as _, StatementMode};
-use super::target::{Reader, ReaderPool, Target};
+use super::target::{PooledReader, ReaderPool, Target};
 use crate::encode;
 use crate::write_health::WriteHealth;
 
@@ -81,7 +81,7 @@ impl ClientPool {
         self.target.statement_mode()
     }
 
-    pub(super) async fn client(&self) -> Result<Reader, DatabaseError> {
+    pub(super) async fn client(&self) -> Result<PooledReader, DatabaseError> {
         let unreachable = |why: String| DatabaseError::Unreachable(format!("{} cannot be reached: {why}", self.target));
         self.pool.get().await.map_err(|error| match error {
             PoolError::Backend(error) => error,
@@ -146,7 +146,7 @@ impl ClientPool {
 }
 
 async fn query(
-    client: &mut Reader,
+    client: &mut PooledReader,
     mode: StatementMode,
     statements: &[NumberedStatement],
 ) -> Result<Vec<Vec<Row>>, DatabaseError> {
@@ -161,7 +161,7 @@ async fn query(
 }
 
 async fn write(
-    client: &mut Reader,
+    client: &mut PooledReader,
     mode: StatementMode,
     condition: Option<&NumberedStatement>,
     statements: &[NumberedStatement],
@@ -205,7 +205,7 @@ async fn run_all(
 /// The session and its plans as of one commit, while others write. A damaged active plan is left out,
 /// unless it is what was asked for.
 async fn read_snapshot(
-    client: &mut Reader,
+    client: &mut PooledReader,
     mode: StatementMode,
     session: &SessionIdentity,
     plan: Option<&PlanId>,
@@ -265,7 +265,7 @@ impl Retry {
 }
 
 /// A connection on which something may still be under way does not go back into the pool.
-pub(super) fn give_back<T>(client: Reader, outcome: &Result<T, DatabaseError>) {
+pub(super) fn give_back<T>(client: PooledReader, outcome: &Result<T, DatabaseError>) {
     if let Err(DatabaseError::TimedOut) = outcome {
         drop(Object::take(client));
     }

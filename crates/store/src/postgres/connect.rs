@@ -16,17 +16,17 @@ use tokio::net::lookup_host;
 use tokio::time::timeout;
 use tokio_postgres::{Client, Connection, Socket};
 
-use super::address::hosts::{Place, ServerAddress};
+use super::address::hosts::{ServerPlace, ServerAddress};
 use super::address::settings::{ConnectionSettings, SessionKind};
 use super::address::tls_settings::SslMode;
 use super::errors::DatabaseError;
-use super::tls::Stream;
-use attempt::{Attempt, AttemptError, Encryption};
+use super::tls::TlsLayer;
+use attempt::{ConnectAttempt, ConnectError, Encryption};
 use password::Passwords;
 use server_order::ServerOrder;
 
 /// What carries a client's messages.
-pub(super) type RawConnection = Connection<Socket, Stream<tokio_rustls::client::TlsStream<Socket>>>;
+pub(super) type RawConnection = Connection<Socket, TlsLayer<tokio_rustls::client::TlsStream<Socket>>>;
 
 /// How safe a connection is from others on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Connecting {
     }
 
     /// With several servers each failure names its own.
-    fn failure(&self, failures: Vec<(usize, AttemptError)>) -> DatabaseError {
+    fn failure(&self, failures: Vec<(usize, ConnectError)>) -> DatabaseError {
         let name = self.settings.name();
         let reasons: Vec<_> = match failures.as_slice() {
             [(_, failure)] if self.settings.hosts.len() == 1 => vec![failure.message.clone()],
@@ -109,9 +109,9 @@ impl Connecting {
     }
 
     /// Tries every IP address of a server.
-    async fn connect_to(&self, index: usize, kind: SessionKind) -> Result<Connected, AttemptError> {
+    async fn connect_to(&self, index: usize, kind: SessionKind) -> Result<Connected, ConnectError> {
         let server = &self.settings.hosts[index];
-        let mut failure = AttemptError::other("its name has no address");
+        let mut failure = ConnectError::other("its name has no address");
         for address in self.addresses(server).await? {
             match self.try_address(server, address, kind).await {
                 Ok(connected) => return Ok(connected),
@@ -123,17 +123,17 @@ impl Connecting {
     }
 
     /// `None` stands for a socket of this machine.
-    async fn addresses(&self, server: &ServerAddress) -> Result<Vec<Option<IpAddr>>, AttemptError> {
+    async fn addresses(&self, server: &ServerAddress) -> Result<Vec<Option<IpAddr>>, ConnectError> {
         let (name, address) = match &server.place {
-            Place::Socket(_) => return Ok(vec![None]),
-            Place::Network { name, address } => (name, address),
+            ServerPlace::Socket(_) => return Ok(vec![None]),
+            ServerPlace::Network { name, address } => (name, address),
         };
         if let Some(address) = address.or_else(|| name.parse().ok()) {
             return Ok(vec![Some(address)]);
         }
         let found = timeout(self.settings.connect_timeout, lookup_host((name.as_str(), server.port))).await;
-        let found = found.map_err(|_| AttemptError::other("its name could not be looked up in time"))?;
-        let found = found.map_err(|error| AttemptError::other(&format!("its name could not be looked up: {error}")))?;
+        let found = found.map_err(|_| ConnectError::other("its name could not be looked up in time"))?;
+        let found = found.map_err(|error| ConnectError::other(&format!("its name could not be looked up: {error}")))?;
         let mut addresses: Vec<_> = found.map(|address| Some(address.ip())).collect();
         if self.settings.is_balanced {
             server_order::shuffle(&mut addresses);
@@ -147,9 +147,9 @@ impl Connecting {
         server: &ServerAddress,
         address: Option<IpAddr>,
         kind: SessionKind,
-    ) -> Result<Connected, AttemptError> {
+    ) -> Result<Connected, ConnectError> {
         let password = self.passwords.for_server(&self.settings, server).await;
-        let attempt = Attempt { settings: &self.settings, server, address, password: &password };
+        let attempt = ConnectAttempt { settings: &self.settings, server, address, password: &password };
         let (first, second) = match (address, self.settings.tls.mode) {
             // TLS is not spoken on sockets of the machine, whatever the mode.
             (None, _) | (_, SslMode::Disable) => (Encryption::None, None),
@@ -164,7 +164,7 @@ impl Connecting {
             },
             outcome => outcome,
         };
-        if outcome.as_ref().is_err_and(AttemptError::is_wrong_password) {
+        if outcome.as_ref().is_err_and(ConnectError::is_wrong_password) {
             self.passwords.forget(server).await;
         }
         outcome

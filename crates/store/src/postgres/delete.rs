@@ -11,7 +11,7 @@ use super::changes::Changes;
 use super::client_pool::{ClientPool, Retry, WRITE_SETTINGS, give_back, retry};
 use super::errors::DatabaseError;
 use super::statement::{PooledClient as _, StatementMode};
-use super::target::Reader;
+use super::target::PooledReader;
 use super::{leases, schema};
 use crate::backend::SESSION_ROWS;
 use crate::leasing::check_held;
@@ -53,7 +53,7 @@ async fn attempt(clients: &ClientPool, changes: &Changes, lease: &Lease) -> Resu
 
 /// All writers of the session wait for its row first, and so does this.
 async fn delete_with(
-    client: &mut Reader,
+    client: &mut PooledReader,
     mode: StatementMode,
     changes: &Changes,
     lease: &Lease,

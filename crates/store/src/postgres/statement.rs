@@ -5,7 +5,7 @@ use deadpool_postgres::Transaction;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row, Statement};
 
-use super::target::Reader;
+use super::target::PooledReader;
 use crate::sql::{self, Value};
 
 /// A statement with PostgreSQL's placeholders, `$1` for `?1`.
@@ -96,7 +96,7 @@ pub(super) trait PooledClient {
     async fn query_as(&self, mode: StatementMode, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>, Error>;
 }
 
-impl PooledClient for Reader {
+impl PooledClient for PooledReader {
     async fn query_as(&self, mode: StatementMode, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>, Error> {
         match mode {
             StatementMode::Prepared => self.query(&self.prepare_cached(sql).await?, &untyped(parameters)).await,

@@ -24,7 +24,7 @@ const READERS: usize = 8;
 const WAIT_FOR_READER: Duration = Duration::from_secs(10);
 
 pub(super) type ReaderPool = Pool<ReaderManager>;
-pub(super) type Reader = Object<ReaderManager>;
+pub(super) type PooledReader = Object<ReaderManager>;
 
 /// Which database, and how it is reached. Its `Display` and `Debug` never show the password.
 #[derive(Clone)]

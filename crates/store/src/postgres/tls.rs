@@ -21,9 +21,9 @@ use rustls::sign::SingleCertAndKey;
 use rustls::version::{TLS12, TLS13};
 
 use super::address::tls_settings::{SslMode, TlsSettings};
-use verifier::{Checks, Verifier};
+use verifier::{Checks, ServerVerifier};
 
-pub(super) use stream::{Connector, PlainStream, Stream};
+pub(super) use stream::{Connector, PlainStream, TlsLayer};
 
 /// What PostgreSQL calls itself where several protocols share a port.
 const PROTOCOL: &[u8] = b"postgresql";
@@ -46,7 +46,7 @@ pub(super) fn connector(
     let provider = Arc::new(aws_lc_rs::default_provider());
     let checks = checks(settings, host, &provider)?;
     let is_verified = !matches!(checks, Checks::Nothing);
-    let verifier = Verifier::new(checks, provider.signature_verification_algorithms, Arc::clone(handshake));
+    let verifier = ServerVerifier::new(checks, provider.signature_verification_algorithms, Arc::clone(handshake));
     let versions: Vec<_> =
         [(settings.version_2, &TLS12), (settings.version_3, &TLS13)].iter().filter(|(on, _)| *on).map(|(_, v)| *v).collect();
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))

@@ -12,7 +12,7 @@ pub(crate) const DEFAULT_PORT: u16 = 5432;
 const SOCKET_FOLDERS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ServerPlace {
     /// The folder of a socket.
     Socket(PathBuf),
     /// A name, and the IP address where it is known already.
@@ -21,7 +21,7 @@ pub(crate) enum Place {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerAddress {
-    pub(crate) place: Place,
+    pub(crate) place: ServerPlace,
     pub(crate) port: u16,
 }
 
@@ -29,8 +29,8 @@ impl ServerAddress {
     /// Whether what is sent leaves this machine.
     pub(crate) fn is_remote(&self) -> bool {
         match &self.place {
-            Place::Socket(_) => false,
-            Place::Network { name, address } => {
+            ServerPlace::Socket(_) => false,
+            ServerPlace::Network { name, address } => {
                 let address = address.or_else(|| name.parse().ok());
                 !address.map_or(name == "localhost", |address| address.is_loopback())
             }
@@ -40,11 +40,11 @@ impl ServerAddress {
     /// What a file of passwords calls it.
     pub(crate) fn pass_file_name(&self) -> String {
         match &self.place {
-            Place::Socket(folder) if SOCKET_FOLDERS.iter().any(|default| folder.as_os_str() == *default) => {
+            ServerPlace::Socket(folder) if SOCKET_FOLDERS.iter().any(|default| folder.as_os_str() == *default) => {
                 "localhost".to_owned()
             }
-            Place::Socket(folder) => folder.display().to_string(),
-            Place::Network { name, .. } => name.clone(),
+            ServerPlace::Socket(folder) => folder.display().to_string(),
+            ServerPlace::Network { name, .. } => name.clone(),
         }
     }
 }
@@ -52,9 +52,9 @@ impl ServerAddress {
 impl fmt::Display for ServerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
-            Place::Socket(folder) => write!(f, "{}", folder.display())?,
-            Place::Network { name, .. } if name.contains(':') => write!(f, "[{name}]")?,
-            Place::Network { name, .. } => f.write_str(name)?,
+            ServerPlace::Socket(folder) => write!(f, "{}", folder.display())?,
+            ServerPlace::Network { name, .. } if name.contains(':') => write!(f, "[{name}]")?,
+            ServerPlace::Network { name, .. } => f.write_str(name)?,
         }
         if self.port == DEFAULT_PORT { Ok(()) } else { write!(f, ":{}", self.port) }
     }
@@ -115,7 +115,7 @@ fn ports(texts: &[&str], count: usize) -> Result<Vec<u16>, AddressError> {
     (0..count).map(port).collect()
 }
 
-fn place(name: &str, address: Option<&str>, port: u16) -> Result<Place, AddressError> {
+fn place(name: &str, address: Option<&str>, port: u16) -> Result<ServerPlace, AddressError> {
     if name.chars().any(|letter| letter.is_control() || letter == '@' || (letter.is_whitespace() && !name.starts_with('/'))) {
         return Err(AddressError("a host has a letter that no name of a host has".to_owned()));
     }
@@ -126,14 +126,14 @@ fn place(name: &str, address: Option<&str>, port: u16) -> Result<Place, AddressE
     };
     Ok(match (name, address) {
         ("", None) => own_machine(port),
-        ("", Some(address)) => Place::Network { name: address.to_string(), address: Some(address) },
-        (name, None) if name.starts_with('/') => Place::Socket(PathBuf::from(name)),
-        (name, address) => Place::Network { name: name.to_owned(), address },
+        ("", Some(address)) => ServerPlace::Network { name: address.to_string(), address: Some(address) },
+        (name, None) if name.starts_with('/') => ServerPlace::Socket(PathBuf::from(name)),
+        (name, address) => ServerPlace::Network { name: name.to_owned(), address },
     })
 }
 
-fn own_machine(port: u16) -> Place {
+fn own_machine(port: u16) -> ServerPlace {
     let folders = SOCKET_FOLDERS.iter().map(PathBuf::from);
     let found = folders.filter(|_| cfg!(unix)).find(|folder| folder.join(format!(".s.PGSQL.{port}")).exists());
-    found.map_or_else(|| Place::Network { name: "localhost".to_owned(), address: None }, Place::Socket)
+    found.map_or_else(|| ServerPlace::Network { name: "localhost".to_owned(), address: None }, ServerPlace::Socket)
 }

@@ -12,7 +12,7 @@ use tokio_postgres::{Client, Config, Error, SimpleQueryMessage};
 
 use super::password::Password;
 use super::{Connected, Protection, RawConnection};
-use crate::postgres::address::hosts::{Place, ServerAddress};
+use crate::postgres::address::hosts::{ServerPlace, ServerAddress};
 use crate::postgres::address::settings::{ChannelBinding, ConnectionSettings, SessionKind};
 use crate::postgres::address::tls_settings::SslMode;
 use crate::postgres::errors::describe;
@@ -26,7 +26,7 @@ pub(super) enum Encryption {
     Required,
 }
 
-pub(super) struct Attempt<'a> {
+pub(super) struct ConnectAttempt<'a> {
     pub(super) settings: &'a ConnectionSettings,
     pub(super) server: &'a ServerAddress,
     /// `None` is a socket of this machine.
@@ -35,7 +35,7 @@ pub(super) struct Attempt<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FailureKind {
     /// The handshake of TLS failed.
     Tls,
     /// The server takes no such connection: `pg_hba.conf` has no line for it.
@@ -49,38 +49,38 @@ enum Kind {
 }
 
 #[derive(Debug)]
-pub(super) struct AttemptError {
+pub(super) struct ConnectError {
     pub(super) message: String,
-    kind: Kind,
+    kind: FailureKind,
 }
 
-impl AttemptError {
+impl ConnectError {
     pub(super) fn other(message: &str) -> Self {
-        Self { message: message.to_owned(), kind: Kind::Other }
+        Self { message: message.to_owned(), kind: FailureKind::Other }
     }
 
     /// Whether other servers would say the same. Trying a wrong password again and again locks people out.
     pub(super) fn is_final(&self) -> bool {
         match self.kind {
-            Kind::WrongPassword | Kind::NotAllowed | Kind::NoDatabase => true,
-            Kind::Tls | Kind::OtherKind | Kind::Other => false,
+            FailureKind::WrongPassword | FailureKind::NotAllowed | FailureKind::NoDatabase => true,
+            FailureKind::Tls | FailureKind::OtherKind | FailureKind::Other => false,
         }
     }
 
     pub(super) fn is_other_kind(&self) -> bool {
-        self.kind == Kind::OtherKind
+        self.kind == FailureKind::OtherKind
     }
 
     pub(super) fn is_wrong_password(&self) -> bool {
-        self.kind == Kind::WrongPassword
+        self.kind == FailureKind::WrongPassword
     }
 
     /// Whether it may go better the other way, with or without encryption.
     pub(super) fn may_differ(&self, tried: Encryption) -> bool {
         match self.kind {
-            Kind::NotAllowed => true,
-            Kind::Tls => tried == Encryption::Preferred,
-            Kind::WrongPassword | Kind::NoDatabase | Kind::OtherKind | Kind::Other => false,
+            FailureKind::NotAllowed => true,
+            FailureKind::Tls => tried == Encryption::Preferred,
+            FailureKind::WrongPassword | FailureKind::NoDatabase | FailureKind::OtherKind | FailureKind::Other => false,
         }
     }
 
@@ -89,21 +89,21 @@ impl AttemptError {
     }
 }
 
-impl Attempt<'_> {
-    pub(super) async fn make(&self, encryption: Encryption, kind: SessionKind) -> Result<Connected, AttemptError> {
+impl ConnectAttempt<'_> {
+    pub(super) async fn make(&self, encryption: Encryption, kind: SessionKind) -> Result<Connected, ConnectError> {
         let limit = self.settings.connect_timeout;
         let made = timeout(limit, self.make_in_time(encryption, kind)).await;
-        made.unwrap_or_else(|_| Err(AttemptError::other("it does not answer")))
+        made.unwrap_or_else(|_| Err(ConnectError::other("it does not answer")))
     }
 
-    async fn make_in_time(&self, encryption: Encryption, kind: SessionKind) -> Result<Connected, AttemptError> {
+    async fn make_in_time(&self, encryption: Encryption, kind: SessionKind) -> Result<Connected, ConnectError> {
         let handshake = Arc::<Handshake>::default();
         let (connector, is_verified) = match (&self.server.place, encryption) {
-            (Place::Network { name, .. }, Encryption::Preferred | Encryption::Required) => {
+            (ServerPlace::Network { name, .. }, Encryption::Preferred | Encryption::Required) => {
                 let found = tls::connector(&self.settings.tls, name, &handshake);
-                found.map_err(|message| AttemptError { message, kind: Kind::Tls })?
+                found.map_err(|message| ConnectError { message, kind: FailureKind::Tls })?
             }
-            (Place::Network { .. } | Place::Socket(_), _) => (Connector::unused(), false),
+            (ServerPlace::Network { .. } | ServerPlace::Socket(_), _) => (Connector::unused(), false),
         };
         let connected = self.config(encryption).connect(connector).await;
         let (client, mut connection) = connected.map_err(|error| self.explain(&error, encryption, &handshake))?;
@@ -122,8 +122,8 @@ impl Attempt<'_> {
         let settings = self.settings;
         let mut config = Config::new();
         match &self.server.place {
-            Place::Socket(folder) => config.host_path(folder),
-            Place::Network { name, .. } => config.host(name),
+            ServerPlace::Socket(folder) => config.host_path(folder),
+            ServerPlace::Network { name, .. } => config.host(name),
         };
         if let Some(address) = self.address {
             config.hostaddr(address);
@@ -177,32 +177,32 @@ impl Attempt<'_> {
     }
 
     /// The failure in words, and what to change.
-    fn explain(&self, error: &Error, encryption: Encryption, handshake: &Handshake) -> AttemptError {
+    fn explain(&self, error: &Error, encryption: Encryption, handshake: &Handshake) -> ConnectError {
         if let Some(code) = error.code() {
             let kind = match code.code() {
-                "28P01" => Kind::WrongPassword,
-                "28000" => Kind::NotAllowed,
-                "3D000" => Kind::NoDatabase,
-                _ => Kind::Other,
+                "28P01" => FailureKind::WrongPassword,
+                "28000" => FailureKind::NotAllowed,
+                "3D000" => FailureKind::NoDatabase,
+                _ => FailureKind::Other,
             };
-            return AttemptError { message: describe(error), kind };
+            return ConnectError { message: describe(error), kind };
         }
         if let Some(reason) = handshake.refusal.get() {
-            return AttemptError { message: reason.clone(), kind: Kind::Tls };
+            return ConnectError { message: reason.clone(), kind: FailureKind::Tls };
         }
         let message = describe(error);
         if message.contains("server does not support TLS") {
             let message = "the server takes no encrypted connections; switch TLS on there (`ssl = on` in postgresql.conf), or \
                            use `sslmode=prefer` where nothing has to be encrypted";
-            return AttemptError { message: message.to_owned(), kind: Kind::Tls };
+            return ConnectError { message: message.to_owned(), kind: FailureKind::Tls };
         }
         if handshake.began.get().is_some() && handshake.finished.get().is_none() {
             let message = format!("TLS failed: {message}; version 1.2 with ECDHE, or 1.3, has to be on at the server");
-            return AttemptError { message, kind: Kind::Tls };
+            return ConnectError { message, kind: FailureKind::Tls };
         }
         if message.contains("received fatal alert") {
             let hint = "the server wants another client certificate (`sslcert`, `sslkey`)";
-            return AttemptError { message: format!("{message}; {hint}"), kind: Kind::Tls };
+            return ConnectError { message: format!("{message}; {hint}"), kind: FailureKind::Tls };
         }
         if message.contains("password missing") {
             return self.without_password();
@@ -215,12 +215,12 @@ impl Attempt<'_> {
                 }
             };
             let message = format!("`channel_binding=require` cannot be had: {hint}");
-            return AttemptError { message, kind: Kind::Other };
+            return ConnectError { message, kind: FailureKind::Other };
         }
-        AttemptError { message, kind: Kind::Other }
+        ConnectError { message, kind: FailureKind::Other }
     }
 
-    fn without_password(&self) -> AttemptError {
+    fn without_password(&self) -> ConnectError {
         let message = match self.password {
             Password::Unknown(Some(reason)) => format!("the server asks for a password, and there is none: {reason}"),
             Password::Unknown(None) | Password::Known(_) => {
@@ -229,12 +229,12 @@ impl Attempt<'_> {
                     .to_owned()
             }
         };
-        AttemptError { message, kind: Kind::WrongPassword }
+        ConnectError { message, kind: FailureKind::WrongPassword }
     }
 }
 
 /// Asks the server what it is. Databases that only speak PostgreSQL's language know `transaction_read_only`.
-async fn check_kind(client: &Client, connection: &mut RawConnection, kind: SessionKind) -> Result<(), AttemptError> {
+async fn check_kind(client: &Client, connection: &mut RawConnection, kind: SessionKind) -> Result<(), ConnectError> {
     let (question, wanted, message) = match kind {
         SessionKind::Any | SessionKind::PreferStandby => return Ok(()),
         SessionKind::ReadWrite => ("SHOW transaction_read_only", "off", "it takes no writes"),
@@ -243,7 +243,7 @@ async fn check_kind(client: &Client, connection: &mut RawConnection, kind: Sessi
         SessionKind::Standby => ("SELECT pg_catalog.pg_is_in_recovery()", "t", "it is a primary"),
     };
     let answer = drive(connection, client.simple_query(question)).await;
-    let answer = answer.map_err(|error| AttemptError::other(&describe(&error)))?;
+    let answer = answer.map_err(|error| ConnectError::other(&describe(&error)))?;
     let found = answer.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0),
         _ => None,
@@ -251,7 +251,7 @@ async fn check_kind(client: &Client, connection: &mut RawConnection, kind: Sessi
     if found == Some(wanted) {
         return Ok(());
     }
-    Err(AttemptError { message: format!("{message} (`target_session_attrs`)"), kind: Kind::OtherKind })
+    Err(ConnectError { message: format!("{message} (`target_session_attrs`)"), kind: FailureKind::OtherKind })
 }
 
 /// Carries the messages of a question to the server and back; nothing else does yet.

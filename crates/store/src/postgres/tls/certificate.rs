@@ -39,17 +39,17 @@ struct Algorithm<'a> {
 
 /// Reads one element after the other.
 #[derive(Debug, Clone, Copy)]
-struct Reader<'a>(&'a [u8]);
+struct DerReader<'a>(&'a [u8]);
 
 #[derive(Debug, Clone, Copy)]
-struct Element<'a> {
+struct DerElement<'a> {
     tag: u8,
     content: &'a [u8],
     whole: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
-    fn next(&mut self) -> Option<Element<'a>> {
+impl<'a> DerReader<'a> {
+    fn next(&mut self) -> Option<DerElement<'a>> {
         let [tag, first, rest @ ..] = self.0 else { return None };
         let (length, header) = match *first {
             short @ 0..0x80 => (usize::from(short), 2),
@@ -63,32 +63,32 @@ impl<'a> Reader<'a> {
         let end = header.checked_add(length)?;
         let (whole, rest) = (self.0.get(..end)?, self.0.get(end..)?);
         self.0 = rest;
-        Some(Element { tag: *tag, content: &whole[header..], whole })
+        Some(DerElement { tag: *tag, content: &whole[header..], whole })
     }
 
-    fn expect(&mut self, tag: u8) -> Option<Element<'a>> {
+    fn expect(&mut self, tag: u8) -> Option<DerElement<'a>> {
         self.next().filter(|element| element.tag == tag)
     }
 
     /// The next element, if it has this tag.
-    fn optional(&mut self, tag: u8) -> Option<Element<'a>> {
+    fn optional(&mut self, tag: u8) -> Option<DerElement<'a>> {
         if self.0.first() == Some(&tag) { self.next() } else { None }
     }
 }
 
 impl<'a> Certificate<'a> {
     pub(super) fn parse(der: &'a [u8]) -> Option<Self> {
-        let mut certificate = Reader(Reader(der).expect(SEQUENCE)?.content);
-        let mut body = Reader(certificate.expect(SEQUENCE)?.content);
+        let mut certificate = DerReader(DerReader(der).expect(SEQUENCE)?.content);
+        let mut body = DerReader(certificate.expect(SEQUENCE)?.content);
         let signature = algorithm(certificate.expect(SEQUENCE)?)?;
         let version = match body.optional(0xa0) {
-            Some(version) => Reader(version.content).expect(INTEGER)?.content.last()? + 1,
+            Some(version) => DerReader(version.content).expect(INTEGER)?.content.last()? + 1,
             None => 1,
         };
         body.expect(INTEGER)?;
         body.expect(SEQUENCE)?;
         let issuer = body.expect(SEQUENCE)?;
-        let mut validity = Reader(body.expect(SEQUENCE)?.content);
+        let mut validity = DerReader(body.expect(SEQUENCE)?.content);
         let (not_before, not_after) = (seconds(validity.next()?)?, seconds(validity.next()?)?);
         let subject = body.expect(SEQUENCE)?;
         let public_key = body.expect(SEQUENCE)?;
@@ -112,17 +112,17 @@ impl<'a> Certificate<'a> {
         Some(parsed)
     }
 
-    fn read_extensions(&mut self, extensions: Element<'_>) -> Option<()> {
-        let mut list = Reader(Reader(extensions.content).expect(SEQUENCE)?.content);
+    fn read_extensions(&mut self, extensions: DerElement<'_>) -> Option<()> {
+        let mut list = DerReader(DerReader(extensions.content).expect(SEQUENCE)?.content);
         while let Some(extension) = list.next() {
-            let mut extension = Reader(extension.content);
+            let mut extension = DerReader(extension.content);
             let object = extension.expect(OBJECT)?.content;
             extension.optional(0x01);
             let value = extension.expect(0x04)?.content;
             if object != OTHER_NAMES {
                 continue;
             }
-            let mut names = Reader(Reader(value).expect(SEQUENCE)?.content);
+            let mut names = DerReader(DerReader(value).expect(SEQUENCE)?.content);
             while let Some(name) = names.next() {
                 match (name.tag, name.content.len()) {
                     (0x82, _) => self.dns_names.push(text(name.content)?),
@@ -139,16 +139,16 @@ impl<'a> Certificate<'a> {
     /// without a digest of its own has none.
     pub(super) fn channel_binding(&self, der: &[u8]) -> Option<Vec<u8>> {
         Some(match digest(self.signature)? {
-            Digest::Sha224 => Sha224::digest(der).to_vec(),
-            Digest::Sha256 => Sha256::digest(der).to_vec(),
-            Digest::Sha384 => Sha384::digest(der).to_vec(),
-            Digest::Sha512 => Sha512::digest(der).to_vec(),
+            HashKind::Sha224 => Sha224::digest(der).to_vec(),
+            HashKind::Sha256 => Sha256::digest(der).to_vec(),
+            HashKind::Sha384 => Sha384::digest(der).to_vec(),
+            HashKind::Sha512 => Sha512::digest(der).to_vec(),
         })
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Digest {
+enum HashKind {
     Sha224,
     Sha256,
     Sha384,
@@ -156,57 +156,57 @@ enum Digest {
 }
 
 /// MD5 and SHA-1 count as SHA-256, by RFC 5929.
-fn digest(algorithm: Algorithm<'_>) -> Option<Digest> {
+fn digest(algorithm: Algorithm<'_>) -> Option<HashKind> {
     const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1];
     const ECDSA: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 4];
     if let Some(kind) = algorithm.object.strip_prefix(RSA) {
         return match kind {
-            [4 | 5 | 11] => Some(Digest::Sha256),
+            [4 | 5 | 11] => Some(HashKind::Sha256),
             [10] => pss_digest(algorithm.parameters),
-            [12] => Some(Digest::Sha384),
-            [13] => Some(Digest::Sha512),
-            [14] => Some(Digest::Sha224),
+            [12] => Some(HashKind::Sha384),
+            [13] => Some(HashKind::Sha512),
+            [14] => Some(HashKind::Sha224),
             _ => None,
         };
     }
     match algorithm.object.strip_prefix(ECDSA)? {
-        [1] | [3, 2] => Some(Digest::Sha256),
-        [3, 1] => Some(Digest::Sha224),
-        [3, 3] => Some(Digest::Sha384),
-        [3, 4] => Some(Digest::Sha512),
+        [1] | [3, 2] => Some(HashKind::Sha256),
+        [3, 1] => Some(HashKind::Sha224),
+        [3, 3] => Some(HashKind::Sha384),
+        [3, 4] => Some(HashKind::Sha512),
         _ => None,
     }
 }
 
 /// RSASSA-PSS names its digest in its parameters; without one it is SHA-1.
-fn pss_digest(parameters: &[u8]) -> Option<Digest> {
+fn pss_digest(parameters: &[u8]) -> Option<HashKind> {
     const SHA2: &[u8] = &[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2];
-    let mut parameters = Reader(Reader(parameters).expect(SEQUENCE)?.content);
-    let Some(hash) = parameters.optional(0xa0) else { return Some(Digest::Sha256) };
-    let named = algorithm(Reader(hash.content).expect(SEQUENCE)?)?;
+    let mut parameters = DerReader(DerReader(parameters).expect(SEQUENCE)?.content);
+    let Some(hash) = parameters.optional(0xa0) else { return Some(HashKind::Sha256) };
+    let named = algorithm(DerReader(hash.content).expect(SEQUENCE)?)?;
     match named.object.strip_prefix(SHA2) {
-        Some([1]) => Some(Digest::Sha256),
-        Some([2]) => Some(Digest::Sha384),
-        Some([3]) => Some(Digest::Sha512),
-        Some([4]) => Some(Digest::Sha224),
+        Some([1]) => Some(HashKind::Sha256),
+        Some([2]) => Some(HashKind::Sha384),
+        Some([3]) => Some(HashKind::Sha512),
+        Some([4]) => Some(HashKind::Sha224),
         Some(_) => None,
-        None => Some(Digest::Sha256),
+        None => Some(HashKind::Sha256),
     }
 }
 
-fn algorithm(element: Element<'_>) -> Option<Algorithm<'_>> {
-    let mut fields = Reader(element.content);
+fn algorithm(element: DerElement<'_>) -> Option<Algorithm<'_>> {
+    let mut fields = DerReader(element.content);
     let object = fields.expect(OBJECT)?.content;
     Some(Algorithm { object, parameters: fields.0 })
 }
 
 /// The first common name of the subject.
-fn common_name(subject: Element<'_>) -> Option<String> {
-    let mut sets = Reader(subject.content);
+fn common_name(subject: DerElement<'_>) -> Option<String> {
+    let mut sets = DerReader(subject.content);
     while let Some(set) = sets.expect(SET) {
-        let mut pairs = Reader(set.content);
+        let mut pairs = DerReader(set.content);
         while let Some(pair) = pairs.expect(SEQUENCE) {
-            let mut pair = Reader(pair.content);
+            let mut pair = DerReader(pair.content);
             if pair.expect(OBJECT)?.content == COMMON_NAME {
                 return text(pair.next()?.content);
             }
@@ -220,7 +220,7 @@ fn text(content: &[u8]) -> Option<String> {
     String::from_utf8(content.to_vec()).ok().filter(|name| !name.contains('\0'))
 }
 
-fn seconds(time: Element<'_>) -> Option<i64> {
+fn seconds(time: DerElement<'_>) -> Option<i64> {
     let digits = std::str::from_utf8(time.content).ok()?.strip_suffix('Z')?;
     let (year, rest) = digits.split_at_checked(if time.tag == UTC_TIME { 2 } else { 4 })?;
     let year: i16 = year.parse().ok()?;
@@ -253,7 +253,7 @@ mod tests {
             (UTC_TIME, "261119080000", None),
         ] {
             let whole = element(tag, text.as_bytes());
-            assert_eq!(seconds(Reader(&whole).next().unwrap()), expected, "{text}");
+            assert_eq!(seconds(DerReader(&whole).next().unwrap()), expected, "{text}");
         }
     }
 
@@ -265,13 +265,13 @@ mod tests {
         let named = element(SEQUENCE, &element(0xa0, &element(SEQUENCE, &sha384)));
         let unnamed = element(SEQUENCE, &[]);
         for (object, parameters, expected) in [
-            (rsa(5), &[][..], Some(Digest::Sha256)),
-            (rsa(11), &[], Some(Digest::Sha256)),
-            (rsa(13), &[], Some(Digest::Sha512)),
-            (rsa(10), &named, Some(Digest::Sha384)),
-            (rsa(10), &unnamed, Some(Digest::Sha256)),
-            (ecdsa(2), &[], Some(Digest::Sha256)),
-            (ecdsa(4), &[], Some(Digest::Sha512)),
+            (rsa(5), &[][..], Some(HashKind::Sha256)),
+            (rsa(11), &[], Some(HashKind::Sha256)),
+            (rsa(13), &[], Some(HashKind::Sha512)),
+            (rsa(10), &named, Some(HashKind::Sha384)),
+            (rsa(10), &unnamed, Some(HashKind::Sha256)),
+            (ecdsa(2), &[], Some(HashKind::Sha256)),
+            (ecdsa(4), &[], Some(HashKind::Sha512)),
             // Ed25519 has no digest of its own.
             (vec![0x2b, 0x65, 0x70], &[], None),
         ] {

@@ -36,7 +36,7 @@ impl Connector {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Connector {
-    type Stream = Stream<tokio_rustls::client::TlsStream<S>>;
+    type Stream = TlsLayer<tokio_rustls::client::TlsStream<S>>;
     type TlsConnect = Self;
     type Error = io::Error;
 
@@ -46,7 +46,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for C
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Connector {
-    type Stream = Stream<tokio_rustls::client::TlsStream<S>>;
+    type Stream = TlsLayer<tokio_rustls::client::TlsStream<S>>;
     type Error = io::Error;
     type Future = BoxFuture<'static, io::Result<Self::Stream>>;
 
@@ -59,30 +59,30 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Conne
             let certificate = inner.get_ref().1.peer_certificates().and_then(|chain| chain.first());
             let channel_binding =
                 certificate.and_then(|certificate| Certificate::parse(certificate)?.channel_binding(certificate));
-            Ok(Stream { inner, channel_binding })
+            Ok(TlsLayer { inner, channel_binding })
         })
     }
 }
 
 #[derive(Debug)]
-pub(in crate::postgres) struct Stream<T> {
+pub(in crate::postgres) struct TlsLayer<T> {
     inner: T,
     channel_binding: Option<Vec<u8>>,
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> TlsStream for TlsLayer<T> {
     fn channel_binding(&self) -> ChannelBinding {
         self.channel_binding.clone().map_or_else(ChannelBinding::none, ChannelBinding::tls_server_end_point)
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for TlsLayer<T> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.inner).poll_read(context, to)
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Stream<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for TlsLayer<T> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.inner).poll_write(context, from)
     }
@@ -101,11 +101,11 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Stream<T> {
 pub(in crate::postgres) struct PlainStream;
 
 impl TlsConnect<DuplexStream> for PlainStream {
-    type Stream = Stream<DuplexStream>;
+    type Stream = TlsLayer<DuplexStream>;
     type Error = io::Error;
     type Future = std::future::Ready<io::Result<Self::Stream>>;
 
     fn connect(self, inner: DuplexStream) -> Self::Future {
-        std::future::ready(Ok(Stream { inner, channel_binding: None }))
+        std::future::ready(Ok(TlsLayer { inner, channel_binding: None }))
     }
 }

@@ -31,19 +31,19 @@ pub(super) enum Checks {
 }
 
 #[derive(Debug)]
-pub(super) struct Verifier {
+pub(super) struct ServerVerifier {
     checks: Checks,
     algorithms: WebPkiSupportedAlgorithms,
     handshake: Arc<Handshake>,
 }
 
-impl Verifier {
+impl ServerVerifier {
     pub(super) fn new(checks: Checks, algorithms: WebPkiSupportedAlgorithms, handshake: Arc<Handshake>) -> Self {
         Self { checks, algorithms, handshake }
     }
 }
 
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for ServerVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,

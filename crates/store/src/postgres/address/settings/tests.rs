@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use super::super::hosts::Place;
+use super::super::hosts::ServerPlace;
 use super::super::tls_settings::{ClientCertificate, Roots, SslMode};
 use super::*;
 
@@ -20,8 +20,8 @@ fn refused(url: &str) -> String {
     }
 }
 
-fn network(name: &str) -> Place {
-    Place::Network { name: name.to_owned(), address: None }
+fn network(name: &str) -> ServerPlace {
+    ServerPlace::Network { name: name.to_owned(), address: None }
 }
 
 #[test]
@@ -31,14 +31,14 @@ fn hosts_and_ports_belong_together() {
         ("postgres://db-a,db-b:2/p", vec![(network("db-a"), 5432), (network("db-b"), 2)]),
         ("postgres:///p?host=db-a&host=db-b&port=7", vec![(network("db-a"), 7), (network("db-b"), 7)]),
         ("postgres://[::1]:7/p", vec![(network("::1"), 7)]),
-        ("postgres:///p?host=/run/pg", vec![(Place::Socket("/run/pg".into()), 5432)]),
+        ("postgres:///p?host=/run/pg", vec![(ServerPlace::Socket("/run/pg".into()), 5432)]),
     ] {
         let found: Vec<_> = read(url).hosts.into_iter().map(|host| (host.place, host.port)).collect();
         assert_eq!(found, expected, "{url}");
     }
     let both = read("postgres://db-a/p?hostaddr=10.0.0.1");
     let address: IpAddr = "10.0.0.1".parse().unwrap();
-    assert_eq!(both.hosts[0].place, Place::Network { name: "db-a".to_owned(), address: Some(address) });
+    assert_eq!(both.hosts[0].place, ServerPlace::Network { name: "db-a".to_owned(), address: Some(address) });
     for (url, words) in [
         ("postgres://db-a,db-b/p?hostaddr=10.0.0.1", "as many servers"),
         ("postgres://db-a,db-b/p?port=1,2,3", "3 ports are given for 2"),
@@ -72,7 +72,7 @@ fn the_address_for_listening_is_the_same_database_elsewhere() {
     let settings = read(url);
     assert_eq!(settings.application_name, "a");
     let direct = settings.for_listening().unwrap();
-    assert_eq!((&direct.hosts[0].place, direct.hosts[0].port), (&Place::Socket("/run/pg".into()), 5433));
+    assert_eq!((&direct.hosts[0].place, direct.hosts[0].port), (&ServerPlace::Socket("/run/pg".into()), 5433));
     assert_eq!((direct.user.as_deref(), direct.database.as_deref()), (Some("ada"), Some("plans")));
     assert_eq!(direct.password.as_deref(), Some("s3cret"));
     assert!(read("postgres://host/plans").for_listening().is_none());

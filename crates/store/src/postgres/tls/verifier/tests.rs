@@ -39,7 +39,7 @@ fn judge(shown: &str, root: &str, host: Option<&str>, second: u64) -> Result<(),
         None => Checks::Chain(trusted),
     };
     let handshake = Arc::<Handshake>::default();
-    let verifier = Verifier::new(checks, provider.signature_verification_algorithms, Arc::clone(&handshake));
+    let verifier = ServerVerifier::new(checks, provider.signature_verification_algorithms, Arc::clone(&handshake));
     // What is sent to the server as its name does not count.
     let name = ServerName::try_from("elsewhere.example.net").unwrap();
     let now = UnixTime::since_unix_epoch(Duration::from_secs(second));
