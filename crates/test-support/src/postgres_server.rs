@@ -53,14 +53,19 @@ impl PostgresServer {
         make_certificates(server.folder.path());
         server.hand_over(server.folder.path());
         let data = server.path("data");
-        let arguments = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D", &data];
+        let arguments =
+            ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D", &data];
         server.run("initdb", &arguments).unwrap();
         std::fs::write(Path::new(&data).join("pg_hba.conf"), HBA).unwrap();
         let started = (0..MAX_STARTS).any(|_| {
             server.port = free_port();
             server.start_at_port(tls).is_ok()
         });
-        assert!(started, "PostgreSQL did not start: {}", std::fs::read_to_string(server.path("log")).unwrap_or_default());
+        assert!(
+            started,
+            "PostgreSQL did not start: {}",
+            std::fs::read_to_string(server.path("log")).unwrap_or_default()
+        );
         let admin = client(&server.socket_url("postgres")).await;
         admin.batch_execute(ROLES).await.unwrap();
         admin.batch_execute("CREATE DATABASE plans OWNER ada").await.unwrap();

@@ -23,7 +23,15 @@ const FLOORS: [&[&str]; 6] = [
 /// crate can have SQL, HTTP, a sandbox or a command line.
 const LIBRARIES: [(&[&str], &[&str]); 7] = [
     (
-        &["deadpool", "deadpool-postgres", "rusqlite", "rustls", "rustls-native-certs", "tokio-postgres", "tokio-rustls"],
+        &[
+            "deadpool",
+            "deadpool-postgres",
+            "rusqlite",
+            "rustls",
+            "rustls-native-certs",
+            "tokio-postgres",
+            "tokio-rustls",
+        ],
         &["store"],
     ),
     (&["axum", "hyper", "hyper-util", "tower", "utoipa-axum"], &["surfaces"]),

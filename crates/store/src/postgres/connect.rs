@@ -16,7 +16,7 @@ use tokio::net::lookup_host;
 use tokio::time::timeout;
 use tokio_postgres::{Client, Connection, Socket};
 
-use super::address::hosts::{ServerPlace, ServerAddress};
+use super::address::hosts::{ServerAddress, ServerPlace};
 use super::address::settings::{ConnectionSettings, SessionKind};
 use super::address::tls_settings::SslMode;
 use super::errors::DatabaseError;

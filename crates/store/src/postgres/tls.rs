@@ -47,8 +47,11 @@ pub(super) fn connector(
     let checks = checks(settings, host, &provider)?;
     let is_verified = !matches!(checks, Checks::Nothing);
     let verifier = ServerVerifier::new(checks, provider.signature_verification_algorithms, Arc::clone(handshake));
-    let versions: Vec<_> =
-        [(settings.version_2, &TLS12), (settings.version_3, &TLS13)].iter().filter(|(on, _)| *on).map(|(_, v)| *v).collect();
+    let versions: Vec<_> = [(settings.version_2, &TLS12), (settings.version_3, &TLS13)]
+        .iter()
+        .filter(|(on, _)| *on)
+        .map(|(_, v)| *v)
+        .collect();
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&versions)
         .map_err(|error| format!("TLS cannot be set up: {error}"))?

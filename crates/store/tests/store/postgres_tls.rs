@@ -77,7 +77,12 @@ async fn every_mode_does_with_tls_what_it_does_in_libpq() {
             format!("sslmode=verify-full&sslrootcert={ca}&hostaddr=127.0.0.1&ssl_min_protocol_version=TLSv1.3"),
             Ok(true),
         ),
-        ("ada:s3cret", "localhost", format!("sslmode=verify-ca&sslrootcert={ca}&ssl_max_protocol_version=TLSv1.2"), Ok(true)),
+        (
+            "ada:s3cret",
+            "localhost",
+            format!("sslmode=verify-ca&sslrootcert={ca}&ssl_max_protocol_version=TLSv1.2"),
+            Ok(true),
+        ),
         (
             "ada:s3cret",
             "127.0.0.1",

@@ -68,7 +68,9 @@ pub(super) fn all(parameters: &Parameters) -> Result<Vec<ServerAddress>, Address
     };
     let (names, addresses) = (list("host"), list("hostaddr"));
     if !names.is_empty() && !addresses.is_empty() && names.len() != addresses.len() {
-        return Err(AddressError("`host` and `hostaddr` name as many servers as each other, or one of them is left out".to_owned()));
+        return Err(AddressError(
+            "`host` and `hostaddr` name as many servers as each other, or one of them is left out".to_owned(),
+        ));
     }
     let count = names.len().max(addresses.len()).max(1);
     let ports = ports(&list("port"), count)?;
@@ -82,7 +84,10 @@ pub(super) fn all(parameters: &Parameters) -> Result<Vec<ServerAddress>, Address
 }
 
 /// The servers that `listen_host` and `listen_port` name for announcements, if they do.
-pub(super) fn listening(parameters: &Parameters, hosts: &[ServerAddress]) -> Result<Option<Vec<ServerAddress>>, AddressError> {
+pub(super) fn listening(
+    parameters: &Parameters,
+    hosts: &[ServerAddress],
+) -> Result<Option<Vec<ServerAddress>>, AddressError> {
     let (names, port) = (parameters.get("listen_host"), parameters.get("listen_port"));
     if names.is_none() && port.is_none() {
         return Ok(None);
@@ -90,7 +95,7 @@ pub(super) fn listening(parameters: &Parameters, hosts: &[ServerAddress]) -> Res
     let names: Option<Vec<_>> = names.map(|names| names.split(',').collect());
     let count = names.as_ref().map_or(hosts.len(), Vec::len);
     let ports = ports(&port.map_or_else(Vec::new, |ports| ports.split(',').collect()), count)?;
-    let server = |index: usize| {
+    let server = |index: usize| -> Result<ServerAddress, AddressError> {
         let place = match &names {
             Some(names) => place(names[index], None, ports[index])?,
             None => hosts[index].place.clone(),
@@ -103,11 +108,14 @@ pub(super) fn listening(parameters: &Parameters, hosts: &[ServerAddress]) -> Res
 /// One port for every host: its own, or the one that is given for all.
 fn ports(texts: &[&str], count: usize) -> Result<Vec<u16>, AddressError> {
     if texts.len() > 1 && texts.len() != count {
-        return Err(AddressError(format!("{} ports are given for {count} servers; give one, or one for each", texts.len())));
+        return Err(AddressError(format!(
+            "{} ports are given for {count} servers; give one, or one for each",
+            texts.len()
+        )));
     }
     let port = |index: usize| match texts.get(index).or(texts.first()).copied().unwrap_or_default() {
         "" => Ok(DEFAULT_PORT),
-        text => match text.parse() {
+        text => match text.parse::<u16>() {
             Ok(port) if port > 0 => Ok(port),
             Ok(_) | Err(_) => Err(AddressError("a port is a number from 1 to 65535".to_owned())),
         },
@@ -116,7 +124,10 @@ fn ports(texts: &[&str], count: usize) -> Result<Vec<u16>, AddressError> {
 }
 
 fn place(name: &str, address: Option<&str>, port: u16) -> Result<ServerPlace, AddressError> {
-    if name.chars().any(|letter| letter.is_control() || letter == '@' || (letter.is_whitespace() && !name.starts_with('/'))) {
+    if name
+        .chars()
+        .any(|letter| letter.is_control() || letter == '@' || (letter.is_whitespace() && !name.starts_with('/')))
+    {
         return Err(AddressError("a host has a letter that no name of a host has".to_owned()));
     }
     let address = match address.map(str::parse::<IpAddr>) {

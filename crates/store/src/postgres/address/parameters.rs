@@ -56,13 +56,33 @@ const KNOWN: &[(&str, &str, Handling)] = &[
     ("replication", "", Used),
     ("listen_host", "", Used),
     ("listen_port", "", Used),
-    ("sslpassword", "", Refused("keys with a passphrase cannot be read; take it off with `openssl pkey -in KEY -out NEW` and keep the new file readable by you alone")),
+    (
+        "sslpassword",
+        "",
+        Refused(
+            "keys with a passphrase cannot be read; take it off with `openssl pkey -in KEY -out NEW` and keep the new file readable by you alone",
+        ),
+    ),
     ("sslkeylogfile", "", Refused("the keys of connections are never written to a file")),
-    ("require_auth", "PGREQUIREAUTH", Refused("ways to sign in cannot be chosen; `channel_binding=require` takes SCRAM only")),
-    ("requirepeer", "PGREQUIREPEER", Refused("the owner of a socket is not looked at; put the socket into a folder that only its owner can write to")),
+    (
+        "require_auth",
+        "PGREQUIREAUTH",
+        Refused("ways to sign in cannot be chosen; `channel_binding=require` takes SCRAM only"),
+    ),
+    (
+        "requirepeer",
+        "PGREQUIREPEER",
+        Refused(
+            "the owner of a socket is not looked at; put the socket into a folder that only its owner can write to",
+        ),
+    ),
     ("scram_client_key", "", Refused("give the password itself")),
     ("scram_server_key", "", Refused("give the password itself")),
-    ("oauth_issuer", "", Refused("OAuth is not spoken; give its token as the password, with the setting `database_password_command`")),
+    (
+        "oauth_issuer",
+        "",
+        Refused("OAuth is not spoken; give its token as the password, with the setting `database_password_command`"),
+    ),
     ("schema", "", Refused("a schema is chosen with `options=-csearch_path%3DNAME`")),
     ("currentSchema", "", Refused("a schema is chosen with `options=-csearch_path%3DNAME`")),
     ("sslaccept", "", Refused("it is another program's; `sslmode=verify-full` with `sslrootcert` checks the server")),

@@ -21,7 +21,9 @@ pub(super) fn find(service: &str, file: Option<&str>, environment: &Environment)
             Ok(text) => text,
             // A file that was named has to be there.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && (file.is_none() || index > 0) => continue,
-            Err(error) => return Err(AddressError(format!("the service file {} cannot be read: {error}", path.display()))),
+            Err(error) => {
+                return Err(AddressError(format!("the service file {} cannot be read: {error}", path.display())));
+            }
         };
         if let Some(found) = parse(&text, service, path)? {
             return Ok(found);

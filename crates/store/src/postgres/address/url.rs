@@ -128,7 +128,10 @@ mod tests {
             ("postgres:///plans?user=ada&host=db-a&host=db-b", ["ada", "-", "db-a,db-b", "-", "plans"]),
             ("postgres://ada@db-a:5432,db-b:5433/plans", ["ada", "-", "db-a,db-b", "5432,5433", "plans"]),
             ("postgres://ada@db-a,db-b:5433/plans", ["ada", "-", "db-a,db-b", ",5433", "plans"]),
-            ("postgres://ada@[::1]:5433,[fe80::2],10.0.0.1/plans", ["ada", "-", "::1,fe80::2,10.0.0.1", "5433,,", "plans"]),
+            (
+                "postgres://ada@[::1]:5433,[fe80::2],10.0.0.1/plans",
+                ["ada", "-", "::1,fe80::2,10.0.0.1", "5433,,", "plans"],
+            ),
             ("postgres://ada@%2Frun%2Fpg/plans", ["ada", "-", "/run/pg", "-", "plans"]),
             ("postgres://ada%40shop:a%3Ab%40c%2Fd@host/plans", ["ada@shop", "a:b@c/d", "host", "-", "plans"]),
             ("postgres://ada:oh?s3cret@host/plans", ["ada", "oh?s3cret", "host", "-", "plans"]),
@@ -143,11 +146,23 @@ mod tests {
     #[test]
     fn what_managed_services_show_is_read() {
         for (url, keyword, value) in [
-            ("postgresql://a:b@ep-cool-1.eu.aws.neon.tech/neondb?sslmode=require&channel_binding=require", "channel_binding", "require"),
+            (
+                "postgresql://a:b@ep-cool-1.eu.aws.neon.tech/neondb?sslmode=require&channel_binding=require",
+                "channel_binding",
+                "require",
+            ),
             ("postgres://a:b@h/d?options=endpoint%3Dep-cool-1", "options", "endpoint=ep-cool-1"),
-            ("postgres://postgres.ref:b@aws-0-eu.pooler.supabase.com:6543/postgres?pgbouncer=true&connection_limit=1", "port", "6543"),
+            (
+                "postgres://postgres.ref:b@aws-0-eu.pooler.supabase.com:6543/postgres?pgbouncer=true&connection_limit=1",
+                "port",
+                "6543",
+            ),
             ("postgres://a:b@h/d?sslmode=require&supa=base-pooler.x", "sslmode", "require"),
-            ("postgres://a:b@h/d?sslmode=verify-full&sslrootcert=global-bundle.pem", "sslrootcert", "global-bundle.pem"),
+            (
+                "postgres://a:b@h/d?sslmode=verify-full&sslrootcert=global-bundle.pem",
+                "sslrootcert",
+                "global-bundle.pem",
+            ),
             ("postgres://a:b@h/d?ssl=true", "sslmode", "require"),
             ("postgres://a:b@h/d?uselibpqcompat=true&sslmode=prefer", "sslmode", "prefer"),
         ] {

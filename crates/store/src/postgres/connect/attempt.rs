@@ -12,7 +12,7 @@ use tokio_postgres::{Client, Config, Error, SimpleQueryMessage};
 
 use super::password::Password;
 use super::{Connected, Protection, RawConnection};
-use crate::postgres::address::hosts::{ServerPlace, ServerAddress};
+use crate::postgres::address::hosts::{ServerAddress, ServerPlace};
 use crate::postgres::address::settings::{ChannelBinding, ConnectionSettings, SessionKind};
 use crate::postgres::address::tls_settings::SslMode;
 use crate::postgres::errors::describe;

@@ -72,7 +72,12 @@ impl Passwords {
     }
 
     /// Callers wait for one another, so that many connections at once run the command once.
-    async fn run(&self, command: &str, settings: &ConnectionSettings, server: &ServerAddress) -> Result<String, String> {
+    async fn run(
+        &self,
+        command: &str,
+        settings: &ConnectionSettings,
+        server: &ServerAddress,
+    ) -> Result<String, String> {
         let mut printed = self.printed.lock().await;
         printed.retain(|printed| printed.at.elapsed() < KEPT);
         if let Some(found) = printed.iter().find(|printed| printed.server == *server) {

@@ -88,7 +88,8 @@ pub(super) fn client_certificate(
         ClientCertificate::Always => Err("`sslcertmode=require` needs a certificate in `sslcert`".to_owned()),
         ClientCertificate::Never | ClientCertificate::IfThere => Ok(None),
     };
-    let Some(path) = settings.certificate.as_deref().filter(|_| settings.client_certificate != ClientCertificate::Never)
+    let Some(path) =
+        settings.certificate.as_deref().filter(|_| settings.client_certificate != ClientCertificate::Never)
     else {
         return missing();
     };
@@ -119,9 +120,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
         return Err(format!("the key {name} is no plain file"));
     }
     if others_may_read(&metadata) {
-        return Err(format!(
-            "the key {name} may be read by others; `chmod 600 {name}` (a key of root may be 640)"
-        ));
+        return Err(format!("the key {name} may be read by others; `chmod 600 {name}` (a key of root may be 640)"));
     }
     let text = std::fs::read(path).map_err(|error| format!("the key {name} cannot be read: {error}"))?;
     let is_encrypted = [&b"BEGIN ENCRYPTED PRIVATE KEY"[..], b"Proc-Type: 4,ENCRYPTED"]

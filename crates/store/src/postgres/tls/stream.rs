@@ -53,7 +53,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Conne
     fn connect(self, stream: S) -> Self::Future {
         Box::pin(async move {
             let _ = self.handshake.began.set(());
-            let (config, name) = self.config.ok_or_else(|| io::Error::other("this connection is not to be encrypted"))?;
+            let (config, name) =
+                self.config.ok_or_else(|| io::Error::other("this connection is not to be encrypted"))?;
             let inner = TlsConnector::from(config).connect(name, stream).await?;
             let _ = self.handshake.finished.set(());
             let certificate = inner.get_ref().1.peer_certificates().and_then(|chain| chain.first());

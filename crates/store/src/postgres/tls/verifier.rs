@@ -107,25 +107,21 @@ struct Presented<'a> {
 impl<'a> Presented<'a> {
     /// Whether a trusted certificate leads to the server's. The name is not looked at: `webpki` does not know common names.
     fn check_chain(&self, trusted: &Trusted) -> Result<Certificate<'a>, String> {
-        let certificate =
-            Certificate::parse(self.end_entity).ok_or("the server's certificate cannot be read")?;
+        let certificate = Certificate::parse(self.end_entity).ok_or("the server's certificate cannot be read")?;
         // A certificate that signed itself and was given as a root is the server's own, whatever it is marked as.
         if certificate.is_self_issued && trusted.roots.iter().any(|root| root.as_ref() == self.end_entity.as_ref()) {
             return self.check_time(&certificate).map(|()| certificate);
         }
         if certificate.version < 3 {
-            return Err("the server's certificate is of version 1, which has no place for what is checked; make a new one \
+            return Err(
+                "the server's certificate is of version 1, which has no place for what is checked; make a new one \
                         of version 3 (with OpenSSL: `openssl x509 -req … -extfile FILE`, with \
                         `subjectAltName=DNS:HOST` in the file)"
-                .to_owned());
+                    .to_owned(),
+            );
         }
-        let outcome = trusted.chains.verify_server_cert(
-            self.end_entity,
-            self.intermediates,
-            self.server_name,
-            &[],
-            self.now,
-        );
+        let outcome =
+            trusted.chains.verify_server_cert(self.end_entity, self.intermediates, self.server_name, &[], self.now);
         match outcome {
             Ok(_) => Ok(certificate),
             // The chain is looked at before the name.
@@ -149,7 +145,8 @@ impl<'a> Presented<'a> {
 }
 
 const EXPIRED: &str = "the server's certificate, or one above it, has expired; give the server a new one";
-const NOT_YET: &str = "the server's certificate, or one above it, is not valid yet; compare the clocks of both machines";
+const NOT_YET: &str =
+    "the server's certificate, or one above it, is not valid yet; compare the clocks of both machines";
 
 fn describe(error: &Error, origin: &str) -> String {
     use CertificateError as Reason;

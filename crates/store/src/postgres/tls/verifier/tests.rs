@@ -31,8 +31,7 @@ fn judge(shown: &str, root: &str, host: Option<&str>, second: u64) -> Result<(),
     let provider = Arc::new(aws_lc_rs::default_provider());
     let mut store = RootCertStore::empty();
     store.add(certificate(root)).unwrap();
-    let chains =
-        WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(&provider)).build().unwrap();
+    let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(&provider)).build().unwrap();
     let trusted = Trusted { chains, roots: vec![certificate(root)], origin: "root.crt".to_owned() };
     let checks = match host {
         Some(host) => Checks::ChainAndName(trusted, host.to_owned()),
