@@ -86,19 +86,19 @@ impl Connecting {
                         }
                         failures.push((index, failure));
                         if is_final {
-                            return Err(self.failure(failures));
+                            return Err(self.failure(&failures));
                         }
                     }
                 }
             }
         }
-        Err(self.failure(failures))
+        Err(self.failure(&failures))
     }
 
     /// With several servers each failure names its own.
-    fn failure(&self, failures: Vec<(usize, ConnectError)>) -> DatabaseError {
+    fn failure(&self, failures: &[(usize, ConnectError)]) -> DatabaseError {
         let name = self.settings.name();
-        let reasons: Vec<_> = match failures.as_slice() {
+        let reasons: Vec<_> = match failures {
             [(_, failure)] if self.settings.hosts.len() == 1 => vec![failure.message.clone()],
             failures => failures
                 .iter()
@@ -111,15 +111,15 @@ impl Connecting {
     /// Tries every IP address of a server.
     async fn connect_to(&self, index: usize, kind: SessionKind) -> Result<Connected, ConnectError> {
         let server = &self.settings.hosts[index];
-        let mut failure = ConnectError::other("its name has no address");
+        let mut failed: Option<ConnectError> = None;
         for address in self.addresses(server).await? {
             match self.try_address(server, address, kind).await {
                 Ok(connected) => return Ok(connected),
                 Err(error) if error.is_final() => return Err(error),
-                Err(error) => failure = error,
+                Err(error) => failed = Some(failed.map_or_else(|| error.clone(), |before| before.then(&error))),
             }
         }
-        Err(failure)
+        Err(failed.unwrap_or_else(|| ConnectError::other("its name has no address")))
     }
 
     /// `None` stands for a socket of this machine.

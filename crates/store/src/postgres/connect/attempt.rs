@@ -18,6 +18,18 @@ use crate::postgres::address::tls_settings::SslMode;
 use crate::postgres::errors::describe;
 use crate::postgres::tls::{self, Connector, Handshake};
 
+/// What a server says of a client's certificate, in the words of `rustls`.
+const CLIENT_ALERTS: [&str; 8] = [
+    "AccessDenied",
+    "BadCertificate",
+    "CertificateExpired",
+    "CertificateRequired",
+    "CertificateRevoked",
+    "CertificateUnknown",
+    "UnknownCA",
+    "UnsupportedCertificate",
+];
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encryption {
     None,
@@ -48,7 +60,7 @@ enum FailureKind {
     Other,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ConnectError {
     pub(super) message: String,
     kind: FailureKind,
@@ -84,6 +96,15 @@ impl ConnectError {
         }
     }
 
+    /// What another address of the same server said as well.
+    pub(super) fn then(self, other: &Self) -> Self {
+        let message = match self.message == other.message {
+            true => self.message,
+            false => format!("{}; {}", self.message, other.message),
+        };
+        Self { message, kind: other.kind }
+    }
+
     pub(super) fn and(self, other: Self) -> Self {
         Self { message: format!("{}; the other way: {}", self.message, other.message), kind: other.kind }
     }
@@ -91,7 +112,8 @@ impl ConnectError {
 
 impl ConnectAttempt<'_> {
     pub(super) async fn make(&self, encryption: Encryption, kind: SessionKind) -> Result<Connected, ConnectError> {
-        let limit = self.settings.connect_timeout;
+        // The network and signing in have that time each.
+        let limit = self.settings.connect_timeout * 2;
         let made = timeout(limit, self.make_in_time(encryption, kind)).await;
         made.unwrap_or_else(|_| Err(ConnectError::other("it does not answer")))
     }
@@ -196,13 +218,13 @@ impl ConnectAttempt<'_> {
                            use `sslmode=prefer` where nothing has to be encrypted";
             return ConnectError { message: message.to_owned(), kind: FailureKind::Tls };
         }
+        if CLIENT_ALERTS.iter().any(|alert| message.contains(&format!("fatal alert: {alert}"))) {
+            let hint = "the server wants another client certificate (`sslcert`, `sslkey`)";
+            return ConnectError { message: format!("{message}; {hint}"), kind: FailureKind::Tls };
+        }
         if handshake.began.get().is_some() && handshake.finished.get().is_none() {
             let message = format!("TLS failed: {message}; version 1.2 with ECDHE, or 1.3, has to be on at the server");
             return ConnectError { message, kind: FailureKind::Tls };
-        }
-        if message.contains("received fatal alert") {
-            let hint = "the server wants another client certificate (`sslcert`, `sslkey`)";
-            return ConnectError { message: format!("{message}; {hint}"), kind: FailureKind::Tls };
         }
         if message.contains("password missing") {
             return self.without_password();

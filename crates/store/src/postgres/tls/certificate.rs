@@ -56,7 +56,7 @@ impl<'a> DerReader<'a> {
             long @ 0x81..=0x84 => {
                 let count = usize::from(long - 0x80);
                 let bytes = rest.get(..count)?;
-                (bytes.iter().fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte)), 2 + count)
+                (bytes.iter().fold(0_usize, |sum, byte| (sum << 8) | usize::from(*byte)), 2 + count)
             }
             _ => return None,
         };
@@ -82,7 +82,7 @@ impl<'a> Certificate<'a> {
         let mut body = DerReader(certificate.expect(SEQUENCE)?.content);
         let signature = algorithm(certificate.expect(SEQUENCE)?)?;
         let version = match body.optional(0xa0) {
-            Some(version) => DerReader(version.content).expect(INTEGER)?.content.last()? + 1,
+            Some(version) => DerReader(version.content).expect(INTEGER)?.content.last()?.checked_add(1)?,
             None => 1,
         };
         body.expect(INTEGER)?;
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     fn element(tag: u8, content: &[u8]) -> Vec<u8> {
-        [&[tag, u8::try_from(content.len()).unwrap()], content].concat()
+        [&[tag, u8::try_from(content.len()).unwrap()][..], content].concat()
     }
 
     #[test]
@@ -265,17 +265,17 @@ mod tests {
         let named = element(SEQUENCE, &element(0xa0, &element(SEQUENCE, &sha384)));
         let unnamed = element(SEQUENCE, &[]);
         for (object, parameters, expected) in [
-            (rsa(5), &[][..], Some(HashKind::Sha256)),
-            (rsa(11), &[], Some(HashKind::Sha256)),
-            (rsa(13), &[], Some(HashKind::Sha512)),
-            (rsa(10), &named, Some(HashKind::Sha384)),
-            (rsa(10), &unnamed, Some(HashKind::Sha256)),
-            (ecdsa(2), &[], Some(HashKind::Sha256)),
-            (ecdsa(4), &[], Some(HashKind::Sha512)),
+            (rsa(5), vec![], Some(HashKind::Sha256)),
+            (rsa(11), vec![], Some(HashKind::Sha256)),
+            (rsa(13), vec![], Some(HashKind::Sha512)),
+            (rsa(10), named, Some(HashKind::Sha384)),
+            (rsa(10), unnamed, Some(HashKind::Sha256)),
+            (ecdsa(2), vec![], Some(HashKind::Sha256)),
+            (ecdsa(4), vec![], Some(HashKind::Sha512)),
             // Ed25519 has no digest of its own.
-            (vec![0x2b, 0x65, 0x70], &[], None),
+            (vec![0x2b, 0x65, 0x70], vec![], None),
         ] {
-            assert_eq!(digest(Algorithm { object: &object, parameters }), expected, "{object:?}");
+            assert_eq!(digest(Algorithm { object: &object, parameters: &parameters }), expected, "{object:?}");
         }
     }
 
