@@ -14,7 +14,6 @@ use super::password::Password;
 use super::{Connected, Protection, RawConnection};
 use crate::postgres::address::hosts::{ServerAddress, ServerPlace};
 use crate::postgres::address::settings::{ChannelBinding, ConnectionSettings, SessionKind};
-use crate::postgres::address::tls_settings::SslMode;
 use crate::postgres::errors::describe;
 use crate::postgres::tls::{self, Connector, Handshake};
 
