@@ -86,7 +86,9 @@ impl ClientPool {
         self.pool.get().await.map_err(|error| match error {
             PoolError::Backend(error) => error,
             PoolError::Timeout(_) => unreachable("it does not answer".to_owned()),
-            error => unreachable(error.to_string()),
+            PoolError::Closed | PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
+                unreachable("its connections are closed".to_owned())
+            }
         })
     }
 

@@ -52,7 +52,7 @@ impl<'a> DerReader<'a> {
     fn next(&mut self) -> Option<DerElement<'a>> {
         let [tag, first, rest @ ..] = self.0 else { return None };
         let (length, header) = match *first {
-            short @ 0..0x80 => (usize::from(short), 2),
+            short @ 0..=0x7f => (usize::from(short), 2),
             long @ 0x81..=0x84 => {
                 let count = usize::from(long - 0x80);
                 let bytes = rest.get(..count)?;
