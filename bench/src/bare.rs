@@ -109,12 +109,8 @@ pub(crate) async fn group_commits(folder: &Path, rows: Rows, callers: usize, tim
 /// Single-row commits on PostgreSQL, each caller on a connection of its own, as `pgbench` does it.
 pub(crate) async fn postgres_rows(url: &str, callers: usize, time: Duration) -> anyhow::Result<f64> {
     // A server does not take 256 connections by default; past a hundred they only wait for each other.
-    let mut clients = Vec::new();
-    for _ in 0..callers.min(100) {
-        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
-        tokio::spawn(connection);
-        clients.push(Arc::new(client));
-    }
+    let clients = planwright_store::postgres_clients(url, callers.min(100)).await?;
+    let clients: Vec<_> = clients.into_iter().map(Arc::new).collect();
     clients[0]
         .batch_execute("CREATE TABLE IF NOT EXISTS bare_entry (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, caller bigint, body text)")
         .await?;

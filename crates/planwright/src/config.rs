@@ -274,8 +274,10 @@ fn describe(path: &Path, text: &str, error: &toml::de::Error) -> String {
 }
 
 fn location(global: &Global, file: &File, path: &Path, data: &Path) -> Result<(Location, Option<PathBuf>), Failure> {
+    let command = variable("PLANWRIGHT_DATABASE_PASSWORD_COMMAND", |text| Ok(text.to_owned()))?;
     if let Some(url) = global.database.as_deref().filter(|url| !url.is_empty()) {
-        return Ok((url.parse()?, None));
+        // The command of the file is for the database of the file: its password is not given to any other server.
+        return Ok((url.parse::<Location>()?.with_password_command(command.as_deref()), None));
     }
     let Some(url) = &file.database else {
         return Ok((Location::Sqlite(data.join("planwright.db")), Some(data.to_owned())));
@@ -285,7 +287,10 @@ fn location(global: &Global, file: &File, path: &Path, data: &Path) -> Result<(L
     let folder = path.parent().unwrap_or(Path::new(""));
     Ok(match location {
         Location::Sqlite(store) => (Location::Sqlite(folder.join(store)), None),
-        postgres @ Location::Postgres(_) => (postgres, None),
+        postgres @ Location::Postgres(_) => {
+            let command = command.as_deref().or(file.database_password_command.as_deref());
+            (postgres.with_password_command(command), None)
+        }
     })
 }
 

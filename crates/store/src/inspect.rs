@@ -13,9 +13,21 @@ pub struct Inspection {
     /// Whether SQLite lets readers and a writer work side by side, which is its setting unless it was changed by hand.
     /// `None` on other stores.
     pub write_ahead: Option<bool>,
-    /// The database is on another machine and the connection to it is not encrypted.
-    pub unencrypted_remote: bool,
+    pub link: LinkSafety,
     pub pooler: Pooler,
+}
+
+/// Who could read and change what goes to the store and back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkSafety {
+    /// It does not leave the machine.
+    OwnMachine,
+    /// The database is on another machine and the connection to it is not encrypted.
+    Unencrypted,
+    /// It is encrypted, and who the server is was not checked.
+    Unverified,
+    /// It is encrypted, and the server's certificate was checked.
+    Verified,
 }
 
 /// A connection pooler, such as PgBouncer, in front of the database.
@@ -31,6 +43,6 @@ pub enum Pooler {
 pub async fn inspect(location: &Location) -> LedgerResult<Inspection> {
     match location {
         Location::Sqlite(path) => sqlite::inspect::inspect(path.clone()).await,
-        Location::Postgres(url) => postgres::inspect::inspect(url).await,
+        Location::Postgres(address) => postgres::inspect::inspect(address).await,
     }
 }

@@ -54,15 +54,15 @@ use std::sync::Arc;
 
 use planwright_engine::ledger::{Ledger, LedgerResult};
 
-pub use inspect::{Inspection, Pooler, inspect};
-pub use location::Location;
-pub use postgres::PostgresLedger;
+pub use inspect::{Inspection, LinkSafety, Pooler, inspect};
+pub use location::{Location, PostgresAddress};
+pub use postgres::{PostgresLedger, clients as postgres_clients};
 pub use sqlite::SqliteLedger;
 
 /// Opens the ledger, making what is missing.
 pub async fn open(location: &Location) -> LedgerResult<Arc<dyn Ledger>> {
     Ok(match location {
         Location::Sqlite(path) => Arc::new(SqliteLedger::open(path).await?),
-        Location::Postgres(url) => Arc::new(PostgresLedger::open(url).await?),
+        Location::Postgres(address) => Arc::new(PostgresLedger::open(address.clone()).await?),
     })
 }

@@ -6,12 +6,63 @@ use std::str::FromStr;
 
 use planwright_core::refusal::Refusal;
 
+use crate::postgres::address;
+
 #[derive(Clone, PartialEq, Eq)]
 pub enum Location {
     /// One file, shared by any number of processes on this machine.
     Sqlite(PathBuf),
-    /// A PostgreSQL URL, shared by any number of machines.
-    Postgres(String),
+    /// A PostgreSQL database, shared by any number of machines.
+    Postgres(PostgresAddress),
+}
+
+/// A PostgreSQL URL, and the command that prints the password for it, if there is one.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PostgresAddress {
+    url: String,
+    password_command: Option<String>,
+}
+
+impl PostgresAddress {
+    /// It may have a password in it.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) fn password_command(&self) -> Option<&str> {
+        self.password_command.as_deref()
+    }
+}
+
+impl From<&str> for PostgresAddress {
+    fn from(url: &str) -> Self {
+        Self { url: url.to_owned(), password_command: None }
+    }
+}
+
+impl From<&String> for PostgresAddress {
+    fn from(url: &String) -> Self {
+        Self::from(url.as_str())
+    }
+}
+
+impl From<String> for PostgresAddress {
+    fn from(url: String) -> Self {
+        Self { url, password_command: None }
+    }
+}
+
+impl Location {
+    /// With a command of the shell that prints the password of the database. A file needs none.
+    #[must_use]
+    pub fn with_password_command(self, command: Option<&str>) -> Self {
+        match self {
+            Self::Sqlite(path) => Self::Sqlite(path),
+            Self::Postgres(address) => {
+                Self::Postgres(PostgresAddress { password_command: command.map(str::to_owned), ..address })
+            }
+        }
+    }
 }
 
 impl FromStr for Location {
@@ -19,7 +70,7 @@ impl FromStr for Location {
 
     fn from_str(text: &str) -> Result<Self, Refusal> {
         match text.split_once(':') {
-            Some(("postgres" | "postgresql", _)) => Ok(Self::Postgres(text.to_owned())),
+            Some(("postgres" | "postgresql", _)) => Ok(Self::Postgres(text.into())),
             Some(("sqlite", path)) if !path.trim_start_matches("//").is_empty() => {
                 Ok(Self::Sqlite(path.strip_prefix("//").unwrap_or(path).into()))
             }
@@ -35,16 +86,9 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
-            Self::Postgres(url) => {
-                let host = url.rsplit_once('@').map_or_else(|| after_scheme(url), |(_, host)| host);
-                write!(f, "postgres://{}", host.split('?').next().unwrap_or(host))
-            }
+            Self::Postgres(address) => f.write_str(&address::shown(&address.url)),
         }
     }
-}
-
-fn after_scheme(url: &str) -> &str {
-    url.split_once("://").map_or(url, |(_, rest)| rest)
 }
 
 impl fmt::Debug for Location {
@@ -64,6 +108,11 @@ mod tests {
             ("sqlite:///var/p.db", "sqlite:/var/p.db"),
             ("postgres://me:secret@host/db?sslmode=disable", "postgres://host/db"),
             ("postgresql://host/db", "postgres://host/db"),
+            ("postgres://me:secret@[::1]:5433,db-b/db", "postgres://[::1]:5433,db-b/db"),
+            ("postgres:///db?host=/run/pg&user=me&password=secret@x", "postgres:///db"),
+            ("postgres://me:se?cret@host/db?application_name=a@secret", "postgres://host/db"),
+            ("postgres://?service=plans", "postgres:///?service=plans"),
+            ("postgres://me:oh/secret@host/db", "postgres://… (the URL cannot be read)"),
         ] {
             let location: Location = text.parse().unwrap();
             assert_eq!(location.to_string(), shown);

@@ -1,6 +1,8 @@
 //! The ledger in a PostgreSQL database, which any number of machines may share.
 //!
-//! - `target`, `statement`: what the URL says, whether a pooler is in between, and how statements are sent
+//! - `address`: what the URL, service files, variables and password files say, as libpq reads them
+//! - `connect`, `tls`: the one place that makes connections, and their encryption
+//! - `target`, `statement`: the database, whether a pooler is in between, and how statements are sent
 //! - `schema`, `data_migrations`: migrations
 //! - `writer_pool`, `writer_connection`: the writers, and what they do when the database goes away
 //! - `batch`: many callers' commands in one transaction
@@ -13,9 +15,11 @@
 //! Nothing here needs more than row locks, `UNNEST` and `ON CONFLICT`, so that databases that speak PostgreSQL's language
 //! without being it can take its place.
 
+pub(crate) mod address;
 mod batch;
 mod changes;
 mod client_pool;
+mod connect;
 mod data_migrations;
 mod delete;
 mod errors;
@@ -27,6 +31,7 @@ mod schema;
 mod sql;
 mod statement;
 mod target;
+mod tls;
 mod writer_connection;
 mod writer_pool;
 
@@ -39,8 +44,10 @@ use planwright_engine::ledger::{
     Committed, JournalSource, Lease, LedgerError, LedgerResult, StoreChange, StoreFacts, StoredSession, Submission,
 };
 use tokio::sync::broadcast;
+use tokio_postgres::Client;
 
 use crate::backend::{Backend, SqlLedger};
+use crate::location::PostgresAddress;
 use crate::restore::RestoredSession;
 use crate::sql::{Row, Sql as _, sql};
 use crate::write_health::WriteHealth;
@@ -63,8 +70,8 @@ pub struct Postgres {
 
 impl PostgresLedger {
     /// Reaches the database and brings its schema up to date.
-    pub async fn open(url: &str) -> LedgerResult<Self> {
-        let target = Target::find(url).await?;
+    pub async fn open(address: impl Into<PostgresAddress>) -> LedgerResult<Self> {
+        let target = Target::find(&address.into()).await?;
         let client = target.connect().await.map_err(|error| error.to_error())?;
         schema::migrate(&client).await.map_err(|error| error.to_error())?;
         let changes = Changes::new(&client, &target).await.map_err(|error| error.to_error())?;
@@ -73,6 +80,16 @@ impl PostgresLedger {
         let restoring = RestoreConnection::new(&target, &changes);
         Ok(Self(Postgres { writers, clients: ClientPool::new(&target, &health)?, changes, restoring }))
     }
+}
+
+/// Clients without a store around them, made as the store makes its own.
+pub async fn clients(address: impl Into<PostgresAddress>, count: usize) -> LedgerResult<Vec<Client>> {
+    let target = Target::find(&address.into()).await?;
+    let mut clients = Vec::new();
+    for _ in 0..count {
+        clients.push(target.connect().await.map_err(|error| error.to_error())?);
+    }
+    Ok(clients)
 }
 
 impl Backend for Postgres {

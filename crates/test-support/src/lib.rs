@@ -2,6 +2,7 @@
 //!
 //! - [`agent`]: an agent on a store in a temporary folder; [`talk`]: calls to it that wait for their outcome
 //! - [`stores`]: a fresh store for each test, on SQLite or PostgreSQL
+//! - [`postgres_server`]: a PostgreSQL of a test's own, with or without TLS
 //! - [`forwarding`]: ledgers that change a few methods of another ledger
 //! - [`killed_ledger`]: a process that is killed between two calls to the store
 //! - [`prerequisites`]: tests that need the sandbox or root
@@ -18,6 +19,7 @@ pub mod bot_api;
 pub mod clock;
 pub mod forwarding;
 pub mod killed_ledger;
+pub mod postgres_server;
 pub mod prerequisites;
 pub mod stores;
 pub mod talk;

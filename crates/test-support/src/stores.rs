@@ -64,7 +64,7 @@ impl Store {
     pub fn location(&self) -> Location {
         match self {
             Self::Sqlite { .. } => Location::Sqlite(self.file()),
-            Self::Postgres { url, .. } => Location::Postgres(url.clone()),
+            Self::Postgres { url, .. } => Location::Postgres(url.into()),
         }
     }
 

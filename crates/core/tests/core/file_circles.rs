@@ -22,7 +22,18 @@ const FLOORS: [&[&str]; 6] = [
 /// Libraries that only these crates are built on: what touches the world has one place in the program. Without its library no
 /// crate can have SQL, HTTP, a sandbox or a command line.
 const LIBRARIES: [(&[&str], &[&str]); 7] = [
-    (&["deadpool-postgres", "rusqlite", "tokio-postgres"], &["store"]),
+    (
+        &[
+            "deadpool",
+            "deadpool-postgres",
+            "rusqlite",
+            "rustls",
+            "rustls-native-certs",
+            "tokio-postgres",
+            "tokio-rustls",
+        ],
+        &["store"],
+    ),
     (&["axum", "hyper", "hyper-util", "tower", "utoipa-axum"], &["surfaces"]),
     (&["reqwest"], &["llm", "notify", "telegram", "upstream"]),
     (&["rmcp"], &["surfaces", "upstream"]),

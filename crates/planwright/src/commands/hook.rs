@@ -281,7 +281,12 @@ async fn session_of(target: &Target, project: &Path) -> Result<Lookup, Failure> 
     {
         return Ok(Lookup::NoStore);
     }
-    let ledger = planwright_store::open(&settings.location).await.map_err(Failure::from)?;
+    // A project's entry chooses no command that runs here, outside of the agent's sandbox.
+    let location = match target.names_store {
+        true => settings.location.with_password_command(None),
+        false => settings.location,
+    };
+    let ledger = planwright_store::open(&location).await.map_err(Failure::from)?;
     let session = match target.named_session() {
         Some(name) => named_by_person(&*ledger, name).await?,
         None => folder_session(project),

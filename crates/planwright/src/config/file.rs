@@ -31,6 +31,7 @@ use crate::failure::Failure;
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
     pub(super) database: Option<String>,
+    pub(super) database_password_command: Option<String>,
     pub(super) agents: Option<AgentsSection>,
     #[serde(default)]
     pub(super) permissions: Vec<PermissionRule>,
@@ -127,6 +128,12 @@ impl File {
                 "`sqlite:FILE` or `postgres://USER@HOST/DATABASE`",
                 "`sqlite:{data}/planwright.db`",
                 "The store. A relative path is relative to the configuration file. The flag is `--database`.",
+            ),
+            top(
+                "database_password_command",
+                "a command of the shell",
+                "none",
+                "Prints the password of the PostgreSQL database that is named beside it: in the file with `database`, in the variable with `--database` and `PLANWRIGHT_DATABASE` ([postgresql.md](postgresql.md#passwords)).",
             ),
             top(
                 "model",

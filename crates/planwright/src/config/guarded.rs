@@ -177,6 +177,7 @@ mod tests {
         "agents",
         "context_tokens",
         "database",
+        "database_password_command",
         "mcp",
         "model",
         "permissions",

@@ -67,16 +67,16 @@ pub(crate) fn make_store(folder: &Path) {
         return;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let Location::Postgres(url) = runtime.block_on(Store::postgres()).location() else {
+    let Location::Postgres(address) = runtime.block_on(Store::postgres()).location() else {
         unreachable!("it was made on PostgreSQL")
     };
-    std::fs::write(folder.join(DATABASE), url).unwrap();
+    std::fs::write(folder.join(DATABASE), address.url()).unwrap();
 }
 
 /// The store of a data folder.
 pub(crate) fn location(folder: &Path) -> Location {
     match std::fs::read_to_string(folder.join(DATABASE)) {
-        Ok(url) => Location::Postgres(url),
+        Ok(url) => Location::Postgres(url.into()),
         Err(_) => Location::Sqlite(folder.join("planwright.db")),
     }
 }
@@ -84,7 +84,7 @@ pub(crate) fn location(folder: &Path) -> Location {
 /// The line of the configuration that names it.
 pub(crate) fn setting(folder: &Path) -> String {
     match location(folder) {
-        Location::Postgres(url) => format!("database = \"{url}\"\n"),
+        Location::Postgres(address) => format!("database = \"{}\"\n", address.url()),
         Location::Sqlite(_) => String::new(),
     }
 }
@@ -98,10 +98,10 @@ pub(crate) fn texts(folder: &Path, query: &str) -> Vec<String> {
             let found = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
             found.map(Result::unwrap).collect()
         }
-        Location::Postgres(url) => {
+        Location::Postgres(address) => {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+                let (client, connection) = tokio_postgres::connect(address.url(), tokio_postgres::NoTls).await.unwrap();
                 tokio::spawn(connection);
                 let found = client.query(query, &[]).await.unwrap();
                 // Some columns are bytes there.

@@ -257,3 +257,23 @@ fn an_agent_can_look_around_before_there_is_a_plan() {
     }
     assert!(client.call("project", "Agent", json!({ "isolation": "worktree" })).is_some());
 }
+
+/// The hook runs outside of the agent's sandbox, and whoever writes the project's files chooses its entries.
+#[test]
+fn an_entry_of_the_project_chooses_no_command_for_a_password() {
+    let client = Client::new();
+    let (data, mark) = (text(&client.world.path("other-data")), client.world.path("mark"));
+    let toml = format!(
+        "database = \"postgres://ada@127.0.0.1:1/plans\"\ndatabase_password_command = \"touch {}\"\n",
+        mark.display()
+    );
+    std::fs::create_dir_all(&data).unwrap();
+    client.world.write("other-data/planwright.toml", &toml);
+    client.configure(&json!({ "command": "planwright", "args": ["--data", data, "mcp"] }));
+    let reason = client.edit_with_data(&[]);
+    assert!(reason.as_ref().is_some_and(|reason| reason.contains("cannot be reached")), "{reason:?}");
+    assert!(!mark.exists(), "the command was run");
+    let refused = client.command(None).args(["--data", &data, "plan", "list"]).output().unwrap();
+    assert!(!refused.status.success());
+    assert!(mark.exists(), "a person's own command line runs it");
+}

@@ -18,7 +18,7 @@ pub(crate) fn planwright(location: &Location) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_planwright"));
     let database = match location {
         Location::Sqlite(path) => format!("sqlite:{}", path.display()),
-        Location::Postgres(url) => url.clone(),
+        Location::Postgres(address) => address.url().to_owned(),
     };
     command.args(["--database", &database]).env_remove("PLANWRIGHT_SESSION").stderr(Stdio::null());
     command.env("PLANWRIGHT_APPROVAL_REQUIRE", "any");

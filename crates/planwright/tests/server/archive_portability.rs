@@ -9,7 +9,7 @@ use crate::world::{PLAN, Ran, SESSION, World, ran};
 fn url(store: &Store) -> String {
     match store.location() {
         Location::Sqlite(path) => format!("sqlite:{}", path.display()),
-        Location::Postgres(url) => url,
+        Location::Postgres(address) => address.url().to_owned(),
     }
 }
 

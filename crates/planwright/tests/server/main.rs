@@ -10,6 +10,7 @@ mod broken_log;
 mod logs;
 mod lost_store;
 mod openapi;
+mod postgres_variables;
 mod project_run;
 #[path = "../cli/provider.rs"]
 #[allow(dead_code)]

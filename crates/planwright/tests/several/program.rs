@@ -44,7 +44,7 @@ pub(crate) fn planwright(store: &Store) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_planwright"));
     let database = match store.location() {
         Location::Sqlite(path) => format!("sqlite:{}", path.display()),
-        Location::Postgres(url) => url,
+        Location::Postgres(address) => address.url().to_owned(),
     };
     command.env_clear().env("PLANWRIGHT_DATABASE", database).env("USER", "ada").stdin(Stdio::null());
     command.env("PLANWRIGHT_APPROVAL_REQUIRE", "any");

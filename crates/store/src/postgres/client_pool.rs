@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Object, Pool, PoolError, Transaction};
+use deadpool::managed::{Object, PoolError};
+use deadpool_postgres::Transaction;
 use futures::future::try_join_all;
 use futures::join;
 use planwright_core::ids::PlanId;
@@ -14,11 +15,11 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{Error, IsolationLevel, Row};
 
-use super::errors::{DatabaseError, RetryPolicy, describe};
+use super::errors::{DatabaseError, RetryPolicy};
 use super::rows::{self, FIND_SESSION};
 use super::schema;
 use super::statement::{NumberedStatement, Parameter, PooledClient as _, StatementMode};
-use super::target::Target;
+use super::target::{PooledReader, ReaderPool, Target};
 use crate::encode;
 use crate::write_health::WriteHealth;
 
@@ -45,7 +46,7 @@ const FIND_PLANS: &str = "SELECT plan.id, plan.number, plan.status, plan.style, 
 
 #[derive(Debug)]
 pub(super) struct ClientPool {
-    pool: Pool,
+    pool: ReaderPool,
     target: Target,
     health: Arc<WriteHealth>,
 }
@@ -80,12 +81,14 @@ impl ClientPool {
         self.target.statement_mode()
     }
 
-    pub(super) async fn client(&self) -> Result<Object, DatabaseError> {
+    pub(super) async fn client(&self) -> Result<PooledReader, DatabaseError> {
         let unreachable = |why: String| DatabaseError::Unreachable(format!("{} cannot be reached: {why}", self.target));
         self.pool.get().await.map_err(|error| match error {
-            PoolError::Backend(error) => unreachable(describe(&error)),
+            PoolError::Backend(error) => error,
             PoolError::Timeout(_) => unreachable("it does not answer".to_owned()),
-            error => unreachable(error.to_string()),
+            PoolError::Closed | PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
+                unreachable("its connections are closed".to_owned())
+            }
         })
     }
 
@@ -145,7 +148,7 @@ impl ClientPool {
 }
 
 async fn query(
-    client: &mut Object,
+    client: &mut PooledReader,
     mode: StatementMode,
     statements: &[NumberedStatement],
 ) -> Result<Vec<Vec<Row>>, DatabaseError> {
@@ -160,7 +163,7 @@ async fn query(
 }
 
 async fn write(
-    client: &mut Object,
+    client: &mut PooledReader,
     mode: StatementMode,
     condition: Option<&NumberedStatement>,
     statements: &[NumberedStatement],
@@ -204,7 +207,7 @@ async fn run_all(
 /// The session and its plans as of one commit, while others write. A damaged active plan is left out,
 /// unless it is what was asked for.
 async fn read_snapshot(
-    client: &mut Object,
+    client: &mut PooledReader,
     mode: StatementMode,
     session: &SessionIdentity,
     plan: Option<&PlanId>,
@@ -264,7 +267,7 @@ impl Retry {
 }
 
 /// A connection on which something may still be under way does not go back into the pool.
-pub(super) fn give_back<T>(client: Object, outcome: &Result<T, DatabaseError>) {
+pub(super) fn give_back<T>(client: PooledReader, outcome: &Result<T, DatabaseError>) {
     if let Err(DatabaseError::TimedOut) = outcome {
         drop(Object::take(client));
     }

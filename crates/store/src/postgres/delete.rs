@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::{Object, Transaction};
+use deadpool_postgres::Transaction;
 use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::{Lease, LedgerResult};
 use tokio::time::timeout;
@@ -11,6 +11,7 @@ use super::changes::Changes;
 use super::client_pool::{ClientPool, Retry, WRITE_SETTINGS, give_back, retry};
 use super::errors::DatabaseError;
 use super::statement::{PooledClient as _, StatementMode};
+use super::target::PooledReader;
 use super::{leases, schema};
 use crate::backend::SESSION_ROWS;
 use crate::leasing::check_held;
@@ -52,7 +53,7 @@ async fn attempt(clients: &ClientPool, changes: &Changes, lease: &Lease) -> Resu
 
 /// All writers of the session wait for its row first, and so does this.
 async fn delete_with(
-    client: &mut Object,
+    client: &mut PooledReader,
     mode: StatementMode,
     changes: &Changes,
     lease: &Lease,

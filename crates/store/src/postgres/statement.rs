@@ -1,10 +1,11 @@
 //! How statements are sent: prepared once for each connection or, behind a pooler that hands every transaction to another
 //! server connection, unnamed and with the types of their parameters.
 
-use deadpool_postgres::{Object, Transaction};
+use deadpool_postgres::Transaction;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row, Statement};
 
+use super::target::PooledReader;
 use crate::sql::{self, Value};
 
 /// A statement with PostgreSQL's placeholders, `$1` for `?1`.
@@ -95,7 +96,7 @@ pub(super) trait PooledClient {
     async fn query_as(&self, mode: StatementMode, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>, Error>;
 }
 
-impl PooledClient for Object {
+impl PooledClient for PooledReader {
     async fn query_as(&self, mode: StatementMode, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>, Error> {
         match mode {
             StatementMode::Prepared => self.query(&self.prepare_cached(sql).await?, &untyped(parameters)).await,

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::connection::{check_owner, known_schema};
 use super::errors::translate;
-use crate::inspect::{Inspection, Pooler};
+use crate::inspect::{Inspection, LinkSafety, Pooler};
 
 pub(crate) async fn inspect(path: PathBuf) -> LedgerResult<Inspection> {
     tokio::task::spawn_blocking(move || inspect_file(&path))
@@ -26,7 +26,7 @@ fn inspect_file(path: &Path) -> LedgerResult<Inspection> {
             schema,
             known: known_schema(),
             write_ahead: write_ahead(path),
-            unencrypted_remote: false,
+            link: LinkSafety::OwnMachine,
             pooler: Pooler::None,
         })
     };

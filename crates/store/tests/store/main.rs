@@ -3,6 +3,7 @@
 //! - `contract`: the promises of the ports, one file or folder for each port
 //! - `pgbouncer`: a pooler in front of the server
 //! - `sqlite_faults`, `postgres_faults`, `shared_store_faults`: files and servers that fail, through a `proxy` that cuts the line
+//! - `postgres_tls`: encrypted connections, and several servers
 //! - `postgres_outbox`: rows of the outbox that another transaction holds
 //! - `commands`, `turns`, `verification`: what the tests submit, and the check that a store is whole
 
@@ -13,6 +14,7 @@ mod contract;
 mod pgbouncer;
 mod postgres_faults;
 mod postgres_outbox;
+mod postgres_tls;
 mod proxy;
 mod shared_store_faults;
 mod sqlite_faults;

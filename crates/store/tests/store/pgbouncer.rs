@@ -37,7 +37,7 @@ async fn a_pooler_is_told_from_a_server() {
         (url.clone(), Pooler::WithoutListen),
         (format!("{url}{listen}"), Pooler::WithDirectListen),
     ] {
-        assert_eq!(inspect(&Location::Postgres(url)).await.unwrap().pooler, pooler);
+        assert_eq!(inspect(&Location::Postgres(url.into())).await.unwrap().pooler, pooler);
     }
     let wrong = format!("{url}{}", listen.replace("5432", "6432"));
     unavailable(PostgresLedger::open(&wrong).await, "leads to a connection pooler as well");

@@ -41,22 +41,17 @@ async fn a_server_that_is_not_there_is_unavailable() {
 }
 
 #[tokio::test]
-async fn an_encrypted_connection_is_refused_in_words() {
-    for mode in ["require", "verify-ca", "verify-full"] {
-        let url = format!("postgres://host/plans?sslmode={mode}");
-        unavailable(PostgresLedger::open(&url).await, "encrypted");
-    }
-}
-
-#[tokio::test]
 async fn the_password_is_never_shown() {
     let urls = [
         "postgres://ada:s3cret@127.0.0.1:1/plans",
         "postgres://ada:s3cret@/plans?host=/nowhere",
         "postgres:///plans?host=/nowhere&password=s3cret",
-        "postgres://ada:s3cret@host/plans?sslmode=require",
+        "postgres://ada:s3cret@127.0.0.1:1/plans?sslmode=require",
         "postgres://ada:s3cret@host/plans?no_such_option=1",
-        "postgres://ada:oh?s3cret@host/plans",
+        "postgres://ada:oh?s3cret@127.0.0.1:1/plans",
+        "postgres://ada:oh@s3cret@127.0.0.1:1/plans",
+        "postgres://ada:s3cret@127.0.0.1:1/plans?sslpassword=s3cret",
+        "postgres://ada:s3cret@127.0.0.1:1/plans?sslmode=s3cret",
         "postgres://ada:oh/s3cret@host/plans",
         "postgres://ada:oh#s3cret@host:port/plans",
         "postgres://ada:s3cret",

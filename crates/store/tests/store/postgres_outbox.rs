@@ -30,9 +30,9 @@ async fn a_message_that_another_process_is_taking_is_skipped() {
         })
         .collect();
     first.put_messages(&messages, at(1)).await.unwrap();
-    let Location::Postgres(url) = store.location() else { panic!("it is PostgreSQL") };
+    let Location::Postgres(address) = store.location() else { panic!("it is PostgreSQL") };
     // A process in the middle of its taking: it has locked two rows and not committed.
-    let taking = client(&url).await;
+    let taking = client(address.url()).await;
     taking.batch_execute("BEGIN; SELECT * FROM outbox WHERE id IN ('m1', 'm3') FOR UPDATE").await.unwrap();
     let ids = |messages: Vec<planwright_engine::ledger::OutboxMessage>| {
         messages.into_iter().map(|message| message.id).collect::<Vec<_>>()

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
 use planwright_engine::ledger::{Ledger, LedgerError, StoreFacts};
-use planwright_store::{Inspection, Location, Pooler};
+use planwright_store::{Inspection, LinkSafety, Location, Pooler};
 
 use super::Check;
 use super::places::others_may_look;
@@ -83,12 +83,7 @@ async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Chec
     let ledger = planwright_store::open(location).await?;
     let facts = ledger.check().await?;
     let mut checks = vec![answers(location, &inspection, &facts)];
-    if inspection.unencrypted_remote {
-        checks.push(
-            Check::notice("encryption", "the connection to the database is not encrypted, and it leaves this machine")
-                .hint("use a private network or a tunnel; this version cannot encrypt it yet"),
-        );
-    }
+    checks.extend(encryption(inspection.link));
     checks.extend(pooler(inspection.pooler));
     checks.push(last_written(ledger.as_ref()).await?);
     let engine = Engine::new(ledger, Policy::default());
@@ -109,6 +104,24 @@ fn answers(location: &Location, inspection: &Inspection, facts: &StoreFacts) -> 
             Check::notice(NAME, format!("{message}; it has no LISTEN, so changes by other machines are polled"))
         }
         Some(true) | None => Check::fine(NAME, message),
+    }
+}
+
+fn encryption(link: LinkSafety) -> Option<Check> {
+    const NAME: &str = "encryption";
+    match link {
+        LinkSafety::OwnMachine => None,
+        LinkSafety::Verified => {
+            Some(Check::fine(NAME, "the connection to the database is encrypted, and its certificate is checked"))
+        }
+        LinkSafety::Unverified => Some(
+            Check::notice(NAME, "the connection to the database is encrypted, but who the server is is not checked")
+                .hint("add `sslmode=verify-full` and `sslrootcert=FILE` (or `sslrootcert=system`) to its URL"),
+        ),
+        LinkSafety::Unencrypted => Some(
+            Check::notice(NAME, "the connection to the database is not encrypted, and it leaves this machine")
+                .hint("switch TLS on at the server and add `sslmode=verify-full` to its URL"),
+        ),
     }
 }
 

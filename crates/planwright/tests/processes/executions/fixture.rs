@@ -116,7 +116,7 @@ impl Stage {
     ) -> Job {
         let database = match self.store.location() {
             Location::Sqlite(path) => format!("sqlite:{}", path.display()),
-            Location::Postgres(url) => url,
+            Location::Postgres(address) => address.url().to_owned(),
         };
         Job {
             database,

@@ -12,10 +12,11 @@ use tokio_postgres::{AsyncMessage, Client};
 
 use super::parse_payload;
 use crate::changes::ChangeBroadcaster;
+use crate::postgres::connect::RawConnection;
 use crate::postgres::errors::{DatabaseError, RetryPolicy};
 use crate::postgres::rows;
 use crate::postgres::statement::{FixedStatement, StatementMode};
-use crate::postgres::target::{RawConnection, Target};
+use crate::postgres::target::Target;
 
 /// How often changes are polled besides the announcements.
 const PAUSE: Duration = Duration::from_secs(1);
