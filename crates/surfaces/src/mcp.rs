@@ -4,7 +4,7 @@
 //! - [`serve_failure`]: answers a client when the program could not start
 //! - [`folder`]: the session of a project folder
 //! - [`gateway`], `upstream`: the tools of upstream servers behind the gate, and their resources and prompts
-//! - `server_questions`: what an upstream server asks the client
+//! - `server_questions`, `pending_calls`: what an upstream server asks the client, by requests and by results
 //! - `session`, `session_changes`: the session of a connection, and what happens in it
 //! - `line`, `message`, `transport`: the wire, one JSON-RPC message per line, with an answer to whatever is wrong with it
 //! - `recover_id`: finds out which request a line that cannot be read was
@@ -33,6 +33,7 @@ mod instructions;
 mod line;
 mod message;
 mod notifications;
+mod pending_calls;
 mod progress;
 mod prompts;
 mod recover_id;
@@ -65,6 +66,7 @@ use self::request_order::OrderedService;
 use self::transport::ClientTransport;
 
 pub use failure::serve_failure;
+pub(crate) use pending_calls::PendingCalls;
 pub(crate) use server::PlanServer;
 pub(crate) use session::SessionTarget;
 pub use session::{SessionChoice, SessionSetup};
@@ -144,7 +146,7 @@ where
     let stop = CancellationToken::new();
     let closing = stop.child_token();
     let is_fixed = matches!(options.session, SessionChoice::Fixed(_));
-    let server = PlanServer::new(options, closing.clone());
+    let server = PlanServer::new(options, closing.clone(), PendingCalls::default());
     if is_fixed {
         server.open_early().await;
     }

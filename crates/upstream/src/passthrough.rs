@@ -7,8 +7,9 @@ use rmcp::ErrorData;
 use rmcp::model::{
     ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, CompletionContext, GetPromptRequest,
     GetPromptRequestParams, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
-    PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, Reference, ServerResult, SubscribeRequest,
-    SubscribeRequestMethod, SubscribeRequestParams, UnsubscribeRequest, UnsubscribeRequestParams,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequest, ReadResourceRequestParams, Reference, ServerResult,
+    SetLevelRequest, SetLevelRequestParams, SubscribeRequest, SubscribeRequestMethod, SubscribeRequestParams,
+    UnsubscribeRequest, UnsubscribeRequestParams,
 };
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Value, json};
@@ -45,7 +46,21 @@ pub(crate) async fn ask(peer: &Peer<RoleClient>, request: UpstreamRequest) -> Re
             one(peer, ClientRequest::UnsubscribeRequest(UnsubscribeRequest::new(params))).await
         }
         UpstreamRequest::Complete(request) => complete(peer, request).await,
+        UpstreamRequest::SetLogLevel { level } if has_log(peer) => {
+            let level = serde_json::from_value(json!(level)).map_err(|_| ServiceError::UnexpectedResponse)?;
+            let params = SetLevelRequestParams::new(level);
+            one(peer, ClientRequest::SetLevelRequest(SetLevelRequest::new(params))).await
+        }
+        UpstreamRequest::SetLogLevel { .. } => Ok(json!({})),
     }
+}
+
+/// A server without a log is not asked. One of the newest protocol is told the level with each request.
+fn has_log(peer: &Peer<RoleClient>) -> bool {
+    peer.peer_info().is_some_and(|info| {
+        let is_older = info.protocol_version.as_str() < ProtocolVersion::V_2026_07_28.as_str();
+        is_older && info.capabilities.logging.is_some()
+    })
 }
 
 fn has_subscriptions(peer: &Peer<RoleClient>) -> bool {

@@ -84,6 +84,10 @@ pub enum UpstreamRequest {
         uri: String,
     },
     Complete(CompletionRequest),
+    /// Lines of the server's log from this level on, as the protocol names it. Lasts like a subscription.
+    SetLogLevel {
+        level: String,
+    },
 }
 
 /// An argument that a person has begun to type.

@@ -15,10 +15,10 @@ use planwright_engine::ledger::LedgerResult;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
     DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
-    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    LoggingLevel, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    Reference, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
-    UnsubscribeRequestParams,
+    InitializeResult, InputResponses, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Reference, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -26,7 +26,9 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
+use super::answer::CallAnswer;
 use super::gateway::Gateway;
+use super::pending_calls::PendingCalls;
 use super::request_order::give_up_position;
 use super::session::{begin, check_target, choose, peer_of};
 use super::session_changes::SessionChanges;
@@ -36,6 +38,8 @@ use super::{
     resources, tool_call, upstream,
 };
 
+/// Methods that the newest protocol has no more.
+const REMOVED: [&str; 5] = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 /// How many resources a client is told about.
 const MAX_SUBSCRIPTIONS: usize = 100;
 
@@ -58,6 +62,8 @@ pub(super) struct Shared {
     /// that the client knows.
     upstream_subscriptions: Mutex<BTreeMap<String, (ServerName, String)>>,
     log_level: Mutex<Option<LoggingLevel>>,
+    /// Calls that wait for the client's answers.
+    pub(super) pending: PendingCalls,
     /// The version of a plan that this client read or wrote last.
     pub(super) seen: Mutex<Option<Arc<Plan>>>,
 }
@@ -108,7 +114,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl PlanServer {
-    pub(crate) fn new(options: McpOptions, closing: CancellationToken) -> Self {
+    pub(crate) fn new(options: McpOptions, closing: CancellationToken, pending: PendingCalls) -> Self {
         let (session, tells, subscriptions, upstream_subscriptions, log_level, seen) = Default::default();
         Self {
             shared: Arc::new(Shared {
@@ -119,6 +125,7 @@ impl PlanServer {
                 subscriptions,
                 upstream_subscriptions,
                 log_level,
+                pending,
                 seen,
             }),
         }
@@ -307,9 +314,17 @@ impl ServerHandler for PlanServer {
         request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let (outcome, ignored) = self.call(&request.name, arguments, &mut context).await;
-        Ok(answer::outcome(outcome, &ignored).into())
+        let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
+        let arguments = arguments.unwrap_or_default();
+        let responses = input_responses.unwrap_or_default();
+        let (outcome, ignored) = match request_state {
+            Some(state) => (self.call_again(&state, &name, arguments, responses, &mut context).await?, Vec::new()),
+            None => self.call(&name, Value::Object(arguments), responses, &mut context).await,
+        };
+        Ok(match outcome {
+            Ok(CallAnswer::InputRequired(asked)) => (*asked).into(),
+            outcome => answer::outcome(outcome, &ignored).into(),
+        })
     }
 
     async fn list_prompts(
@@ -431,8 +446,12 @@ impl ServerHandler for PlanServer {
         request: SetLevelRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if is_newest(&context) {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
         *locked(&self.shared.log_level) = Some(request.level);
         self.entered(&context).await.map_err(answer::unanswered)?;
+        self.pass_on_log_level(request.level).await;
         Ok(())
     }
 
@@ -509,12 +528,16 @@ impl ServerHandler for PlanServer {
         mut context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
+        if is_newest(&context) && REMOVED.contains(&method.as_str()) {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
+        }
         let part = |name: &str| params.as_ref().and_then(|params| params.get(name));
         match method.as_str() {
             "tools/call" => match (part("name").and_then(Value::as_str), part("arguments")) {
                 (Some(name), Some(arguments)) if !arguments.is_object() => {
-                    let (outcome, _) = self.call(name, arguments.clone(), &mut context).await;
-                    Ok(CustomResult::new(answer::plain_outcome(outcome)))
+                    let newest = is_newest(&context);
+                    let (outcome, _) = self.call(name, arguments.clone(), InputResponses::new(), &mut context).await;
+                    Ok(CustomResult::new(answer::plain_outcome(outcome, newest)))
                 }
                 _ => Err(invalid_params("tools/call takes `name`, a string, and `arguments`, an object.")),
             },
@@ -534,6 +557,13 @@ impl ServerHandler for PlanServer {
 }
 
 impl PlanServer {
+    /// The servers are told which lines of their logs are wanted.
+    pub(super) async fn pass_on_log_level(&self, level: LoggingLevel) {
+        if let Some(gateway) = &self.shared.options.gateway {
+            gateway.set_log_level(notifications::level_name(level)).await;
+        }
+    }
+
     fn can_subscribe(&self, uri: &str) -> bool {
         resources::exists(uri) || (upstream::is_upstream(uri) && self.shared.options.gateway.is_some())
     }
@@ -566,6 +596,11 @@ impl PlanServer {
     fn is_named(&self, context: &RequestContext<RoleServer>) -> bool {
         self.shared.options.session.is_named(context)
     }
+}
+
+/// Whether the request is one of the protocol without `initialize`.
+pub(super) fn is_newest(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
 fn one_page(request: Option<PaginatedRequestParams>, what: &str) -> Result<(), ErrorData> {
