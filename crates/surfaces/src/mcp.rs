@@ -11,6 +11,7 @@
 //! - `request_order`: requests are carried out in the order in which they came
 //! - `server`, `answer`, `instructions`, `titles`: what the client is told
 //! - `prompts`, `resources`, `completion`: what people and clients see besides the tools
+//! - `unread_requests`: requests that rmcp could not read
 //! - `decision`: waiting for a person's decision, and asking for it in the client
 //! - `notifications`, `progress`: what the client is told without asking
 //! - `failure`: a server for a program that could not start: it answers `initialize` and says in its instructions and
@@ -46,6 +47,7 @@ mod session_changes;
 mod titles;
 mod tool_call;
 mod transport;
+mod unread_requests;
 mod upstream;
 
 use std::convert::Infallible;

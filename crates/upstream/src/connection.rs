@@ -192,8 +192,9 @@ impl Connection {
         params.input_responses = responses.map(|responses| responses.into_iter().collect());
         for _ in 0..MAX_INPUT_ROUNDS {
             let result = self.call_once(options, params.clone(), kinds, observer, limit.as_mut()).await?;
-            let ServerResult::InputRequiredResult(asked) = result else {
-                return call_result::read(&result).map_err(|reason| unreadable(options, reason));
+            let asked = match result {
+                ServerResult::InputRequiredResult(asked) => asked,
+                result => return call_result::read(&result).map_err(|reason| unreadable(options, reason)),
             };
             let mut answers = ask(options, &asked, kinds, observer)?;
             let answered = tokio::select! {

@@ -47,12 +47,7 @@ impl McpClient {
     }
 
     fn start_as(command: &mut Command, arguments: &[&str]) -> Self {
-        let mut child = command
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Self { child, input, output, next: 0 };
         let about = json!({ "name": "test", "version": "1" });

@@ -105,7 +105,7 @@ impl GatewayClient<'_> {
             called => called,
         };
         match outcome {
-            Called::Ended(outcome) => self.answer(server.as_ref(), name, outcome),
+            Called::Ended(outcome) => answer(server.as_ref(), name, outcome),
             Called::Asks(asked) => Ok(CallAnswer::InputRequired(Box::new(asked))),
         }
     }
@@ -115,29 +115,14 @@ impl GatewayClient<'_> {
         let (request, running) = match pending.answer(responses) {
             Ok(answered) => answered,
             Err(unanswered) => {
-                let asked = self.shared.pending.keep(unanswered)?;
+                let asked = self.shared.pending.keep(*unanswered)?;
                 return Ok(CallAnswer::InputRequired(Box::new(asked)));
             }
         };
         let (server, name) = (running.server.clone(), request.tool.clone());
         match self.follow(request, running).await? {
-            Called::Ended(outcome) => self.answer(server.as_ref(), &name, outcome),
+            Called::Ended(outcome) => answer(server.as_ref(), &name, outcome),
             Called::Asks(asked) => Ok(CallAnswer::InputRequired(Box::new(asked))),
-        }
-    }
-
-    fn answer(&self, server: Option<&ServerName>, name: &str, outcome: GatewayOutcome) -> Result<CallAnswer, Refusal> {
-        match outcome {
-            GatewayOutcome::Answered(answer) => match (answer.failure, answer.passthrough, server) {
-                // The tool ran and says that it failed; the model reads what it says.
-                (Some(failure), _, _) => Err(Refusal::new(RefusalCode::Unavailable, failure)),
-                (None, Some(result), Some(server)) => {
-                    Ok(CallAnswer::PassedOn(Box::new(upstream::call_result(server, result))))
-                }
-                (None, _, _) => Ok(CallAnswer::Own(answer.value)),
-            },
-            GatewayOutcome::Planned(value) | GatewayOutcome::Recorded(value) => Ok(CallAnswer::Own(value)),
-            GatewayOutcome::Ask => Err(not_permitted(name)),
         }
     }
 
@@ -313,6 +298,21 @@ impl GatewayClient<'_> {
 /// What a call to an upstream server may do.
 fn risks_of_call() -> BTreeSet<Risk> {
     BTreeSet::from([Risk::Upstream])
+}
+
+fn answer(server: Option<&ServerName>, name: &str, outcome: GatewayOutcome) -> Result<CallAnswer, Refusal> {
+    match outcome {
+        GatewayOutcome::Answered(answer) => match (answer.failure, answer.passthrough, server) {
+            // The tool ran and says that it failed; the model reads what it says.
+            (Some(failure), _, _) => Err(Refusal::new(RefusalCode::Unavailable, failure)),
+            (None, Some(result), Some(server)) => {
+                Ok(CallAnswer::PassedOn(Box::new(upstream::call_result(server, result))))
+            }
+            (None, _, _) => Ok(CallAnswer::Own(answer.value)),
+        },
+        GatewayOutcome::Planned(value) | GatewayOutcome::Recorded(value) => Ok(CallAnswer::Own(value)),
+        GatewayOutcome::Ask => Err(not_permitted(name)),
+    }
 }
 
 fn crashed(name: &str) -> Refusal {

@@ -107,18 +107,18 @@ impl PendingCalls {
 }
 
 impl PendingCall {
-    /// `None` if the client cannot be asked this; the server is told so.
+    /// Gives the call back if the client cannot be asked this; the server is told so.
     pub(super) fn of_question(
         request: RequestedCall,
         running: RunningCall,
         question: ServerQuestion,
         can: QuestionKinds,
     ) -> Result<Self, RunningCall> {
-        if !can.has(question.kind) {
+        let params = question.params.clone();
+        if !can.has(question.kind) || request_of(question.kind, params.clone()).is_none() {
             question.answer(Err(cannot("The client cannot be asked this.")));
             return Err(running);
         }
-        let params = question.params.clone();
         Ok(Self { request, running, asked: Asked::Question(params, question) })
     }
 
@@ -127,13 +127,13 @@ impl PendingCall {
     }
 
     /// Gives the answers to the server. A question of the older protocol that has none is asked again.
-    pub(super) fn answer(self, mut responses: InputResponses) -> Result<(RequestedCall, RunningCall), Self> {
+    pub(super) fn answer(self, mut responses: InputResponses) -> Result<(RequestedCall, RunningCall), Box<Self>> {
         let Self { request, running, asked } = self;
         match asked {
             Asked::Input(input) => input.answer(responses.into_iter().collect()),
             Asked::Question(params, question) => match responses.remove(QUESTION).filter(Value::is_object) {
                 Some(answer) => question.answer(Ok(answer)),
-                None => return Err(Self { request, running, asked: Asked::Question(params, question) }),
+                None => return Err(Box::new(Self { request, running, asked: Asked::Question(params, question) })),
             },
         }
         Ok((request, running))

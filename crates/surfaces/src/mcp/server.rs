@@ -14,11 +14,11 @@ use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerResult;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
-    DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
-    InitializeResult, InputResponses, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Reference, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
-    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    DiscoverResult, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    LoggingLevel, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Reference, ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -38,8 +38,6 @@ use super::{
     resources, tool_call, upstream,
 };
 
-/// Methods that the newest protocol has no more.
-const REMOVED: [&str; 5] = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 /// How many resources a client is told about.
 const MAX_SUBSCRIPTIONS: usize = 100;
 
@@ -521,38 +519,12 @@ impl ServerHandler for PlanServer {
         }
     }
 
-    /// Everything rmcp could not read as a request it knows: other methods, and known ones whose parameters do not fit.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        mut context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let CustomRequest { method, params, .. } = request;
-        if is_newest(&context) && REMOVED.contains(&method.as_str()) {
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
-        }
-        let part = |name: &str| params.as_ref().and_then(|params| params.get(name));
-        match method.as_str() {
-            "tools/call" => match (part("name").and_then(Value::as_str), part("arguments")) {
-                (Some(name), Some(arguments)) if !arguments.is_object() => {
-                    let newest = is_newest(&context);
-                    let (outcome, _) = self.call(name, arguments.clone(), InputResponses::new(), &mut context).await;
-                    Ok(CustomResult::new(answer::plain_outcome(outcome, newest)))
-                }
-                _ => Err(invalid_params("tools/call takes `name`, a string, and `arguments`, an object.")),
-            },
-            "initialize" => Err(invalid_params(
-                "initialize takes `protocolVersion`, `capabilities` and `clientInfo` with `name` and `version`.",
-            )),
-            "subscriptions/listen" => Err(invalid_params("subscriptions/listen takes `notifications`, an object.")),
-            "prompts/get" => Err(invalid_params("prompts/get takes `name`, a string, and `arguments`, an object.")),
-            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
-                Err(invalid_params(format!("{method} takes `uri`, a string.")))
-            }
-            "completion/complete" => Err(invalid_params("completion/complete takes `ref` and `argument`.")),
-            "logging/setLevel" => Err(invalid_params("logging/setLevel takes `level`, such as \"info\".")),
-            other => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None)),
-        }
+        self.answer_unread(request, context).await
     }
 }
 
@@ -610,6 +582,6 @@ fn one_page(request: Option<PaginatedRequestParams>, what: &str) -> Result<(), E
     Ok(())
 }
 
-fn invalid_params(message: impl Into<std::borrow::Cow<'static, str>>) -> ErrorData {
+pub(super) fn invalid_params(message: impl Into<std::borrow::Cow<'static, str>>) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }
