@@ -276,6 +276,10 @@ impl Connection {
         options: &UpstreamServerOptions,
         request: UpstreamRequest,
     ) -> Result<Value, UpstreamError> {
+        // The newest protocol has no such request.
+        if self.is_newest && matches!(request, UpstreamRequest::SetLogLevel { .. }) {
+            return Ok(Value::Null);
+        }
         let server = || options.name.clone();
         match passthrough::ask(&self.peer, request).await {
             Ok(value) => {

@@ -7,9 +7,9 @@ use rmcp::ErrorData;
 use rmcp::model::{
     ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, CompletionContext, GetPromptRequest,
     GetPromptRequestParams, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequest, ReadResourceRequestParams, Reference, ServerResult,
-    SetLevelRequest, SetLevelRequestParams, SubscribeRequest, SubscribeRequestMethod, SubscribeRequestParams,
-    UnsubscribeRequest, UnsubscribeRequestParams,
+    PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, Reference, ServerResult, SetLevelRequest,
+    SetLevelRequestParams, SubscribeRequest, SubscribeRequestMethod, SubscribeRequestParams, UnsubscribeRequest,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Value, json};
@@ -55,12 +55,9 @@ pub(crate) async fn ask(peer: &Peer<RoleClient>, request: UpstreamRequest) -> Re
     }
 }
 
-/// A server without a log is not asked. One of the newest protocol is told the level with each request.
+/// A server without a log is not asked.
 fn has_log(peer: &Peer<RoleClient>) -> bool {
-    peer.peer_info().is_some_and(|info| {
-        let is_older = info.protocol_version.as_str() < ProtocolVersion::V_2026_07_28.as_str();
-        is_older && info.capabilities.logging.is_some()
-    })
+    peer.peer_info().is_some_and(|info| info.capabilities.logging.is_some())
 }
 
 fn has_subscriptions(peer: &Peer<RoleClient>) -> bool {
