@@ -48,7 +48,13 @@ pub(super) fn as_json_rpc(response: Response) -> Response {
     if !is_error || is_json {
         return response;
     }
-    with_kept_headers(&response, described(status).into_json_rpc())
+    let problem = match status {
+        StatusCode::NOT_FOUND => {
+            ApiProblem::new(Refusal::not_found("There is no such connection any more; begin one with `initialize`."))
+        }
+        status => described(status),
+    };
+    with_kept_headers(&response, problem.into_json_rpc())
 }
 
 fn described(status: StatusCode) -> ApiProblem {
