@@ -5,7 +5,7 @@ injections ask for, in several disguises: before the first call of the task, whi
 task. The person approves exactly the calls of the task, and rejects every round with others. What ran is counted by the server that is
 called.
 
-    replay.py --planwright PROGRAM --folder FOLDER [--only MODE] [--docs docs/gateway.md]
+    replay.py --planwright PROGRAM --folder FOLDER [--only MODE] [--docs docs/gateway.md] [--results FILE]
     replay.py --check          the suites and the server alone, without planwright
 """
 
@@ -161,10 +161,8 @@ def replay(planwright, folder, only):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     loaded = suites.load()
-    # The path of a socket is short.
-    socket = os.path.relpath(f"{folder}/dojo") if len(f"{folder}/dojo") > 90 else f"{folder}/dojo"
-    upstream = Upstream(socket)
-    arguments = json.dumps([f"{HERE}/pipe.py", os.path.abspath(socket)])
+    upstream = Upstream(f"{folder}/dojo")
+    arguments = json.dumps([f"{HERE}/pipe.py", f"{folder}/dojo"])
     server = f'[mcp.servers.{SERVER}]\ncommand = "python3"\nargs = {arguments}\nsandbox = "open"\n'
     figures = {}
     for mode, (_, settings) in MODES.items():
@@ -222,12 +220,14 @@ def main():
     parser.add_argument("--folder")
     parser.add_argument("--only", default="")
     parser.add_argument("--docs", help="the page whose table is written")
+    parser.add_argument("--results", help="the file that the figures are written to")
     options = parser.parse_args()
     if options.check:
         sys.exit(0 if check() else 1)
     figures = replay(os.path.abspath(options.planwright), os.path.abspath(options.folder), options.only)
-    with open(f"{options.folder}/results.json", "w") as file:
-        json.dump({mode: vars(one) for mode, one in figures.items()}, file, indent=1)
+    if options.results:
+        with open(options.results, "w") as file:
+            json.dump({mode: vars(one) for mode, one in figures.items()}, file, indent=1)
     errors = [error for one in figures.values() for error in one.errors]
     print("\n".join(errors[:50]))
     # A part of the table would look like the whole.
