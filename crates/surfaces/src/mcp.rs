@@ -5,6 +5,7 @@
 //! - [`folder`]: the session of a project folder
 //! - [`gateway`], `upstream`: the tools of upstream servers behind the gate, and their resources and prompts
 //! - `server_questions`, `pending_calls`: what an upstream server asks the client, by requests and by results
+//! - `client_input`: what the client of a request can be asked
 //! - `session`, `session_changes`: the session of a connection, and what happens in it
 //! - `line`, `message`, `transport`: the wire, one JSON-RPC message per line, with an answer to whatever is wrong with it
 //! - `recover_id`: finds out which request a line that cannot be read was
@@ -23,6 +24,7 @@
 //! an answer in the client counts as one is the approval policy's to say.
 
 mod answer;
+mod client_input;
 mod completion;
 mod decision;
 mod failure;

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use planwright_engine::upstream::Arguments;
 use planwright_engine::upstream::{
-    CallEvent, CallObserver, ClientInput, InputRequired, InputResponses, QuestionKinds, ResourceUpdate, ToolOffer,
-    UpstreamError, UpstreamRequest, UpstreamResult,
+    CallEvent, CallObserver, ClientInput, InputRequired, InputResponses, QuestionKinds, ResourceUpdate, ServerError,
+    ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
 };
 use planwright_sandbox::{PipedProgram, Sandbox};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
-    InputRequest, InputRequiredResult, PingRequest, ProtocolVersion, RequestId, RequestMetaObject, ServerResult,
+    GetPromptRequestParams, InputRequiredResult, PingRequest, ProtocolVersion, RequestId, RequestMetaObject,
+    ServerResult,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
@@ -249,11 +250,10 @@ impl Connection {
             }
             Ok(Err(ServiceError::McpError(error))) => {
                 self.was_useful.store(true, Ordering::Release);
-                Err(UpstreamError::Refused {
-                    server: server(),
-                    code: error.code.0,
-                    message: error.message.into_owned(),
-                })
+                let (code, message) = (error.code.0, error.message.into_owned());
+                let refused = ServerError { code, message: message.clone(), data: error.data };
+                observer.on_event(CallEvent::Refused(refused));
+                Err(UpstreamError::Refused { server: server(), code, message })
             }
             Ok(Err(_)) | Err(_) => Err(UpstreamError::Lost { server: server(), reason: self.end_reason().await }),
         }
@@ -281,7 +281,18 @@ impl Connection {
             return Ok(Value::Null);
         }
         let server = || options.name.clone();
-        match passthrough::ask(&self.peer, request).await {
+        let asked = match request {
+            UpstreamRequest::GetPrompt { name, arguments, input, state } => {
+                let kinds = input.kinds.and(options.passed_requests);
+                let mut params = GetPromptRequestParams::new(name);
+                params.arguments = arguments;
+                params.input_responses = input.responses.map(|responses| responses.into_iter().collect());
+                params.request_state = state;
+                passthrough::prompt(&self.peer, params, self.request_options(kinds), kinds).await
+            }
+            request => passthrough::ask(&self.peer, request).await,
+        };
+        match asked {
             Ok(value) => {
                 self.was_useful.store(true, Ordering::Release);
                 Ok(value)
@@ -337,17 +348,10 @@ fn ask(
     kinds: QuestionKinds,
     observer: &dyn CallObserver,
 ) -> Result<oneshot::Receiver<InputResponses>, UpstreamError> {
-    let requests = asked.input_requests.iter().flatten();
-    let may_ask = |request: &InputRequest| match request {
-        InputRequest::CreateMessage(_) => kinds.sampling,
-        InputRequest::Elicitation(_) => kinds.elicitation,
-        InputRequest::ListRoots(_) => kinds.roots,
-        // The enum may grow.
-        _ => false,
-    };
-    if !requests.clone().all(|(_, request)| may_ask(request)) {
+    if !passthrough::asks_only(asked, kinds) {
         return Err(unreadable(options, NO_INPUT.to_owned()));
     }
+    let requests = asked.input_requests.iter().flatten();
     let requests = requests.map(|(name, request)| (name.clone(), json!(request)));
     let (questions, answers) = InputRequired::new(requests.collect());
     observer.on_event(CallEvent::InputRequired(questions));

@@ -188,7 +188,7 @@ impl CallObserver for ContextObserver<'_> {
                     self.context.send_output(self.tool, format!("{}\n", progress.describe()));
                 }
             }
-            CallEvent::Log(_) => {}
+            CallEvent::Log(_) | CallEvent::Refused(_) => {}
             CallEvent::Question(question) => drop(question),
             CallEvent::InputRequired(questions) => drop(questions),
         }

@@ -12,6 +12,16 @@ pub enum CallEvent {
     Log(LogMessage),
     Question(ServerQuestion),
     InputRequired(InputRequired),
+    /// The call ends with an error of the protocol.
+    Refused(ServerError),
+}
+
+/// An error of the protocol, as the server sent it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerError {
+    pub code: i32,
+    pub message: String,
+    pub data: Option<Value>,
 }
 
 /// How far a call is, as the server counts it.
@@ -138,7 +148,7 @@ impl InputRequired {
 }
 
 /// What the client that made a call can be asked, and what it answered in advance.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClientInput {
     pub kinds: QuestionKinds,
     pub responses: Option<InputResponses>,

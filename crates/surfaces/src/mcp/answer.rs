@@ -46,6 +46,8 @@ pub(super) enum CallAnswer {
     PassedOn(Box<CallToolResult>),
     /// None yet: an upstream server asks something before.
     InputRequired(Box<InputRequiredResult>),
+    /// An upstream server's error about what the client can be asked, or about its answers.
+    Error(Box<ErrorData>),
 }
 
 /// The outcome of a call. A refusal is one, too: the model reads it and can do better, which it cannot with an error
@@ -53,8 +55,8 @@ pub(super) enum CallAnswer {
 pub(super) fn outcome(outcome: Result<CallAnswer, Refusal>, ignored: &[String]) -> CallToolResult {
     match outcome {
         Ok(CallAnswer::PassedOn(result)) => *result,
-        // The caller answers with it where the protocol has it.
-        Ok(CallAnswer::InputRequired(_)) => {
+        // The caller answers with these where the protocol has them.
+        Ok(CallAnswer::InputRequired(_) | CallAnswer::Error(_)) => {
             CallToolResult::error(vec![ContentBlock::text("A server asks for input that cannot be given here.")])
         }
         Ok(CallAnswer::Own(value)) => {

@@ -17,23 +17,30 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::upstream::{
-    Arguments, CallEvent, CallEventSender, CallProgress, ClientInput, ClientKey, InputRequired, ServerQuestion,
+    Arguments, CallEvent, CallEventSender, CallProgress, ClientInput, ClientKey, InputRequired, ServerError,
+    ServerQuestion,
 };
-use rmcp::model::{ElicitationSchema, InputRequiredResult, InputResponses, JsonObject, Tool, ToolAnnotations};
+use rmcp::ErrorData;
+use rmcp::model::{
+    ElicitationSchema, ErrorCode, InputRequiredResult, InputResponses, JsonObject, Tool, ToolAnnotations,
+};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use super::answer::CallAnswer;
+use super::client_input::{input_of, is_newest, kinds_of};
 use super::decision::{answers_in_client_count, choose};
-use super::pending_calls::{AbortOnDrop, PendingCall, RequestedCall, RunningCall, kinds_of};
-use super::server::{Shared, is_newest};
+use super::pending_calls::{AbortOnDrop, PendingCall, RequestedCall, RunningCall};
+use super::server::Shared;
 use super::session_changes::SessionChanges;
 use super::{notifications, progress, server_questions, upstream};
 
 pub use planwright_agent::{Gateway, NamedServers};
 
+/// The error of a server that needs a client which can be asked something.
+const MISSING_CAPABILITY: i32 = ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY.0;
 /// The pause before the calls of an approved plan are tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(2);
 
@@ -66,12 +73,15 @@ enum Called {
     Ended(GatewayOutcome),
     /// The client makes the request again with its answers.
     Asks(InputRequiredResult),
+    /// The server refused the client's answers, or needs a client that can be asked.
+    Refused(ServerError),
 }
 
-/// What a server asks during a call.
-enum Question {
-    One(ServerQuestion),
+/// What a server says during a call that is not passed on as it is.
+enum Told {
+    Question(ServerQuestion),
     Input(InputRequired),
+    Refused(ServerError),
 }
 
 /// The client of a connection, for one call.
@@ -104,10 +114,7 @@ impl GatewayClient<'_> {
             }
             called => called,
         };
-        match outcome {
-            Called::Ended(outcome) => answer(server.as_ref(), name, outcome),
-            Called::Asks(asked) => Ok(CallAnswer::InputRequired(Box::new(asked))),
-        }
+        call_answer(server.as_ref(), name, outcome)
     }
 
     /// Gives the client's answers to the server that waits for them.
@@ -120,10 +127,7 @@ impl GatewayClient<'_> {
             }
         };
         let (server, name) = (running.server.clone(), request.tool.clone());
-        match self.follow(request, running).await? {
-            Called::Ended(outcome) => answer(server.as_ref(), &name, outcome),
-            Called::Asks(asked) => Ok(CallAnswer::InputRequired(Box::new(asked))),
-        }
+        call_answer(server.as_ref(), &name, self.follow(request, running).await?)
     }
 
     /// Asks the person in the client, if the approval policy takes an answer from there. Nothing is asked, and no call is
@@ -182,10 +186,9 @@ impl GatewayClient<'_> {
         let (ended, outcome) = oneshot::channel();
         // Calls of this kind have no connection in common, so each of them is a client.
         let client = Arc::new(());
-        let responses = (!responses.is_empty()).then(|| responses.into_iter().collect());
-        let kinds = kinds_of(self.context.client_capabilities().as_ref());
+        let has_answers = !responses.is_empty();
         let (sender, events) = CallEventSender::new(ClientKey(Arc::as_ptr(&client).addr()));
-        let sender = sender.with_input(ClientInput { kinds, responses });
+        let sender = sender.with_input(input_of(self.context, Some(responses)));
         let request = RequestedCall { session: self.session.clone(), tool: name.to_owned(), arguments };
         let (gateway, by, call) = (gateway.clone(), self.by.clone(), request.clone());
         let task = tokio::spawn(async move {
@@ -196,28 +199,36 @@ impl GatewayClient<'_> {
             let _ = ended.send(outcome);
         });
         let task = AbortOnDrop(task.abort_handle());
-        self.follow(request, RunningCall { server: server.cloned(), events, outcome, task }).await
+        self.follow(request, RunningCall { server: server.cloned(), events, outcome, task, has_answers }).await
     }
 
     /// Waits until the call has ended or the server asks something.
     async fn follow(&self, request: RequestedCall, mut running: RunningCall) -> Result<Called, Refusal> {
         let can = kinds_of(self.context.client_capabilities().as_ref());
+        let mut refused = None;
         loop {
-            let asked = tokio::select! {
+            let told = tokio::select! {
                 biased;
                 outcome = &mut running.outcome => {
                     while let Ok(event) = running.events.try_recv() {
-                        drop(self.tell(running.server.as_ref(), event).await);
+                        if let Some(Told::Refused(error)) = self.tell(running.server.as_ref(), event).await {
+                            refused = Some(error);
+                        }
                     }
                     let ended = outcome.unwrap_or_else(|_| Err(crashed(&request.tool)));
-                    return ended.map(Called::Ended);
+                    let passed = refused.filter(|error| running.has_answers || error.code == MISSING_CAPABILITY);
+                    return passed.map_or_else(|| ended.map(Called::Ended), |error| Ok(Called::Refused(error)));
                 }
                 () = self.context.ct.cancelled() => return Err(Refusal::invalid("The call was cancelled.")),
                 Some(event) = running.events.recv() => self.tell(running.server.as_ref(), event).await,
             };
-            let pending = match asked {
+            let pending = match told {
                 None => continue,
-                Some(Question::One(question)) => {
+                Some(Told::Refused(error)) => {
+                    refused = Some(error);
+                    continue;
+                }
+                Some(Told::Question(question)) => {
                     match PendingCall::of_question(request.clone(), running, question, can) {
                         Ok(pending) => pending,
                         Err(unasked) => {
@@ -226,7 +237,7 @@ impl GatewayClient<'_> {
                         }
                     }
                 }
-                Some(Question::Input(input)) => PendingCall::of_input(request, running, input),
+                Some(Told::Input(input)) => PendingCall::of_input(request, running, input),
             };
             return self.shared.pending.keep(pending).map(Called::Asks);
         }
@@ -269,15 +280,17 @@ impl GatewayClient<'_> {
         }
     }
 
-    async fn pass_on(&self, server: &ServerName, question: Question) {
-        match question {
-            Question::One(question) => server_questions::pass_on(server, question, &self.context.peer).await,
-            Question::Input(input) => server_questions::pass_on_input(server, input, &self.context.peer).await,
+    async fn pass_on(&self, server: &ServerName, told: Told) {
+        match told {
+            Told::Question(question) => server_questions::pass_on(server, question, &self.context.peer).await,
+            Told::Input(input) => server_questions::pass_on_input(server, input, &self.context.peer).await,
+            // The call says it.
+            Told::Refused(_) => {}
         }
     }
 
     /// Tells the client what the server says, and gives back what it asks.
-    async fn tell(&self, server: Option<&ServerName>, event: CallEvent) -> Option<Question> {
+    async fn tell(&self, server: Option<&ServerName>, event: CallEvent) -> Option<Told> {
         match event {
             CallEvent::Progress(CallProgress { progress, total, message }) => {
                 progress::send(self.context, progress, total, message.as_deref()).await;
@@ -289,8 +302,9 @@ impl GatewayClient<'_> {
                 }
                 None
             }
-            CallEvent::Question(question) => Some(Question::One(question)),
-            CallEvent::InputRequired(input) => Some(Question::Input(input)),
+            CallEvent::Question(question) => Some(Told::Question(question)),
+            CallEvent::InputRequired(input) => Some(Told::Input(input)),
+            CallEvent::Refused(error) => Some(Told::Refused(error)),
         }
     }
 }
@@ -300,7 +314,15 @@ fn risks_of_call() -> BTreeSet<Risk> {
     BTreeSet::from([Risk::Upstream])
 }
 
-fn answer(server: Option<&ServerName>, name: &str, outcome: GatewayOutcome) -> Result<CallAnswer, Refusal> {
+fn call_answer(server: Option<&ServerName>, name: &str, called: Called) -> Result<CallAnswer, Refusal> {
+    let outcome = match called {
+        Called::Ended(outcome) => outcome,
+        Called::Asks(asked) => return Ok(CallAnswer::InputRequired(Box::new(asked))),
+        Called::Refused(ServerError { code, message, data }) => {
+            let message = visible(&message).into_owned();
+            return Ok(CallAnswer::Error(Box::new(ErrorData::new(ErrorCode(code), message, data))));
+        }
+    };
     match outcome {
         GatewayOutcome::Answered(answer) => match (answer.failure, answer.passthrough, server) {
             // The tool ran and says that it failed; the model reads what it says.

@@ -13,8 +13,8 @@ use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::upstream::{CallEvent, InputRequired, QuestionKind, QuestionKinds, ServerQuestion};
 use rmcp::model::{
-    ClientCapabilities, CreateMessageRequest, ElicitRequest, ElicitRequestParams, InputRequest, InputRequests,
-    InputRequiredResult, InputResponses, JsonObject, ListRootsRequest,
+    CreateMessageRequest, ElicitRequest, ElicitRequestParams, InputRequest, InputRequests, InputRequiredResult,
+    InputResponses, JsonObject, ListRootsRequest,
 };
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -55,6 +55,8 @@ pub(super) struct RunningCall {
     pub(super) events: mpsc::Receiver<CallEvent>,
     pub(super) outcome: oneshot::Receiver<Result<GatewayOutcome, Refusal>>,
     pub(super) task: AbortOnDrop,
+    /// Whether the client gave answers: then an error of the server is about them.
+    pub(super) has_answers: bool,
 }
 
 #[derive(Debug)]
@@ -128,7 +130,8 @@ impl PendingCall {
 
     /// Gives the answers to the server. A question of the older protocol that has none is asked again.
     pub(super) fn answer(self, mut responses: InputResponses) -> Result<(RequestedCall, RunningCall), Box<Self>> {
-        let Self { request, running, asked } = self;
+        let Self { request, mut running, asked } = self;
+        running.has_answers = true;
         match asked {
             Asked::Input(input) => input.answer(responses.into_iter().collect()),
             Asked::Question(params, question) => match responses.remove(QUESTION).filter(Value::is_object) {
@@ -154,10 +157,8 @@ impl Asked {
                 input.requests.iter().filter_map(read).collect()
             }
         };
-        for request in requests.values_mut() {
-            if let (InputRequest::Elicitation(elicitation), Some(server)) = (request, server) {
-                name_server(server, &mut elicitation.params);
-            }
+        if let Some(server) = server {
+            name_server(server, requests.values_mut());
         }
         requests
     }
@@ -176,7 +177,15 @@ fn request_of(kind: QuestionKind, params: Value) -> Option<InputRequest> {
 }
 
 /// The person is told who asks, and that it is not Planwright.
-pub(super) fn name_server(server: &ServerName, params: &mut ElicitRequestParams) {
+pub(super) fn name_server<'a>(server: &ServerName, requests: impl IntoIterator<Item = &'a mut InputRequest>) {
+    for request in requests {
+        if let InputRequest::Elicitation(elicitation) = request {
+            name_server_in(server, &mut elicitation.params);
+        }
+    }
+}
+
+pub(super) fn name_server_in(server: &ServerName, params: &mut ElicitRequestParams) {
     match params {
         ElicitRequestParams::FormElicitationParams { message, .. }
         | ElicitRequestParams::UrlElicitationParams { message, .. } => {
@@ -184,15 +193,6 @@ pub(super) fn name_server(server: &ServerName, params: &mut ElicitRequestParams)
         }
         // The enum may grow.
         _ => {}
-    }
-}
-
-/// What a client says that it can be asked.
-pub(super) fn kinds_of(capabilities: Option<&ClientCapabilities>) -> QuestionKinds {
-    QuestionKinds {
-        sampling: capabilities.is_some_and(|can| can.sampling.is_some()),
-        elicitation: capabilities.is_some_and(|can| can.elicitation.is_some()),
-        roots: capabilities.is_some_and(|can| can.roots.is_some()),
     }
 }
 

@@ -16,9 +16,9 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
     DiscoverResult, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
     InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    LoggingLevel, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Reference, ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
-    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    LoggingLevel, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    Reference, ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -27,6 +27,7 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::CallAnswer;
+use super::client_input::{input_of, is_newest};
 use super::gateway::Gateway;
 use super::pending_calls::PendingCalls;
 use super::request_order::give_up_position;
@@ -321,6 +322,7 @@ impl ServerHandler for PlanServer {
         };
         Ok(match outcome {
             Ok(CallAnswer::InputRequired(asked)) => (*asked).into(),
+            Ok(CallAnswer::Error(error)) => return Err(*error),
             outcome => answer::outcome(outcome, &ignored).into(),
         })
     }
@@ -346,14 +348,17 @@ impl ServerHandler for PlanServer {
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
         let (session, arguments) = (&opened.identity, request.arguments.as_ref());
         let found = prompts::get(self.engine(), session, self.commands(), &request.name, arguments).await;
-        let mut found = found.map_err(answer::refused_request)?;
+        let mut found = found.map_err(answer::refused_request)?.map(GetPromptResponse::from);
         if found.is_none()
             && let Some(gateway) = self.gateway_for(&mut context).await
         {
-            found = upstream::prompt(gateway, &request.name, arguments).await.map_err(answer::refused_request)?;
+            let input = input_of(&context, request.input_responses.clone());
+            let state = request.request_state.clone();
+            let asked = upstream::prompt(gateway, &request.name, arguments, input, state).await;
+            found = asked.map_err(answer::refused_request)?;
         }
         match found {
-            Some(prompt) => Ok(prompt.into()),
+            Some(prompt) => Ok(prompt),
             None => Err(invalid_params(format!("There is no prompt {}.", quoted(&request.name)))),
         }
     }
@@ -568,11 +573,6 @@ impl PlanServer {
     fn is_named(&self, context: &RequestContext<RoleServer>) -> bool {
         self.shared.options.session.is_named(context)
     }
-}
-
-/// Whether the request is one of the protocol without `initialize`.
-pub(super) fn is_newest(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
 fn one_page(request: Option<PaginatedRequestParams>, what: &str) -> Result<(), ErrorData> {

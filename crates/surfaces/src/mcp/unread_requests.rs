@@ -6,7 +6,8 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 
 use super::answer;
-use super::server::{PlanServer, invalid_params, is_newest};
+use super::client_input::is_newest;
+use super::server::{PlanServer, invalid_params};
 
 /// Methods that the newest protocol has no more.
 const REMOVED: [&str; 5] = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
