@@ -1,5 +1,7 @@
 //! What the client of a request can be asked, and what it answers with the request.
 
+#![allow(deprecated, reason = "servers ask for a model and for folders by requests of the older life cycle, too")]
+
 use planwright_engine::upstream::{ClientInput, QuestionKinds};
 use rmcp::model::{ClientCapabilities, InputResponses, ProtocolVersion};
 use rmcp::service::{RequestContext, RoleServer};
