@@ -27,9 +27,7 @@ pub(crate) fn run_gateway(program: &Path, folder: &TempDir) -> anyhow::Result<()
     std::fs::create_dir(&own_folder)?;
     let mut bare_server = Server::start(Command::new("python3").arg(&script).arg("plain").arg(&bare_folder))?;
     let arguments = json!([script, "plain", own_folder]);
-    let settings = format!(
-        "[mcp.servers.up]\ncommand = \"python3\"\nargs = {arguments}\nsandbox = \"open\"\ntrust_annotations = true\n"
-    );
+    let settings = format!("[mcp.servers.up]\ncommand = \"python3\"\nargs = {arguments}\ntrust_annotations = true\n");
     std::fs::write(folder.path().join("planwright.toml"), settings)?;
     accept_server(program, folder.path())?;
     let mut gateway = Server::start(planwright(program, folder.path()).args(["mcp", "--session", "bench-gateway"]))?;

@@ -163,7 +163,7 @@ def replay(planwright, folder, only):
     loaded = suites.load()
     upstream = Upstream(f"{folder}/dojo")
     arguments = json.dumps([f"{HERE}/pipe.py", f"{folder}/dojo"])
-    server = f'[mcp.servers.{SERVER}]\ncommand = "python3"\nargs = {arguments}\nsandbox = "open"\n'
+    server = f'[mcp.servers.{SERVER}]\ncommand = "python3"\nargs = {arguments}\n'
     figures = {}
     for mode, (_, settings) in MODES.items():
         if only not in mode:

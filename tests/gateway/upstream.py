@@ -5,7 +5,7 @@ Every call that arrives is kept, whoever it is from: what ran is counted here an
 own."""
 
 import json
-import socket
+import os
 import threading
 import urllib.parse
 
@@ -15,14 +15,26 @@ from suites import call_of
 TEMPLATE = "dojo://call/{function}?arguments={arguments}"
 
 
+# Pairs of pipes that wait for a program.
+SPARE = 8
+
+
 class Upstream:
-    def __init__(self, path):
+    def __init__(self, folder):
+        self.folder, self.pairs = folder, 0
         self.suite, self.task, self.received = None, None, []
         self.lock = threading.Lock()
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(path)
-        self.listener.listen()
+        os.makedirs(folder)
+        os.mkfifo(f"{folder}/announce")
+        for _ in range(SPARE):
+            self.add_pair()
         threading.Thread(target=self.accept, daemon=True).start()
+
+    def add_pair(self):
+        self.pairs += 1
+        for end in ("in", "out"):
+            os.mkfifo(f"{self.folder}/{self.pairs}.{end}")
+        open(f"{self.folder}/{self.pairs}.free", "w").close()
 
     def begin(self, suite, task):
         """The next connections work on this task."""
@@ -34,24 +46,29 @@ class Upstream:
             return list(self.received)
 
     def accept(self):
-        while True:
-            connection, _ = self.listener.accept()
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+        # Opened for writing, too, so that it never ends.
+        with open(os.open(f"{self.folder}/announce", os.O_RDWR), encoding="utf-8") as announced:
+            for pair in announced:
+                self.add_pair()
+                threading.Thread(target=self.serve, args=(f"{self.folder}/{pair.strip()}",), daemon=True).start()
 
-    def serve(self, connection):
+    def serve(self, pair):
         suite, environment = self.suite, self.suite.environment(self.task)
         runtime = suite.runtime()
-        with connection, connection.makefile("rw", encoding="utf-8", newline="\n") as stream:
-            for line in stream:
+        with open(f"{pair}.in", encoding="utf-8", newline="\n") as requests, open(f"{pair}.out", "w", encoding="utf-8", newline="\n") as answers:
+            for line in requests:
                 request = json.loads(line)
                 if "id" not in request or "method" not in request:
                     continue
                 try:
                     answer = {"result": self.answer(suite, runtime, environment, request["method"], request.get("params") or {})}
-                except KeyError as error:
-                    answer = {"error": {"code": -32602, "message": f"there is no {error}"}}
-                stream.write(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}) + "\n")
-                stream.flush()
+                except (KeyError, ValueError) as error:
+                    answer = {"error": {"code": -32602, "message": f"it cannot be answered: {error!r}"}}
+                try:
+                    answers.write(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}) + "\n")
+                    answers.flush()
+                except BrokenPipeError:
+                    return
 
     def answer(self, suite, runtime, environment, method, params):
         if method == "initialize":
