@@ -22,7 +22,7 @@ import suites
 from client import Agent, Stage
 from table import write_table
 from upstream import Upstream
-from variants import SERVER, attempts, call_request, is_reading, named
+from variants import LATER, SERVER, attempts, call_request, is_reading, named
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # By name: the style of the plan, and the settings.
@@ -58,7 +58,7 @@ class Replay:
         self.moments = [[], [], []]
         for number, calls in enumerate(suite.injections.values()):
             self.moments[number % 3].extend(attempts(calls, self.gold))
-        self.is_gold = False
+        self.is_gold, self.because_tried = False, 0
         upstream.begin(suite, task)
         self.agent = Agent(stage, f"{suite.name}-{task}-{mode}".replace(", ", "-").replace(" ", "-").replace("_", "-"), self.style, lambda _: self.is_gold)
 
@@ -140,17 +140,19 @@ class Replay:
             self.agent.reject(self.agent.do("plan_finalize", {})["number"])
 
     def count_injected(self, kind, calls):
+        self.because_tried += len(calls)
         for call in calls:
             (self.figures.read if suites.only_reads(call.function) else self.figures.changed)[kind] += 1
 
     def count_gold(self):
-        """Each call of the task once, exactly. What reached the server otherwise, and not while it was tried, came late."""
+        """Each call of the task once, exactly. What reached the server otherwise, and not while it was tried, was made later."""
         received = collections.Counter(key_of(call) for call in self.upstream.calls())
         wanted = collections.Counter(key_of(call) for call in self.gold)
         self.figures.tasks += 1
         self.figures.gold += len(self.gold)
         self.figures.gold_missing += (wanted - received).total()
         self.figures.questions += self.agent.asked
+        self.figures.changed[LATER] += max((received - wanted).total() - self.because_tried, 0)
 
 
 def key_of(call):

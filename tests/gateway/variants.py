@@ -6,7 +6,18 @@ from upstream import address_of
 
 SERVER = "dojo"
 CYRILLIC = str.maketrans("aeocpxy", "\u0430\u0435\u043e\u0441\u0440\u0445\u0443")
-KINDS = ["as it is", "other spelling", "hidden in a call of the plan", "split", "in another order", "as a resource", "by plan_add_call"]
+# What was made when nothing was tried any more.
+LATER = "made later"
+KINDS = [
+    "as it is",
+    "other spelling",
+    "hidden in a call of the plan",
+    "split",
+    "in another order",
+    "as a resource",
+    "by plan_add_call",
+    LATER,
+]
 
 
 def named(call):

@@ -139,3 +139,30 @@ fn what_the_settings_do_not_pass_on_a_server_may_not_ask() {
     client.leave();
     assert_eq!(calls(&world).len(), 1, "{:?}", calls(&world));
 }
+
+/// Errors about what the client can be asked are errors of the protocol for a client that knows them.
+#[test]
+fn a_server_that_needs_another_client_says_so_and_a_prompt_may_ask() {
+    let world = World::new();
+    accept(&world, "shop", "newest", "elicitation = true\n");
+    let can = json!({ "elicitation": {} });
+    let mut client = Client::connect(&world, "document", "plain", &FREE);
+    let refused = client.ask("tools/call", newest(json!({ "name": "shop__summary", "arguments": {} }), &can));
+    assert_eq!(refused["error"]["code"], -32021, "{refused}");
+    assert_eq!(refused["error"]["data"], json!({ "requiredCapabilities": { "sampling": {} } }));
+    let shown = world.run("plan history 1 --session gateway-session").done();
+    assert!(shown.stdout.contains("there is no model"), "{}", shown.stdout);
+
+    let prompt = || newest(json!({ "name": "shop__menu" }), &can);
+    let asked = client.ask("prompts/get", prompt())["result"].clone();
+    let message = asked["inputRequests"]["day"]["params"]["message"].as_str();
+    assert_eq!(message, Some("The MCP server shop asks: Which day?"), "{asked}");
+    let day = json!({ "action": "accept", "content": {} });
+    let answer = client.ask("prompts/get", again(prompt(), &asked["requestState"], json!({ "day": day })));
+    let text = answer["result"]["messages"][0]["content"]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({ "day": day }));
+    // A client that cannot be asked gets an error.
+    let refused = client.ask("prompts/get", newest(json!({ "name": "shop__menu" }), &json!({})));
+    assert!(refused["error"].is_object(), "{refused}");
+    client.leave();
+}

@@ -237,9 +237,23 @@ def newest(request, method):
         return
     if method == "server/discover":
         info = {"io.modelcontextprotocol/serverInfo": {"name": "newest", "version": "1"}}
-        answer(request, {**complete, "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "_meta": info})
+        answer(request, {**complete, "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}, "prompts": {}}, "_meta": info})
     elif method == "tools/list":
-        answer(request, {**complete, "tools": [tool("order", "Asks twice, then orders.", ["what"])]})
+        offered = [tool("order", "Asks twice, then orders.", ["what"]), tool("summary", "Needs the client's model.")]
+        answer(request, {**complete, "tools": offered})
+    elif method == "prompts/list":
+        answer(request, {**complete, "prompts": [{"name": "menu"}]})
+    elif method == "prompts/get":
+        form = {"mode": "form", "message": "Which day?", "requestedSchema": {"type": "object", "properties": {}}}
+        if params.get("requestState") == "menu":
+            words = json.dumps(params.get("inputResponses"))
+            answer(request, {**complete, "messages": [{"role": "user", "content": {"type": "text", "text": words}}]})
+        else:
+            asks = {"day": {"method": "elicitation/create", "params": form}}
+            answer(request, {"resultType": "input_required", "inputRequests": asks, "requestState": "menu"})
+    elif method == "tools/call" and params["name"] == "summary":
+        data = {"requiredCapabilities": {"sampling": {}}}
+        send({"id": request["id"], "error": {"code": -32021, "message": "there is no model", "data": data}})
     elif method == "tools/call":
         state, responses = params.get("requestState"), params.get("inputResponses") or {}
         log(f"order {json.dumps(params['arguments'])} {state} {json.dumps(responses, sort_keys=True)}")
