@@ -2,11 +2,15 @@
 //! counts; each client gets only the lines of its own level.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use planwright_engine::upstream::UpstreamRequest;
+use tokio::time::timeout;
 
 use super::Gateway;
 
+/// How long the client waits for a server that is told.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// As the protocol names them, the most verbose first.
 const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
@@ -35,8 +39,10 @@ impl Gateway {
         }
         for server in self.servers().await.unwrap_or_default() {
             let request = UpstreamRequest::SetLogLevel { level: level.to_owned() };
-            if let Err(error) = self.request(&server, request).await {
-                tracing::debug!(event = "upstream_log_level_not_set", %server, %error);
+            match timeout(ANSWER_TIME, self.request(&server, request)).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => tracing::debug!(event = "upstream_log_level_not_set", %server, %error),
+                Err(_) => tracing::debug!(event = "upstream_log_level_not_answered", %server),
             }
         }
     }

@@ -110,7 +110,7 @@ impl GatewayClient<'_> {
         let outcome = match self.call_once(gateway, server.as_ref(), name, &arguments, responses).await? {
             Called::Ended(GatewayOutcome::Ask) => {
                 self.ask(gateway, name, &arguments).await?;
-                self.call_permitted(gateway, server.as_ref(), name, arguments).await?
+                self.call_asking(gateway, server.as_ref(), name, arguments, Permitted::ByPerson).await?
             }
             called => called,
         };
@@ -161,17 +161,6 @@ impl GatewayClient<'_> {
             return self.begin(gateway, server, name, arguments.clone(), responses).await;
         }
         self.call_asking(gateway, server, name, arguments.clone(), Permitted::NotAsked).await
-    }
-
-    /// The call that the person permitted, by a client that can be asked during a request.
-    async fn call_permitted(
-        &self,
-        gateway: &EngineGateway,
-        server: Option<&ServerName>,
-        name: &str,
-        arguments: Arguments,
-    ) -> Result<Called, Refusal> {
-        self.call_asking(gateway, server, name, arguments, Permitted::ByPerson).await
     }
 
     /// Makes a call that goes on when its request is answered with a question.
