@@ -33,6 +33,10 @@ test: toolchain dashboard ## Run every test and lint; installs PostgreSQL, schem
 test-clients: toolchain ## Drive real clients against Planwright and write docs/clients/results.md (docs/clients/README.md): make test-clients ONLY=codex
 	@scripts/test-clients $(ONLY)
 
+.PHONY: test-gateway
+test-gateway: toolchain ## Replay AgentDojo (installed from PyPI) through the gateway, write the table of docs/gateway.md, and kill the gateway 50 times on each store: make test-gateway ONLY=recorded
+	@scripts/with-postgres scripts/test-gateway $(ONLY)
+
 .PHONY: test-attacks
 test-attacks: toolchain ## Make every attack on approval as root and as an ordinary user, on SQLite and PostgreSQL, from this host and from a second one, and write docs/attacks.md
 	@scripts/with-postgres scripts/test-attacks

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::mcp::Wire;
@@ -16,7 +16,8 @@ use crate::times::{self, Times};
 const CALLS: usize = 2_000;
 const STARTS: usize = 200;
 
-/// A call of an upstream tool, bare and through `planwright mcp --upstream`, in turns.
+/// A call of an upstream tool, bare and through the gateway, in turns. One that only reads is written down once, and one that changes
+/// something twice: before it is made, and after it.
 pub(crate) fn run_gateway(program: &Path, folder: &TempDir) -> anyhow::Result<()> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/upstream/tests/servers/hostile.py");
     let script = script.canonicalize()?;
@@ -25,16 +26,35 @@ pub(crate) fn run_gateway(program: &Path, folder: &TempDir) -> anyhow::Result<()
     std::fs::create_dir(&bare_folder)?;
     std::fs::create_dir(&own_folder)?;
     let mut bare_server = Server::start(Command::new("python3").arg(&script).arg("plain").arg(&bare_folder))?;
-    let upstream = format!("up=python3 {} plain {}", script.display(), own_folder.display());
-    let mut command = Command::new(program);
-    command.arg("--data").arg(folder.path()).args(["mcp", "--session", "bench-gateway", "--upstream", &upstream]);
-    let mut gateway = Server::start(command.env("PLANWRIGHT_GATEWAY_WRITES", "free"))?;
-    let (mut bare, mut ours) = (Vec::new(), Vec::new());
+    let arguments = json!([script, "plain", own_folder]);
+    let settings = format!("[mcp.servers.up]\ncommand = \"python3\"\nargs = {arguments}\ntrust_annotations = true\n");
+    std::fs::write(folder.path().join("planwright.toml"), settings)?;
+    accept_server(program, folder.path())?;
+    let mut gateway = Server::start(planwright(program, folder.path()).args(["mcp", "--session", "bench-gateway"]))?;
+    let (mut bare, mut reads, mut changes) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..CALLS {
-        bare.push(bare_server.call("note")?);
-        ours.push(gateway.call("up__note")?);
+        bare.push(bare_server.call("read", json!({}))?);
+        reads.push(gateway.call("up__read", json!({}))?);
+        changes.push(gateway.call("up__note", json!({ "text": "milk" }))?);
     }
-    times::print("gateway", "bare server", Times::of(bare), "through the gateway", Times::of(ours))
+    let ours = [("a call that reads", Times::of(reads)), ("a call that changes", Times::of(changes))];
+    times::print_all("gateway", "bare server", Times::of(bare), &ours)
+}
+
+/// The program on a store of its own, where calls of the gateway run at once.
+fn planwright(program: &Path, data: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.arg("--data").arg(data).env("PLANWRIGHT_GATEWAY_WRITES", "free").env("PLANWRIGHT_APPROVAL_REQUIRE", "any");
+    command
+}
+
+fn accept_server(program: &Path, data: &Path) -> anyhow::Result<()> {
+    let shown = planwright(program, data).args(["mcp-server", "show", "up", "--json"]).output()?;
+    let shown: Value = serde_json::from_slice(&shown.stdout).context("the server is not shown")?;
+    let digest = shown["digest"].as_str().context("the server has no digest")?;
+    let accepted = planwright(program, data).args(["mcp-server", "accept", "up", "--digest", digest]).output()?;
+    anyhow::ensure!(accepted.status.success(), "{}", String::from_utf8_lossy(&accepted.stderr));
+    Ok(())
 }
 
 /// `planwright hook pre-tool-use` for an edit that has to wait, beside `true`.
@@ -101,9 +121,9 @@ impl Server {
         Ok(Self { wire, child })
     }
 
-    fn call(&mut self, tool: &str) -> anyhow::Result<Duration> {
+    fn call(&mut self, tool: &str, arguments: Value) -> anyhow::Result<Duration> {
         let begun = Instant::now();
-        let answer = self.wire.ask("tools/call", json!({ "name": tool, "arguments": { "text": "milk" } }))?;
+        let answer = self.wire.ask("tools/call", json!({ "name": tool, "arguments": arguments }))?;
         let took = begun.elapsed();
         let result = answer.get("result").context("the call failed")?;
         anyhow::ensure!(result["isError"] != true, "the call was refused: {result}");

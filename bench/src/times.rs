@@ -29,8 +29,22 @@ pub(crate) fn print(
     our_name: &str,
     ours: Times,
 ) -> anyhow::Result<()> {
+    print_all(name, bare_name, bare, &[(our_name, ours)])
+}
+
+/// The same for several things that have one limit.
+pub(crate) fn print_all(
+    name: &'static str,
+    bare_name: &str,
+    bare: Times,
+    ours: &[(&str, Times)],
+) -> anyhow::Result<()> {
     Table::new(name, "", &[("median ms", Limit), ("90 % ms", Limit)]).row(bare_name, [bare.median, bare.slow])?;
     let columns = &[("median ms", Time), ("90 % ms", Time), ("ratio", Other), ("our own, ms", Other)];
-    let own = [ours.median / bare.median, ours.median - bare.median];
-    Table::new(name, "", columns).row(our_name, [ours.median, ours.slow].into_iter().chain(own))
+    let table = Table::new(name, "", columns);
+    for (our_name, ours) in ours {
+        let own = [ours.median / bare.median, ours.median - bare.median];
+        table.row(our_name, [ours.median, ours.slow].into_iter().chain(own))?;
+    }
+    Ok(())
 }

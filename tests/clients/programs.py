@@ -5,47 +5,19 @@ import os
 import re
 import socket
 
-from suite_proxy import SERVER, SuiteProxy
+from suite_proxy import NEWEST, SERVER, SuiteProxy
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGES = os.path.join(HERE, "../../target/clients/node_modules")
 PYTHON = os.path.join(HERE, "../../target/clients/python/bin/python")
 
-# The active server scenarios of the conformance suite.
-CONFORMANCE = [
-    "server-initialize",
-    "logging-set-level",
-    "ping",
-    "completion-complete",
-    "tools-list",
-    "tools-call-simple-text",
-    "tools-call-image",
-    "tools-call-audio",
-    "tools-call-embedded-resource",
-    "tools-call-mixed-content",
-    "tools-call-with-logging",
-    "tools-call-error",
-    "tools-call-with-progress",
-    "tools-call-sampling",
-    "tools-call-elicitation",
-    "json-schema-2020-12",
-    "elicitation-sep1034-defaults",
-    "server-sse-polling",
-    "server-sse-multiple-streams",
-    "elicitation-sep1330-enums",
-    "resources-list",
-    "resources-read-text",
-    "resources-read-binary",
-    "resources-templates-read",
-    "resources-subscribe",
-    "resources-unsubscribe",
-    "prompts-list",
-    "prompts-get-simple",
-    "prompts-get-with-args",
-    "prompts-get-embedded-resource",
-    "prompts-get-with-image",
-    "dns-rebinding-protection",
-]
+# The versions that the conformance suite scores a server by.
+REVISIONS = ["2025-11-25", "2026-07-28"]
+# What the suite does not score and the fixture has nothing for, and why.
+LEFT_OUT = {"http-custom-header-server-validation": "the fixture has no tool with a header for a parameter"}
+# A warning that the fixture cannot avoid: behind the gateway a tool that no person accepted is not offered, so a list that the fixture
+# changes does not change for the client.
+UNAVOIDABLE = ["sep-2575-server-sends-tools-list-changed-on-subscription"]
 
 
 def observations(seen, output):
@@ -92,33 +64,44 @@ def inspector(stage, seen):
 
 
 def conformance(stage, seen):
-    """The suite's own server runs upstream of Planwright, so the suite talks to it through the gateway."""
+    """The suite's own servers run upstream of Planwright, so the suite talks to them through the gateway."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    arguments = json.dumps([f"{HERE}/suite_server.mjs", os.path.abspath(PACKAGES)])
-    stage.add_settings(
-        f"[gateway]\nwrites = \"free\"\n"
-        f"[mcp.servers.{SERVER}]\ncommand = \"node\"\nargs = {arguments}\nelicitation = true\nsampling = true\n"
-    )
-    offered = json.loads(stage.done(f"planwright mcp-server show {SERVER} --json"))
-    stage.done(f"planwright mcp-server accept {SERVER} --digest {offered['digest']}")
+    passed = "elicitation = true\nsampling = true\nroots = true\n"
+    settings = '[gateway]\nwrites = "free"\n'
+    for server, program in ((SERVER, "suite_server.mjs"), (NEWEST, "suite_newest.mjs")):
+        arguments = json.dumps([f"{HERE}/{program}", os.path.abspath(PACKAGES)])
+        settings += f'[mcp.servers.{server}]\ncommand = "node"\nargs = {arguments}\n{passed}'
+    stage.add_settings(settings)
+    for server in (SERVER, NEWEST):
+        offered = json.loads(stage.done(f"planwright mcp-server show {server} --json"))
+        stage.done(f"planwright mcp-server accept {server} --digest {offered['digest']}")
     listed = stage.program("conformance list --server")[1]
-    active = re.findall(r"^ *- ([\w-]+)", listed, re.MULTILINE)
-    seen.that("every active server scenario is run", sorted(active) == sorted(CONFORMANCE), listed[-700:])
+    scenarios = re.findall(r"^ *- ([\w-]+) \[(.*)\]", listed, re.MULTILINE)
+    seen.that("the suite lists its scenarios", bool(scenarios), listed[-700:])
     proxy = SuiteProxy(port)
     names = f"--host localhost:{proxy.port} --host 127.0.0.1:{proxy.port}"
     server = stage.start(f"planwright serve --listen 127.0.0.1:{port} {names}")
     try:
         stage.wait_for(lambda: can_connect(port), f"the server at port {port}")
         proxy.token = stage.done("planwright token show").strip().split()[-1]
-        for scenario in CONFORMANCE:
-            url = f"http://localhost:{proxy.port}/mcp/conformance-1"
-            code, output = stage.program(f"conformance server --url {url} --scenario {scenario}")
-            passed = code == 0 and " 0 failed, 0 warnings" in output
-            seen.that(scenario, passed, "" if passed else output[-700:])
+        for revision in REVISIONS:
+            for scenario in (name for name, versions in scenarios if revision in versions.split(",") and name not in LEFT_OUT):
+                url = f"http://localhost:{proxy.port}/mcp/conformance-1"
+                line = f"conformance server --url {url} --scenario {scenario} --spec-version {revision}"
+                code, output = stage.program(line)
+                wrong = failed_checks(output)
+                seen.that(f"{scenario} ({revision})", not wrong and "Passed:" in output, "" if not wrong else f"{code}: {wrong}")
     finally:
         server.close()
         proxy.close()
+
+
+def failed_checks(output):
+    """The checks that failed or warned, each once, without those that the fixture cannot pass."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
+    found = re.findall(r"\[([\w-]+) *\] (?:FAILURE|WARNING) (.*)", plain)
+    return [f"{check}: {what}" for check, what in dict(found).items() if check not in UNAVOIDABLE]
 
 
 def can_connect(port):

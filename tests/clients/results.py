@@ -35,7 +35,7 @@ TITLES = {
         "Hooks are taken out and the command is written so that no rule fits; the approval policy is what is left.",
     ),
     "programs": ("SDK clients and the inspector", "Programs that are no agents."),
-    "conformance": ("Conformance suite", "All active server scenarios of `@modelcontextprotocol/conformance`, through the gateway."),
+    "conformance": ("Conformance suite", "The server scenarios of `@modelcontextprotocol/conformance` in both revisions that it scores, through the gateway."),
 }
 
 

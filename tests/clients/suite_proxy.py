@@ -2,7 +2,8 @@
 
 The suite cannot send an access token, and calls its tools, prompts and resources by fixed names. Through the gateway they have the
 name of their server: the tool `test_simple_text` is `suite__test_simple_text`, and the resource `test://static-text` is
-`planwright://upstream/suite/test://static-text`. The proxy adds the token and translates these names.
+`planwright://upstream/suite/test://static-text`. The proxy adds the token and translates these names, also in the header `Mcp-Name`. What
+begins with the names of `NEWEST_NAMES` is of the second server, which speaks version 2026-07-28.
 
 The suite wants the stream of the call of `test_reconnection` to end before its result. The proxy cuts it after the first event, as a
 network may; the suite then asks Planwright for the rest. Everything else passes as it is.
@@ -17,6 +18,9 @@ import threading
 # The name of the suite's own server in Planwright's settings.
 SERVER = "suite"
 NAME_PREFIX, ADDRESS_PREFIX = f"{SERVER}__", f"planwright://upstream/{SERVER}/"
+# The server of the newest protocol, and how its names begin.
+NEWEST = "newest"
+NEWEST_NAMES = ("test_input_required_", "test_missing_capability", "test_streaming_elicitation", "test_logging_tool")
 # How the names and addresses of that server begin.
 SUITE_NAMES, SUITE_ADDRESSES = ("test_", "json_schema_"), "test://"
 LISTS = ("tools", "prompts", "resources", "resourceTemplates", "contents")
@@ -24,14 +28,22 @@ CUT_CALL = NAME_PREFIX + "test_reconnection"
 CONNECTION_HEADERS = ("connection", "content-length", "transfer-encoding", "authorization")
 
 
+def renamed(name):
+    """The name or the address that Planwright has for one of the suite."""
+    if name.startswith(NEWEST_NAMES):
+        return f"{NEWEST}__{name}"
+    if name.startswith(SUITE_NAMES):
+        return NAME_PREFIX + name
+    return ADDRESS_PREFIX + name if name.startswith(SUITE_ADDRESSES) else name
+
+
 def to_planwright(message):
     """A request of the suite, under the names that Planwright has for the same."""
     params = message.get("params") if isinstance(message, dict) else None
     for of in (params, params.get("ref")) if isinstance(params, dict) else ():
-        if isinstance(of, dict) and str(of.get("name", "")).startswith(SUITE_NAMES):
-            of["name"] = NAME_PREFIX + of["name"]
-        if isinstance(of, dict) and str(of.get("uri", "")).startswith(SUITE_ADDRESSES):
-            of["uri"] = ADDRESS_PREFIX + of["uri"]
+        for key in ("name", "uri"):
+            if isinstance(of, dict) and isinstance(of.get(key), str):
+                of[key] = renamed(of[key])
     return message
 
 
@@ -41,7 +53,7 @@ def to_suite(message):
     for one in [one for key in LISTS for one in result.get(key, [])] if isinstance(result, dict) else []:
         for key, prefix in (("name", NAME_PREFIX), ("uri", ADDRESS_PREFIX), ("uriTemplate", ADDRESS_PREFIX)):
             if key in one:
-                one[key] = one[key].removeprefix(prefix)
+                one[key] = one[key].removeprefix(prefix).removeprefix(f"{NEWEST}__")
     return message
 
 
@@ -90,7 +102,7 @@ class SuiteProxy:
         server.putrequest(client.command, client.path, skip_host=True, skip_accept_encoding=True)
         for name, value in client.headers.items():
             if name.lower() not in CONNECTION_HEADERS:
-                server.putheader(name, value)
+                server.putheader(name, renamed(value) if name.lower() == "mcp-name" else value)
         body = translated(body, to_planwright)
         server.putheader("Authorization", f"Bearer {self.token}")
         server.putheader("Content-Length", str(len(body)))

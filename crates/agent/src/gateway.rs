@@ -2,6 +2,7 @@
 //! the settings of the gateway. Those that are recorded are made once they are approved.
 
 mod carry_out;
+mod log_level;
 mod names;
 mod record;
 mod resources;
@@ -32,6 +33,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use self::log_level::WantedLevel;
 use self::record::MadeCall;
 use self::start::GatewayStart;
 use self::subscriptions::SubscriptionCounts;
@@ -57,6 +59,7 @@ pub struct Gateway {
     counts: Arc<CallCounts>,
     start: Arc<GatewayStart>,
     subscriptions: Arc<SubscriptionCounts>,
+    log_level: Arc<WantedLevel>,
     tool_changes: Arc<Mutex<watch::Sender<()>>>,
 }
 
@@ -109,8 +112,8 @@ pub enum Permitted {
 impl Gateway {
     pub(super) fn new(agent: &Agent, options: GatewayOptions) -> Self {
         let hooks = WorkbookHooks::new(&agent.context);
-        let (counts, start, subscriptions, tool_changes) = Default::default();
-        Self { agent: agent.clone(), hooks, options, counts, start, subscriptions, tool_changes }
+        let (counts, start, subscriptions, log_level, tool_changes) = Default::default();
+        Self { agent: agent.clone(), hooks, options, counts, start, subscriptions, log_level, tool_changes }
     }
 
     /// The accepted tools of all upstream servers.

@@ -4,13 +4,15 @@
 //! - [`serve_failure`]: answers a client when the program could not start
 //! - [`folder`]: the session of a project folder
 //! - [`gateway`], `upstream`: the tools of upstream servers behind the gate, and their resources and prompts
-//! - `server_questions`: what an upstream server asks the client
+//! - `server_questions`, `pending_calls`: what an upstream server asks the client, by requests and by results
+//! - `client_input`: what the client of a request can be asked
 //! - `session`, `session_changes`: the session of a connection, and what happens in it
 //! - `line`, `message`, `transport`: the wire, one JSON-RPC message per line, with an answer to whatever is wrong with it
 //! - `recover_id`: finds out which request a line that cannot be read was
 //! - `request_order`: requests are carried out in the order in which they came
 //! - `server`, `answer`, `instructions`, `titles`: what the client is told
 //! - `prompts`, `resources`, `completion`: what people and clients see besides the tools
+//! - `unread_requests`: requests that rmcp could not read
 //! - `decision`: waiting for a person's decision, and asking for it in the client
 //! - `notifications`, `progress`: what the client is told without asking
 //! - `failure`: a server for a program that could not start: it answers `initialize` and says in its instructions and
@@ -22,6 +24,7 @@
 //! an answer in the client counts as one is the approval policy's to say.
 
 mod answer;
+mod client_input;
 mod completion;
 mod decision;
 mod failure;
@@ -33,6 +36,7 @@ mod instructions;
 mod line;
 mod message;
 mod notifications;
+mod pending_calls;
 mod progress;
 mod prompts;
 mod recover_id;
@@ -45,6 +49,7 @@ mod session_changes;
 mod titles;
 mod tool_call;
 mod transport;
+mod unread_requests;
 mod upstream;
 
 use std::convert::Infallible;
@@ -65,6 +70,7 @@ use self::request_order::OrderedService;
 use self::transport::ClientTransport;
 
 pub use failure::serve_failure;
+pub(crate) use pending_calls::PendingCalls;
 pub(crate) use server::PlanServer;
 pub(crate) use session::SessionTarget;
 pub use session::{SessionChoice, SessionSetup};
@@ -144,7 +150,7 @@ where
     let stop = CancellationToken::new();
     let closing = stop.child_token();
     let is_fixed = matches!(options.session, SessionChoice::Fixed(_));
-    let server = PlanServer::new(options, closing.clone());
+    let server = PlanServer::new(options, closing.clone(), PendingCalls::default());
     if is_fixed {
         server.open_early().await;
     }

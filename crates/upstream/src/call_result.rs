@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(crate) fn read(result: &ServerResult) -> Result<UpstreamResult, String> {
     let value = match result {
         ServerResult::InputRequiredResult(_) => {
-            return Err("it asks for input during the call, which is not supported".to_owned());
+            return Err("it asks for input where it cannot be given".to_owned());
         }
         ServerResult::CreateTaskResult(_) => {
             return Err("it answered with a task, which is not supported".to_owned());

@@ -5,28 +5,27 @@
 
 use std::sync::Arc;
 
-use planwright_engine::upstream::{QuestionError, QuestionKind};
+use planwright_engine::upstream::{QuestionError, QuestionKind, QuestionKinds};
 use rmcp::ErrorData;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestMethod, CreateMessageRequestParams, CreateMessageResult,
-    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode, Implementation, RequestId,
-    SamplingCapability,
+    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode, Implementation,
+    ListRootsResult, RequestId, RootsCapabilities, SamplingCapability,
 };
 use rmcp::service::{InboundStreamOrigin, RequestContext, RoleClient};
 use serde_json::{Value, json};
 
 use crate::call_router::CallRouter;
-use crate::options::PassedRequests;
 
 #[derive(Debug)]
 pub(crate) struct UpstreamHandler {
     router: Arc<CallRouter>,
-    passed: PassedRequests,
+    passed: QuestionKinds,
 }
 
 impl UpstreamHandler {
-    pub(crate) fn new(router: Arc<CallRouter>, passed: PassedRequests) -> Self {
+    pub(crate) fn new(router: Arc<CallRouter>, passed: QuestionKinds) -> Self {
         Self { router, passed }
     }
 
@@ -43,10 +42,7 @@ impl UpstreamHandler {
 
 impl ClientHandler for UpstreamHandler {
     fn get_info(&self) -> ClientConfig {
-        let mut capabilities = ClientCapabilities::default();
-        capabilities.sampling = self.passed.sampling.then(SamplingCapability::default);
-        capabilities.elicitation = self.passed.elicitation.then(ElicitationCapability::default);
-        ClientConfig::new(capabilities, Implementation::new("planwright", env!("CARGO_PKG_VERSION")))
+        ClientConfig::new(capabilities(self.passed), Implementation::new("planwright", env!("CARGO_PKG_VERSION")))
     }
 
     async fn create_message(
@@ -72,6 +68,23 @@ impl ClientHandler for UpstreamHandler {
         let answer = self.ask(QuestionKind::Elicitation, json!(params), &context).await?;
         serde_json::from_value(answer).map_err(|error| unreadable(&error))
     }
+
+    async fn list_roots(&self, context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        if !self.passed.roots {
+            return Ok(ListRootsResult::default());
+        }
+        let answer = self.ask(QuestionKind::Roots, json!({}), &context).await?;
+        serde_json::from_value(answer).map_err(|error| unreadable(&error))
+    }
+}
+
+/// What a server is told that it may ask.
+pub(crate) fn capabilities(kinds: QuestionKinds) -> ClientCapabilities {
+    let mut capabilities = ClientCapabilities::default();
+    capabilities.sampling = kinds.sampling.then(SamplingCapability::default);
+    capabilities.elicitation = kinds.elicitation.then(ElicitationCapability::default);
+    capabilities.roots = kinds.roots.then(RootsCapabilities::default);
+    capabilities
 }
 
 /// The call that a request belongs to. Over HTTP the stream says it; the pipes of a program do not.

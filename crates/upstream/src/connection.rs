@@ -1,34 +1,37 @@
 //! A connection while it lasts.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use planwright_engine::upstream::Arguments;
 use planwright_engine::upstream::{
-    CallObserver, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
+    CallEvent, CallObserver, ClientInput, InputRequired, InputResponses, QuestionKinds, ResourceUpdate, ServerError,
+    ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
 };
 use planwright_sandbox::{PipedProgram, Sandbox};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
-    PingRequest, ProtocolVersion, RequestId,
+    GetPromptRequestParams, InputRequiredResult, PingRequest, ProtocolVersion, RequestId, RequestMetaObject,
+    ServerResult,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
     serve_client_with_lifecycle_and_ct,
 };
 use rmcp::transport::Transport;
-use serde_json::Value;
-use tokio::sync::{Mutex, broadcast};
-use tokio::time::{Instant, sleep, timeout};
+use serde_json::{Value, json};
+use tokio::sync::{Mutex, broadcast, oneshot};
+use tokio::time::{Instant, Sleep, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::call_result;
 use crate::call_router::{CallRoute, CallRouter};
-use crate::client_handler::UpstreamHandler;
+use crate::client_handler::{UpstreamHandler, capabilities};
 use crate::end_reason::DisconnectReason;
 use crate::http;
-use crate::options::{PassedRequests, Reach, UpstreamServerOptions};
+use crate::options::{Reach, UpstreamServerOptions};
 use crate::passthrough;
 use crate::program::ServerProgram;
 use crate::program_transport::{ProgramTransport, UNREADABLE};
@@ -37,6 +40,9 @@ use crate::watched_transport::WatchedTransport;
 
 /// How long a server may take to answer a ping after a call was cancelled.
 const PING_TIME: Duration = Duration::from_secs(5);
+/// How often a server may ask during one call.
+const MAX_INPUT_ROUNDS: usize = 10;
+const NO_INPUT: &str = "it asks for input during the call, and there is no client that may and can be asked";
 /// How long the service may take to end.
 const CLOSE_TIME: Duration = Duration::from_secs(3);
 
@@ -47,6 +53,8 @@ pub(crate) struct Connection {
     stop: CancellationToken,
     /// `None` for a server over HTTP.
     program: Option<ServerProgram>,
+    /// Whether the server speaks the protocol without `initialize`.
+    is_newest: bool,
     router: Arc<CallRouter>,
     reason: DisconnectReason,
     offer: Mutex<Option<Arc<ToolOffer>>>,
@@ -82,10 +90,11 @@ impl Connection {
         let router = Arc::new(CallRouter::new(options.name.clone(), updates.clone()));
         let reason = DisconnectReason::default();
         let stop = CancellationToken::new();
+        let is_newest = matches!(lifecycle, ClientLifecycleMode::Discover { .. });
         let passed = match &lifecycle {
             ClientLifecycleMode::Initialize => options.passed_requests,
-            // Servers of the newest protocol ask by a result of the call, which is refused.
-            _ => PassedRequests::default(),
+            // Servers of the newest protocol ask by a result of the call; each call says what they may ask.
+            _ => QuestionKinds::default(),
         };
         let handler = UpstreamHandler::new(Arc::clone(&router), passed);
         let watched = Watched { router: Arc::clone(&router), reason: reason.clone(), stop: stop.clone(), handler };
@@ -120,6 +129,7 @@ impl Connection {
             stop,
             service: Mutex::new(Some(service)),
             program,
+            is_newest,
             router,
             reason,
             offer: Mutex::default(),
@@ -167,6 +177,7 @@ impl Connection {
         Ok(offer)
     }
 
+    /// Makes a call, again with the client's answers as long as the server asks by its result.
     pub(crate) async fn call(
         self: &Arc<Self>,
         options: &UpstreamServerOptions,
@@ -174,12 +185,42 @@ impl Connection {
         arguments: Arguments,
         observer: &dyn CallObserver,
     ) -> Result<UpstreamResult, UpstreamError> {
+        let limit = sleep(options.call_time);
+        tokio::pin!(limit);
+        let ClientInput { kinds, responses } = observer.input();
+        let kinds = kinds.and(options.passed_requests);
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        params.input_responses = responses.map(|responses| responses.into_iter().collect());
+        for _ in 0..MAX_INPUT_ROUNDS {
+            let result = self.call_once(options, params.clone(), kinds, observer, limit.as_mut()).await?;
+            let asked = match result {
+                ServerResult::InputRequiredResult(asked) => asked,
+                result => return call_result::read(&result).map_err(|reason| unreadable(options, reason)),
+            };
+            let mut answers = ask(options, &asked, kinds, observer)?;
+            let answered = tokio::select! {
+                answered = &mut answers => answered.map_err(|_| unreadable(options, NO_INPUT.to_owned()))?,
+                () = &mut limit => return Err(timed_out(options)),
+            };
+            params.input_responses = (!answered.is_empty()).then(|| answered.into_iter().collect());
+            params.request_state = asked.request_state;
+        }
+        Err(unreadable(options, format!("it asks for input more than {MAX_INPUT_ROUNDS} times")))
+    }
+
+    async fn call_once(
+        self: &Arc<Self>,
+        options: &UpstreamServerOptions,
+        params: CallToolRequestParams,
+        kinds: QuestionKinds,
+        observer: &dyn CallObserver,
+        mut limit: Pin<&mut Sleep>,
+    ) -> Result<ServerResult, UpstreamError> {
         let server = || options.name.clone();
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         // The route exists before the server can say anything about the call.
         let (route, mut events) = self.router.begin(observer.client());
-        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+        let sent = self.peer.send_cancellable_request(request, self.request_options(kinds)).await;
         let Ok(mut handle) = sent else {
             return Err(UpstreamError::NotReached { server: server(), reason: self.end_reason().await });
         };
@@ -190,38 +231,43 @@ impl Connection {
             _route: route,
             is_answered: false,
         };
-        let limit = sleep(options.call_time);
-        tokio::pin!(limit);
         let answer = loop {
             tokio::select! {
                 biased;
                 Some(event) = events.recv() => observer.on_event(event),
                 answer = &mut handle.rx => break answer,
-                () = &mut limit => {
-                    return Err(UpstreamError::TimedOut { server: server(), after: options.call_time });
-                }
+                () = &mut limit => return Err(timed_out(options)),
             }
         };
         cancelling.is_answered = true;
         match answer {
             Ok(Ok(result)) => {
                 self.was_useful.store(true, Ordering::Release);
-                call_result::read(&result).map_err(|reason| UpstreamError::Unreadable { server: server(), reason })
+                Ok(result)
             }
             Ok(Err(ServiceError::McpError(error))) if error.message.starts_with(UNREADABLE) => {
-                let reason = error.message[UNREADABLE.len()..].trim_start_matches(": ").to_owned();
-                Err(UpstreamError::Unreadable { server: server(), reason })
+                Err(unreadable(options, error.message[UNREADABLE.len()..].trim_start_matches(": ").to_owned()))
             }
             Ok(Err(ServiceError::McpError(error))) => {
                 self.was_useful.store(true, Ordering::Release);
-                Err(UpstreamError::Refused {
-                    server: server(),
-                    code: error.code.0,
-                    message: error.message.into_owned(),
-                })
+                let (code, message) = (error.code.0, error.message.into_owned());
+                let refused = ServerError { code, message: message.clone(), data: error.data };
+                observer.on_event(CallEvent::Refused(refused));
+                Err(UpstreamError::Refused { server: server(), code, message })
             }
             Ok(Err(_)) | Err(_) => Err(UpstreamError::Lost { server: server(), reason: self.end_reason().await }),
         }
+    }
+
+    /// Servers of the newest protocol are told with each call what they may ask.
+    fn request_options(&self, kinds: QuestionKinds) -> PeerRequestOptions {
+        let options = PeerRequestOptions::no_options();
+        if !self.is_newest || kinds == QuestionKinds::default() {
+            return options;
+        }
+        let mut meta = RequestMetaObject::new();
+        meta.set_client_capabilities(capabilities(kinds));
+        options.with_meta(meta)
     }
 
     /// Asks for something beside tools.
@@ -230,8 +276,23 @@ impl Connection {
         options: &UpstreamServerOptions,
         request: UpstreamRequest,
     ) -> Result<Value, UpstreamError> {
+        // The newest protocol has no such request.
+        if self.is_newest && matches!(request, UpstreamRequest::SetLogLevel { .. }) {
+            return Ok(Value::Null);
+        }
         let server = || options.name.clone();
-        match passthrough::ask(&self.peer, request).await {
+        let asked = match request {
+            UpstreamRequest::GetPrompt { name, arguments, input, state } => {
+                let kinds = input.kinds.and(options.passed_requests);
+                let mut params = GetPromptRequestParams::new(name);
+                params.arguments = arguments;
+                params.input_responses = input.responses.map(|responses| responses.into_iter().collect());
+                params.request_state = state;
+                passthrough::prompt(&self.peer, params, self.request_options(kinds), kinds).await
+            }
+            request => passthrough::ask(&self.peer, request).await,
+        };
+        match asked {
             Ok(value) => {
                 self.was_useful.store(true, Ordering::Release);
                 Ok(value)
@@ -270,6 +331,31 @@ impl Connection {
             program.end().await;
         }
     }
+}
+
+fn timed_out(options: &UpstreamServerOptions) -> UpstreamError {
+    UpstreamError::TimedOut { server: options.name.clone(), after: options.call_time }
+}
+
+fn unreadable(options: &UpstreamServerOptions, reason: String) -> UpstreamError {
+    UpstreamError::Unreadable { server: options.name.clone(), reason }
+}
+
+/// Gives the questions of a result to the observer of the call. A question that may not be asked refuses them all.
+fn ask(
+    options: &UpstreamServerOptions,
+    asked: &InputRequiredResult,
+    kinds: QuestionKinds,
+    observer: &dyn CallObserver,
+) -> Result<oneshot::Receiver<InputResponses>, UpstreamError> {
+    if !passthrough::asks_only(asked, kinds) {
+        return Err(unreadable(options, NO_INPUT.to_owned()));
+    }
+    let requests = asked.input_requests.iter().flatten();
+    let requests = requests.map(|(name, request)| (name.clone(), json!(request)));
+    let (questions, answers) = InputRequired::new(requests.collect());
+    observer.on_event(CallEvent::InputRequired(questions));
+    Ok(answers)
 }
 
 type Service = RunningService<RoleClient, UpstreamHandler>;

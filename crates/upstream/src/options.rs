@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use planwright_core::upstream::{AnnotationTrust, ServerName};
-use planwright_engine::upstream::{ToolSelection, UpstreamServer};
+use planwright_engine::upstream::{QuestionKinds, ToolSelection, UpstreamServer};
 use planwright_sandbox::SandboxLevel;
 
 #[derive(Debug, Clone)]
@@ -12,21 +12,13 @@ pub struct UpstreamServerOptions {
     pub name: ServerName,
     pub reach: Reach,
     pub trust: AnnotationTrust,
-    pub passed_requests: PassedRequests,
+    /// What of the server's own questions is passed to the client of the gateway that made the call. The rest is refused.
+    pub passed_requests: QuestionKinds,
     pub selection: ToolSelection,
     /// How long the server may take to start and to list its tools.
     pub start_time: Duration,
     /// How long a call may take.
     pub call_time: Duration,
-}
-
-/// What of a server's own requests is passed to the client of the gateway that made the call. The rest is refused.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PassedRequests {
-    /// Requests for an answer of the client's model.
-    pub sampling: bool,
-    /// Requests for input of the person.
-    pub elicitation: bool,
 }
 
 #[derive(Clone)]

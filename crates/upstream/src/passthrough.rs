@@ -2,15 +2,16 @@
 
 #![allow(deprecated, reason = "servers of the older life cycle have subscriptions of their own")]
 
-use planwright_engine::upstream::{CompletedName, CompletionRequest, UpstreamRequest};
+use planwright_engine::upstream::{CompletedName, CompletionRequest, QuestionKinds, UpstreamRequest};
 use rmcp::ErrorData;
 use rmcp::model::{
     ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, CompletionContext, GetPromptRequest,
-    GetPromptRequestParams, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
-    PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, Reference, ServerResult, SubscribeRequest,
-    SubscribeRequestMethod, SubscribeRequestParams, UnsubscribeRequest, UnsubscribeRequestParams,
+    GetPromptRequestParams, InputRequest, InputRequiredResult, ListPromptsRequest, ListResourceTemplatesRequest,
+    ListResourcesRequest, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, Reference,
+    ServerResult, SetLevelRequest, SetLevelRequestParams, SubscribeRequest, SubscribeRequestMethod,
+    SubscribeRequestParams, UnsubscribeRequest, UnsubscribeRequestParams,
 };
-use rmcp::service::{Peer, RoleClient, ServiceError};
+use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use serde_json::{Value, json};
 
 /// Of more entries than this the rest is left out.
@@ -26,11 +27,8 @@ pub(crate) async fn ask(peer: &Peer<RoleClient>, request: UpstreamRequest) -> Re
             let params = ReadResourceRequestParams::new(uri);
             one(peer, ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params))).await
         }
-        UpstreamRequest::GetPrompt { name, arguments } => {
-            let mut params = GetPromptRequestParams::new(name);
-            params.arguments = arguments;
-            one(peer, ClientRequest::GetPromptRequest(GetPromptRequest::new(params))).await
-        }
+        // It is made with `prompt`, which the server may ask something.
+        UpstreamRequest::GetPrompt { .. } => Err(ServiceError::UnexpectedResponse),
         UpstreamRequest::Subscribe { uri } if has_subscriptions(peer) => {
             let params = SubscribeRequestParams::new(uri);
             one(peer, ClientRequest::SubscribeRequest(SubscribeRequest::new(params))).await
@@ -45,7 +43,43 @@ pub(crate) async fn ask(peer: &Peer<RoleClient>, request: UpstreamRequest) -> Re
             one(peer, ClientRequest::UnsubscribeRequest(UnsubscribeRequest::new(params))).await
         }
         UpstreamRequest::Complete(request) => complete(peer, request).await,
+        UpstreamRequest::SetLogLevel { level } if has_log(peer) => {
+            let level = serde_json::from_value(json!(level)).map_err(|_| ServiceError::UnexpectedResponse)?;
+            let params = SetLevelRequestParams::new(level);
+            one(peer, ClientRequest::SetLevelRequest(SetLevelRequest::new(params))).await
+        }
+        UpstreamRequest::SetLogLevel { .. } => Ok(json!({})),
     }
+}
+
+/// The prompt, or what the server asks before.
+pub(crate) async fn prompt(
+    peer: &Peer<RoleClient>,
+    params: GetPromptRequestParams,
+    options: PeerRequestOptions,
+    kinds: QuestionKinds,
+) -> Result<Value, ServiceError> {
+    let request = ClientRequest::GetPromptRequest(GetPromptRequest::new(params));
+    match peer.send_cancellable_request(request, options).await?.await_response().await? {
+        ServerResult::InputRequiredResult(asked) if asks_only(&asked, kinds) => Ok(json!(asked)),
+        answer => read(answer),
+    }
+}
+
+/// Whether the result asks for nothing else.
+pub(crate) fn asks_only(asked: &InputRequiredResult, kinds: QuestionKinds) -> bool {
+    asked.input_requests.iter().flatten().all(|(_, request)| match request {
+        InputRequest::CreateMessage(_) => kinds.sampling,
+        InputRequest::Elicitation(_) => kinds.elicitation,
+        InputRequest::ListRoots(_) => kinds.roots,
+        // The enum may grow.
+        _ => false,
+    })
+}
+
+/// A server without a log is not asked.
+fn has_log(peer: &Peer<RoleClient>) -> bool {
+    peer.peer_info().is_some_and(|info| info.capabilities.logging.is_some())
 }
 
 fn has_subscriptions(peer: &Peer<RoleClient>) -> bool {
@@ -126,7 +160,11 @@ async fn list(peer: &Peer<RoleClient>, kind: ListKind) -> Result<Value, ServiceE
 }
 
 async fn one(peer: &Peer<RoleClient>, request: ClientRequest) -> Result<Value, ServiceError> {
-    match peer.send_request(request).await? {
+    read(peer.send_request(request).await?)
+}
+
+fn read(answer: ServerResult) -> Result<Value, ServiceError> {
+    match answer {
         // A server that wants a person's input or a model during the answer gets neither.
         ServerResult::InputRequiredResult(_) | ServerResult::CreateTaskResult(_) => {
             Err(ServiceError::UnexpectedResponse)

@@ -41,6 +41,8 @@ struct State {
     is_stopped: bool,
     /// The addresses of resources whose changes are wanted, of every connection.
     subscribed: BTreeSet<String>,
+    /// The lines of the log that are wanted, of every connection.
+    log_level: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -97,6 +99,13 @@ impl ServerHandle {
     }
 
     pub(crate) async fn request(&self, request: UpstreamRequest) -> Result<Value, UpstreamError> {
+        if let UpstreamRequest::SetLogLevel { level } = &request {
+            self.lock().log_level = Some(level.clone());
+            // A server that is not connected is told when it is.
+            if self.open_connection().is_none() {
+                return Ok(Value::Null);
+            }
+        }
         let connection = self.connect().await?;
         if let UpstreamRequest::Unsubscribe { uri } = &request {
             self.lock().subscribed.remove(uri);
@@ -109,6 +118,7 @@ impl ServerHandle {
             | UpstreamRequest::ReadResource { .. }
             | UpstreamRequest::GetPrompt { .. }
             | UpstreamRequest::Unsubscribe { .. }
+            | UpstreamRequest::SetLogLevel { .. }
             | UpstreamRequest::Complete(_) => None,
         };
         let asked = timeout(self.options.call_time, connection.request(&self.options, request)).await;
@@ -144,6 +154,7 @@ impl ServerHandle {
         self.check_pause()?;
         let starting = timeout(self.options.start_time, async {
             let connection = Connection::open(&self.options, &self.sandbox, &self.updates).await?;
+            self.set_log_level_again(&connection).await;
             self.subscribe_again(&connection).await;
             Ok(connection)
         });
@@ -163,6 +174,13 @@ impl ServerHandle {
             if let Err(error) = connection.request(&self.options, UpstreamRequest::Subscribe { uri }).await {
                 tracing::warn!(event = "upstream_not_subscribed", server = %self.options.name, %error);
             }
+        }
+    }
+
+    async fn set_log_level_again(&self, connection: &Connection) {
+        let Some(level) = self.lock().log_level.clone() else { return };
+        if let Err(error) = connection.request(&self.options, UpstreamRequest::SetLogLevel { level }).await {
+            tracing::debug!(event = "upstream_log_level_not_set", server = %self.options.name, %error);
         }
     }
 

@@ -12,7 +12,7 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::upstream::{AnnotationTrust, ServerName, UpstreamTool, argument_problems};
 use planwright_core::visible::{quoted, visible};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::upstream::{CallEvent, CallEventSender, CallObserver, ClientKey};
+use planwright_engine::upstream::{CallEvent, CallEventSender, CallObserver, ClientInput, ClientKey};
 use planwright_engine::upstream::{UpstreamError, UpstreamRequest, UpstreamServer};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -188,9 +188,14 @@ impl CallObserver for ContextObserver<'_> {
                     self.context.send_output(self.tool, format!("{}\n", progress.describe()));
                 }
             }
-            CallEvent::Log(_) => {}
+            CallEvent::Log(_) | CallEvent::Refused(_) => {}
             CallEvent::Question(question) => drop(question),
+            CallEvent::InputRequired(questions) => drop(questions),
         }
+    }
+
+    fn input(&self) -> ClientInput {
+        self.context.call_events().map(CallEventSender::input).unwrap_or_default()
     }
 
     fn client(&self) -> Option<ClientKey> {

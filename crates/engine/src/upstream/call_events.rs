@@ -1,6 +1,6 @@
 //! What an upstream server says and asks while it works on a call, for the client of the gateway that made the call.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 /// Events that wait for a slow client. More are dropped; a question that is dropped is refused.
@@ -11,6 +11,17 @@ pub enum CallEvent {
     Progress(CallProgress),
     Log(LogMessage),
     Question(ServerQuestion),
+    InputRequired(InputRequired),
+    /// The call ends with an error of the protocol.
+    Refused(ServerError),
+}
+
+/// An error of the protocol, as the server sent it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerError {
+    pub code: i32,
+    pub message: String,
+    pub data: Option<Value>,
 }
 
 /// How far a call is, as the server counts it.
@@ -50,6 +61,36 @@ pub enum QuestionKind {
     Sampling,
     /// The server asks the person for input.
     Elicitation,
+    /// The server asks for the folders that the client works in.
+    Roots,
+}
+
+/// Which kinds of questions are passed on, or can be answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct QuestionKinds {
+    pub sampling: bool,
+    pub elicitation: bool,
+    pub roots: bool,
+}
+
+impl QuestionKinds {
+    pub const fn has(self, kind: QuestionKind) -> bool {
+        match kind {
+            QuestionKind::Sampling => self.sampling,
+            QuestionKind::Elicitation => self.elicitation,
+            QuestionKind::Roots => self.roots,
+        }
+    }
+
+    /// The kinds that are in both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            sampling: self.sampling && other.sampling,
+            elicitation: self.elicitation && other.elicitation,
+            roots: self.roots && other.roots,
+        }
+    }
 }
 
 /// A request of a server to the client. Dropping it refuses it.
@@ -81,9 +122,46 @@ impl ServerQuestion {
     }
 }
 
+/// What a server of the newest protocol asks by the result of a call: several questions at once, under names of its own. The call
+/// is made again with the answers. Dropping it refuses all of them.
+#[derive(Debug)]
+pub struct InputRequired {
+    /// By name, the requests as the server sent them. They may be none: then the call is made again as it is.
+    pub requests: Map<String, Value>,
+    answers: oneshot::Sender<InputResponses>,
+}
+
+/// The answers to questions, by their names.
+pub type InputResponses = Map<String, Value>;
+
+impl InputRequired {
+    /// The receiver gets the answers, or an error if the questions were dropped.
+    pub fn new(requests: Map<String, Value>) -> (Self, oneshot::Receiver<InputResponses>) {
+        let (answers, receiver) = oneshot::channel();
+        (Self { requests, answers }, receiver)
+    }
+
+    pub fn answer(self, answers: InputResponses) {
+        // A call that has ended waits for no answers.
+        let _ = self.answers.send(answers);
+    }
+}
+
+/// What the client that made a call can be asked, and what it answered in advance.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ClientInput {
+    pub kinds: QuestionKinds,
+    pub responses: Option<InputResponses>,
+}
+
 /// Told what happens during a call.
 pub trait CallObserver: Send + Sync {
     fn on_event(&self, event: CallEvent);
+
+    /// What the client can be asked by the result of a call.
+    fn input(&self) -> ClientInput {
+        ClientInput::default()
+    }
 
     /// The client that made the call. Calls of the same client have the same key; a call of this program's agent has none.
     fn client(&self) -> Option<ClientKey>;
@@ -98,12 +176,23 @@ pub struct ClientKey(pub usize);
 pub struct CallEventSender {
     client: ClientKey,
     events: mpsc::Sender<CallEvent>,
+    input: ClientInput,
 }
 
 impl CallEventSender {
     pub fn new(client: ClientKey) -> (Self, mpsc::Receiver<CallEvent>) {
         let (events, receiver) = mpsc::channel(CAPACITY);
-        (Self { client, events }, receiver)
+        (Self { client, events, input: ClientInput::default() }, receiver)
+    }
+
+    #[must_use]
+    pub fn with_input(mut self, input: ClientInput) -> Self {
+        self.input = input;
+        self
+    }
+
+    pub fn input(&self) -> ClientInput {
+        self.input.clone()
     }
 
     pub fn client(&self) -> ClientKey {

@@ -12,7 +12,7 @@ use planwright_core::upstream::{AnnotationTrust, ServerName, UpstreamTool, list_
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
-use super::call_events::CallObserver;
+use super::call_events::{CallObserver, ClientInput};
 
 /// The arguments of one call.
 pub type Arguments = Map<String, Value>;
@@ -75,6 +75,10 @@ pub enum UpstreamRequest {
     GetPrompt {
         name: String,
         arguments: Option<Arguments>,
+        /// A server of the newest protocol may ask by the result: then that is the answer.
+        input: ClientInput,
+        /// What the server said with its question.
+        state: Option<String>,
     },
     /// Lasts until it is taken back, also when the server is started again.
     Subscribe {
@@ -84,6 +88,10 @@ pub enum UpstreamRequest {
         uri: String,
     },
     Complete(CompletionRequest),
+    /// Lines of the server's log from this level on, as the protocol names it. Lasts like a subscription.
+    SetLogLevel {
+        level: String,
+    },
 }
 
 /// An argument that a person has begun to type.

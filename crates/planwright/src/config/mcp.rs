@@ -50,6 +50,8 @@ struct ServerTable {
     sampling: bool,
     #[serde(default)]
     elicitation: bool,
+    #[serde(default)]
+    roots: bool,
     sandbox: Option<String>,
     #[serde(default)]
     tools: Vec<String>,
@@ -145,7 +147,8 @@ impl ServerTable {
             (Some(_), Some(_)) => return Err("it has a `command` and a `url`; it can have one of them".to_owned()),
             (None, None) => return Err("it has neither a `command` nor a `url`".to_owned()),
         };
-        let passed_requests = PassedRequests { sampling: self.sampling, elicitation: self.elicitation };
+        let passed_requests =
+            PassedRequests { sampling: self.sampling, elicitation: self.elicitation, roots: self.roots };
         Ok(UpstreamServerOptions { name, reach, trust, passed_requests, selection, start_time, call_time })
     }
 }
@@ -221,7 +224,7 @@ mod tests {
         assert_eq!((folder.as_path(), *level), (Path::new("/data/mcp/fs"), SandboxLevel::Open));
         assert_eq!(environment, &[("A_API_KEY".to_owned(), "k".to_owned())]);
         assert_eq!(servers[0].trust, AnnotationTrust::Trusted);
-        assert_eq!(servers[0].passed_requests, PassedRequests { sampling: false, elicitation: true });
+        assert_eq!(servers[0].passed_requests, PassedRequests { elicitation: true, ..PassedRequests::default() });
         assert!(matches!(&servers[1].reach, Reach::Http { headers, .. } if headers.len() == 1));
         assert_eq!((servers[1].trust, servers[1].call_time), (AnnotationTrust::Unset, Duration::from_secs(5)));
         assert!(!format!("{servers:?}").contains("Bearer x"));

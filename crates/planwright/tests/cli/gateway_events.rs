@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::gateway::Client;
+use crate::gateway::{Client, calls};
 use crate::world::World;
 
 const FREE: [(&str, &str); 1] = [("PLANWRIGHT_GATEWAY_WRITES", "free")];
@@ -60,7 +60,12 @@ fn lines_of_the_servers_log_reach_a_client_that_asked_for_their_level() {
         json!({ "level": "error", "logger": "up/shelf", "data": { "line": "error" } }),
     ];
     assert_eq!(lines(&mut client), expected);
+    // The server is told, once for each more verbose level.
+    client.ask("logging/setLevel", json!({ "level": "warning" }));
+    client.ask("logging/setLevel", json!({ "level": "debug" }));
     client.leave();
+    let levels: Vec<_> = calls(&world).into_iter().filter(|line| line.starts_with("level ")).collect();
+    assert_eq!(levels, ["level info", "level debug"]);
 }
 
 /// A server `books` whose questions pass to the client, besides `up`, whose questions do not.

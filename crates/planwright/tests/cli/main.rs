@@ -28,6 +28,7 @@ mod executions;
 mod gateway;
 mod gateway_events;
 mod gateway_injections;
+mod gateway_newest;
 mod gateway_resources;
 mod gateway_rounds;
 mod gateway_start;

@@ -7,6 +7,7 @@ mod concurrency;
 mod executions;
 #[cfg(unix)]
 mod frozen_process;
+mod gateway_kill;
 mod kill;
 mod project_runs;
 mod provider;

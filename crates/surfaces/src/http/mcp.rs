@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Query, Request};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::any;
 use planwright_core::plan::PlanStyle;
 use planwright_core::refusal::Refusal;
@@ -24,9 +24,10 @@ use tokio_util::sync::CancellationToken;
 use super::app::App;
 use super::problem::{ApiProblem, ApiResult};
 use crate::mcp::folder::named_session;
-use crate::mcp::{McpOptions, PlanServer, PlanStart, SessionTarget};
+use crate::mcp::{McpOptions, PendingCalls, PlanServer, PlanStart, SessionTarget};
 
 pub(super) const SESSION_ROUTE: &str = "/mcp/{sessionId}";
+const ROUTE: &str = "/mcp";
 /// The session of clients that name none and have no folder.
 const DEFAULT_SESSION: &str = "mcp-default";
 /// A connection that is not used for so long ends; the client connects again. A call may wait for a person this long.
@@ -58,11 +59,12 @@ pub(crate) fn router(options: McpOptions, stopping: &CancellationToken) -> Route
         .disable_allowed_hosts()
         .disable_allowed_origins();
     let stopping = stopping.clone();
-    let make = move || Ok(PlanServer::new(options.clone(), stopping.child_token()));
+    let pending = PendingCalls::default();
+    let make = move || Ok(PlanServer::new(options.clone(), stopping.child_token(), pending.clone()));
     let service: McpService = StreamableHttpService::new(make, Arc::new(manager), config);
     let shared = service.clone();
     Router::new()
-        .route("/mcp", any(move |query: Query<McpQuery>, request: Request| handle(service, None, query, request)))
+        .route(ROUTE, any(move |query: Query<McpQuery>, request: Request| handle(service, None, query, request)))
         .route(
             SESSION_ROUTE,
             any(move |path: Path<String>, query: Query<McpQuery>, request: Request| {
@@ -71,13 +73,18 @@ pub(crate) fn router(options: McpOptions, stopping: &CancellationToken) -> Route
         )
 }
 
+/// Whether errors of this route are errors of JSON-RPC.
+pub(super) fn is_route(route: &str) -> bool {
+    matches!(route, ROUTE | SESSION_ROUTE)
+}
+
 async fn handle(service: McpService, key: Option<String>, query: Query<McpQuery>, mut request: Request) -> Response {
     match target(key.as_deref(), query.plan.as_deref()) {
         Ok(target) => {
             request.extensions_mut().insert(target);
             service.handle(request).await.map(Body::new)
         }
-        Err(problem) => problem.into_response(),
+        Err(problem) => problem.into_json_rpc(),
     }
 }
 

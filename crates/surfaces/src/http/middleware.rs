@@ -53,6 +53,7 @@ pub(super) async fn handle(State(handling): State<RequestHandling>, request: Req
 
     let mut response = match handling.access.admit(request) {
         Ok(request) => run(request, next, route, &span).await,
+        Err(problem) if mcp::is_route(route) => problem.into_json_rpc(),
         Err(problem) => problem.into_response(),
     };
     if let Some(page) = unknown_page
@@ -81,11 +82,13 @@ async fn run(mut request: Request, next: Next, route: &str, span: &Span) -> Resp
     }
     let authenticated = request.extensions().get::<Authenticated>().cloned();
     let answered = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone()).await;
+    let is_mcp = mcp::is_route(route);
     let response = answered.unwrap_or_else(|_| {
         tracing::error!(event = "request_panicked", route);
-        ApiProblem::new(Refusal::new(RefusalCode::Internal, "the request failed")).into_response()
+        let problem = ApiProblem::new(Refusal::new(RefusalCode::Internal, "the request failed"));
+        if is_mcp { problem.into_json_rpc() } else { problem.into_response() }
     });
-    let response = responses::as_problem(response);
+    let response = if is_mcp { responses::as_json_rpc(response) } else { responses::as_problem(response) };
     match authenticated {
         Some(Authenticated(until)) => revocable_body::until(response, until),
         None => response,

@@ -7,6 +7,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use planwright_core::refusal::{Problem as Detail, Refusal, RefusalCode};
 use planwright_engine::ledger::LedgerError;
+use rmcp::ErrorData;
+use rmcp::model::{ErrorCode, JsonRpcError};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -123,8 +125,35 @@ impl From<LedgerError> for ApiProblem {
 impl IntoResponse for ApiProblem {
     fn into_response(self) -> Response {
         let mut response = (self.parts.status, Json(self.body())).into_response();
+        let kind = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        self.with_headers(response)
+    }
+}
+
+impl ApiProblem {
+    /// The same as an error of JSON-RPC, for clients of MCP. The problem is its `data`. Which request it answers is not known
+    /// before the body is read.
+    pub(crate) fn into_json_rpc(self) -> Response {
+        let code = match self.parts.refusal.code {
+            RefusalCode::Internal | RefusalCode::Unavailable => ErrorCode::INTERNAL_ERROR,
+            RefusalCode::PolicyDenied
+            | RefusalCode::InvalidArgument
+            | RefusalCode::NotFound
+            | RefusalCode::WrongStatus
+            | RefusalCode::StaleApproval
+            | RefusalCode::Conflict
+            | RefusalCode::LimitExceeded
+            | RefusalCode::UnknownAgent
+            | RefusalCode::Unauthenticated => ErrorCode::INVALID_REQUEST,
+        };
+        let error = ErrorData::new(code, self.parts.refusal.message.clone(), Some(self.to_value()));
+        let response = (self.parts.status, Json(JsonRpcError::new(None, error))).into_response();
+        self.with_headers(response)
+    }
+
+    fn with_headers(self, mut response: Response) -> Response {
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match self.parts.refusal.code {
             RefusalCode::Unauthenticated => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"planwright\""));

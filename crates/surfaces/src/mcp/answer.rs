@@ -7,7 +7,7 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, InputRequiredResult, JsonObject, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
@@ -44,6 +44,10 @@ pub(super) enum CallAnswer {
     Own(Value),
     /// Of an upstream server.
     PassedOn(Box<CallToolResult>),
+    /// None yet: an upstream server asks something before.
+    InputRequired(Box<InputRequiredResult>),
+    /// An upstream server's error about what the client can be asked, or about its answers.
+    Error(Box<ErrorData>),
 }
 
 /// The outcome of a call. A refusal is one, too: the model reads it and can do better, which it cannot with an error
@@ -51,6 +55,10 @@ pub(super) enum CallAnswer {
 pub(super) fn outcome(outcome: Result<CallAnswer, Refusal>, ignored: &[String]) -> CallToolResult {
     match outcome {
         Ok(CallAnswer::PassedOn(result)) => *result,
+        // The caller answers with these where the protocol has them.
+        Ok(CallAnswer::InputRequired(_) | CallAnswer::Error(_)) => {
+            CallToolResult::error(vec![ContentBlock::text("A server asks for input that cannot be given here.")])
+        }
         Ok(CallAnswer::Own(value)) => {
             let value = with_ignored(value, ignored);
             let text = recorded(&value).unwrap_or_else(|| value.to_string());
@@ -64,10 +72,12 @@ pub(super) fn outcome(outcome: Result<CallAnswer, Refusal>, ignored: &[String]) 
 }
 
 /// The outcome of a call where rmcp does not fit it to the client's version.
-pub(super) fn plain_outcome(outcome: Result<CallAnswer, Refusal>) -> Value {
+pub(super) fn plain_outcome(outcome: Result<CallAnswer, Refusal>, is_newest: bool) -> Value {
     let mut result = self::outcome(outcome, &[]);
-    // Older clients do not know it, and newer ones read its absence the same way.
-    result.result_type = None;
+    // Older clients do not know it.
+    if !is_newest {
+        result.result_type = None;
+    }
     json!(result)
 }
 
@@ -104,7 +114,7 @@ pub(super) fn refused_resource(error: LedgerError) -> ErrorData {
 }
 
 pub(super) fn no_resource(uri: &str) -> ErrorData {
-    ErrorData::resource_not_found(format!("There is no resource {}.", quoted(uri)), None)
+    ErrorData::resource_not_found(format!("There is no resource {}.", quoted(uri)), Some(json!({ "uri": uri })))
 }
 
 /// The `[Planned]` line of a call that was written down instead of run.

@@ -106,10 +106,11 @@ pub(super) fn is_usable(id: &Value) -> bool {
     id.is_string() || id.is_i64()
 }
 
-/// The answer to a call is a refusal like any other, which reaches the model.
+/// The answer to a call is a refusal like any other, which reaches the model. Which protocol the client speaks is in the part that cannot
+/// be read; the newest one reads a result without a type as a complete one.
 fn refused_call(id: Value, refusal: Refusal) -> Incoming {
     tracing::debug!(code = %refusal.code, message = %refusal, "a call was refused unread");
-    Incoming::Refused(json!({ "jsonrpc": "2.0", "id": id, "result": answer::plain_outcome(Err(refusal)) }))
+    Incoming::Refused(json!({ "jsonrpc": "2.0", "id": id, "result": answer::plain_outcome(Err(refusal), false) }))
 }
 
 fn invalid(id: Value, message: &str) -> Incoming {

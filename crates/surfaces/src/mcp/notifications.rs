@@ -11,7 +11,7 @@ use planwright_core::upstream::ServerName;
 use planwright_engine::Engine;
 use planwright_engine::upstream::{LogMessage, ResourceUpdate};
 use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, ResourceUpdatedNotificationParam};
-use rmcp::service::{Peer, RoleServer};
+use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde_json::json;
 use tokio::sync::{broadcast, watch};
 
@@ -83,15 +83,36 @@ async fn tell_status(peer: &Peer<RoleServer>, plan: Option<&SeenStatus>) {
 }
 
 /// A line of the log of an upstream server, for clients that asked for lines of this level.
-pub(super) async fn pass_on_log(shared: &Shared, peer: &Peer<RoleServer>, server: &ServerName, message: LogMessage) {
+pub(super) async fn pass_on_log(
+    shared: &Shared,
+    context: &RequestContext<RoleServer>,
+    server: &ServerName,
+    message: LogMessage,
+) {
     let LogMessage { level, logger, data } = message;
     let Ok(level) = serde_json::from_value::<LoggingLevel>(json!(level)) else { return };
-    if shared.log_level().is_none_or(|least| severity(level) < severity(least)) {
+    // Clients of the newest protocol say it with each request.
+    let least = context.meta.log_level().or_else(|| shared.log_level());
+    if least.is_none_or(|least| severity(level) < severity(least)) {
         return;
     }
     let mut params = LoggingMessageNotificationParam::new(level, data);
     params.logger = Some(logger.map_or_else(|| server.to_string(), |logger| format!("{server}/{logger}")));
-    log(peer.notify_logging_message(params).await.err());
+    log(context.peer.notify_logging_message(params).await.err());
+}
+
+/// As the protocol names it.
+pub(super) const fn level_name(level: LoggingLevel) -> &'static str {
+    match level {
+        LoggingLevel::Debug => "debug",
+        LoggingLevel::Info => "info",
+        LoggingLevel::Notice => "notice",
+        LoggingLevel::Warning => "warning",
+        LoggingLevel::Error => "error",
+        LoggingLevel::Critical => "critical",
+        LoggingLevel::Alert => "alert",
+        LoggingLevel::Emergency => "emergency",
+    }
 }
 
 fn severity(level: LoggingLevel) -> u8 {

@@ -14,11 +14,11 @@ use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerResult;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
-    DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    DiscoverResult, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
     InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     LoggingLevel, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    Reference, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
-    UnsubscribeRequestParams,
+    Reference, ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -26,7 +26,10 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
+use super::answer::CallAnswer;
+use super::client_input::{input_of, is_newest};
 use super::gateway::Gateway;
+use super::pending_calls::PendingCalls;
 use super::request_order::give_up_position;
 use super::session::{begin, check_target, choose, peer_of};
 use super::session_changes::SessionChanges;
@@ -58,6 +61,8 @@ pub(super) struct Shared {
     /// that the client knows.
     upstream_subscriptions: Mutex<BTreeMap<String, (ServerName, String)>>,
     log_level: Mutex<Option<LoggingLevel>>,
+    /// Calls that wait for the client's answers.
+    pub(super) pending: PendingCalls,
     /// The version of a plan that this client read or wrote last.
     pub(super) seen: Mutex<Option<Arc<Plan>>>,
 }
@@ -108,7 +113,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl PlanServer {
-    pub(crate) fn new(options: McpOptions, closing: CancellationToken) -> Self {
+    pub(crate) fn new(options: McpOptions, closing: CancellationToken, pending: PendingCalls) -> Self {
         let (session, tells, subscriptions, upstream_subscriptions, log_level, seen) = Default::default();
         Self {
             shared: Arc::new(Shared {
@@ -119,6 +124,7 @@ impl PlanServer {
                 subscriptions,
                 upstream_subscriptions,
                 log_level,
+                pending,
                 seen,
             }),
         }
@@ -307,9 +313,18 @@ impl ServerHandler for PlanServer {
         request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let (outcome, ignored) = self.call(&request.name, arguments, &mut context).await;
-        Ok(answer::outcome(outcome, &ignored).into())
+        let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
+        let arguments = arguments.unwrap_or_default();
+        let responses = input_responses.unwrap_or_default();
+        let (outcome, ignored) = match request_state {
+            Some(state) => (self.call_again(&state, &name, arguments, responses, &mut context).await?, Vec::new()),
+            None => self.call(&name, Value::Object(arguments), responses, &mut context).await,
+        };
+        Ok(match outcome {
+            Ok(CallAnswer::InputRequired(asked)) => (*asked).into(),
+            Ok(CallAnswer::Error(error)) => return Err(*error),
+            outcome => answer::outcome(outcome, &ignored).into(),
+        })
     }
 
     async fn list_prompts(
@@ -333,14 +348,17 @@ impl ServerHandler for PlanServer {
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
         let (session, arguments) = (&opened.identity, request.arguments.as_ref());
         let found = prompts::get(self.engine(), session, self.commands(), &request.name, arguments).await;
-        let mut found = found.map_err(answer::refused_request)?;
+        let mut found = found.map_err(answer::refused_request)?.map(GetPromptResponse::from);
         if found.is_none()
             && let Some(gateway) = self.gateway_for(&mut context).await
         {
-            found = upstream::prompt(gateway, &request.name, arguments).await.map_err(answer::refused_request)?;
+            let input = input_of(&context, request.input_responses.clone());
+            let state = request.request_state.clone();
+            let asked = upstream::prompt(gateway, &request.name, arguments, input, state).await;
+            found = asked.map_err(answer::refused_request)?;
         }
         match found {
-            Some(prompt) => Ok(prompt.into()),
+            Some(prompt) => Ok(prompt),
             None => Err(invalid_params(format!("There is no prompt {}.", quoted(&request.name)))),
         }
     }
@@ -431,8 +449,12 @@ impl ServerHandler for PlanServer {
         request: SetLevelRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if is_newest(&context) {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
         *locked(&self.shared.log_level) = Some(request.level);
         self.entered(&context).await.map_err(answer::unanswered)?;
+        self.pass_on_log_level(request.level).await;
         Ok(())
     }
 
@@ -502,38 +524,23 @@ impl ServerHandler for PlanServer {
         }
     }
 
-    /// Everything rmcp could not read as a request it knows: other methods, and known ones whose parameters do not fit.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        mut context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let CustomRequest { method, params, .. } = request;
-        let part = |name: &str| params.as_ref().and_then(|params| params.get(name));
-        match method.as_str() {
-            "tools/call" => match (part("name").and_then(Value::as_str), part("arguments")) {
-                (Some(name), Some(arguments)) if !arguments.is_object() => {
-                    let (outcome, _) = self.call(name, arguments.clone(), &mut context).await;
-                    Ok(CustomResult::new(answer::plain_outcome(outcome)))
-                }
-                _ => Err(invalid_params("tools/call takes `name`, a string, and `arguments`, an object.")),
-            },
-            "initialize" => Err(invalid_params(
-                "initialize takes `protocolVersion`, `capabilities` and `clientInfo` with `name` and `version`.",
-            )),
-            "subscriptions/listen" => Err(invalid_params("subscriptions/listen takes `notifications`, an object.")),
-            "prompts/get" => Err(invalid_params("prompts/get takes `name`, a string, and `arguments`, an object.")),
-            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
-                Err(invalid_params(format!("{method} takes `uri`, a string.")))
-            }
-            "completion/complete" => Err(invalid_params("completion/complete takes `ref` and `argument`.")),
-            "logging/setLevel" => Err(invalid_params("logging/setLevel takes `level`, such as \"info\".")),
-            other => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None)),
-        }
+        self.answer_unread(request, context).await
     }
 }
 
 impl PlanServer {
+    /// The servers are told which lines of their logs are wanted.
+    pub(super) async fn pass_on_log_level(&self, level: LoggingLevel) {
+        if let Some(gateway) = &self.shared.options.gateway {
+            gateway.set_log_level(notifications::level_name(level)).await;
+        }
+    }
+
     fn can_subscribe(&self, uri: &str) -> bool {
         resources::exists(uri) || (upstream::is_upstream(uri) && self.shared.options.gateway.is_some())
     }
@@ -575,6 +582,6 @@ fn one_page(request: Option<PaginatedRequestParams>, what: &str) -> Result<(), E
     Ok(())
 }
 
-fn invalid_params(message: impl Into<std::borrow::Cow<'static, str>>) -> ErrorData {
+pub(super) fn invalid_params(message: impl Into<std::borrow::Cow<'static, str>>) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }

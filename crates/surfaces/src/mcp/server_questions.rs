@@ -4,24 +4,56 @@
 #![allow(deprecated, reason = "clients of the older life cycle answer for a model by a request of their own")]
 
 use planwright_core::upstream::ServerName;
-use planwright_core::visible::visible;
-use planwright_engine::upstream::{QuestionError, QuestionKind, ServerQuestion};
+use planwright_engine::upstream::{InputRequired, InputResponses, QuestionError, QuestionKind, ServerQuestion};
 use rmcp::model::{ClientCapabilities, CreateMessageRequestParams, ElicitRequestParams, ErrorCode};
 use rmcp::service::{Peer, RoleServer, ServiceError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use super::pending_calls::name_server_in;
 
 /// Asks the client and gives its answer to the server. A client that cannot be asked means an error for the server.
 pub(super) async fn pass_on(server: &ServerName, question: ServerQuestion, peer: &Peer<RoleServer>) {
     let answer = match question.kind {
         QuestionKind::Sampling => sample(question.params.clone(), peer).await,
         QuestionKind::Elicitation => elicit(server, question.params.clone(), peer).await,
+        QuestionKind::Roots => list_roots(peer).await,
     };
     if let Err(error) = &answer {
         tracing::debug!(%server, code = error.code, message = error.message, "a question of an upstream server");
     }
     question.answer(answer);
+}
+
+/// Asks the client what a server of the newest protocol wants to know, one question after another. Without an answer to each of them
+/// the server gets none.
+pub(super) async fn pass_on_input(server: &ServerName, input: InputRequired, peer: &Peer<RoleServer>) {
+    let mut answers = InputResponses::new();
+    for (name, request) in &input.requests {
+        let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
+        let answer = match request.get("method").and_then(Value::as_str) {
+            Some("sampling/createMessage") => sample(params, peer).await,
+            Some("elicitation/create") => elicit(server, params, peer).await,
+            Some("roots/list") => list_roots(peer).await,
+            Some(_) | None => Err(cannot("This cannot be asked.")),
+        };
+        match answer {
+            Ok(answer) => drop(answers.insert(name.clone(), answer)),
+            Err(error) => {
+                tracing::debug!(%server, code = error.code, message = error.message, "a question of an upstream server");
+                return;
+            }
+        }
+    }
+    input.answer(answers);
+}
+
+async fn list_roots(peer: &Peer<RoleServer>) -> Result<Value, QuestionError> {
+    if capabilities(peer).roots.is_none() {
+        return Err(cannot("The client names no folders."));
+    }
+    answered(peer.list_roots().await)
 }
 
 async fn sample(params: Value, peer: &Peer<RoleServer>) -> Result<Value, QuestionError> {
@@ -35,20 +67,16 @@ async fn sample(params: Value, peer: &Peer<RoleServer>) -> Result<Value, Questio
 async fn elicit(server: &ServerName, params: Value, peer: &Peer<RoleServer>) -> Result<Value, QuestionError> {
     let can = capabilities(peer).elicitation;
     let mut params: ElicitRequestParams = read(params)?;
-    let message = match &mut params {
-        ElicitRequestParams::FormElicitationParams { message, .. }
-            if can.as_ref().is_some_and(|can| can.form.is_some() || can.url.is_none()) =>
-        {
-            message
-        }
-        ElicitRequestParams::UrlElicitationParams { message, .. } if can.is_some_and(|can| can.url.is_some()) => {
-            message
-        }
+    let can_ask = can.is_some_and(|can| match &params {
+        ElicitRequestParams::FormElicitationParams { .. } => can.form.is_some() || can.url.is_none(),
+        ElicitRequestParams::UrlElicitationParams { .. } => can.url.is_some(),
         // The enum may grow.
-        _ => return Err(cannot("The client cannot ask the person for this kind of input.")),
-    };
-    // The person is told who asks, and that it is not Planwright.
-    *message = format!("The MCP server {server} asks: {}", visible(message));
+        _ => false,
+    });
+    if !can_ask {
+        return Err(cannot("The client cannot ask the person for this kind of input."));
+    }
+    name_server_in(server, &mut params);
     answered(peer.create_elicitation(params).await)
 }
 
@@ -71,6 +99,6 @@ fn answered<T: Serialize>(answer: Result<T, ServiceError>) -> Result<Value, Ques
     }
 }
 
-fn cannot(message: &str) -> QuestionError {
+pub(super) fn cannot(message: &str) -> QuestionError {
     QuestionError { code: ErrorCode::INVALID_REQUEST.0, message: format!("Refused by Planwright. {message}") }
 }

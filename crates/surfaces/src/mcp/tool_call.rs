@@ -7,14 +7,16 @@ use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
-use rmcp::model::JsonObject;
+use rmcp::ErrorData;
+use rmcp::model::{InputResponses, JsonObject};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
 use super::THROUGH;
-use super::answer::CallAnswer;
+use super::answer::{self, CallAnswer};
 use super::decision::DecisionWait;
 use super::gateway::{Gateway, GatewayClient};
+use super::pending_calls::RequestedCall;
 use super::request_order::give_up_position;
 use super::server::{OpenedSession, PlanServer, locked};
 
@@ -27,6 +29,7 @@ impl PlanServer {
         &self,
         name: &str,
         arguments: Value,
+        responses: InputResponses,
         context: &mut RequestContext<RoleServer>,
     ) -> (Result<CallAnswer, Refusal>, Vec<String>) {
         let Value::Object(arguments) = arguments else {
@@ -55,7 +58,7 @@ impl PlanServer {
                 give_up_position(context);
             }
             let client = GatewayClient { shared: &self.shared, session: &opened.identity, by: &by, context };
-            let outcome = client.call(upstream, name, arguments).await;
+            let outcome = client.call(upstream, name, arguments, responses).await;
             return (outcome, Vec::new());
         }
         if let Some(answered) = self.answer_before_tools(opened, &by, name, &arguments).await {
@@ -96,6 +99,31 @@ impl PlanServer {
             }
         }
         (answered.outcome.map(CallAnswer::Own), answered.ignored)
+    }
+
+    /// Goes on with a call that waited for the client's answers. The error says that there is none.
+    pub(super) async fn call_again(
+        &self,
+        state: &str,
+        name: &str,
+        arguments: JsonObject,
+        responses: InputResponses,
+        context: &mut RequestContext<RoleServer>,
+    ) -> Result<Result<CallAnswer, Refusal>, ErrorData> {
+        let opened = self.entered(context).await.map_err(answer::unanswered)?;
+        give_up_position(context);
+        let request = RequestedCall { session: opened.identity.clone(), tool: name.to_owned(), arguments };
+        let Some(pending) = self.shared.pending.take(state, &request) else {
+            let message = format!(
+                "No call of {} with these arguments waits for input under this `requestState`. It may have ended; make the call \
+                 again without it.",
+                quoted(name)
+            );
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let (session, by) = (&request.session, caller(context));
+        let client = GatewayClient { shared: &self.shared, session, by: &by, context };
+        Ok(client.resume(pending, responses).await)
     }
 
     /// A part of a long result, or the refusal of a name that no tool has.

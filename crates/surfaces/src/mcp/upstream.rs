@@ -12,16 +12,18 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::upstream::{CompletedName, CompletionRequest, ResourceUpdate, UpstreamRequest};
+use planwright_engine::upstream::{ClientInput, CompletedName, CompletionRequest, ResourceUpdate, UpstreamRequest};
 use rmcp::model::{
-    CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock, GetPromptResult, JsonObject, Prompt,
-    ReadResourceResult, Reference, Resource, ResourceTemplate,
+    CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock, GetPromptResponse, GetPromptResult,
+    InputRequiredResult, JsonObject, Prompt, ReadResourceResult, Reference, Resource, ResourceTemplate,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+
+use super::pending_calls::name_server;
 
 const BASE: &str = "planwright://upstream/";
 /// A server that lists nothing within this time is left out of the list.
@@ -85,17 +87,25 @@ pub(super) async fn prompt(
     gateway: &Gateway,
     name: &str,
     arguments: Option<&JsonObject>,
-) -> LedgerResult<Option<GetPromptResult>> {
+    input: ClientInput,
+    state: Option<String>,
+) -> LedgerResult<Option<GetPromptResponse>> {
     let Some((server, own)) = name.split_once("__") else { return Ok(None) };
     let Some(server) = known(gateway, server).await? else { return Ok(None) };
-    let request = UpstreamRequest::GetPrompt { name: own.to_owned(), arguments: arguments.cloned() };
+    let request = UpstreamRequest::GetPrompt { name: own.to_owned(), arguments: arguments.cloned(), input, state };
     let mut answer = gateway.request(&server, request).await?;
+    if answer["resultType"] == "input_required" {
+        let mut asked: InputRequiredResult = checked(&server, answer)?;
+        name_server(&server, asked.input_requests.iter_mut().flatten().map(|(_, request)| request));
+        return Ok(Some(asked.into()));
+    }
     for message in answer.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(content) = message.get_mut("content") {
             name_resource(&server, content);
         }
     }
-    Ok(Some(checked(&server, answer)?))
+    let prompt: GetPromptResult = checked(&server, answer)?;
+    Ok(Some(prompt.into()))
 }
 
 /// The result of a call. The resources in it have the addresses that the client can read.

@@ -168,3 +168,67 @@ async fn without_a_session_clients_share_the_default_one_and_the_style_can_be_ch
     let added = ask(&world, path, &third, &call(2, "plan_add_call", json!({ "tool": "Bash", "arguments": {} }))).await;
     assert_eq!(added["result"]["structuredContent"]["planned"], true, "{added}");
 }
+
+/// A request of the newest protocol.
+fn alone(world: &World, version: &str, method: &str, params: Value) -> Ask {
+    let mut request = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
+    request["params"]["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "newest", "version": "1" },
+    });
+    let headers = world.allowed(PATH).header("MCP-Protocol-Version", version).header("Mcp-Method", method);
+    message(headers, &request)
+}
+
+/// Clients of MCP read errors of JSON-RPC and nothing else.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_goes_wrong_is_an_error_of_json_rpc() {
+    let world = World::new().await;
+    for (method, params) in [
+        ("initialize", json!({})),
+        ("ping", json!({})),
+        ("logging/setLevel", json!({ "level": "info" })),
+        ("resources/subscribe", json!({ "uri": "planwright://plan/active" })),
+        ("resources/unsubscribe", json!({})),
+        ("unknown/method", json!({})),
+    ] {
+        let answer = world.send(alone(&world, "2026-07-28", method, params)).await;
+        assert_eq!(answer.status, 404, "{method}: {answer:?}");
+        let error = messages(&answer).pop().unwrap().1;
+        assert_eq!((&error["error"]["code"], &error["id"]), (&json!(-32601), &json!(7)), "{method}: {error}");
+    }
+    let future = world.send(alone(&world, "v999.0.0", "server/discover", json!({}))).await;
+    assert_eq!(future.status, 400, "{future:?}");
+    let error = messages(&future).pop().unwrap().1;
+    assert_eq!(error["error"]["data"]["requested"], "v999.0.0", "{error}");
+    let bare = json!({ "jsonrpc": "2.0", "id": 8, "method": "server/discover", "params": {} });
+    let headers =
+        world.allowed(PATH).header("MCP-Protocol-Version", "2026-07-28").header("Mcp-Method", "server/discover");
+    let answer = world.send(message(headers, &bare)).await;
+    let error = messages(&answer).pop().unwrap().1;
+    assert_eq!((answer.status, &error["error"]["code"]), (400, &json!(-32602)), "{error}");
+
+    // What is refused before the request is read has no id, and the usual problem as its data.
+    let unknown = world.send(message(world.allowed("POST /mcp/no%20key"), &hello("2025-11-25"))).await;
+    let stranger = world.send(message(world.ask(PATH), &hello("2025-11-25"))).await;
+    let page = world.allowed(PATH).header("Origin", "https://evil.example.org");
+    let page = world.send(message(page, &hello("2025-11-25"))).await;
+    let no_session = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    let ended = world.allowed(PATH).header("Mcp-Session-Id", "gone");
+    let ended = world.send(message(ended, &no_session)).await;
+    let unacceptable = world.send(world.allowed(PATH).json(&no_session.to_string())).await;
+    for (answer, status, code) in [
+        (unknown, 404, "NOT_FOUND"),
+        (stranger, 401, "UNAUTHENTICATED"),
+        (page, 403, "POLICY_DENIED"),
+        (ended, 404, "NOT_FOUND"),
+        (unacceptable, 406, "INVALID_ARGUMENT"),
+    ] {
+        assert_eq!((answer.status, answer.header("content-type")), (status, Some("application/json")), "{answer:?}");
+        let error = messages(&answer).pop().unwrap().1;
+        assert_eq!((&error["jsonrpc"], error.get("id")), (&json!("2.0"), None), "{error}");
+        assert_eq!(error["error"]["data"]["code"], code, "{error}");
+        assert_eq!(answer.header("www-authenticate").is_some(), status == 401);
+    }
+}

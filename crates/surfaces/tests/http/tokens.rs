@@ -157,7 +157,7 @@ async fn these_endpoints_are_open() {
         assert_eq!(world.send(world.ask(&format!("GET {path}"))).await.status, 200, "{path}");
         assert_eq!(world.send(world.ask(&format!("HEAD {path}"))).await.status, 200, "{path}");
     }
-    for path in ["/metrics", "/ws", "/api/sessions", "/api/plans", "/api/inbox", "/api/openapi.json", "/mcp/x"] {
+    for path in ["/metrics", "/ws", "/api/sessions", "/api/plans", "/api/inbox", "/api/openapi.json"] {
         world.send(world.ask(&format!("GET {path}"))).await.assert_problem(401, "UNAUTHENTICATED");
     }
     world.send(world.ask("POST /api/logout")).await.assert_problem(401, "UNAUTHENTICATED");

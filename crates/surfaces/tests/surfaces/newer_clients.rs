@@ -63,6 +63,33 @@ async fn they_are_told_about_other_tools_when_they_listen() {
 }
 
 #[tokio::test]
+async fn methods_that_the_newest_protocol_has_no_more_do_not_exist_for_them() {
+    let world = World::new();
+    let mut client = Client::connect(world.options(DOCUMENT));
+    let level = json!({ "level": "info" });
+    let uri = json!({ "uri": "planwright://plan/active" });
+    for (method, params) in [
+        ("initialize", json!({})),
+        ("ping", json!({})),
+        ("logging/setLevel", json!({})),
+        ("logging/setLevel", level),
+        ("resources/subscribe", json!({})),
+        ("resources/subscribe", uri.clone()),
+        ("resources/unsubscribe", uri),
+    ] {
+        let refused = client.ask(method, with_meta(params)).await;
+        assert_eq!(refused["error"]["code"], -32601, "{method}: {refused}");
+    }
+    let missing = client.ask("resources/read", with_meta(json!({ "uri": "book://none" }))).await;
+    assert_eq!((&missing["error"]["code"], &missing["error"]["data"]["uri"]), (&json!(-32602), &json!("book://none")));
+    // A call that rmcp cannot read has the type of its result, too.
+    let call = with_meta(json!({ "name": "plan_get", "arguments": [] }));
+    let answer = client.ask("tools/call", call).await;
+    assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
+    client.leave().await;
+}
+
+#[tokio::test]
 async fn rmcps_own_client_gets_along() {
     let world = World::new().await;
     let (ours, theirs) = tokio::io::duplex(64 * 1024);

@@ -4,7 +4,7 @@ Usage: hostile.py MODE FOLDER
 
 Every call is written to FOLDER/calls.log before anything else. FOLDER/description.txt is added to the description of
 `note`. Modes: plain, many, wordy, silent, broken, noise, library (with resources and prompts), endless (with lists without end),
-gated (reads nothing before a line was written to the pipe FOLDER/gate).
+gated (reads nothing before a line was written to the pipe FOLDER/gate), newest (speaks the protocol without `initialize`).
 """
 
 import base64
@@ -228,6 +228,50 @@ def call(request):
         text(request, "done")
 
 
+def newest(request, method):
+    """The protocol without `initialize`: a server asks by the result of a call, and is called again with the answers."""
+    params = request.get("params") or {}
+    can = params.get("_meta", {}).get("io.modelcontextprotocol/clientCapabilities")
+    complete = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+    if "id" not in request:
+        return
+    if method == "server/discover":
+        info = {"io.modelcontextprotocol/serverInfo": {"name": "newest", "version": "1"}}
+        answer(request, {**complete, "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}, "prompts": {}}, "_meta": info})
+    elif method == "tools/list":
+        offered = [tool("order", "Asks twice, then orders.", ["what"]), tool("summary", "Needs the client's model.")]
+        answer(request, {**complete, "tools": offered})
+    elif method == "prompts/list":
+        answer(request, {**complete, "prompts": [{"name": "menu"}]})
+    elif method == "prompts/get":
+        form = {"mode": "form", "message": "Which day?", "requestedSchema": {"type": "object", "properties": {}}}
+        if params.get("requestState") == "menu":
+            words = json.dumps(params.get("inputResponses"))
+            answer(request, {**complete, "messages": [{"role": "user", "content": {"type": "text", "text": words}}]})
+        else:
+            asks = {"day": {"method": "elicitation/create", "params": form}}
+            answer(request, {"resultType": "input_required", "inputRequests": asks, "requestState": "menu"})
+    elif method == "tools/call" and params["name"] == "summary":
+        data = {"requiredCapabilities": {"sampling": {}}}
+        send({"id": request["id"], "error": {"code": -32021, "message": "there is no model", "data": data}})
+    elif method == "tools/call":
+        state, responses = params.get("requestState"), params.get("inputResponses") or {}
+        log(f"order {json.dumps(params['arguments'])} {state} {json.dumps(responses, sort_keys=True)}")
+        schema = {"type": "object", "properties": {"size": {"type": "string"}}, "required": ["size"]}
+        form = {"mode": "form", "message": "Which size?", "requestedSchema": schema}
+        asks = {
+            None: {"inputRequests": {"size": {"method": "elicitation/create", "params": form}}, "requestState": "first"},
+            "first": {"inputRequests": {"folders": {"method": "roots/list"}}, "requestState": "second"},
+        }
+        if state in asks:
+            answer(request, {"resultType": "input_required", **asks[state]})
+        else:
+            heard = json.dumps({"responses": responses, "can": can})
+            answer(request, {"resultType": "complete", "content": [{"type": "text", "text": heard}]})
+    else:
+        send({"id": request["id"], "error": {"code": -32601, "message": f"there is no {method}"}})
+
+
 def main():
     if mode == "broken":
         sys.stderr.write("the licence has expired\n")
@@ -244,16 +288,22 @@ def main():
             continue
         request = json.loads(line)
         method = request.get("method")
+        if mode == "newest":
+            newest(request, method)
+            continue
         if method == "initialize":
             capabilities.update(request["params"]["capabilities"])
             more = {"resources": {}, "prompts": {}} if mode in ("library", "endless") else {}
             if mode == "library":
-                more = {"resources": {"subscribe": True}, "prompts": {}, "completions": {}}
+                more = {"resources": {"subscribe": True}, "prompts": {}, "completions": {}, "logging": {}}
             answer(request, {
                 "protocolVersion": request["params"]["protocolVersion"],
                 "capabilities": {"tools": {"listChanged": True}, **more},
                 "serverInfo": {"name": "hostile", "version": "1"},
             })
+        elif method == "logging/setLevel":
+            log(f"level {request['params']['level']}")
+            answer(request, {})
         elif method == "tools/list":
             answer(request, {"tools": tools()})
         elif method == "tools/call":

@@ -35,8 +35,34 @@ pub(super) fn as_problem(response: Response) -> Response {
     if !is_error || is_ours {
         return response;
     }
+    with_kept_headers(&response, described(status).into_response())
+}
+
+/// The library for MCP answers with an error of JSON-RPC where it has read the request, and in plain words before that. Clients get
+/// an error of JSON-RPC for both.
+pub(super) fn as_json_rpc(response: Response) -> Response {
+    let status = response.status();
+    let is_error = status.is_client_error() || status.is_server_error();
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let is_json = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if !is_error || is_json {
+        return response;
+    }
+    let problem = match status {
+        StatusCode::NOT_FOUND => {
+            ApiProblem::new(Refusal::not_found("There is no such connection any more; begin one with `initialize`."))
+        }
+        status => described(status),
+    };
+    with_kept_headers(&response, problem.into_json_rpc())
+}
+
+fn described(status: StatusCode) -> ApiProblem {
     let (code, message) = describe(status);
-    let mut problem = ApiProblem::new(Refusal::new(code, message)).with_status(status).into_response();
+    ApiProblem::new(Refusal::new(code, message)).with_status(status)
+}
+
+fn with_kept_headers(response: &Response, mut problem: Response) -> Response {
     for name in [header::ALLOW, header::SEC_WEBSOCKET_VERSION, header::UPGRADE, header::RETRY_AFTER] {
         if let Some(value) = response.headers().get(&name) {
             problem.headers_mut().insert(name, value.clone());

@@ -1,0 +1,168 @@
+//! Questions of upstream servers where the client or the server speaks the protocol without `initialize`.
+
+use serde_json::{Value, json};
+
+use crate::gateway::{Client, SCRIPT, calls};
+use crate::world::World;
+
+const FREE: [(&str, &str); 1] = [("PLANWRIGHT_GATEWAY_WRITES", "free")];
+
+/// A server of this name, accepted, whose questions pass to the client as `passed` says.
+fn accept(world: &World, name: &str, mode: &str, passed: &str) {
+    let notes = world.path("notes");
+    std::fs::create_dir_all(&notes).unwrap();
+    // Another command than that of the server `up`, whose first offer is accepted only if the store never saw its command.
+    let server = format!("command = \"python3\"\nargs = [\"{SCRIPT}\", \"{mode}\", \"{}/.\"]", notes.display());
+    world.write("planwright.toml", &format!("[mcp.servers.{name}]\n{server}\n{passed}"));
+    let shown = world.json(&format!("mcp-server show {name}"));
+    world.run(&format!("mcp-server accept {name} --digest {}", shown["digest"].as_str().unwrap())).done();
+    world.run("config set gateway.writes free").done();
+}
+
+fn heard(result: &Value) -> Value {
+    let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}"));
+    serde_json::from_str(text).unwrap_or_else(|_| panic!("{text}"))
+}
+
+/// A request of a client that can be asked this.
+fn newest(mut params: Value, can: &Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": can,
+        "io.modelcontextprotocol/clientInfo": { "name": "newest", "version": "1" },
+    });
+    params
+}
+
+/// The same call with answers.
+fn again(mut call: Value, state: &Value, responses: Value) -> Value {
+    (call["requestState"], call["inputResponses"]) = (state.clone(), responses);
+    call
+}
+
+/// To the server of the older protocol it is one call.
+#[test]
+fn a_client_of_the_newest_protocol_is_asked_by_the_result_of_its_call() {
+    let world = World::new();
+    accept(&world, "books", "library", "elicitation = true\n");
+    let can = json!({ "elicitation": {} });
+    let mut client = Client::connect(&world, "document", "plain", &FREE);
+    let call = || newest(json!({ "name": "books__ask_person", "arguments": {} }), &can);
+    let asked = client.ask("tools/call", call())["result"].clone();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let question = &asked["inputRequests"]["question"];
+    assert_eq!(question["method"], "elicitation/create", "{asked}");
+    let message = question["params"]["message"].as_str().unwrap();
+    assert!(message.starts_with("The MCP server books asks: Which book"), "{message}");
+
+    let accepted = json!({ "action": "accept", "content": { "title": "b", "count": 1 } });
+    let answers = || json!({ "question": accepted });
+    // The state is for this call alone, and a changed one is none.
+    let state = asked["requestState"].clone();
+    let changed = json!(format!("{}0", state.as_str().unwrap()));
+    let other = newest(json!({ "name": "books__ask_person", "arguments": { "x": "y" } }), &can);
+    for request in [again(call(), &changed, answers()), again(other, &state, answers())] {
+        let refused = client.ask("tools/call", request);
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
+    // Without the answer it is asked again.
+    let asked = client.ask("tools/call", again(call(), &state, json!({ "another": accepted })))["result"].clone();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let state = asked["requestState"].clone();
+    let answer = client.ask("tools/call", again(call(), &state, answers()))["result"].clone();
+    assert_eq!(answer["resultType"], "complete", "{answer}");
+    assert_eq!(heard(&answer)["result"], accepted, "{answer}");
+    let used = client.ask("tools/call", again(call(), &state, answers()));
+    assert_eq!(used["error"]["code"], -32602, "{used}");
+    // A client that cannot be asked is not asked.
+    let mute = newest(json!({ "name": "books__ask_person", "arguments": {} }), &json!({}));
+    let refused = client.ask("tools/call", mute)["result"].clone();
+    let error = heard(&refused)["error"].clone();
+    assert!(error["message"].as_str().unwrap().starts_with("Refused by Planwright."), "{refused}");
+    client.leave();
+    let made = calls(&world).iter().filter(|line| line.starts_with("ask_person")).count();
+    assert_eq!(made, 2, "{:?}", calls(&world));
+}
+
+#[test]
+fn a_server_of_the_newest_protocol_asks_by_results_and_keeps_its_state() {
+    let world = World::new();
+    accept(&world, "shop", "newest", "elicitation = true\nroots = true\n");
+    let can = json!({ "elicitation": {}, "roots": {} });
+    let mut client = Client::connect(&world, "document", "plain", &FREE);
+    let call = || newest(json!({ "name": "shop__order", "arguments": { "what": "tea" } }), &can);
+    let size = json!({ "action": "accept", "content": { "size": "L" } });
+    let folders = json!({ "roots": [{ "uri": "file:///tea", "name": "tea" }] });
+    let first = client.ask("tools/call", call())["result"].clone();
+    assert_eq!(first["inputRequests"]["size"]["method"], "elicitation/create", "{first}");
+    let request = again(call(), &first["requestState"], json!({ "size": size }));
+    let second = client.ask("tools/call", request)["result"].clone();
+    assert_eq!(second["inputRequests"]["folders"]["method"], "roots/list", "{second}");
+    assert_ne!(second["requestState"], first["requestState"]);
+    let request = again(call(), &second["requestState"], json!({ "folders": folders }));
+    let answer = client.ask("tools/call", request)["result"].clone();
+    assert_eq!(heard(&answer), json!({ "responses": { "folders": folders }, "can": can }), "{answer}");
+    client.leave();
+    // The server's own state stays with Planwright, and one call is written down.
+    let states: Vec<_> = calls(&world).iter().map(|line| line.split(' ').nth(3).unwrap().to_owned()).collect();
+    assert_eq!(states, ["None", "first", "second"]);
+    let shown = world.run("plan history 1 --session gateway-session").done();
+    assert_eq!(shown.stdout.matches("call to `shop__order` was made").count(), 1, "{}", shown.stdout);
+}
+
+/// A client of the older protocol is asked by requests, whatever the server speaks.
+#[test]
+fn a_client_of_the_older_protocol_answers_a_server_of_the_newest() {
+    let world = World::new();
+    accept(&world, "shop", "newest", "elicitation = true\nroots = true\n");
+    let can = json!({ "elicitation": {}, "roots": {} });
+    let mut client = Client::start_with(&world, "document", "plain", &FREE, can);
+    let call = client.request("tools/call", json!({ "name": "shop__order", "arguments": { "what": "tea" } }));
+    let question = client.message("elicitation/create");
+    assert!(question["params"]["message"].as_str().unwrap().starts_with("The MCP server shop asks: "), "{question}");
+    let accepted = json!({ "action": "accept", "content": { "size": "L" } });
+    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": accepted }));
+    let question = client.message("roots/list");
+    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "roots": [] } }));
+    let answer = client.answer(call)["result"].clone();
+    assert_eq!(heard(&answer)["responses"], json!({ "folders": { "roots": [] } }), "{answer}");
+    client.leave();
+}
+
+#[test]
+fn what_the_settings_do_not_pass_on_a_server_may_not_ask() {
+    let world = World::new();
+    accept(&world, "shop", "newest", "");
+    let mut client = Client::start_with(&world, "document", "plain", &FREE, json!({ "elicitation": {} }));
+    let result = client.call("shop__order", json!({ "what": "tea" }));
+    assert!(result.to_string().contains("no client that may and can be asked"), "{result}");
+    client.leave();
+    assert_eq!(calls(&world).len(), 1, "{:?}", calls(&world));
+}
+
+/// Errors about what the client can be asked are errors of the protocol for a client that knows them.
+#[test]
+fn a_server_that_needs_another_client_says_so_and_a_prompt_may_ask() {
+    let world = World::new();
+    accept(&world, "shop", "newest", "elicitation = true\n");
+    let can = json!({ "elicitation": {} });
+    let mut client = Client::connect(&world, "document", "plain", &FREE);
+    let refused = client.ask("tools/call", newest(json!({ "name": "shop__summary", "arguments": {} }), &can));
+    assert_eq!(refused["error"]["code"], -32021, "{refused}");
+    assert_eq!(refused["error"]["data"], json!({ "requiredCapabilities": { "sampling": {} } }));
+    let shown = world.run("plan history 1 --session gateway-session").done();
+    assert!(shown.stdout.contains("there is no model"), "{}", shown.stdout);
+
+    let prompt = || newest(json!({ "name": "shop__menu" }), &can);
+    let asked = client.ask("prompts/get", prompt())["result"].clone();
+    let message = asked["inputRequests"]["day"]["params"]["message"].as_str();
+    assert_eq!(message, Some("The MCP server shop asks: Which day?"), "{asked}");
+    let day = json!({ "action": "accept", "content": {} });
+    let answer = client.ask("prompts/get", again(prompt(), &asked["requestState"], json!({ "day": day })));
+    let text = answer["result"]["messages"][0]["content"]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({ "day": day }));
+    // A client that cannot be asked gets an error.
+    let refused = client.ask("prompts/get", newest(json!({ "name": "shop__menu" }), &json!({})));
+    assert!(refused["error"].is_object(), "{refused}");
+    client.leave();
+}
