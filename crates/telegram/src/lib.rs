@@ -34,6 +34,7 @@ mod bot;
 mod buttons;
 mod card;
 mod card_watch;
+mod connection;
 mod context;
 mod conversation;
 mod dispatcher;
@@ -56,7 +57,7 @@ mod webhook;
 
 pub use bot::TelegramBot;
 pub use inbox_cards::InboxCards;
-pub use options::{BOT_API, TelegramOptions, UpdateMode, WEBHOOK_PATH};
+pub use options::{BOT_API, CertificateFile, TelegramOptions, UpdateMode, WEBHOOK_PATH};
 pub use webhook::{WebhookError, WebhookHandler};
 
 /// The name of the channel in the outbox.
