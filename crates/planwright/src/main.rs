@@ -41,6 +41,7 @@ mod permissions;
 mod processes;
 mod sandbox;
 mod server_probe;
+mod shown_act;
 mod signals;
 mod terminal;
 mod token;

@@ -68,8 +68,7 @@ fn the_signature_is_the_approvers_on_this_act_of_this_session() {
         (signing(&world, "ada", 2, good()), "does not fit"),
         (signing(&world, "mallory", 2, good()), "not an approver"),
         (signing(&world, "ada", 1, Act::resume(&plan, Some(1))), "another act"),
-        (signing(&world, "ada", 1, Act::add_schedule(&daily("Empty the bin"))), "another act"),
-        (signing(&world, "ada", 1, other_text), "another act"),
+        (signing(&world, "ada", 1, Act::add_schedule(&daily("Empty the bin"), world.snapshot.auto()).unwrap()), "another act"),
         (elsewhere, "does not fit"),
     ] {
         let mut world = world.clone();
@@ -77,6 +76,8 @@ fn the_signature_is_the_approvers_on_this_act_of_this_session() {
         assert_eq!(world.active().status, PlanStatus::Approved);
     }
     let mut world = world;
+    let stale = signing(&world, "ada", 1, other_text);
+    refused(world.send(stale, resume(&plan.id)), RefusalCode::StaleApproval, "not what was shown");
     let by = signing(&world, "ada", 1, Act::resume(&plan, Some(1)));
     let release = Command::Decide(Decision::Resume { plan: plan.id.clone(), after_step: Some(2) });
     refused(world.send(by, release), RefusalCode::PolicyDenied, "another act");
@@ -99,14 +100,15 @@ fn a_signature_goes_with_nothing_else() {
 fn a_signature_is_used_once_and_within_an_hour() {
     let mut world = approved();
     let new = daily("Read the news");
-    let by = signing(&world, "ada", 1, Act::add_schedule(&new));
+    let signed = |world: &World| signing(world, "ada", 1, Act::add_schedule(&new, world.snapshot.auto()).unwrap());
+    let by = signed(&world);
     let add = || Command::Auto(AutoCommand::AddSchedule(new.clone()));
     world.send(by.clone(), add()).unwrap();
     refused(world.send(by, add()), RefusalCode::PolicyDenied, "used before");
     let another = daily("Water the fern");
-    let by = signing(&world, "ada", 1, Act::add_schedule(&new));
+    let by = signed(&world);
     let add_another = Command::Auto(AutoCommand::AddSchedule(another));
-    refused(world.send(by.clone(), add_another), RefusalCode::PolicyDenied, "another act");
+    refused(world.send(by.clone(), add_another), RefusalCode::StaleApproval, "not what was shown");
     let signed = by.presence.as_ref().and_then(Presence::signature).unwrap();
     for (seconds, counts) in [(3599, true), (3601, false), (-59, true), (-61, false)] {
         let now = signed.at + SignedDuration::from_secs(seconds);
