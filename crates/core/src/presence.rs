@@ -199,6 +199,19 @@ impl Presence {
         if has_terminal { Self::Terminal { evidence } } else { Self::NoTerminal { evidence } }
     }
 
+    /// Whether it is a terminal that the operating system says nothing about.
+    pub fn is_unseen_terminal(&self) -> bool {
+        match self {
+            Self::Terminal { evidence } => evidence.get().is_none(),
+            Self::Verified { .. }
+            | Self::NoTerminal { .. }
+            | Self::Token
+            | Self::Browser
+            | Self::Channel { .. }
+            | Self::Rule => false,
+        }
+    }
+
     /// What the operating system said about the process, if one decided.
     pub(crate) fn evidence(&self) -> Option<&TerminalEvidence> {
         match self {

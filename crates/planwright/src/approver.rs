@@ -87,6 +87,17 @@ pub(crate) async fn separate_until_enrolled(
     unlock(&context.engine, &context.person, named).await.map(Some)
 }
 
+/// The same for one who enrols an approver. The first one is enrolled at any terminal where the system says nothing about processes and no
+/// agent runs.
+pub(crate) async fn enroller(context: &Context, named: Option<&str>) -> Result<Option<UnlockedKey>, Failure> {
+    let approvals = context.engine.approvals();
+    if approvals.state().await?.approvers.is_empty() {
+        approvals.check_first_enrolment(&context.person).await?;
+        return Ok(None);
+    }
+    unlock(&context.engine, &context.person, named).await.map(Some)
+}
+
 /// The person at a terminal out of reach of every agent or, at any other one, an approver with their passphrase.
 pub(crate) async fn separate_or_unlocked(
     context: &Context,
