@@ -34,7 +34,7 @@ test-clients: toolchain ## Drive real clients against Planwright and write docs/
 	@scripts/test-clients $(ONLY)
 
 .PHONY: test-attacks
-test-attacks: toolchain ## Make every attack on approval as root and as an ordinary user, on SQLite and PostgreSQL, from this host and from a second one, and write docs/attacks.md
+test-attacks: toolchain ## Make every attack on approval as root and as an ordinary user, on SQLite and PostgreSQL, from this host and from a second one, and write docs/attacks.md (RESUME=1 goes on after an interruption)
 	@scripts/with-postgres scripts/test-attacks
 
 .PHONY: dashboard
