@@ -76,9 +76,7 @@ fn target_text(state: &AutoState, target: &StartTarget) -> String {
     match target {
         StartTarget::Current => first_task(state.current_goal().map(|goal| &goal.id)),
         StartTarget::Goal(goal) => first_task(Some(goal)),
-        StartTarget::Task(task) => {
-            words(state, state.task(task).and_then(|known| known.goal.as_ref()), Some(task))
-        }
+        StartTarget::Task(task) => words(state, state.task(task).and_then(|known| known.goal.as_ref()), Some(task)),
         StartTarget::NewGoal { title } => format!("a new goal: {title}"),
     }
 }

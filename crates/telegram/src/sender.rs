@@ -108,9 +108,7 @@ fn failed(context: &BotContext, stored: &OutboxMessage, error: &ApiError) -> Del
         | ApiError::Forbidden(_)
         | ApiError::Rejected(_)
         | ApiError::Unavailable(_)
-        | ApiError::Settings(_) => {
-            BACKOFF.after(stored.attempts)
-        }
+        | ApiError::Settings(_) => BACKOFF.after(stored.attempts),
     };
     Delivery::Retry { at: now.checked_add(wait).unwrap_or(now), why }
 }

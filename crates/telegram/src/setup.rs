@@ -28,10 +28,7 @@ pub async fn webhook(options: &TelegramOptions) -> Result<WebhookState, ApiError
 }
 
 /// Waits for a message to the bot. The update stays at Telegram, so that the server receives it later. `None` if none comes in time.
-pub async fn wait_for_sender(
-    options: &TelegramOptions,
-    timeout: Duration,
-) -> Result<Option<FirstSender>, ApiError> {
+pub async fn wait_for_sender(options: &TelegramOptions, timeout: Duration) -> Result<Option<FirstSender>, ApiError> {
     let (api, until) = (BotApi::new(options)?, Instant::now() + timeout);
     while Instant::now() < until {
         let left = until.duration_since(Instant::now()).as_secs().clamp(1, 20);

@@ -68,7 +68,10 @@ fn the_signature_is_the_approvers_on_this_act_of_this_session() {
         (signing(&world, "ada", 2, good()), "does not fit"),
         (signing(&world, "mallory", 2, good()), "not an approver"),
         (signing(&world, "ada", 1, Act::resume(&plan, Some(1))), "another act"),
-        (signing(&world, "ada", 1, Act::add_schedule(&daily("Empty the bin"), world.snapshot.auto()).unwrap()), "another act"),
+        (
+            signing(&world, "ada", 1, Act::add_schedule(&daily("Empty the bin"), world.snapshot.auto()).unwrap()),
+            "another act",
+        ),
         (elsewhere, "does not fit"),
     ] {
         let mut world = world.clone();

@@ -81,5 +81,8 @@ fn what_changed_after_it_was_shown_is_not_signed() {
     // On the command line it is shown where the passphrase is asked for.
     stage.person_runs(&format!("{PROGRAM} schedule pause 1 --session {SESSION}"));
     let shown = stage.person_runs(&format!("{PROGRAM} schedule resume 1 --session {SESSION}"));
-    assert!(shown.contains("Schedule 1 is to run again, `0 9 * * *` in UTC, with task 1: Wash the cups (with bleach)"), "{shown}");
+    assert!(
+        shown.contains("Schedule 1 is to run again, `0 9 * * *` in UTC, with task 1: Wash the cups (with bleach)"),
+        "{shown}"
+    );
 }

@@ -110,14 +110,19 @@ fn a_proxy_and_certificates_are_settings_and_no_variables_of_the_system() {
         all.extend(variables);
         telegram.run(&all, &["telegram", "--wait-seconds", "0"])
     };
-    let of_system = [("HTTPS_PROXY", address), ("https_proxy", address), ("ALL_PROXY", address), ("SSL_CERT_FILE", authority)];
+    let of_system =
+        [("HTTPS_PROXY", address), ("https_proxy", address), ("ALL_PROXY", address), ("SSL_CERT_FILE", authority)];
     set_up(&of_system).exits(6).complains("Telegram cannot be reached: no connection");
     let by_proxy = ("PLANWRIGHT_TELEGRAM_PROXY", address);
     // The proxy says that it is Telegram, and no authority that is known says so.
     set_up(&[by_proxy, ("SSL_CERT_FILE", authority)]).exits(6).complains("Telegram cannot be reached: no connection");
     assert!(telegram.api.calls("getMe").is_empty());
-    set_up(&[by_proxy, ("PLANWRIGHT_TELEGRAM_CERTIFICATES", authority)]).done().tells("The token belongs to @test_bot.");
-    set_up(&[by_proxy, ("PLANWRIGHT_TELEGRAM_CERTIFICATES", "/nowhere.pem")]).exits(6).complains("/nowhere.pem cannot be read");
+    set_up(&[by_proxy, ("PLANWRIGHT_TELEGRAM_CERTIFICATES", authority)])
+        .done()
+        .tells("The token belongs to @test_bot.");
+    set_up(&[by_proxy, ("PLANWRIGHT_TELEGRAM_CERTIFICATES", "/nowhere.pem")])
+        .exits(6)
+        .complains("/nowhere.pem cannot be read");
     set_up(&[("PLANWRIGHT_TELEGRAM_CERTIFICATES", "own.pem")]).exits(2).complains("is not a path from the root");
 }
 

@@ -127,7 +127,8 @@ impl State {
 
     pub(crate) fn memory_of(&self, session: &SessionIdentity, memory: &MemoryId) -> Option<MemoryItem> {
         let may_name = |kept: &&Remembered| kept.owner.as_ref().is_none_or(|owner| owner == session);
-        let mut found = self.memories.iter().flatten().filter(|kept| kept.record.item.id == *memory && !kept.record.forgotten);
+        let mut found =
+            self.memories.iter().flatten().filter(|kept| kept.record.item.id == *memory && !kept.record.forgotten);
         found.find(may_name).map(|kept| kept.record.item.clone())
     }
 

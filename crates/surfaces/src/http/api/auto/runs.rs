@@ -87,7 +87,8 @@ async fn start(
     channel: PassphraseChannel,
     Body(body): Body<NewRun>,
 ) -> ApiResult<(StatusCode, Json<RunView>)> {
-    let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey, digest: body.digest };
+    let proof =
+        Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey, digest: body.digest };
     let session = lookup::session(body.session_id, body.channel);
     let target = run_target(&app, &session, body.goal_id.as_deref(), body.task_id.as_deref()).await?;
     let name = channel.verified(&app, name, proof).await?;
