@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
-use planwright_core::plan::Selection;
+use planwright_core::plan::approval::Selection;
 use planwright_core::presence::Presence;
 use planwright_test_support::bot_api::{FakeBotApi, SentMessage, TOKEN};
 use planwright_test_support::tls_proxy::{TELEGRAM, TlsProxy};
