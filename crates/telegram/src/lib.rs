@@ -5,6 +5,7 @@
 //! - `update`: what Telegram delivers, read field by field
 //! - `poller`: one process at a time asks for updates and works on them; they are stored before they are handled
 //! - [`WebhookHandler`]: stores updates that Telegram sends to any of the servers
+//! - `connection`: the connection to Telegram, by which proxy and with which certificates
 //! - `context`: what all parts of the bot share
 //! - `access`: the allow-list, and what strangers are told
 //! - `dispatcher`: the updates of each chat, one after another
